@@ -124,13 +124,13 @@ func (f fused) fixedArgs(more ...arg) []arg {
 	return args
 }
 
-// bindAgain returns the kernel's view of one run, and the rows' log-sum-exps.
+// bindAgain returns the kernel's view of one run, and the numbers of the rows.
 func bindAgain[F kernel.Float](f fused, in []*tensor.Dense) (a kernel.Attention, lse []F, err error) {
 	if a, err = f.bind(in); err != nil {
 		return a, nil, err
 	}
 	rows := a.B * a.H * a.T
-	return a, dense.Floats[F](in[len(f.in)])[rows*a.DV:][:2*rows], nil
+	return a, dense.Floats[F](in[len(f.in)])[rows*a.DV:][:kernel.RowNumbers*rows], nil
 }
 
 // keyShape returns the shape of what has a number for each head and key, (…, H, S).

@@ -97,7 +97,7 @@ func (a *attentionArgs) checkOffset(offset int) error {
 func (f fused) statistics(in G.Nodes, both *G.Node, shape tensor.Shape) (*AttentionStats, error) {
 	s := &AttentionStats{pass: &secondPass{f, append(in[:len(in):len(in)], both)}}
 	n := shape.TotalSize()
-	from := both.Shape().TotalSize() - (2+rowStatistics)*n
+	from := both.Shape().TotalSize() - (kernel.RowNumbers+rowStatistics)*n
 	take := func(name string, to **G.Node) (err error) {
 		*to, err = apply(rowStatistic{outShape: outShape{shape}, Name: name, From: from}, both)
 		from += n
@@ -106,7 +106,7 @@ func (f fused) statistics(in G.Nodes, both *G.Node, shape tensor.Shape) (*Attent
 	if err := take("LogSumExp", &s.LogSumExp); err != nil {
 		return nil, err
 	}
-	from += n // what rounding took
+	from += (kernel.RowNumbers - 1) * n
 	for i, to := range s.rows() {
 		if err := take(statisticNames[i], to); err != nil {
 			return nil, err

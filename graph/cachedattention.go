@@ -122,7 +122,7 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 	if a.T == 1 {
 		a.Precision = kernel.Full // to round all keys for one query takes longer than its products
 	}
-	lse := make([]F, 2*a.B*a.H*a.T)
+	lse := make([]F, kernel.RowNumbers*a.B*a.H*a.T)
 	kernel.AttentionForward(&a, dense.Floats[F](out), lse, x)
 	return nil
 }

@@ -41,9 +41,8 @@ func (f fused) apply(in G.Nodes) (both, out *G.Node, err error) {
 	return both, out, err
 }
 
-// fusedForward computes out (…, T, H·Dv), the log-sum-exps (…, H, T) of the scores, what
-// rounding took from these (…, H, T) and, if observed, the row statistics (…, H, T), one
-// after the other in a vector.
+// fusedForward computes out (…, T, H·Dv), the numbers of the rows that the kernel keeps, each (…, H, T), the log-sum-exps
+// of the scores first, and, if observed, the row statistics (…, H, T), one after the other in a vector.
 type fusedForward[F kernel.Float] struct {
 	isGradient // the output is differentiated instead
 	fused
@@ -64,7 +63,7 @@ func (o fusedForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 		}
 	}
 	a, _ := o.sizes(in)
-	each := a.DV + 2
+	each := a.DV + kernel.RowNumbers
 	if o.Observed {
 		each += rowStatistics
 	}
@@ -81,7 +80,7 @@ func (o fusedForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 		kernel.AttentionForward(&a, both[:n], both[n:], numbers[F](o.fused, &a, in))
 		return nil
 	}
-	lse, rest := both[n:][:2*rows], both[n+2*rows:]
+	lse, rest := both[n:][:kernel.RowNumbers*rows], both[n+kernel.RowNumbers*rows:]
 	kernel.AttentionForwardWatched(&a, both[:n], lse, statsOf(rest, rows, o.Offset), numbers[F](o.fused, &a, in))
 	return nil
 }

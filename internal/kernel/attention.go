@@ -80,6 +80,12 @@ func HeadsInRow(heads, rows, width int) HeadLayout {
 	return HeadLayout{heads * rows * width, width, heads * width}
 }
 
+// RowNumbers is how many numbers of each row AttentionForward writes to lse (RowNumbers,B,H,T): the log-sum-exp lse, then
+// the shift and the factor with which weight(s) = factor·exp(score(s) − shift). They are the forward's own, about the
+// largest score and 1/Σ exp(score − shift), so that no weight loses what rounding takes from lse. The factor of a
+// saturated row is negative.
+const RowNumbers = 3
+
 // QKV holds the arguments of an attention, or their gradients. Bias, Relative and Sinks (H) may be nil if there are
 // none.
 type QKV[F Float] struct {
@@ -110,7 +116,7 @@ func checkScores[F Float](a *Attention, lse []F, in *QKV[F]) {
 	}
 	a.checkHeads("attention: q", len(in.Q), a.H, a.T, a.D, a.QueryAt)
 	a.checkHeads("attention: k", len(in.K), a.K, a.S, a.D, a.KeyAt)
-	if len(lse) < 2*a.B*a.H*a.T {
+	if len(lse) < RowNumbers*a.B*a.H*a.T {
 		panic("kernel: attention: lse: slice is too short")
 	}
 	checkAdded(a, in, "")

@@ -32,7 +32,8 @@ func sclearRowsAVX2(rows int, n int, x *float32, ld int, columns *float32, lo *f
 // sgradientRowsAVX2 is gradientRows of float32 with AVX2.
 //
 //go:noescape
-func sgradientRowsAVX2(rows int, n int, x *float32, dx *float32, ld int, shift *float32, delta *float32)
+func sgradientRowsAVX2(rows int, n int, x *float32, dx *float32, ld int, shift *float32, factor *float32,
+	delta *float32, low *float32)
 
 // scapRowsAVX2 is capRows of float32 with AVX2.
 //
@@ -67,7 +68,8 @@ func dclearRowsAVX2(rows int, n int, x *float64, ld int, columns *float64, lo *f
 // dgradientRowsAVX2 is gradientRows of float64 with AVX2.
 //
 //go:noescape
-func dgradientRowsAVX2(rows int, n int, x *float64, dx *float64, ld int, shift *float64, delta *float64)
+func dgradientRowsAVX2(rows int, n int, x *float64, dx *float64, ld int, shift *float64, factor *float64,
+	delta *float64, low *float64)
 
 // dcapRowsAVX2 is capRows of float64 with AVX2.
 //

@@ -328,60 +328,68 @@ column_10:
 	VZEROUPPER
 	RET
 
-// func sgradientRowsAVX2(rows int, n int, x *float32, dx *float32, ld int, shift *float32, delta *float32)
+// func sgradientRowsAVX2(rows int, n int, x *float32, dx *float32, ld int, shift *float32, factor *float32, delta *float32, low *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·sgradientRowsAVX2(SB), $0-56
+TEXT ·sgradientRowsAVX2(SB), $0-72
 	MOVQ    rows+0(FP), AX
 	MOVQ    x+16(FP), CX
 	MOVQ    dx+24(FP), DX
 	MOVQ    ld+32(FP), BX
 	SHLQ    $0x02, BX
 	MOVQ    shift+40(FP), SI
-	MOVQ    delta+48(FP), DI
-	LEAQ    sconstants<>+0(SB), R8
-	VMOVUPS (R8), Y6
-	VMOVUPS 32(R8), Y7
+	MOVQ    factor+48(FP), DI
+	MOVQ    delta+56(FP), R8
+	MOVQ    low+64(FP), R9
+	LEAQ    sconstants<>+0(SB), R10
+	VMOVUPS (R10), Y6
+	VMOVUPS 32(R10), Y7
 
 row_11:
 	VBROADCASTSS (SI), Y0
-	VBROADCASTSS (DI), Y1
-	XORQ         R9, R9
-	MOVQ         n+8(FP), R10
+	VBROADCASTSS (DI), Y8
+	VBROADCASTSS (R8), Y1
+	VBROADCASTSS (R9), Y9
+	XORQ         R11, R11
+	MOVQ         n+8(FP), R12
 
 column_12:
-	VMOVUPS      (CX)(R9*1), Y2
+	VMOVUPS      (CX)(R11*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y6, Y2, Y5
 	VMAXPS       Y2, Y6, Y2
 	VMINPS       Y2, Y7, Y2
-	VMULPS       64(R8), Y2, Y3
+	VMULPS       64(R10), Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
-	VFNMADD231PS 96(R8), Y3, Y2
-	VFNMADD231PS 128(R8), Y3, Y2
-	VMOVUPS      320(R8), Y4
-	VFMADD213PS  288(R8), Y2, Y4
-	VFMADD213PS  256(R8), Y2, Y4
-	VFMADD213PS  224(R8), Y2, Y4
-	VFMADD213PS  192(R8), Y2, Y4
-	VFMADD213PS  160(R8), Y2, Y4
-	VFMADD213PS  160(R8), Y2, Y4
+	VFNMADD231PS 96(R10), Y3, Y2
+	VFNMADD231PS 128(R10), Y3, Y2
+	VMOVUPS      320(R10), Y4
+	VFMADD213PS  288(R10), Y2, Y4
+	VFMADD213PS  256(R10), Y2, Y4
+	VFMADD213PS  224(R10), Y2, Y4
+	VFMADD213PS  192(R10), Y2, Y4
+	VFMADD213PS  160(R10), Y2, Y4
+	VFMADD213PS  160(R10), Y2, Y4
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       352(R8), Y3, Y3
+	VPADDD       352(R10), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y4, Y2
 	VANDNPS      Y2, Y5, Y2
-	VMOVUPS      Y2, (CX)(R9*1)
-	VMOVUPS      (DX)(R9*1), Y3
+	VMULPS       Y8, Y2, Y2
+	VMOVUPS      Y2, (CX)(R11*1)
+	VMOVUPS      (DX)(R11*1), Y3
 	VSUBPS       Y1, Y3, Y3
+	VSUBPS       Y9, Y3, Y3
 	VMULPS       Y3, Y2, Y3
-	VMOVUPS      Y3, (DX)(R9*1)
-	ADDQ         $0x00000020, R9
-	SUBQ         $0x00000008, R10
+	VMOVUPS      Y3, (DX)(R11*1)
+	ADDQ         $0x00000020, R11
+	SUBQ         $0x00000008, R12
 	JGT          column_12
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000004, SI
 	ADDQ         $0x00000004, DI
+	ADDQ         $0x00000004, R8
+	ADDQ         $0x00000004, R9
 	DECQ         AX
 	JNE          row_11
 	VZEROUPPER
@@ -431,21 +439,30 @@ column_14:
 	VPSLLD       $0x17, Y1, Y1
 	VMULPS       Y0, Y2, Y2
 	VFMADD213PS  Y0, Y0, Y2
+	VMOVUPS      Y1, Y11
+	VFMADD231PS  Y1, Y2, Y11
 	VSUBPS       160(SI), Y1, Y0
 	VFMADD213PS  Y0, Y1, Y2
 	VSUBPS       Y10, Y2, Y0
 	VDIVPS       Y0, Y2, Y2
 	VANDNPS      Y2, Y9, Y2
+	VADDPS       160(SI), Y2, Y0
+	VXORPS       Y1, Y1, Y1
+	VADDPS       160(SI), Y1, Y1
+	VFNMADD231PS Y11, Y0, Y1
+	VSUBPS       Y2, Y1, Y1
+	VMULPS       Y2, Y2, Y0
+	VFMADD231PS  Y0, Y1, Y2
 	VANDPS       Y9, Y3, Y3
-	VORPS        Y3, Y2, Y2
-	VMULPS       Y8, Y2, Y3
+	VORPS        Y3, Y2, Y3
+	VMULPS       Y8, Y3, Y3
 	VMOVUPS      Y3, (CX)(DI*1)
 	TESTQ        BX, BX
 	JE           without_15
-	VXORPS       Y0, Y0, Y0
-	VADDPS       160(SI), Y0, Y0
-	VFNMADD231PS Y2, Y2, Y0
-	VMOVUPS      Y0, (BX)(DI*1)
+	VADDPS       160(SI), Y2, Y2
+	VMULPS       Y2, Y2, Y2
+	VMULPS       Y11, Y2, Y2
+	VMOVUPS      Y2, (BX)(DI*1)
 
 without_15:
 	ADDQ  $0x00000020, DI
@@ -770,66 +787,74 @@ column_26:
 	VZEROUPPER
 	RET
 
-// func dgradientRowsAVX2(rows int, n int, x *float64, dx *float64, ld int, shift *float64, delta *float64)
+// func dgradientRowsAVX2(rows int, n int, x *float64, dx *float64, ld int, shift *float64, factor *float64, delta *float64, low *float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·dgradientRowsAVX2(SB), $0-56
+TEXT ·dgradientRowsAVX2(SB), $0-72
 	MOVQ    rows+0(FP), AX
 	MOVQ    x+16(FP), CX
 	MOVQ    dx+24(FP), DX
 	MOVQ    ld+32(FP), BX
 	SHLQ    $0x03, BX
 	MOVQ    shift+40(FP), SI
-	MOVQ    delta+48(FP), DI
-	LEAQ    dconstants<>+0(SB), R8
-	VMOVUPD (R8), Y6
-	VMOVUPD 32(R8), Y7
+	MOVQ    factor+48(FP), DI
+	MOVQ    delta+56(FP), R8
+	MOVQ    low+64(FP), R9
+	LEAQ    dconstants<>+0(SB), R10
+	VMOVUPD (R10), Y6
+	VMOVUPD 32(R10), Y7
 
 row_27:
 	VBROADCASTSD (SI), Y0
-	VBROADCASTSD (DI), Y1
-	XORQ         R9, R9
-	MOVQ         n+8(FP), R10
+	VBROADCASTSD (DI), Y8
+	VBROADCASTSD (R8), Y1
+	VBROADCASTSD (R9), Y9
+	XORQ         R11, R11
+	MOVQ         n+8(FP), R12
 
 column_28:
-	VMOVUPD      (CX)(R9*1), Y2
+	VMOVUPD      (CX)(R11*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y6, Y2, Y5
 	VMAXPD       Y2, Y6, Y2
 	VMINPD       Y2, Y7, Y2
-	VMULPD       64(R8), Y2, Y3
+	VMULPD       64(R10), Y2, Y3
 	VROUNDPD     $0x08, Y3, Y3
-	VFNMADD231PD 96(R8), Y3, Y2
-	VFNMADD231PD 128(R8), Y3, Y2
-	VMOVUPD      480(R8), Y4
-	VFMADD213PD  448(R8), Y2, Y4
-	VFMADD213PD  416(R8), Y2, Y4
-	VFMADD213PD  384(R8), Y2, Y4
-	VFMADD213PD  352(R8), Y2, Y4
-	VFMADD213PD  320(R8), Y2, Y4
-	VFMADD213PD  288(R8), Y2, Y4
-	VFMADD213PD  256(R8), Y2, Y4
-	VFMADD213PD  224(R8), Y2, Y4
-	VFMADD213PD  192(R8), Y2, Y4
-	VFMADD213PD  160(R8), Y2, Y4
-	VFMADD213PD  160(R8), Y2, Y4
+	VFNMADD231PD 96(R10), Y3, Y2
+	VFNMADD231PD 128(R10), Y3, Y2
+	VMOVUPD      480(R10), Y4
+	VFMADD213PD  448(R10), Y2, Y4
+	VFMADD213PD  416(R10), Y2, Y4
+	VFMADD213PD  384(R10), Y2, Y4
+	VFMADD213PD  352(R10), Y2, Y4
+	VFMADD213PD  320(R10), Y2, Y4
+	VFMADD213PD  288(R10), Y2, Y4
+	VFMADD213PD  256(R10), Y2, Y4
+	VFMADD213PD  224(R10), Y2, Y4
+	VFMADD213PD  192(R10), Y2, Y4
+	VFMADD213PD  160(R10), Y2, Y4
+	VFMADD213PD  160(R10), Y2, Y4
 	VCVTPD2DQY   Y3, X3
 	VPMOVSXDQ    X3, Y3
-	VPADDQ       512(R8), Y3, Y3
+	VPADDQ       512(R10), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y3, Y4, Y2
 	VANDNPD      Y2, Y5, Y2
-	VMOVUPD      Y2, (CX)(R9*1)
-	VMOVUPD      (DX)(R9*1), Y3
+	VMULPD       Y8, Y2, Y2
+	VMOVUPD      Y2, (CX)(R11*1)
+	VMOVUPD      (DX)(R11*1), Y3
 	VSUBPD       Y1, Y3, Y3
+	VSUBPD       Y9, Y3, Y3
 	VMULPD       Y3, Y2, Y3
-	VMOVUPD      Y3, (DX)(R9*1)
-	ADDQ         $0x00000020, R9
-	SUBQ         $0x00000004, R10
+	VMOVUPD      Y3, (DX)(R11*1)
+	ADDQ         $0x00000020, R11
+	SUBQ         $0x00000004, R12
 	JGT          column_28
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000008, SI
 	ADDQ         $0x00000008, DI
+	ADDQ         $0x00000008, R8
+	ADDQ         $0x00000008, R9
 	DECQ         AX
 	JNE          row_27
 	VZEROUPPER
@@ -885,21 +910,30 @@ column_30:
 	VPSLLQ       $0x34, Y1, Y1
 	VMULPD       Y0, Y2, Y2
 	VFMADD213PD  Y0, Y0, Y2
+	VMOVUPD      Y1, Y11
+	VFMADD231PD  Y1, Y2, Y11
 	VSUBPD       160(SI), Y1, Y0
 	VFMADD213PD  Y0, Y1, Y2
 	VSUBPD       Y10, Y2, Y0
 	VDIVPD       Y0, Y2, Y2
 	VANDNPS      Y2, Y9, Y2
+	VADDPD       160(SI), Y2, Y0
+	VXORPS       Y1, Y1, Y1
+	VADDPD       160(SI), Y1, Y1
+	VFNMADD231PD Y11, Y0, Y1
+	VSUBPD       Y2, Y1, Y1
+	VMULPD       Y2, Y2, Y0
+	VFMADD231PD  Y0, Y1, Y2
 	VANDPS       Y9, Y3, Y3
-	VORPS        Y3, Y2, Y2
-	VMULPD       Y8, Y2, Y3
+	VORPS        Y3, Y2, Y3
+	VMULPD       Y8, Y3, Y3
 	VMOVUPD      Y3, (CX)(DI*1)
 	TESTQ        BX, BX
 	JE           without_31
-	VXORPS       Y0, Y0, Y0
-	VADDPD       160(SI), Y0, Y0
-	VFNMADD231PD Y2, Y2, Y0
-	VMOVUPD      Y0, (BX)(DI*1)
+	VADDPD       160(SI), Y2, Y2
+	VMULPD       Y2, Y2, Y2
+	VMULPD       Y11, Y2, Y2
+	VMOVUPD      Y2, (BX)(DI*1)
 
 without_31:
 	ADDQ  $0x00000020, DI

@@ -32,7 +32,8 @@ func sclearRowsAVX512(rows int, n int, x *float32, ld int, columns *float32, lo 
 // sgradientRowsAVX512 is gradientRows of float32 with AVX512.
 //
 //go:noescape
-func sgradientRowsAVX512(rows int, n int, x *float32, dx *float32, ld int, shift *float32, delta *float32)
+func sgradientRowsAVX512(rows int, n int, x *float32, dx *float32, ld int, shift *float32, factor *float32,
+	delta *float32, low *float32)
 
 // scapRowsAVX512 is capRows of float32 with AVX512.
 //
@@ -73,7 +74,8 @@ func dclearRowsAVX512(rows int, n int, x *float64, ld int, columns *float64, lo 
 // dgradientRowsAVX512 is gradientRows of float64 with AVX512.
 //
 //go:noescape
-func dgradientRowsAVX512(rows int, n int, x *float64, dx *float64, ld int, shift *float64, delta *float64)
+func dgradientRowsAVX512(rows int, n int, x *float64, dx *float64, ld int, shift *float64, factor *float64,
+	delta *float64, low *float64)
 
 // dcapRowsAVX512 is capRows of float64 with AVX512.
 //

@@ -428,37 +428,41 @@ column_10:
 	VZEROUPPER
 	RET
 
-// func sgradientRowsAVX512(rows int, n int, x *float32, dx *float32, ld int, shift *float32, delta *float32)
+// func sgradientRowsAVX512(rows int, n int, x *float32, dx *float32, ld int, shift *float32, factor *float32, delta *float32, low *float32)
 // Requires: AVX, AVX512F
-TEXT ·sgradientRowsAVX512(SB), $0-56
+TEXT ·sgradientRowsAVX512(SB), $0-72
 	MOVQ    rows+0(FP), AX
 	MOVQ    x+16(FP), CX
 	MOVQ    dx+24(FP), DX
 	MOVQ    ld+32(FP), BX
 	SHLQ    $0x02, BX
 	MOVQ    shift+40(FP), SI
-	MOVQ    delta+48(FP), DI
-	LEAQ    sconstants<>+0(SB), R8
-	VMOVUPS (R8), Z6
-	VMOVUPS 64(R8), Z7
-	VMOVUPS 128(R8), Z16
-	VMOVUPS 192(R8), Z17
-	VMOVUPS 256(R8), Z18
-	VMOVUPS 320(R8), Z19
-	VMOVUPS 384(R8), Z20
-	VMOVUPS 448(R8), Z21
-	VMOVUPS 512(R8), Z22
-	VMOVUPS 576(R8), Z23
-	VMOVUPS 640(R8), Z24
+	MOVQ    factor+48(FP), DI
+	MOVQ    delta+56(FP), R8
+	MOVQ    low+64(FP), R9
+	LEAQ    sconstants<>+0(SB), R10
+	VMOVUPS (R10), Z6
+	VMOVUPS 64(R10), Z7
+	VMOVUPS 128(R10), Z16
+	VMOVUPS 192(R10), Z17
+	VMOVUPS 256(R10), Z18
+	VMOVUPS 320(R10), Z19
+	VMOVUPS 384(R10), Z20
+	VMOVUPS 448(R10), Z21
+	VMOVUPS 512(R10), Z22
+	VMOVUPS 576(R10), Z23
+	VMOVUPS 640(R10), Z24
 
 row_11:
 	VBROADCASTSS (SI), Z0
-	VBROADCASTSS (DI), Z1
-	XORQ         R8, R8
-	MOVQ         n+8(FP), R9
+	VBROADCASTSS (DI), Z8
+	VBROADCASTSS (R8), Z1
+	VBROADCASTSS (R9), Z9
+	XORQ         R10, R10
+	MOVQ         n+8(FP), R11
 
 column_12:
-	VMOVUPS      (CX)(R8*1), Z2
+	VMOVUPS      (CX)(R10*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z6, Z2, K3
 	VMAXPS       Z2, Z6, Z2
@@ -474,18 +478,22 @@ column_12:
 	VFMADD213PS  Z19, Z2, Z4
 	VFMADD213PS  Z19, Z2, Z4
 	VSCALEFPS.Z  Z3, Z4, K3, Z2
-	VMOVUPS      Z2, (CX)(R8*1)
-	VMOVUPS      (DX)(R8*1), Z3
+	VMULPS       Z8, Z2, Z2
+	VMOVUPS      Z2, (CX)(R10*1)
+	VMOVUPS      (DX)(R10*1), Z3
 	VSUBPS       Z1, Z3, Z3
+	VSUBPS       Z9, Z3, Z3
 	VMULPS       Z3, Z2, Z3
-	VMOVUPS      Z3, (DX)(R8*1)
-	ADDQ         $0x00000040, R8
-	SUBQ         $0x00000010, R9
+	VMOVUPS      Z3, (DX)(R10*1)
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x00000010, R11
 	JGT          column_12
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000004, SI
 	ADDQ         $0x00000004, DI
+	ADDQ         $0x00000004, R8
+	ADDQ         $0x00000004, R9
 	DECQ         AX
 	JNE          row_11
 	VZEROUPPER
@@ -541,21 +549,30 @@ column_14:
 	VSCALEFPS    Z1, Z19, Z1
 	VMULPS       Z0, Z2, Z2
 	VFMADD213PS  Z0, Z0, Z2
+	VMOVUPS      Z1, Z11
+	VFMADD231PS  Z1, Z2, Z11
 	VSUBPS       Z19, Z1, Z0
 	VFMADD213PS  Z0, Z1, Z2
 	VSUBPS       Z10, Z2, Z0
 	VDIVPS       Z0, Z2, Z2
 	VPANDNQ      Z2, Z9, Z2
+	VADDPS       Z19, Z2, Z0
+	VPXORD       Z1, Z1, Z1
+	VADDPS       Z19, Z1, Z1
+	VFNMADD231PS Z11, Z0, Z1
+	VSUBPS       Z2, Z1, Z1
+	VMULPS       Z2, Z2, Z0
+	VFMADD231PS  Z0, Z1, Z2
 	VPANDQ       Z9, Z3, Z3
-	VPORQ        Z3, Z2, Z2
-	VMULPS       Z8, Z2, Z3
+	VPORQ        Z3, Z2, Z3
+	VMULPS       Z8, Z3, Z3
 	VMOVUPS      Z3, (CX)(SI*1)
 	TESTQ        BX, BX
 	JE           without_15
-	VPXORD       Z0, Z0, Z0
-	VADDPS       Z19, Z0, Z0
-	VFNMADD231PS Z2, Z2, Z0
-	VMOVUPS      Z0, (BX)(SI*1)
+	VADDPS       Z19, Z2, Z2
+	VMULPS       Z2, Z2, Z2
+	VMULPS       Z11, Z2, Z2
+	VMOVUPS      Z2, (BX)(SI*1)
 
 without_15:
 	ADDQ  $0x00000040, SI
@@ -1036,42 +1053,46 @@ column_28:
 	VZEROUPPER
 	RET
 
-// func dgradientRowsAVX512(rows int, n int, x *float64, dx *float64, ld int, shift *float64, delta *float64)
+// func dgradientRowsAVX512(rows int, n int, x *float64, dx *float64, ld int, shift *float64, factor *float64, delta *float64, low *float64)
 // Requires: AVX, AVX512F
-TEXT ·dgradientRowsAVX512(SB), $0-56
+TEXT ·dgradientRowsAVX512(SB), $0-72
 	MOVQ    rows+0(FP), AX
 	MOVQ    x+16(FP), CX
 	MOVQ    dx+24(FP), DX
 	MOVQ    ld+32(FP), BX
 	SHLQ    $0x03, BX
 	MOVQ    shift+40(FP), SI
-	MOVQ    delta+48(FP), DI
-	LEAQ    dconstants<>+0(SB), R8
-	VMOVUPD (R8), Z6
-	VMOVUPD 64(R8), Z7
-	VMOVUPD 128(R8), Z16
-	VMOVUPD 192(R8), Z17
-	VMOVUPD 256(R8), Z18
-	VMOVUPD 320(R8), Z19
-	VMOVUPD 384(R8), Z20
-	VMOVUPD 448(R8), Z21
-	VMOVUPD 512(R8), Z22
-	VMOVUPD 576(R8), Z23
-	VMOVUPD 640(R8), Z24
-	VMOVUPD 704(R8), Z25
-	VMOVUPD 768(R8), Z26
-	VMOVUPD 832(R8), Z27
-	VMOVUPD 896(R8), Z28
-	VMOVUPD 960(R8), Z29
+	MOVQ    factor+48(FP), DI
+	MOVQ    delta+56(FP), R8
+	MOVQ    low+64(FP), R9
+	LEAQ    dconstants<>+0(SB), R10
+	VMOVUPD (R10), Z6
+	VMOVUPD 64(R10), Z7
+	VMOVUPD 128(R10), Z16
+	VMOVUPD 192(R10), Z17
+	VMOVUPD 256(R10), Z18
+	VMOVUPD 320(R10), Z19
+	VMOVUPD 384(R10), Z20
+	VMOVUPD 448(R10), Z21
+	VMOVUPD 512(R10), Z22
+	VMOVUPD 576(R10), Z23
+	VMOVUPD 640(R10), Z24
+	VMOVUPD 704(R10), Z25
+	VMOVUPD 768(R10), Z26
+	VMOVUPD 832(R10), Z27
+	VMOVUPD 896(R10), Z28
+	VMOVUPD 960(R10), Z29
 
 row_29:
 	VBROADCASTSD (SI), Z0
-	VBROADCASTSD (DI), Z1
-	XORQ         R8, R8
-	MOVQ         n+8(FP), R9
+	VBROADCASTSD (DI), Z8
+	VBROADCASTSD (R8), Z1
+	VBROADCASTSD (R9), Z9
+	XORQ         R10, R10
+	MOVQ         n+8(FP), R11
 
 column_30:
-	VMOVUPD      (CX)(R8*1), Z2
+	VMOVUPD      (CX)(R10*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z6, Z2, K3
 	VMAXPD       Z2, Z6, Z2
@@ -1092,18 +1113,22 @@ column_30:
 	VFMADD213PD  Z19, Z2, Z4
 	VFMADD213PD  Z19, Z2, Z4
 	VSCALEFPD.Z  Z3, Z4, K3, Z2
-	VMOVUPD      Z2, (CX)(R8*1)
-	VMOVUPD      (DX)(R8*1), Z3
+	VMULPD       Z8, Z2, Z2
+	VMOVUPD      Z2, (CX)(R10*1)
+	VMOVUPD      (DX)(R10*1), Z3
 	VSUBPD       Z1, Z3, Z3
+	VSUBPD       Z9, Z3, Z3
 	VMULPD       Z3, Z2, Z3
-	VMOVUPD      Z3, (DX)(R8*1)
-	ADDQ         $0x00000040, R8
-	SUBQ         $0x00000008, R9
+	VMOVUPD      Z3, (DX)(R10*1)
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x00000008, R11
 	JGT          column_30
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x00000008, SI
 	ADDQ         $0x00000008, DI
+	ADDQ         $0x00000008, R8
+	ADDQ         $0x00000008, R9
 	DECQ         AX
 	JNE          row_29
 	VZEROUPPER
@@ -1169,21 +1194,30 @@ column_32:
 	VSCALEFPD    Z1, Z19, Z1
 	VMULPD       Z0, Z2, Z2
 	VFMADD213PD  Z0, Z0, Z2
+	VMOVUPD      Z1, Z11
+	VFMADD231PD  Z1, Z2, Z11
 	VSUBPD       Z19, Z1, Z0
 	VFMADD213PD  Z0, Z1, Z2
 	VSUBPD       Z10, Z2, Z0
 	VDIVPD       Z0, Z2, Z2
 	VPANDNQ      Z2, Z9, Z2
+	VADDPD       Z19, Z2, Z0
+	VPXORD       Z1, Z1, Z1
+	VADDPD       Z19, Z1, Z1
+	VFNMADD231PD Z11, Z0, Z1
+	VSUBPD       Z2, Z1, Z1
+	VMULPD       Z2, Z2, Z0
+	VFMADD231PD  Z0, Z1, Z2
 	VPANDQ       Z9, Z3, Z3
-	VPORQ        Z3, Z2, Z2
-	VMULPD       Z8, Z2, Z3
+	VPORQ        Z3, Z2, Z3
+	VMULPD       Z8, Z3, Z3
 	VMOVUPD      Z3, (CX)(SI*1)
 	TESTQ        BX, BX
 	JE           without_33
-	VPXORD       Z0, Z0, Z0
-	VADDPD       Z19, Z0, Z0
-	VFNMADD231PD Z2, Z2, Z0
-	VMOVUPD      Z0, (BX)(SI*1)
+	VADDPD       Z19, Z2, Z2
+	VMULPD       Z2, Z2, Z2
+	VMULPD       Z11, Z2, Z2
+	VMOVUPD      Z2, (BX)(SI*1)
 
 without_33:
 	ADDQ  $0x00000040, SI

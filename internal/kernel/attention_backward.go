@@ -12,8 +12,8 @@ package kernel
 //	dSink = −Σ exp(sink − lse)·Σ dOut⊙Out
 //	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of softcap and Score
 //
-// where Σ dOut⊙Out is Σ P⊙dP, and is summed as such for rows in which one key has nearly all of the weight by a large
-// score: all but that key's dP cancels there. With a sigmoid dBias = P⊙(1−P)⊙dP.
+// where Σ dOut⊙Out is Σ P⊙dP, and is summed as such for rows in which one key has nearly all of the weight: all but that
+// key's dP cancels there. With a sigmoid dBias = P⊙(1−P)⊙dP.
 //
 // A NaN or ∞ reaches the gradients only by pairs of a query and a key that it sees.
 //
@@ -49,6 +49,7 @@ func (compiledHere[F]) attentionBackward(c Attention, grad QKV[F], dout, out, ls
 	r.sumSinks()
 	n = r.backwardCount()
 	Parallel(n, r.grain(n, 5), r.backward)
+	r.endBias()
 	r.end()
 	pool.Put(r)
 }
@@ -56,7 +57,8 @@ func (compiledHere[F]) attentionBackward(c Attention, grad QKV[F], dout, out, ls
 func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 	r.grad, r.dout = grad, dout
 	n := r.B * r.H * r.T
-	r.delta, r.factor = resize(r.delta, n), resize(r.factor, n)
+	r.delta, r.low, r.factor = resize(r.delta, n), resize(r.low, n), resize(r.factor, n)
+	clear(r.low)
 	r.turns = resize(r.turns, r.B*r.H*r.blocks())
 	for i := range r.turns {
 		r.turns[i].Store(0)
@@ -65,12 +67,11 @@ func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
 	clear(grad.Forget.Query)
 	clear(grad.Forget.Key)
 	r.shared.batch, r.shared.head, r.shared.key = false, false, false
+	r.beginBias()
 	if grad.Bias != nil {
-		r.clearBias()
 		r.shared.batch, r.shared.head, r.shared.key = r.BiasAt.Batch == 0, r.BiasAt.Head == 0, r.BiasAt.Key == 0
 	}
 	if grad.Relative != nil {
-		clear(grad.Relative)
 		r.shared.batch, r.shared.key = true, true
 		r.shared.head = r.shared.head || r.RelativeAt.Head == 0
 	}
@@ -116,7 +117,6 @@ type backwardTiles[F Float] struct {
 	k, v        []F                 // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
 	p, dp       []F                 // (queryBlock,keyBlock): scores and weights, and their gradients
 	slope       []F                 // (queryBlock,keyBlock): derivative of softcap and Score, if there is one
-	lse         []F                 // of each query
 	rowSums     [queryBlock]float64 // of each query: the sum of the gradients of a tile's scores
 	first, last []F                 // of each query: the columns of the tile that it sees
 	dk, dv      []F                 // (keyBlock,D) and (keyBlock,DV): room for sums
@@ -150,8 +150,8 @@ func (r *attentionRun[F]) backwardRoom() (w backwardTiles[F]) {
 	if r.Softcap > 0 || r.Score != nil {
 		slope = queryBlock * keyBlock
 	}
-	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.lse, &w.first, &w.last, &w.dk, &w.dv, &w.copied},
-		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, queryBlock, queryBlock, queryBlock,
+	w.cut([]*[]F{&w.k, &w.v, &w.p, &w.dp, &w.slope, &w.first, &w.last, &w.dk, &w.dv, &w.copied},
+		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, queryBlock, queryBlock,
 		keyBlock*r.D, keyBlock*r.DV, max(keyBlock*r.D, pairedLength(keyBlock, r.D, forms{along: true})))
 	return w
 }

@@ -65,36 +65,30 @@ func (f *Forgetting) head(a *Attention, b, h int) (query, key []float64) {
 	return f.Query[head*a.T:][:a.T], f.Key[head*f.Rows:]
 }
 
-// forget adds to a tile what its scores get of the log-gates, as (query − first) − (key − first) with the first key's
-// sum: these are no larger than what lies between the positions of the tile.
+// forget adds to a tile what its scores get of the log-gates: differences of float64 sums, rounded once.
 func (r *attentionRun[F]) forget(x *scores[F]) {
 	if x.keys == 0 {
 		return
 	}
 	querySums, keySums := r.in.Forget.head(&r.Attention, x.b, x.h)
 	keySums = keySums[x.s0:][:x.keys]
-	var query [queryBlock]F
-	var key [keyBlock]F
-	first := keySums[0]
+	var query [queryBlock]float64
 	for i := range x.queries {
-		query[i] = F(querySums[x.query(i)] - first)
-	}
-	for j, sum := range keySums {
-		key[j] = F(sum - first)
+		query[i] = querySums[x.query(i)]
 	}
 	if x.queryStep == 1 {
-		for j, k := range key[:x.keys] {
+		for j, k := range keySums {
 			line := x.data[j*x.keyStep:][:x.queries]
 			for i, q := range query[:len(line)] {
-				line[i] += q - k
+				line[i] += F(q - k)
 			}
 		}
 		return
 	}
 	for i, q := range query[:x.queries] {
 		line := x.data[i*x.queryStep:][:x.keys]
-		for j, k := range key[:len(line)] {
-			line[j] += q - k
+		for j, k := range keySums[:len(line)] {
+			line[j] += F(q - k)
 		}
 	}
 }

@@ -4,9 +4,8 @@ import "math"
 
 // AttentionForward computes an attention without ever holding its (T,S) scores (FlashAttention: Dao et al.
 // 2022, algorithm 1, in the order of loops of Dao 2023): each block of queries goes along its keys tile by
-// tile, keeping the running maximum and sum of every row. It writes out and lse (2,B,H,T), the natural
-// logarithm of each row's Σ exp(score) and what rounding took from it: −∞ and 0 for a query that sees nothing, whose
-// output is 0. Where the logarithm is large, the last bit of what rounding took tells the backward of a saturated row.
+// tile, keeping the running maximum and sum of every row. It writes out and lse, the RowNumbers of each row. The lse
+// of a query that sees nothing is −∞ and its factor 0, as is its output.
 //
 // Tiles of keys that are hidden from all queries of a block are not read. A NaN or ∞ in a key, a value or a bias
 // reaches the rows of the queries that see the key, and no others. The bits of the result do not depend on
@@ -61,7 +60,7 @@ type forwardTiles[F Float] struct {
 
 	watched watchedRows[F]
 	logs    []F // of each query: log Σ exp(score−max)
-	part    []F // of each query: Σ exp(score−max) of the tile, where there are no values
+	part    []F // of each query: Σ exp(score−max) of the tile
 	raw     []F // (keyBlock,queryBlock): products, if what the softmax sees are not these; then what is added up
 }
 
@@ -133,6 +132,12 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	}
 }
 
+// numbersOf returns the RowNumbers of some rows.
+func (r *attentionRun[F]) numbersOf(first, rows int) (lse, shift, factor []F) {
+	n := r.B * r.H * r.T
+	return r.lse[first:][:rows], r.lse[n+first:][:rows], r.lse[2*n+first:][:rows]
+}
+
 // spoil makes NaN of the sums of rows that see something.
 func spoil[F Float](sums []F) {
 	for t, sum := range sums {
@@ -147,17 +152,19 @@ func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows, step int) {
 	sums, logs, factors, most, peak := w.sum[:rows], w.logs[:rows], w.first[:rows], w.max[:rows], w.peak[:rows]
 	logarithms(logs, sums)
 	first := (b*r.H+h)*r.T + t0
-	lse, lost := r.lse[first:][:rows], r.lse[r.B*r.H*r.T+first:][:rows]
+	lse, shift, factor := r.numbersOf(first, rows)
 	for t, sum := range sums {
 		if sum == 0 { // false for a NaN, which the maximum may have lost
-			lse[t], lost[t], factors[t] = lowest[F](), 0, 0
+			lse[t], shift[t], factor[t], factors[t] = lowest[F](), -lowest[F](), 0, 0
 			continue
 		}
-		lse[t], lost[t] = sumOf(most[t], logs[t])
-		if r.isLarge(lse[t]) {
-			lost[t] = marked(lost[t], most[t]-peak[t]+logs[t] <= saturated)
+		lse[t], shift[t], factors[t] = most[t]+logs[t], most[t], 1/sum
+		if factor[t] = factors[t]; most[t]-peak[t]+logs[t] <= saturated {
+			factor[t] = -factor[t]
 		}
-		factors[t] = 1 / sum
+		if r.Sigmoid {
+			factor[t] = 1
+		}
 	}
 	at := r.OutputAt.at(b, h, t0)
 	if r.Sigmoid {

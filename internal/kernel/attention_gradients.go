@@ -81,8 +81,12 @@ func (r *attentionRun[F]) rowsOfTile(w *backwardTiles[F], x *scores[F]) (q, dout
 // softmax fills p with the weights of a tile before dropout and dp with the gradients of what the softmax sees, also
 // of keys that are not seen.
 func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout operandRows[F], s1 int) {
-	r.product(x, q.across, w.k[s1:], keyBlock, w.slope)
-	r.multiply(x.queries, x.keys, r.DV, 1, dout.across.data, dout.across.row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
+	if r.isSingle() {
+		r.singleProducts(w, x, q.rowsOf, dout.rowsOf, s1)
+	} else {
+		r.product(x, q.across, w.k[s1:], keyBlock, w.slope)
+		r.multiply(x.queries, x.keys, r.DV, 1, dout.across.data, dout.across.row, w.v[s1:], keyBlock, 0, w.dp, keyBlock)
+	}
 	dp := *x
 	dp.data = w.dp
 	r.drop(&dp)
@@ -96,32 +100,32 @@ func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout ope
 	}
 }
 
+// singleProducts fills p with the scores of a single query, of the bits of the forward, and dp with its products with
+// the values.
+func (r *attentionRun[F]) singleProducts(w *backwardTiles[F], x *scores[F], q, dout rowsOf[F], s1 int) {
+	scores, keys, values := w.p[:x.keys], w.keyRows.from(s1), r.valueRows(x.b, w.group).from(x.s0)
+	rowDots(chosenPath, r.D, keys.data, keys.row, q.data, 0, scores)
+	scale(chosenPath, scores, scores, F(r.Scale))
+	rowDots(chosenPath, r.DV, values.data, values.row, dout.data, 0, w.dp[:x.keys])
+	r.alter(x, w.slope, false)
+}
+
 // softmaxGradients turns scores in p and gradients of the weights in dp into weights and gradients of the scores.
 func (r *attentionRun[F]) softmaxGradients(w *backwardTiles[F], x *scores[F]) {
-	lse, row := w.lse[:x.queries], (x.b*r.H+x.h)*r.T
-	delta, factor := w.numbers[0][:x.queries], w.numbers[1][:x.queries]
+	n, row := x.queries, (x.b*r.H+x.h)*r.T
+	_, shifts, _ := r.numbersOf(row, r.T)
+	deltas, lows, factors := r.delta[row:], r.low[row:], r.factor[row:]
 	if x.of == nil {
-		row += x.t0
-		delta, factor = r.delta[row:][:x.queries], r.factor[row:][:x.queries]
-		copy(lse, r.lse[row:])
-	} else {
-		for t := range lse {
-			lse[t], delta[t], factor[t] = r.lse[row+x.query(t)], r.delta[row+x.query(t)], r.factor[row+x.query(t)]
-		}
+		gradientRows(chosenPath, n, x.keys, w.p, w.dp, keyBlock, shifts[x.t0:], factors[x.t0:], deltas[x.t0:],
+			lows[x.t0:])
+		return
 	}
-	for t, v := range lse {
-		if v == lowest[F]() {
-			lse[t] = -v // −∞ − ∞ is −∞, and its exponential 0
-		}
+	shift, factor, delta, low := w.numbers[0][:n], w.numbers[1][:n], w.numbers[2][:n], w.numbers[3][:n]
+	for i := range n {
+		t := x.query(i)
+		shift[i], factor[i], delta[i], low[i] = shifts[t], factors[t], deltas[t], lows[t]
 	}
-	gradientRows(chosenPath, x.queries, x.keys, w.p, w.dp, keyBlock, lse, delta)
-	for t, f := range factor {
-		if f != 1 {
-			p, dp := w.p[t*keyBlock:][:x.keys], w.dp[t*keyBlock:][:x.keys]
-			scaleInto(p, p, f)
-			scaleInto(dp, dp, f)
-		}
-	}
+	gradientRows(chosenPath, n, x.keys, w.p, w.dp, keyBlock, shift, factor, delta, low)
 }
 
 // weights fills p with the weights of a tile and dp with the gradients of its products.

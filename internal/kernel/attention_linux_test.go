@@ -50,7 +50,7 @@ func staysInside[F Float](t *testing.T, draw func(*rapid.T) *attentionProblem[F]
 				last := s.at.at(s.batch-1, s.heads-1, s.rows-1) + s.width
 				*s.slice = guarded(t, (*s.slice)[:last], flushEnd)
 			}
-			x.lse = guarded(t, x.lse[:2*x.a.B*x.a.H*x.a.T], flushEnd)
+			x.lse = guarded(t, x.lse[:RowNumbers*x.a.B*x.a.H*x.a.T], flushEnd)
 			x.run()
 			x.verify(rt)
 		})

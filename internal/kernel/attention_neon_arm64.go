@@ -32,7 +32,8 @@ func sclearRowsNEON(rows int, n int, x *float32, ld int, columns *float32, lo *f
 // sgradientRowsNEON is gradientRows of float32 with NEON.
 //
 //go:noescape
-func sgradientRowsNEON(rows int, n int, x *float32, dx *float32, ld int, shift *float32, delta *float32)
+func sgradientRowsNEON(rows int, n int, x *float32, dx *float32, ld int, shift *float32, factor *float32,
+	delta *float32, low *float32)
 
 // scapRowsNEON is capRows of float32 with NEON.
 //
@@ -73,7 +74,8 @@ func dclearRowsNEON(rows int, n int, x *float64, ld int, columns *float64, lo *f
 // dgradientRowsNEON is gradientRows of float64 with NEON.
 //
 //go:noescape
-func dgradientRowsNEON(rows int, n int, x *float64, dx *float64, ld int, shift *float64, delta *float64)
+func dgradientRowsNEON(rows int, n int, x *float64, dx *float64, ld int, shift *float64, factor *float64,
+	delta *float64, low *float64)
 
 // dcapRowsNEON is capRows of float64 with NEON.
 //

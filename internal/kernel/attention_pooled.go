@@ -95,7 +95,7 @@ func (g *cellGrid[F]) add(r *attentionRun[F], w *weightTiles[F], head, s0, keys 
 		n := min(keys, g.Keys[column+1]-s0) - from
 		cell := w.p[from*queryBlock:]
 		clear(w.sum[:w.rows])
-		r.weightColumns(n, w.rows, cell, w.lse, w.sum)
+		r.weightColumns(n, w.rows, cell, w.shift, w.sum)
 		maxColumns(chosenPath, n, w.rows, cell, queryBlock, w.top)
 		for t, row := 0, top; t < w.rows; row++ {
 			end := min(w.rows, g.Queries[row+1]-w.t0)
@@ -104,7 +104,7 @@ func (g *cellGrid[F]) add(r *attentionRun[F], w *weightTiles[F], head, s0, keys 
 			if g.mean != nil {
 				sum = g.mean[at]
 			}
-			tops, lost := w.top[t:end], w.lost[t:end]
+			tops, lost := w.top[t:end], w.factor[t:end]
 			for i, v := range w.sum[t:end] {
 				sum += v * lost[i]
 				most = max(most, tops[i]*lost[i])

@@ -34,11 +34,14 @@ type attentionRun[F Float] struct {
 	number         uint64 // of the call
 
 	delta  []F            // Σ dout⊙out of every row (B,H,T), or what is closer to Σ weight·dP
-	factor []F            // of every row, what exp(score − lse) is to be multiplied by
+	low    []F            // of every row, what rounding took from that
+	factor []F            // of every row, without the mark
 	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
 	next   []atomic.Int32 // of each head, the block of keys to be handed out
 	failed atomic.Bool
-	shared struct{ batch, head, key bool } // axes along which tasks would add to the same elements of dbias
+	// The sums of the gradients of the biases that float32 would lose digits of, by the places of the gradients.
+	relativeSums, biasSums []float64
+	shared                 struct{ batch, head, key bool } // axes along which tasks would add to the same elements of dbias
 
 	forward, chosen, singles, sums, backward func(lo, hi int)
 }
@@ -164,7 +167,7 @@ type attentionTiles[F Float] struct {
 	queries            []int32
 	chosenLo, chosenHi [queryBlock]int
 	gathered           [2][]F
-	numbers            [2][queryBlock]F
+	numbers            [4][queryBlock]F
 	// The answers of Shown for a tile: which queries do not see all keys, and what each of those sees.
 	holes [queryBlock]bool
 	shown [queryBlock * keyBlock]bool

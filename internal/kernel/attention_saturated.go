@@ -1,54 +1,23 @@
 package kernel
 
-import "math"
-
-// In the gradient weight⊙(dP − Σ dOut⊙Out) of scores, what is subtracted is Σ weight·dP, summed in another order. Where
-// one key has nearly all of the weight, it is all but the dP of that key: they cancel, and the difference of the orders
-// is left, though the gradient is next to 0. Of scores that are large too, gradients of queries and keys are
-// such differences times large numbers. The rows where that is so take the sum from the very dP of the tiles.
+// The gradient of a score is weight·(dP − δ) with δ = Σ dOut⊙Out, which is Σ weight·dP summed in another order. Where one
+// key has nearly all of the weight, δ is nearly the dP of that key: they cancel, and what is left is the difference of
+// the orders, though the gradient is next to 0, or 0 if no other key is seen. For such rows δ is recomputed as Σ weight·dP
+// from the dP of the tiles.
 
 // saturated is the most by which the log-sum-exp of a saturated row is above its largest score: the weight of that key
 // is 7/8.
 const saturated = 0.1335
 
-// largeFrom is the least size of a log-sum-exp from which on its rounding is not neglected and a row is told to be
-// saturated.
-const largeFrom = 16
-
-// isLarge reports whether a log-sum-exp is large.
-func (r *attentionRun[F]) isLarge(lse F) bool { return lse >= largeFrom || lse <= -largeFrom }
-
-// marked returns what rounding took from a large lse, with the mark of a saturated row: it is the last bit.
-func marked[F Float](lost F, saturated bool) F {
-	mark := uint64(0)
-	if saturated {
-		mark = 1
-	}
-	if sizeOf[F]() == 4 {
-		return F(math.Float32frombits(math.Float32bits(float32(lost))&^1 | uint32(mark)))
-	}
-	return F(math.Float64frombits(math.Float64bits(float64(lost))&^1 | mark))
-}
-
-// isSaturated reports whether a row has the mark.
+// isSaturated reports whether a row has the mark, or is added up to a bias of the whole row, whose gradient is nothing
+// but what rounding leaves.
 func (r *attentionRun[F]) isSaturated(row int) bool {
-	if lse := r.lse[row]; !r.isLarge(lse) || !isFinite(lse) {
-		return false
-	}
-	lost := r.lse[r.B*r.H*r.T+row]
-	if sizeOf[F]() == 4 {
-		return math.Float32bits(float32(lost))&1 == 1
-	}
-	return math.Float64bits(float64(lost))&1 == 1
+	factor := r.lse[2*r.B*r.H*r.T+row]
+	return factor < 0 || factor > 0 && r.grad.Bias != nil && r.BiasAt.Key == 0 && !r.Sigmoid
 }
 
-// rest is what is to become 0 in a row: the sum of the gradients of its scores. weights is that of its weights, with
-// the sink's.
-type rest struct{ gradients, weights float64 }
-
-// refine corrects Σ weight·dP of the saturated rows of block i of queries, and makes their weights add up to 1. It goes
-// over their scores once more.
-func (r *attentionRun[F]) refine(seen span, b, h, i int) {
+// refine corrects Σ weight·dP of the saturated rows of block i of queries. It goes over their scores once more.
+func (r *attentionRun[F]) refine(b, h, i int) {
 	t0, first, last := i*r.height(), -1, 0
 	row := (b*r.H+h)*r.T + t0
 	for t := range min(r.height(), r.T-t0) {
@@ -56,16 +25,17 @@ func (r *attentionRun[F]) refine(seen span, b, h, i int) {
 			if first < 0 {
 				first = t
 			}
-			r.factor[row+t], last = 1, t
+			last = t
 		}
 	}
 	if first < 0 {
 		return
 	}
-	var rests [queryBlock]rest
+	var rests [queryBlock]float64 // of each row: the sum of the gradients of its scores, which must become 0
 	w := r.backwardRoom()
+	seen := r.spanOf(b, t0+first, t0+last+1)
 	for j := seen.lo / keyBlock; j*keyBlock < seen.hi; j++ {
-		r.takeKeys(&w, b, h/(r.H/r.K), j*keyBlock, min(keyBlock, r.S-j*keyBlock))
+		r.takeKeys(&w, b, h/(r.H/r.K), j*keyBlock, min(keyBlock, seen.hi-j*keyBlock))
 		r.addRests(&w, &rests, seen, h, t0, first, last+1)
 	}
 	poolOf[F](&attentionTilePools).Put(w.attentionTiles)
@@ -78,7 +48,7 @@ func (r *attentionRun[F]) refine(seen span, b, h, i int) {
 
 // addRests adds what a tile leaves of the rows [first,end) of the block from t0 on. The numbers of the tile have the
 // bits of those that the gradients are computed from.
-func (r *attentionRun[F]) addRests(w *backwardTiles[F], rests *[queryBlock]rest, seen span, h, t0, first, end int) {
+func (r *attentionRun[F]) addRests(w *backwardTiles[F], rests *[queryBlock]float64, seen span, h, t0, first, end int) {
 	x, s1 := r.backwardScores(w, &seen, h, t0, first, end)
 	if x.queries <= 0 || !r.askShown(&x, w.attentionTiles) {
 		return
@@ -92,26 +62,19 @@ func (r *attentionRun[F]) addRests(w *backwardTiles[F], rests *[queryBlock]rest,
 		if !r.isSaturated(row + t) {
 			continue
 		}
-		sum := &rests[x.t0-t0+t]
-		dp := w.dp[t*keyBlock:][:x.keys]
-		for s, p := range w.p[t*keyBlock:][:x.keys] {
-			sum.weights += float64(p)
-			sum.gradients += float64(dp[s])
+		for _, v := range w.dp[t*keyBlock:][:x.keys] {
+			rests[x.t0-t0+t] += float64(v)
 		}
 	}
 }
 
-// correct takes what is left from a row.
-func (r *attentionRun[F]) correct(row, h int, left rest) {
+// correct takes from Σ weight·dP of a row what is left of the sum of its gradients.
+func (r *attentionRun[F]) correct(row, h int, left float64) {
 	if r.in.Sinks != nil {
-		sink := math.Exp(float64(r.in.Sinks[h] - r.lse[row]))
-		left.weights += sink
-		left.gradients -= sink * float64(r.delta[row])
+		left -= float64(r.sinkShare(row, h) * r.delta[row])
 	}
-	if delta := F(float64(r.delta[row]) + left.gradients/left.weights); isFinite(delta) {
-		r.delta[row] = delta
-	}
-	if factor := F(1 / left.weights); isFinite(factor) { // also of a row that a NaN among the values has reached
-		r.factor[row] = factor
+	sum := float64(r.delta[row]) + left
+	if delta := F(sum); isFinite(delta) {
+		r.delta[row], r.low[row] = delta, F(sum-float64(delta))
 	}
 }

@@ -162,30 +162,69 @@ func (r *attentionRun[F]) addBias(tile *scores[F]) {
 		for i := range x.queries {
 			at := r.relativeAt(&x, i)
 			for j, v := range x.data[i*x.queryStep:][:x.keys] {
-				r.grad.Relative[at-j] += v
+				r.relativeSums[at-j] += float64(v)
 			}
 		}
 	}
-	if r.grad.Bias == nil || x.keys == 0 {
-		return
+	switch {
+	case r.grad.Bias == nil || x.keys == 0:
+	case r.sumsBias():
+		addTo(r, r.biasSums, &x)
+	default:
+		addTo(r, r.grad.Bias, &x)
 	}
+}
+
+// addTo adds the gradients of the scores to an array like the bias.
+func addTo[F, G Float](r *attentionRun[F], sums []G, x *scores[F]) {
 	for i := range x.queries {
-		bias, line := r.grad.Bias[r.biasAt(&x, i):], x.data[i*x.queryStep:][:x.keys]
+		bias, line := sums[r.biasAt(x, i):], x.data[i*x.queryStep:][:x.keys]
 		if r.BiasAt.Key == 1 {
 			bias = bias[:len(line)]
 			for j, v := range line {
-				bias[j] += v
+				bias[j] += G(v)
 			}
 			continue
 		}
 		for j, v := range line {
-			bias[j*r.BiasAt.Key] += v
+			bias[j*r.BiasAt.Key] += G(v)
 		}
 	}
 }
 
-// clearBias sets every element of the gradient of the bias to 0, and nothing between the elements.
-func (r *attentionRun[F]) clearBias() {
+// sumsBias reports whether an element of the bias is of so many scores that its gradient is added up in float64.
+func (r *attentionRun[F]) sumsBias() bool { return r.BiasAt.Query == 0 || r.BiasAt.Key == 0 }
+
+// beginBias clears the sums of the gradients of the biases.
+func (r *attentionRun[F]) beginBias() {
+	r.relativeSums, r.biasSums = resize(r.relativeSums, len(r.grad.Relative)), r.biasSums[:0]
+	clear(r.relativeSums)
+	if r.grad.Bias == nil {
+		return
+	}
+	if r.sumsBias() {
+		r.biasSums = resize(r.biasSums, len(r.grad.Bias))
+	}
+	r.eachBias(func(i int) {
+		r.grad.Bias[i] = 0
+		if r.sumsBias() {
+			r.biasSums[i] = 0
+		}
+	})
+}
+
+// endBias writes the gradients that were added up in float64.
+func (r *attentionRun[F]) endBias() {
+	for i, sum := range r.relativeSums {
+		r.grad.Relative[i] = F(sum)
+	}
+	if len(r.biasSums) > 0 {
+		r.eachBias(func(i int) { r.grad.Bias[i] = F(r.biasSums[i]) })
+	}
+}
+
+// eachBias calls f with the place of every element of the bias, and of nothing between the elements.
+func (r *attentionRun[F]) eachBias(f func(i int)) {
 	once := func(n, step int) int {
 		if step == 0 {
 			return min(n, 1)
@@ -197,7 +236,7 @@ func (r *attentionRun[F]) clearBias() {
 		for h := range once(r.H, at.Head) {
 			for t := range once(r.T, at.Query) {
 				for s := range once(r.biased(), at.Key) {
-					r.grad.Bias[b*at.Batch+h*at.Head+t*at.Query+s*at.Key] = 0
+					f(b*at.Batch + h*at.Head + t*at.Query + s*at.Key)
 				}
 			}
 		}

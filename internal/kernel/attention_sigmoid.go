@@ -31,11 +31,11 @@ func (w *forwardTiles[F]) addMoments(x *scores[F], moment []F) {
 	}
 }
 
-// weightColumns turns a tile of scores, one query in each column, into weights, given each query's log-sum-exp, and
+// weightColumns turns a tile of scores, one query in each column, into weights, given each query's shift, and
 // adds each column to sum.
-func (r *attentionRun[F]) weightColumns(keys, n int, x, lse, sum []F) {
+func (r *attentionRun[F]) weightColumns(keys, n int, x, shift, sum []F) {
 	if !r.Sigmoid {
-		expColumns(chosenPath, keys, n, x, queryBlock, lse, sum)
+		expColumns(chosenPath, keys, n, x, queryBlock, shift, sum)
 		return
 	}
 	for j := range keys {

@@ -46,7 +46,7 @@ func (r *attentionRun[F]) forwardGroup(w *forwardTiles[F], b, h, n int, follows 
 		w.max[i], w.sum[i], _ = r.sink(h + i)
 		w.peak[i] = lowest[F]()
 		query := r.queryRows(b, h+i).from(0)
-		scale(chosenPath, w.q[i*r.D:][:r.D], query.at(0), F(r.Scale))
+		copy(w.q[i*r.D:][:r.D], query.at(0))
 		clear(w.raw[i*2*singleKeys:][:2*singleKeys])
 	}
 	for s0 := s.lo; s0 < s.hi; s0 += singleKeys {
@@ -107,6 +107,7 @@ func (r *attentionRun[F]) forwardSingle(w *forwardTiles[F], x *scores[F], i int,
 		values.ask(j, n)
 		rowDots(chosenPath, r.D, k.data[j*k.row:], k.row, w.q[i*r.D:], 0, p[j:][:n])
 	}
+	scale(chosenPath, p, p, F(r.Scale))
 	r.alter(x, nil, false)
 	r.hideUnshown(x, &w.attentionTiles)
 	r.weighSingle(w, x, i)

@@ -28,7 +28,7 @@ func benchmarkOneQuery(b *testing.B, h, k, s int) {
 	for i := range memory {
 		memory[i] = float32(i%17) / 16
 	}
-	out, lse := make([]float32, h*d), make([]float32, 2*h)
+	out, lse := make([]float32, h*d), make([]float32, RowNumbers*h)
 	var runs, sweeps []float64
 	timed := func(times *[]float64, f func(x []float32)) {
 		for x := range slices.Chunk(memory[:numbers/(2*half)*2*half], 2*half) {

@@ -11,21 +11,16 @@ func (r *attentionRun[F]) weighBySoftmax(w *forwardTiles[F], x *scores[F]) {
 		greater(chosenPath, w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
 	}
 	w.raise(from, end, r.DV, r.watched)
-	sum := w.sum[from:]
-	if r.DV == 0 { // Then no sums of values are to be divided by just this sum, and one tile by tile is more accurate.
-		sum = w.part[from:]
-		clear(sum[:n])
-	}
+	sum := w.part[from:] // tile by tile, as the values are added up
+	clear(sum[:n])
 	if r.watched {
 		momentColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum, w.watched.moment[from:])
 		r.watchWeights(w, x)
 	} else {
 		expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum)
 	}
-	if r.DV == 0 {
-		for t, v := range sum[:n] {
-			w.sum[from+t] += v
-		}
+	for t, v := range sum[:n] {
+		w.sum[from+t] += v
 	}
 }
 

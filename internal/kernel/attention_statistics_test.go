@@ -389,7 +389,7 @@ func TestAttentionWeightsPanic(t *testing.T) {
 		"mean: slice is too short":       func() { pooled(enough, enough[:15], CellsOf(3, 2)) },
 
 		"pooled: cells do not cover the queries": func() { pooled(enough, enough, []int{0, 2}) },
-		"lse: slice is too short":                func() { AttentionReceived(p.a, enough, p.lse[:47], p.in) },
+		"lse: slice is too short":                func() { AttentionReceived(p.a, enough, p.lse[:71], p.in) },
 	} {
 		assert.PanicsWithValue(t, "kernel: attention: "+want, call)
 	}

@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// sumSinks computes the gradient of the sinks: −Σ exp(sink − lse)·Σ dout⊙out.
+// sumSinks computes the gradient of the sinks: −Σ share·Σ dout⊙out.
 func (r *attentionRun[F]) sumSinks() {
 	if r.grad.Sinks == nil {
 		return
@@ -12,13 +12,11 @@ func (r *attentionRun[F]) sumSinks() {
 		for b := range r.B {
 			for t := range r.T {
 				row := (b*r.H+h)*r.T + t
-				lse, delta := r.lse[row], r.delta[row]
-				if delta == 0 { // or else lse is not −∞
+				if r.delta[row] == 0 { // as it is of a row that sees nothing
 					continue
 				}
-				share := F(math.Exp(float64(r.in.Sinks[h]-lse)-r.lost(row))) * delta
 				var lost float64
-				sum, lost = sumOf(sum, float64(share))
+				sum, lost = sumOf(sum, float64(r.sinkShare(row, h))*r.wideDelta(b, h, t))
 				rest += lost
 			}
 		}
@@ -29,17 +27,23 @@ func (r *attentionRun[F]) sumSinks() {
 	}
 }
 
-// lost returns what rounding took from the lse of a row, 0 if that is no more than it may be of one that is not large.
-// Of a huge lse it is all of the logarithm of the sum, and the weights would not add up to 1.
-func (r *attentionRun[F]) lost(row int) float64 {
-	least := float64(largeFrom) * 0x1p-25
-	if sizeOf[F]() == 8 {
-		least = float64(largeFrom) * 0x1p-54
+// wideDelta returns Σ dout⊙out of a row as exactly as out is: a sink's gradient has as few as one of these.
+func (r *attentionRun[F]) wideDelta(b, h, t int) (sum float64) {
+	if r.Precision != Full {
+		return float64(r.delta[(b*r.H+h)*r.T+t])
 	}
-	if lost := float64(r.lse[r.B*r.H*r.T+row]); math.Abs(lost) > least {
-		return lost
+	at := r.OutputAt.at(b, h, t)
+	dout := r.dout[at:][:r.DV]
+	for i, v := range r.out[at:][:r.DV] {
+		sum += float64(v) * float64(dout[i])
 	}
-	return 0
+	return sum
+}
+
+// sinkShare returns the sink's weight in a row.
+func (r *attentionRun[F]) sinkShare(row, h int) F {
+	_, shift, _ := r.numbersOf(row, 1)
+	return r.factor[row] * F(math.Exp(float64(r.in.Sinks[h])-float64(shift[0])))
 }
 
 // sumTasks computes Σ dout⊙out of the rows of blocks of queries, and clears the rows of dq to which no block of
@@ -64,23 +68,17 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 				delta[i] = 0 // an output of 0 times a NaN or ∞, which must not reach the sinks
 			}
 		}
-		row, large := (b*r.H+h)*r.T+t0, false
-		for t := range delta {
-			r.factor[row+t] = 1
-			if lse := r.lse[row+t]; !r.isLarge(lse) { // what rounding took from it is neglected
-				continue
-			}
-			large = true
-			if lost := r.lost(row + t); lost != 0 {
-				r.factor[row+t] = F(math.Exp(-lost))
-			}
+		row, refined := (b*r.H+h)*r.T+t0, false
+		for t, f := range r.lse[2*r.B*r.H*r.T+row:][:len(delta)] {
+			r.factor[row+t] = max(f, -f)
+			refined = refined || r.isSaturated(row+t)
 		}
 		s := r.spans[b*n+i]
 		if s.lo == s.hi || r.Chosen != nil {
 			r.clearQueries(b, h, t0, t1)
 		}
-		if large && s.lo < s.hi && r.Precision == Full {
-			r.refine(s, b, h, i)
+		if refined && s.lo < s.hi && r.Precision == Full {
+			r.refine(b, h, i)
 		}
 	}
 	giveBack(room)

@@ -242,7 +242,7 @@ func (p *attentionProblem[F]) fill() {
 	p.guard = F(math.NaN())
 	p.in.Q, p.in.K, p.in.V = normals[F](p.rand, p.sizeQ), normals[F](p.rand, p.sizeK), normals[F](p.rand, p.sizeV)
 	p.dout = normals[F](p.rand, p.sizeOut)
-	p.out, p.lse = make([]F, p.sizeOut), make([]F, 2*a.B*a.H*a.T+4)
+	p.out, p.lse = make([]F, p.sizeOut), make([]F, RowNumbers*a.B*a.H*a.T+4)
 	p.grad.Q, p.grad.K, p.grad.V = make([]F, p.sizeQ), make([]F, p.sizeK), make([]F, p.sizeV)
 	for _, x := range [][]F{p.out, p.lse, p.grad.Q, p.grad.K, p.grad.V, p.grad.Bias, p.grad.Relative, p.grad.Sinks} {
 		for i := range x {
@@ -481,7 +481,7 @@ func TestAttentionPanicsBeforeItWrites(t *testing.T) {
 		{want: "forgetting: slice is too short", change: func(p *problem) { p.in.Forget.Key = p.in.Forget.Key[1:] }},
 		{want: "forgetting: slice is too short", change: func(p *problem) { p.in.Forget.Rows = p.a.S - 1 }},
 		{want: "out: slice is too short", change: func(p *problem) { p.out = p.out[1:] }},
-		{want: "lse: slice is too short", change: func(p *problem) { p.lse = p.lse[:47] }},
+		{want: "lse: slice is too short", change: func(p *problem) { p.lse = p.lse[:71] }},
 	} {
 		check(r, forward)
 		check(r, backward)

@@ -82,28 +82,28 @@ func scaleRowsGo[F Float](rows, n int, y []F, ld int, x, factor []F) {
 // gradientRowsGo turns scores p and gradients dp of the weights, one query in a row, into the weights and the
 // gradients of the scores.
 //
-//	p = exp(p − shift);  dp = p·(dp − delta)
-func gradientRowsGo[F Float](rows, n int, p, dp []F, ld int, shift, delta []F) {
+//	p = factor·exp(p − shift);  dp = p·(dp − delta − low)
+func gradientRowsGo[F Float](rows, n int, p, dp []F, ld int, shift, factor, delta, low []F) {
 	for i := range rows {
 		dp := dp[i*ld:][:n]
 		for j, v := range p[i*ld:][:n] {
-			e := expOf(v - shift[i])
+			e := factor[i] * expOf(v-shift[i])
 			p[i*ld+j] = e
-			dp[j] = e * (dp[j] - delta[i])
+			dp[j] = e * (dp[j] - delta[i] - low[i])
 		}
 	}
 }
 
 // capRowsGo sets x ← c·tanh(x/c), and slope, if it is given, to the derivative of that.
 //
-//	y = c·tanh(x/c):  dy/dx = 1 − tanh²(x/c)
+//	y = c·tanh(x/c):  dy/dx = 1/cosh²(x/c)
 func capRowsGo[F Float](rows, n int, x []F, ld int, slope []F, c F) {
 	for i := range rows {
 		for j, v := range x[i*ld:][:n] {
-			y := F(math.Tanh(float64(v / c)))
-			x[i*ld+j] = c * y
+			x[i*ld+j] = c * F(math.Tanh(float64(v/c)))
 			if slope != nil {
-				slope[i*ld+j] = 1 - y*y
+				s := 1 / math.Cosh(float64(v/c))
+				slope[i*ld+j] = F(s * s)
 			}
 		}
 	}

@@ -1,9 +1,7 @@
 package kernel
 
-import "math"
-
-// What follows goes over the scores a second time, with the log-sum-exps of AttentionForward. The weights before
-// dropout are exp(score − lse), or sigmoid(score), tile by tile; values are not read.
+// What follows goes over the scores a second time, with the numbers of the rows of AttentionForward. The weights before
+// dropout are factor·exp(score − shift), or sigmoid(score), tile by tile; values are not read.
 
 // AttentionReceived writes what each key receives, (B,H,S): the sum of its weights over the queries.
 func AttentionReceived[F Float](a *Attention, received, lse []F, in QKV[F]) {
@@ -25,7 +23,7 @@ func (compiledHere[F]) attentionReceived(c Attention, received, lse []F, in QKV[
 				continue
 			}
 			part := w.part[:len(sums)]
-			dot(chosenPath, w.p, queryBlock, w.lost[:w.rows], part)
+			dot(chosenPath, w.p, queryBlock, w.factor[:w.rows], part)
 			for j, v := range part {
 				sums[j] += v
 			}
@@ -58,7 +56,7 @@ func (compiledHere[F]) attentionRows(c Attention, weights []F, rows []int, lse [
 				continue
 			}
 			for j := range keys {
-				row[s0+j] = w.p[j*queryBlock] * w.lost[0]
+				row[s0+j] = w.p[j*queryBlock] * w.factor[0]
 			}
 		}
 	})
@@ -68,9 +66,9 @@ func (compiledHere[F]) attentionRows(c Attention, weights []F, rows []int, lse [
 type weightTiles[F Float] struct {
 	forwardTiles[F]
 	rows int // queries of the block
-	lse  []F // of each query
-	lost []F // of each query: exp(−what rounding took from its lse)
-	part []F // a number for each key
+	// Of each query.
+	shift, factor []F
+	part          []F // a number for each key
 }
 
 var weightTilePools = newPools[weightTiles[float32], weightTiles[float64]]()
@@ -84,7 +82,7 @@ func overWeights[F Float](a *Attention, lse []F, in QKV[F], n int,
 	r.begin(a, in, nil, lse)
 	Parallel(n, r.grain(n, 1), func(lo, hi int) {
 		w := tiles.Get().(*weightTiles[F])
-		w.cut([]*[]F{&w.q, &w.p, &w.top, &w.sum, &w.first, &w.last, &w.lse, &w.lost, &w.part},
+		w.cut([]*[]F{&w.q, &w.p, &w.top, &w.sum, &w.first, &w.last, &w.shift, &w.factor, &w.part},
 			r.D*queryBlock, keyBlock*queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock, queryBlock,
 			keyBlock)
 		for i := lo; i < hi; i++ {
@@ -103,25 +101,21 @@ func (r *attentionRun[F]) block(w *weightTiles[F], b, h, t0, rows int) span {
 	if r.D > 0 {
 		r.columns(&w.attentionTiles, rows, r.queryRows(b, h).from(t0), w.q, queryBlock)
 	}
-	row := (b*r.H+h)*r.T + t0
-	for t := range rows {
-		w.lse[t], w.lost[t] = r.lse[row+t], 1
-		if w.lse[t] == lowest[F]() {
-			w.lse[t] = 0 // −∞ − 0 is −∞, and its exponential 0
-		} else if lost := r.lost(row + t); lost != 0 {
-			w.lost[t] = F(math.Exp(-lost))
-		}
+	_, shift, factor := r.numbersOf((b*r.H+h)*r.T+t0, rows)
+	copy(w.shift, shift)
+	for t, f := range factor {
+		w.factor[t] = max(f, -f)
 	}
 	return r.spanOf(b, t0, t0+rows)
 }
 
 // weigh fills the tile of a block of queries and the keys [s0,s0+keys) with weights, which are yet to be multiplied
-// by lost. It reports whether any query sees any of the keys.
+// by the factors. It reports whether any query sees any of the keys.
 func (r *attentionRun[F]) weigh(w *weightTiles[F], s *span, b, h, s0, keys int) bool {
 	if !r.scoreTile(w, s, b, h, s0, keys) {
 		return false
 	}
-	r.weightColumns(keys, w.rows, w.p, w.lse, w.sum)
+	r.weightColumns(keys, w.rows, w.p, w.shift, w.sum)
 	return true
 }
 

@@ -272,25 +272,27 @@ func clearRows[F Float](p path, rows, n int, x []F, ld int, columns, lo, hi []F)
 	}
 }
 
-// gradientRows sets x ← exp(x − shift) and dx ← x·(dx − delta), with one shift and delta for each row.
-func gradientRows[F Float](p path, rows, n int, x, dx []F, ld int, shift, delta []F) {
+// gradientRows sets x ← factor·exp(x − shift) and dx ← x·(dx − delta − low), with one of each for each row.
+func gradientRows[F Float](p path, rows, n int, x, dx []F, ld int, shift, factor, delta, low []F) {
 	if p == pathGo || min(rows, n) < 1 || ld < 0 {
-		gradientRowsGo(rows, n, x, dx, ld, shift, delta)
+		gradientRowsGo(rows, n, x, dx, ld, shift, factor, delta, low)
 		return
 	}
 	reaches("gradientRows: x", len(x), (rows-1)*ld+padded[F](p, n))
 	reaches("gradientRows: dx", len(dx), (rows-1)*ld+padded[F](p, n))
 	reaches("gradientRows: shift", len(shift), rows)
+	reaches("gradientRows: factor", len(factor), rows)
 	reaches("gradientRows: delta", len(delta), rows)
+	reaches("gradientRows: low", len(low), rows)
 	switch {
 	case sizeOf[F]() == 4:
-		sgradientRowsNEON(rows, n, single(x), single(dx), ld, single(shift), single(delta))
+		sgradientRowsNEON(rows, n, single(x), single(dx), ld, single(shift), single(factor), single(delta), single(low))
 	default:
-		dgradientRowsNEON(rows, n, double(x), double(dx), ld, double(shift), double(delta))
+		dgradientRowsNEON(rows, n, double(x), double(dx), ld, double(shift), double(factor), double(delta), double(low))
 	}
 }
 
-// capRows sets x ← c·tanh(x/c), and slope, unless it is nil, to 1 − tanh²(x/c).
+// capRows sets x ← c·tanh(x/c), and slope, unless it is nil, to 1/cosh²(x/c).
 func capRows[F Float](p path, rows, n int, x []F, ld int, slope []F, c F) {
 	if p == pathGo || min(rows, n) < 1 || ld < 0 {
 		capRowsGo(rows, n, x, ld, slope, c)

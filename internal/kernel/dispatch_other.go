@@ -69,8 +69,8 @@ func clearRows[F Float](_ path, rows, n int, x []F, ld int, columns, lo, hi []F)
 	clearRowsGo(rows, n, x, ld, columns, lo, hi)
 }
 
-func gradientRows[F Float](_ path, rows, n int, x, dx []F, ld int, shift, delta []F) {
-	gradientRowsGo(rows, n, x, dx, ld, shift, delta)
+func gradientRows[F Float](_ path, rows, n int, x, dx []F, ld int, shift, factor, delta, low []F) {
+	gradientRowsGo(rows, n, x, dx, ld, shift, factor, delta, low)
 }
 
 func capRows[F Float](_ path, rows, n int, x []F, ld int, slope []F, c F) {

@@ -47,15 +47,17 @@ func (g *generator) clearRows() {
 }
 
 func (g *generator) gradientRows() {
-	p := g.load("rows", "x", "dx", "ld", "shift", "delta")
+	p := g.load("rows", "x", "dx", "ld", "shift", "factor", "delta", "low")
 	v := g.vectors
-	shift, delta, x, dx := v[0], v[1], v[2], v[3]
+	shift, delta, x, dx, factor, low := v[0], v[1], v[2], v[3], v[8], v[9]
 	g.openTable()
 	g.holdExp(v[6], v[7])
 	at := g.GP64()
 	begin := func() {
 		g.broadcast(operand.Mem{Base: p["shift"]}, shift)
+		g.broadcast(operand.Mem{Base: p["factor"]}, factor)
 		g.broadcast(operand.Mem{Base: p["delta"]}, delta)
+		g.broadcast(operand.Mem{Base: p["low"]}, low)
 		g.clear(at)
 	}
 	step := func() {
@@ -63,9 +65,11 @@ func (g *generator) gradientRows() {
 		g.move(weights, x)
 		g.sub(shift, x, x)
 		g.scoreExp(x, v[3], v[4], v[5])
+		g.mul(factor, x, x)
 		g.move(x, weights)
 		g.move(gradients, dx)
 		g.sub(delta, dx, dx)
+		g.sub(low, dx, dx)
 		g.mul(dx, x, dx)
 		g.move(dx, gradients)
 	}
@@ -73,7 +77,9 @@ func (g *generator) gradientRows() {
 		g.increase(p["ld"], p["x"])
 		g.increase(p["ld"], p["dx"])
 		g.increase(operand.U32(g.size), p["shift"])
+		g.increase(operand.U32(g.size), p["factor"])
 		g.increase(operand.U32(g.size), p["delta"])
+		g.increase(operand.U32(g.size), p["low"])
 	})
 }
 
@@ -140,7 +146,7 @@ func (g *generator) dropRows() {
 func (g *generator) capRows() {
 	p := g.load("rows", "x", "ld", "slope")
 	v := g.vectors
-	y, n, e, u, cap, sign, minusTwo := v[0], v[1], v[2], v[3], v[8], v[9], v[10]
+	y, n, e, u, cap, sign, minusTwo, power := v[0], v[1], v[2], v[3], v[8], v[9], v[10], v[11]
 	g.openTable()
 	g.holdExp(v[6], v[7])
 	g.broadcast(inMemory(g.Param("c")), cap)
@@ -157,20 +163,30 @@ func (g *generator) capRows() {
 		g.power(n, n)
 		g.mul(y, e, e)
 		g.chain([]operand.Op{y}, y, e) // e^r − 1
+		g.move(n, power)
+		g.fma(n, e, power) // e^(−2|u|)
 		g.sub(g.constant("one"), n, y)
 		g.chain([]operand.Op{y}, n, e) // E
 		g.sub(minusTwo, e, y)
 		g.div(y, e, e) // −tanh|u|, or +0
 		g.bare(sign, e, e)
+		// Where it is near 1, 1 − e^(−2|u|)·(1 + tanh|u|) loses less: their difference times tanh² is added.
+		g.add(g.constant("one"), e, y)
+		g.zero(n)
+		g.add(g.constant("one"), n, n)
+		g.fnma(power, y, n)
+		g.sub(e, n, n)
+		g.mul(e, e, y)
+		g.fma(y, n, e)
 		g.and(sign, u, u)
-		g.or(u, e, e)
-		g.mul(cap, e, u)
+		g.or(u, e, u)
+		g.mul(cap, u, u)
 		g.move(u, m)
 		g.unless(p["slope"], func() {
-			g.zero(y)
-			g.add(g.constant("one"), y, y)
-			g.fnma(e, e, y)
-			g.move(y, operand.Mem{Base: p["slope"], Index: at, Scale: 1})
+			g.add(g.constant("one"), e, e)
+			g.mul(e, e, e)
+			g.mul(power, e, e) // e^(−2|u|)·(1 + tanh|u|)², which does not cancel as 1 − tanh² does
+			g.move(e, operand.Mem{Base: p["slope"], Index: at, Scale: 1})
 		})
 	}
 	g.lines(p["rows"], at, func() { g.clear(at) }, step, func() {

@@ -131,13 +131,13 @@ var attentionKernels = []kernel{
 	},
 	{
 		name:   "gradientRows",
-		does:   "sets x ← exp(x − shift) and dx ← x·(dx − delta), with one shift and delta for each row.",
-		params: "rows, n size; x, dx " + scoreTile + "; ld stride; shift, delta [rows]F",
+		does:   "sets x ← factor·exp(x − shift) and dx ← x·(dx − delta − low), with one of each for each row.",
+		params: "rows, n size; x, dx " + scoreTile + "; ld stride; shift, factor, delta, low [rows]F",
 		write:  (*generator).gradientRows,
 	},
 	{
 		name:   "capRows",
-		does:   "sets x ← c·tanh(x/c), and slope, unless it is nil, to 1 − tanh²(x/c).",
+		does:   "sets x ← c·tanh(x/c), and slope, unless it is nil, to 1/cosh²(x/c).",
 		params: "rows, n size; x " + scoreTile + "; ld stride; slope ?" + scoreTile + "; c F",
 		write:  (*generator).capRows,
 	},
