@@ -146,7 +146,7 @@ func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool,
 
 // ofText is Of for a plain text, to which the token that ends a text is added unless it ends with one.
 func (l *Lessons) ofText(text string) (lesson Lesson, err error) {
-	if lesson.IDs, err = l.framed(text); err != nil {
+	if lesson.IDs, err = l.Prompt(text); err != nil {
 		return lesson, err
 	}
 	if n := len(lesson.IDs); n == 0 || !slices.Contains(l.config.Ends, lesson.IDs[n-1]) {
@@ -156,8 +156,8 @@ func (l *Lessons) ofText(text string) (lesson Lesson, err error) {
 	return lesson, nil
 }
 
-// framed returns the ids of a text between those that the tokenizer's file puts before and after each.
-func (l *Lessons) framed(text string) ([]int, error) {
+// Prompt returns the ids of a text to continue, between those that the tokenizer's file puts before and after each.
+func (l *Lessons) Prompt(text string) ([]int, error) {
 	ids, err := l.encode(text)
 	if t, ok := l.config.Tokenizer.(*BPETokenizer); ok && err == nil {
 		ids = t.WithTemplate(ids)
@@ -165,24 +165,10 @@ func (l *Lessons) framed(text string) ([]int, error) {
 	return ids, err
 }
 
-// Prompt returns the ids of an example's conversation up to where message i, an answer, begins.
-func (l *Lessons) Prompt(ctx context.Context, e Example, i int) ([]int, error) {
-	if l.config.Template == nil {
-		return l.framed(e.Messages[0].Content)
-	}
-	c := e.Rendering(l.config.Rendering)
-	c.AddGenerationPrompt = true
-	text, err := l.config.Template.Render(ctx, e.Messages[:i], c)
-	if err != nil {
-		return nil, err
-	}
-	return l.encode(text)
-}
-
 // ofPair is Of for a prompt and its completion as one text: the completion is learned, from the first token that the
 // prompt alone has not, as by TRL.
 func (l *Lessons) ofPair(prompt, completion string) (lesson Lesson, err error) {
-	alone, err := l.framed(prompt)
+	alone, err := l.Prompt(prompt)
 	if err == nil {
 		lesson, err = l.ofText(prompt + completion)
 	}

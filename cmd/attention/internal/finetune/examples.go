@@ -16,10 +16,36 @@ type examples struct {
 	lessons         *text.Lessons
 	files           []*text.Examples
 	training, valid *text.Packed // valid is nil without held-out examples
-	talks           bool         // the first example is a conversation
+	talks           bool         // a template makes the text of the first example
 }
 
-// open opens the examples of a run, as its base learns them. With fit a row is as long as the longest example needs, up
+// openFiles opens the files of a run's examples, which must be those that the run began with, and reports whether a
+// template makes the text of some.
+func (e *examples) openFiles(c *run.Config) (template bool, err error) {
+	for _, of := range []struct {
+		flag   string
+		source *run.TextSource
+	}{{"data", &c.Text}, {"valid", c.Tuning.Valid}} {
+		if of.source == nil {
+			break
+		}
+		if of.source.SHA256 != "" {
+			err = of.source.Same()
+		}
+		var file *text.Examples
+		if err == nil {
+			file, err = text.OpenExamples(of.source.Name)
+		}
+		if err != nil {
+			return false, fmt.Errorf("--%s: %w", of.flag, err)
+		}
+		e.files = append(e.files, file)
+		template = template || file.NeedTemplate()
+	}
+	return template, nil
+}
+
+// open packs the examples of a run, as its base learns them. With fit a row is as long as the longest example needs, up
 // to the context of the config. A batch has no more rows than there are.
 func (e *examples) open(ctx context.Context, c *run.Config, g *run.Base, fit bool) (err error) {
 	if len(g.Ends) == 0 {
@@ -34,14 +60,14 @@ func (e *examples) open(ctx context.Context, c *run.Config, g *run.Base, fit boo
 		Alone: !g.Model.Config().SharesRows()}
 	learned := rows
 	learned.Shuffle, learned.Seed = true, uint64(c.Training.Seed)
-	if e.training, err = e.openFile(ctx, "data", &c.Text, learned); err != nil {
-		return err
+	if e.training, err = text.NewPacked(ctx, e.files[0], e.lessons, learned); err != nil {
+		return fmt.Errorf("--data: %w", err)
 	}
 	longest := e.training.Summary().Longest
 	if c.Tuning.Valid != nil {
 		rows.Once = true
-		if e.valid, err = e.openFile(ctx, "valid", c.Tuning.Valid, rows); err != nil {
-			return err
+		if e.valid, err = text.NewPacked(ctx, e.files[1], e.lessons, rows); err != nil {
+			return fmt.Errorf("--valid: %w", err)
 		}
 		longest = max(longest, e.valid.Summary().Longest)
 	}
@@ -58,28 +84,8 @@ func (e *examples) open(ctx context.Context, c *run.Config, g *run.Base, fit boo
 		return err
 	}
 	first, err := e.files[0].At(0)
-	e.talks = first.Messages != nil
+	e.talks = first.Messages != nil && g.Template != nil
 	return err
-}
-
-// openFile opens a file of examples, which must be the one that the run began with.
-func (e *examples) openFile(ctx context.Context, flag string, s *run.TextSource, c text.PackConfig) (p *text.Packed,
-	err error) {
-	if s.SHA256 != "" {
-		err = s.Same()
-	}
-	var file *text.Examples
-	if err == nil {
-		file, err = text.OpenExamples(s.Name)
-	}
-	if err == nil {
-		e.files = append(e.files, file)
-		p, err = text.NewPacked(ctx, file, e.lessons, c)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--%s: %w", flag, err)
-	}
-	return p, nil
 }
 
 // first returns the ids of the first example: a held-out one, if there is one.
@@ -107,7 +113,7 @@ const mostAsked = 100
 // any. Those that leave no room for an answer are none.
 func (e *examples) prompts(ctx context.Context, b *run.Base, n int) (all []prompt, err error) {
 	file := e.files[len(e.files)-1]
-	for i := 0; i < min(file.Len(), mostAsked) && len(all) < n && b.Template != nil; i++ {
+	for i := 0; i < min(file.Len(), mostAsked) && len(all) < n; i++ {
 		example, err := file.At(i)
 		if err != nil {
 			return nil, err
@@ -117,7 +123,12 @@ func (e *examples) prompts(ctx context.Context, b *run.Base, n int) (all []promp
 			continue
 		}
 		p := prompt{question: example.Messages[last-1].Text(), answer: example.Messages[last].Text()}
-		if p.ids, err = run.Asked(ctx, b.Template, b.Tokenizer, example.Messages[:last], b.Rendering()); err != nil {
+		if b.Template == nil {
+			p.ids, err = e.lessons.Prompt(p.question)
+		} else {
+			p.ids, err = run.Asked(ctx, b.Template, b.Tokenizer, example.Messages[:last], example.Rendering(b.Rendering()))
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Where(i), err)
 		}
 		if len(p.ids) < b.Model.Config().ContextLength {

@@ -21,13 +21,18 @@ their names files hold
               "input": …, "output": …} or {"conversations": [{"from": "human",
               "value": …}, …]}
   .json       an array of such objects
-  .csv .tsv   a label and a text
+  .csv .tsv   a heading with such keys and a row for each, or a label and a text
+
+A conversation may have "system", "tools" and "chat_template_kwargs" beside it.
+A key that would change what is learned and is not read is an error. Other keys
+are named before training. The manual lists the forms.
 
 What the assistant says is learned, to the token that ends it; of texts all is.
 --show 3 prints which tokens of the first three examples these are. A message
 with "weight": 0 is not learned. The text of a conversation is made by the
-template of the model's folder, or by --template; a model that has none gets the
-Alpaca prompt, "### Instruction:" and "### Response:".
+template of the model's folder, or by --template. Without a template, a prompt
+with its completion is one text, and other conversations get the Alpaca prompt,
+"### Instruction:" and "### Response:".
 
 Short examples share rows of --context tokens, in which none sees another: loss
 and gradients are those of rows of their own, which examples get where attention

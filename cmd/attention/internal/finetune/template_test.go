@@ -121,3 +121,32 @@ func TestTalksAsTrained(t *testing.T) {
 		})
 	}
 }
+
+// Without a template prompts and completions are one text each, as TRL learns them, and generate continues it; a
+// conversation among the examples brings the Alpaca prompt. A resumed run learns the same.
+func TestPairsWithoutTemplate(t *testing.T) {
+	base, flags := files(t, "--steps", "2", "--sample", "3")
+	data, out := filepath.Join(t.TempDir(), "x.jsonl"), filepath.Join(t.TempDir(), "run")
+	const pair = `{"prompt": "the cat", "completion": " sat"}` + "\n"
+	require.NoError(t, os.WriteFile(data, []byte(pair), 0o644))
+	shown := []string{"--model", base, "--data", data, "--show", "1"}
+	said, err := tune(t, shown...)
+	require.NoError(t, err)
+	require.Equal(t, strings.Fields(`example 1: 7 tokens 264 "<|endoftext|>" 258 "the" 220 " " 260 "cat" 220 learned " " 263 `+
+		`learned "sat" 264 learned "<|endoftext|>"`), strings.Fields(said))
+	flags = append([]string{"--model", base, "--data", data}, flags[6:]...)
+	said, err = tune(t, append(flags, "--out", out)...)
+	require.NoError(t, err)
+	require.Contains(t, said, "question  the cat\n")
+	require.Contains(t, said, "wanted    sat\n")
+	require.Contains(t, said, "To continue a text")
+	in, err := run.Inspect(out)
+	require.NoError(t, err)
+	require.Empty(t, in.Config.Tuning.Template)
+	_, err = tune(t, "--resume", out, "--steps", "3")
+	require.NoError(t, err)
+
+	require.NoError(t, os.WriteFile(data, []byte(pair+`{"instruction": "a", "output": "b"}`), 0o644))
+	_, err = tune(t, shown...)
+	require.ErrorContains(t, err, "the template takes 131 tokens beside a question")
+}

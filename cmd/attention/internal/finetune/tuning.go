@@ -121,7 +121,11 @@ func (r *tuning) open(flag string) (err error) {
 	if r.base, err = c.OpenBase(); err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
-	if r.base.Template == nil && c.Tuning.Classes == nil {
+	talks, err := r.examples.openFiles(c)
+	if err != nil {
+		return err
+	}
+	if r.base.Template == nil && talks && c.Tuning.Classes == nil {
 		c.Tuning.Template = text.Alpaca
 		if r.base.Ends, r.base.Template, err = c.Tuning.OpenTemplate(r.base.GPT); err != nil {
 			return err
