@@ -141,7 +141,7 @@ func TestRenderSpans(t *testing.T) {
 func TestTemplateErrors(t *testing.T) {
 	_, err := text.ParseTemplate("{% include 'x' %}")
 	require.EqualError(t, err, "text: template: line 1: got the block include, want one of "+
-		"break, call, continue, filter, for, generation, if, macro, set, with")
+		"break, continue, for, generation, if, macro, set")
 	for _, row := range []struct{ name, source, want string }{
 		{"it raises", "\n{{ raise_exception('no') }}", "text: template: line 2: the template refuses: no"},
 		{"it loops", "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
@@ -180,7 +180,7 @@ func TestParseTemplateConfig(t *testing.T) {
 			failure: "text: tokenizer_config.json: chat_template: got no template with the name default, want one"},
 		{name: "no JSON", config: `{`, failure: "text: tokenizer_config.json: unexpected end of JSON input"},
 		{name: "no template", config: `{"chat_template": "{% x %}"}`, failure: "text: template: line 1: got the block x, " +
-			"want one of break, call, continue, filter, for, generation, if, macro, set, with"},
+			"want one of break, continue, for, generation, if, macro, set"},
 	} {
 		template, err := text.ParseTemplateConfig([]byte(row.config), row.source)
 		if row.failure != "" {

@@ -29,8 +29,6 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(c rune) bool { return c >= utf8.RuneSelf }) < 0
 }
 
-func fold(s string) string { return cases.Fold().String(s) }
-
 // capitalized returns a text whose first letter is large, and the others small.
 func capitalized(s string) string {
 	n := runeLen(s)
@@ -74,18 +72,6 @@ func titleOfWords(r *run, x any, _ given) any {
 			b.WriteString(lower(s[first:end]))
 		}
 		s = s[end:]
-	}
-	return b.String()
-}
-
-func swapped(s string) string {
-	var b strings.Builder
-	for i, c := range s {
-		if of := s[i : i+runeLen(s[i:])]; unicode.IsUpper(c) {
-			b.WriteString(lower(of))
-		} else {
-			b.WriteString(upper(of))
-		}
 	}
 	return b.String()
 }

@@ -161,9 +161,8 @@ type filter struct {
 	arguments []argument
 }
 
-func (e filter) evaluate(r *run) any { return e.apply(r, r.eval(e.of)) }
-
-func (e filter) apply(r *run, x any) any {
+func (e filter) evaluate(r *run) any {
+	x := r.eval(e.of)
 	args, named := r.arguments(e.arguments)
 	return r.filter(e.name, x, args, named)
 }
@@ -218,18 +217,13 @@ type call struct {
 func (e call) evaluate(r *run) any {
 	of := r.eval(e.of)
 	args, named := r.arguments(e.arguments)
-	return r.call(of, args, named, e.of)
-}
-
-// call calls a function or a method, which an expression names in errors.
-func (r *run) call(of any, args []any, named *Dict, name expression) any {
 	switch f := of.(type) {
 	case function:
 		return f(r, args, named)
 	case method:
 		return f.call(r, args, named)
 	}
-	fail("got a call of %s%s, want a function", typeName(of), nameOf(name))
+	fail("got a call of %s%s, want a function", typeName(of), nameOf(e.of))
 	return nil
 }
 

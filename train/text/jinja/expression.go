@@ -111,7 +111,7 @@ func (p *parser) filtered() expression {
 	e := p.sign()
 	for {
 		switch {
-		case p.is(operatorToken, "|"):
+		case p.took(operatorToken, "|"):
 			e = p.filter(e)
 		case p.took(nameToken, "is"):
 			e = p.test(e)
@@ -124,13 +124,8 @@ func (p *parser) filtered() expression {
 	}
 }
 
-// filter returns a filter of an expression after the bar that is next.
+// filter returns a filter of an expression after its bar.
 func (p *parser) filter(of expression) filter {
-	p.operator("|")
-	return p.namedFilter(of)
-}
-
-func (p *parser) namedFilter(of expression) filter {
 	f := filter{of: of, name: p.expect(nameToken, "the name of a filter").text}
 	if p.took(operatorToken, "(") {
 		f.arguments = p.arguments()

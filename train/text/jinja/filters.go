@@ -29,15 +29,10 @@ func init() {
 		"unique": entry("case_sensitive attribute", unique), "sort": entry("reverse case_sensitive attribute", sorted),
 		"min": best(-1), "max": best(1), "sum": entry("attribute start", sum),
 		"join": entry("d attribute", joinItems), "map": open(mapped),
-		"dictsort": entry("case_sensitive by reverse", dictSort), "groupby": entry("attribute default case_sensitive", groupBy),
+		"dictsort":   entry("case_sensitive by reverse", dictSort),
 		"selectattr": picks(true, true), "rejectattr": picks(true, false),
 		"select": picks(false, true), "reject": picks(false, false),
-		"items": entry("", items), "attr": entry("name", func(_ *run, x any, g given) any {
-			if m := methodOf(x, argumentOf(g, 0, "")); m != nil {
-				return m
-			}
-			return undefined{argumentOf(g, 0, "")}
-		}),
+		"items":  entry("", items),
 		"indent": entry("width first blank", indented),
 		"int":    entry("default base", toInteger), "float": entry("default", toFloat),
 		"abs": entry("", absolute), "round": entry("precision method", rounded),
@@ -50,10 +45,9 @@ func init() {
 			}
 			return replace(r, r.str(x), r.str(g.at(0, nil)), r.str(g.at(1, nil)), count)
 		}),
-		"truncate": entry("length killwords end leeway", truncate),
 	}
 	for name, of := range map[string]string{"upper": "upper", "lower": "lower", "capitalize": "capitalize",
-		"trim": "strip", "center": "center"} {
+		"trim": "strip"} {
 		s := stringMethods[of]
 		filters[name] = signature{s.parameters, func(r *run, x any, g given) any {
 			if _, ok := x.(markup); !ok {
@@ -121,24 +115,4 @@ func indented(r *run, x any, g given) any {
 		return markup(b.String())
 	}
 	return b.String()
-}
-
-// truncate cuts a text that is longer than a length.
-func truncate(r *run, x any, g given) any {
-	text, ok := textOf(x)
-	n, end := argumentOf(g, 0, 255), argumentOf(g, 2, "...")
-	r.spendTimes(4, len(text))
-	characters := []rune(text)
-	room := n - len([]rune(end))
-	if !ok || room < 0 {
-		fail("truncate: got %s for %d characters, want a string for more", typeName(x), n)
-	}
-	if len(characters) <= n+argumentOf(g, 3, 5) {
-		return text
-	}
-	cut := string(characters[:room])
-	if space := strings.LastIndexByte(cut, ' '); space >= 0 && !argumentOf(g, 1, false) {
-		cut = cut[:space]
-	}
-	return r.join([]string{cut, end}, "")
 }

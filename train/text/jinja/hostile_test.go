@@ -78,7 +78,7 @@ func hostile(sizes ...int) map[string]string {
 		"namespaces":         "{% set ns = namespace() %}" + always("{% set x = namespace(a=1, b=2, c=3) %}"),
 		"dict":               always("{% set x = dict(a=1, b=2, c=3) %}"),
 		"unpacking":          thousand + always("{% set "+strings.Repeat("a, ", 999)+"a = l %}"),
-		"arguments":          "{% macro m() %}{{ varargs }}{% endmacro %}" + thousand + always("{% set x = m(*l) %}"),
+		"arguments":          thousand + always("{% set x = dict(*[l|map('list')]) %}{% set x = 'a'.join(*[l]) %}"),
 		"loops":              "{% for a in range(9) %}" + strings.Repeat("{% for b in range(9) %}", 100) + strings.Repeat("{% endfor %}", 101),
 		"a filter of a loop": "{% for i in range(100000) %}{% for j in range(100000) if false %}{% endfor %}{% endfor %}",
 		"a long name":        always("{% set x = " + strings.Repeat("a", 100000) + " %}"),

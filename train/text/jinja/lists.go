@@ -154,35 +154,12 @@ func dictSort(r *run, x any, g given) any {
 	return r.sortKeyed(r.keyed(r.pairs(d), func(pair any) any { return r.keyOf(pair, part, exact) }), argumentOf(g, 2, false))
 }
 
-// groupBy returns the values of each attribute, in the order of the attributes.
-func groupBy(r *run, x any, g given) any {
-	attribute, exact := g.at(0, nil), argumentOf(g, 2, false)
-	key := func(item any) any {
-		value := r.keyOf(item, attribute, exact)
-		if _, none := value.(undefined); none {
-			return g.at(1, value)
-		}
-		return value
-	}
-	groups := []any{}
-	var before any
-	for i, item := range r.sortKeyed(r.keyed(x, key), false) {
-		r.spend(3 * itemCost)
-		if k := key(item); i == 0 || !r.equal(before, k) {
-			before = k
-			groups = append(groups, tuple{r.path(item, attribute), []any{}})
-		}
-		group := groups[len(groups)-1].(tuple)
-		group[1] = append(group[1].([]any), item)
-	}
-	return groups
-}
-
 func unique(r *run, x any, g given) any {
 	var kept, keys []any
 	for _, item := range r.iterate(x) {
 		r.spend(2 * itemCost)
-		if key := r.keyOf(item, g.at(1, nil), argumentOf(g, 0, false)); !r.contains(keys, key) {
+		key := r.keyOf(item, g.at(1, nil), argumentOf(g, 0, false))
+		if checkKey(key); !r.contains(keys, key) {
 			keys, kept = append(keys, key), append(kept, item)
 		}
 	}

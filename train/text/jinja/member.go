@@ -46,8 +46,8 @@ func (r *run) item(x, key any) any {
 			return x[i : i+runeLen(string(x[i:]))]
 		}
 	default:
-		items, _ := sequenceOf(x)
-		if i, ok := indexOf(key, len(items)); ok {
+		items, is := sequenceOf(x)
+		if i, ok := indexOf(key, len(items)); ok && is {
 			return items[i]
 		}
 	}
@@ -131,10 +131,9 @@ func (e slice) evaluate(r *run) any {
 		return r.cutText(x, parts)
 	case markup:
 		return markup(r.cutText(string(x), parts))
-	case undefined:
-		fail("got a slice of nothing defined: %s, want one of a list or a string", x.name)
 	}
-	return undefined{"a slice of " + typeName(x)}
+	fail("got a slice of %s, want one of a list or a string", typeName(x))
+	return nil
 }
 
 // cutText returns a slice of a text.

@@ -41,9 +41,9 @@ func methods() (ofStrings, ofDicts, ofLists map[string]signature) {
 		}))
 	}
 	ofStrings = map[string]signature{
-		"upper": changed(upper), "lower": changed(lower), "casefold": changed(fold), "title": changed(titled),
-		"capitalize": changed(capitalized), "swapcase": changed(swapped),
-		"strip": strips(strings.TrimFunc), "lstrip": strips(strings.TrimLeftFunc), "rstrip": strips(strings.TrimRightFunc),
+		"upper": changed(upper), "lower": changed(lower), "title": changed(titled),
+		"capitalize": changed(capitalized),
+		"strip":      strips(strings.TrimFunc), "lstrip": strips(strings.TrimLeftFunc), "rstrip": strips(strings.TrimRightFunc),
 		"startswith": fits(strings.HasPrefix), "endswith": fits(strings.HasSuffix),
 		"removeprefix": entry("prefix", ofText(func(_ *run, s string, g given) any {
 			return strings.TrimPrefix(s, argumentOf(g, 0, ""))
@@ -80,24 +80,9 @@ func methods() (ofStrings, ofDicts, ofLists map[string]signature) {
 			}
 			return r.join(parts, s)
 		})),
-		"zfill": entry("width", ofText(func(r *run, s string, g given) any {
-			n := argumentOf(g, 0, 0) - utf8.RuneCountInString(s)
-			sign := min(prefix(s, func(c rune) bool { return c == '-' || c == '+' }), 1)
-			b := builder{r: r}
-			b.write(s[:sign])
-			b.repeat("0", n)
-			b.write(s[sign:])
-			return b.String()
-		})),
-		"ljust":  entry("width fillchar", ofText(func(r *run, s string, g given) any { return padded(r, s, g, 0) })),
-		"rjust":  entry("width fillchar", ofText(func(r *run, s string, g given) any { return padded(r, s, g, 1) })),
-		"center": entry("width fillchar", ofText(func(r *run, s string, g given) any { return padded(r, s, g, 2) })),
-
-		"isdigit": whether(allOf(unicode.IsDigit)), "isdecimal": whether(allOf(unicode.IsDigit)),
-		"isnumeric": whether(allOf(unicode.IsNumber)), "isalpha": whether(allOf(unicode.IsLetter)),
+		"isdigit": whether(allOf(unicode.IsDigit)), "isalpha": whether(allOf(unicode.IsLetter)),
 		"isalnum": whether(allOf(func(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) })),
 		"isspace": whether(allOf(isSpace)), "islower": whether(isLower), "isupper": whether(isUpper),
-		"isascii": whether(func(s string) bool { return s == "" || allOf(func(c rune) bool { return c < 0x80 })(s) }),
 	}
 	ofDicts = map[string]signature{
 		"get": entry("key default", func(r *run, x any, g given) any {
@@ -219,22 +204,6 @@ func replace(r *run, s, old, by string, count int) any {
 	r.spend(len(s))
 	r.spendTimes(len(by)+8, count)
 	return strings.Replace(s, old, by, count)
-}
-
-// padded returns a text of at least a width: at its beginning, at its end, or in its middle.
-func padded(r *run, s string, g given, where int) any {
-	fill := argumentOf(g, 1, " ")
-	if utf8.RuneCountInString(fill) != 1 {
-		fail("%s: got %d characters to fill, want 1", g.of, utf8.RuneCountInString(fill))
-	}
-	width := argumentOf(g, 0, 80)
-	n := max(width-utf8.RuneCountInString(s), 0)
-	left := [3]int{0, n, n/2 + n&width&1}[where]
-	b := builder{r: r}
-	b.repeat(fill, left)
-	b.write(s)
-	b.repeat(fill, n-left)
-	return b.String()
 }
 
 // allOf returns a test of texts that have characters, all of a kind.

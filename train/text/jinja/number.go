@@ -121,7 +121,7 @@ func (r *run) calculateNumbers(operator string, x, y any) any {
 		fail("got a division by 0, want another number")
 	}
 	if !whole || !also || operator == "/" || operator == "**" && b.Sign() < 0 {
-		if whole && also && operator == "/" {
+		if whole && also && operator == "/" && a.Sign() != 0 {
 			f, _ := new(big.Rat).SetFrac(a, b).Float64()
 			return f
 		}

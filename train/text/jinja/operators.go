@@ -206,6 +206,14 @@ func (r *run) equalDicts(x, y *Dict) bool {
 	return true
 }
 
+// checkKey refuses what cannot be a key: a list or a dict.
+func checkKey(x any) {
+	switch x.(type) {
+	case []any, *Dict:
+		fail("got %s as a key, want a string or a number", typeName(x))
+	}
+}
+
 // contains reports whether x has an item, a part or a key y.
 func (r *run) contains(x, y any) bool {
 	if text, ok := textOf(x); ok {
@@ -217,6 +225,7 @@ func (r *run) contains(x, y any) bool {
 		return strings.Contains(text, part)
 	}
 	if d, ok := x.(*Dict); ok {
+		checkKey(y)
 		name, is := textOf(y)
 		_, has := d.Get(name)
 		return is && has

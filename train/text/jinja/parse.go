@@ -101,7 +101,6 @@ var blocks map[string]func(p *parser) statement
 func init() {
 	blocks = map[string]func(p *parser) statement{
 		"set": (*parser).set, "if": (*parser).branch, "for": (*parser).loop, "macro": (*parser).macro,
-		"call": (*parser).callBlock, "filter": (*parser).filterBlock, "with": (*parser).with,
 		"generation": func(p *parser) statement {
 			p.close()
 			return generation{p.ending("endgeneration")}
@@ -145,9 +144,6 @@ func (p *parser) set() statement {
 		s.value = p.sequence()
 		p.close()
 		return s
-	}
-	for p.is(operatorToken, "|") {
-		s.filters = append(s.filters, p.filter(nil))
 	}
 	p.expect(closeToken, "= or %}")
 	s.body = p.ending("endset")
@@ -228,21 +224,10 @@ func (p *parser) loop() statement {
 func (p *parser) macro() statement {
 	s := macro{name: p.expect(nameToken, "the name of a macro").text}
 	p.operator("(")
-	p.body(&s, p.parameters(), "endmacro")
-	return s
-}
-
-// body gives a macro its parameters and its body, up to the block with a name.
-func (p *parser) body(s *macro, parameters []argument, end string) {
-	s.parameters = parameters
+	s.parameters = p.parameters()
 	p.close()
-	before := p.tokens
-	s.body = p.ending(end)
-	for _, t := range before[:len(before)-len(p.tokens)] {
-		if t.kind == nameToken && slices.Contains(extras, t.text) {
-			s.extras = append(s.extras, t.text)
-		}
-	}
+	s.body = p.ending("endmacro")
+	return s
 }
 
 // parameters returns those of a macro after their parenthesis.
@@ -255,43 +240,4 @@ func (p *parser) parameters() (all []argument) {
 		all = append(all, a)
 	})
 	return all
-}
-
-func (p *parser) callBlock() statement {
-	s := callBlock{macro: macro{name: "caller"}}
-	var parameters []argument
-	if p.took(operatorToken, "(") {
-		parameters = p.parameters()
-	}
-	var ok bool
-	if s.call, ok = p.expression().(call); !ok {
-		fail("got a value, want the call of a macro")
-	}
-	p.body(&s.macro, parameters, "endcall")
-	return s
-}
-
-func (p *parser) filterBlock() statement {
-	s := filterBlock{filters: []filter{p.namedFilter(nil)}}
-	for p.is(operatorToken, "|") {
-		s.filters = append(s.filters, p.filter(nil))
-	}
-	p.close()
-	s.body = p.ending("endfilter")
-	return s
-}
-
-func (p *parser) with() statement {
-	var s with
-	for p.kind() != closeToken {
-		if len(s.to) > 0 {
-			p.operator(",")
-		}
-		s.to = append(s.to, p.oneTarget())
-		p.operator("=")
-		s.values = append(s.values, p.expression())
-	}
-	p.close()
-	s.body = p.ending("endwith")
-	return s
 }

@@ -48,6 +48,10 @@ func (m method) call(r *run, args []any, named *Dict) any {
 			for i, text := range x {
 				x[i] = markup(text.(string))
 			}
+		case tuple:
+			for i, text := range x {
+				x[i] = markup(text.(string))
+			}
 		}
 	}
 	return x

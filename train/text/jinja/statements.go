@@ -15,10 +15,9 @@ func (s output) execute(r *run) jump {
 }
 
 type assignment struct {
-	to      expression // a target
-	value   expression // nil if it is the text of body by filters
-	body    []statement
-	filters []filter
+	to    expression // a target
+	value expression // nil if it is the text of body
+	body  []statement
 }
 
 func (s assignment) execute(r *run) jump {
@@ -26,17 +25,8 @@ func (s assignment) execute(r *run) jump {
 		r.assign(s.to, r.eval(s.value))
 		return ends
 	}
-	r.assign(s.to, r.filtered(s.body, s.filters))
+	r.assign(s.to, r.capture(s.body))
 	return ends
-}
-
-// filtered returns the text of statements by filters.
-func (r *run) filtered(body []statement, filters []filter) any {
-	var value any = r.capture(body)
-	for _, f := range filters {
-		value = f.apply(r, value)
-	}
-	return value
 }
 
 // assign sets a variable, a name of a namespace, or each of a tuple of them to the items of a value.
@@ -78,68 +68,37 @@ func (s branch) execute(r *run) jump {
 	return r.execute(s.otherwise)
 }
 
-type with struct {
-	to     []expression
-	values []expression
-	body   []statement
-}
-
-func (s with) execute(r *run) (j jump) {
-	values := r.all(s.values)
-	r.within(r.scope, func() {
-		for i, to := range s.to {
-			r.assign(to, values[i])
-		}
-		j = r.execute(s.body)
-	})
-	return j
-}
-
-type filterBlock struct {
-	filters []filter
-	body    []statement
-}
-
-func (s filterBlock) execute(r *run) jump {
-	r.out.write(r.str(r.filtered(s.body, s.filters)))
-	return ends
-}
-
 type macro struct {
 	name       string
 	parameters []argument
 	body       []statement
-	extras     []string // the names of extras in its body
 }
 
-// extras are variables of a macro that has them in its body: arguments beyond its parameters, and the body of a call.
-var extras = []string{"varargs", "kwargs", "caller"}
-
+// execute makes the macro a function, which sees the variables where the macro stands.
 func (s macro) execute(r *run) jump {
-	r.set(s.name, s.function(r))
-	return ends
-}
-
-// function returns the macro as a function, which sees the variables where the macro stands.
-func (s macro) function(r *run) function {
 	up := r.scope
-	return func(r *run, args []any, named *Dict) any {
+	r.set(s.name, function(func(r *run, args []any, named *Dict) (text any) {
 		defer r.deeper()()
-		var text string
 		r.within(up, func() {
 			s.bind(r, args, named)
 			text = r.capture(s.body)
 		})
 		return text
-	}
+	}))
+	return ends
 }
 
 // bind sets the parameters to the arguments of a call.
 func (s macro) bind(r *run, args []any, named *Dict) {
-	beyond := r.merge(nil, named.orEmpty())
+	if len(args) > len(s.parameters) {
+		fail("%s: got %d arguments, want at most %d", s.name, len(args), len(s.parameters))
+	}
+	used := 0
 	for i, p := range s.parameters {
-		value, ok := beyond.Get(p.name)
-		beyond.remove(p.name)
+		value, ok := named.Get(p.name)
+		if ok {
+			used++
+		}
 		switch {
 		case i < len(args) && ok:
 			fail("%s: got the argument %s twice, want it once", s.name, p.name)
@@ -152,58 +111,11 @@ func (s macro) bind(r *run, args []any, named *Dict) {
 		}
 		r.set(p.name, value)
 	}
-	for _, extra := range s.extras {
-		switch extra {
-		case "varargs":
-			r.set(extra, tuple(args[min(len(s.parameters), len(args)):]))
-			args = nil
-		case "kwargs":
-			r.set(extra, beyond)
-			beyond = nil
-		case "caller":
-			value, ok := beyond.Get(extra)
-			if beyond.remove(extra); !ok {
-				value = undefined{extra}
-			}
-			r.set(extra, value)
+	for _, name := range named.Keys() {
+		if used < len(named.keys) && !slices.ContainsFunc(s.parameters, func(p argument) bool { return p.name == name }) {
+			fail("%s: got the argument %s, want one of its parameters", s.name, name)
 		}
 	}
-	if len(args) > len(s.parameters) {
-		fail("%s: got %d arguments, want at most %d", s.name, len(args), len(s.parameters))
-	}
-	if keys := beyond.Keys(); len(keys) > 0 {
-		fail("%s: got the argument %s, want one of its parameters", s.name, keys[0])
-	}
-}
-
-// orEmpty returns a dict, an empty one for nil.
-func (d *Dict) orEmpty() *Dict {
-	if d == nil {
-		return &Dict{}
-	}
-	return d
-}
-
-// remove removes a value.
-func (d *Dict) remove(key string) {
-	if _, ok := d.Get(key); ok {
-		delete(d.values, key)
-		d.keys = slices.DeleteFunc(d.keys, func(k string) bool { return k == key })
-	}
-}
-
-// callBlock calls a macro with a body, which it gets as the macro caller.
-type callBlock struct {
-	call call
-	macro
-}
-
-func (s callBlock) execute(r *run) jump {
-	of := r.eval(s.call.of)
-	args, named := r.arguments(s.call.arguments)
-	named = r.merge(named, &Dict{[]string{"caller"}, map[string]any{"caller": s.macro.function(r)}})
-	r.out.write(r.str(r.call(of, args, named, s.call.of)))
-	return ends
 }
 
 // generation is what a model has written, or shall write.

@@ -1,7 +1,6 @@
 package jinja
 
 import (
-	"fmt"
 	"strings"
 	"time"
 )
@@ -41,24 +40,8 @@ func timePart(now time.Time, letter byte) (string, bool) {
 	if form, ok := timeForms[letter]; ok {
 		return now.Format(form), true
 	}
-	switch letter {
-	case '%', 'n', 't':
-		return map[byte]string{'%': "%", 'n': "\n", 't': "\t"}[letter], true
-	case 'w':
-		return fmt.Sprint(int(now.Weekday())), true
-	case 'u':
-		return fmt.Sprint((int(now.Weekday())+6)%7 + 1), true
-	case 'f':
-		return fmt.Sprintf("%06d", now.Nanosecond()/1000), true
-	case 'U':
-		return fmt.Sprintf("%02d", (now.YearDay()+6-int(now.Weekday()))/7), true
-	case 'W':
-		return fmt.Sprintf("%02d", (now.YearDay()+6-(int(now.Weekday())+6)%7)/7), true
-	case 'V', 'G':
-		year, week := now.ISOWeek()
-		return map[byte]string{'V': fmt.Sprintf("%02d", week), 'G': fmt.Sprint(year)}[letter], true
-	}
-	return "", false
+	other, ok := map[byte]string{'%': "%", 'n': "\n", 't': "\t"}[letter]
+	return other, ok
 }
 
 // timeForms are the forms of times by the letters of strftime.

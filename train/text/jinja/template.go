@@ -1,6 +1,6 @@
 // Package jinja renders the chat templates of models: the part of Jinja that they use, as transformers 5 sets up Python's
-// jinja2, with the same bytes. There are set, if, for with break and continue, macro, call, filter, with, raw and
-// generation; expressions with tests, filters, slices and the methods of strings, lists and dicts that change none of
+// jinja2, with the same bytes. There are set, if, for with break and continue, macro, raw and generation;
+// expressions with tests, filters, slices and the methods of strings, lists and dicts that change none of
 // them; namespace, dict, range, raise_exception and strftime_now. There is nothing that reads a file, and a rendering
 // takes a bounded number of steps, which are a measure of its time and its memory.
 package jinja

@@ -39,7 +39,7 @@ func init() {
 			}
 			return false
 		}),
-		"odd":  is(func(r *run, x any) bool { return truth(r.remainder(x, 2, "odd")) }),
+		"odd":  is(func(r *run, x any) bool { return r.equal(r.remainder(x, 2, "odd"), 1) }),
 		"even": is(func(r *run, x any) bool { return !truth(r.remainder(x, 2, "even")) }),
 		"divisibleby": entry("num", func(r *run, x any, g given) any {
 			return !truth(r.remainder(x, g.at(0, nil), "divisibleby"))
