@@ -262,3 +262,18 @@ func TestTrainViewKilled(t *testing.T) {
 	defer p.mu.Unlock()
 	p.problems = nil // of trying again
 }
+
+// When a run is finished, no panel says that it still trains: the weights are those after its last step.
+func TestFinishedRunsTrainNoMore(t *testing.T) {
+	t.Parallel()
+	needPage(t)
+	r := startTrain(t, "--steps", "40", "--width", "8", "--heads", "2", "--context", "8", "--batch", "2", "--eval-every", "20",
+		"--sample", "0", "--out", filepath.Join(t.TempDir(), "run"))
+	r.says("the run is done")
+	for panel, line := range map[string]string{"attention": "header", "pair": "header", "heads": "main"} {
+		r.page.open(r.page.url + "#panel=" + panel)
+		r.page.waitFor(fmt.Sprintf(`document.querySelector("%s [data-steps]")?.textContent.includes(
+			"The weights after step 40 of a run that is finished.")`, line))
+	}
+	require.Zero(t, r.interrupt())
+}

@@ -175,6 +175,13 @@ func (r *Run) Version() int {
 	return r.version
 }
 
+// Stage returns the State of the State: running, finished, stopped, failed or unfinished.
+func (r *Run) Stage() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state.State
+}
+
 // State returns what is known of the run.
 func (r *Run) State() State {
 	r.mu.Lock()

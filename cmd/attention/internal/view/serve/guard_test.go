@@ -194,7 +194,7 @@ func TestManyViewersOfOneRun(t *testing.T) {
 		require.Equal(t, 200, answer.StatusCode)
 		line, err := bufio.NewReader(answer.Body).ReadString('\n')
 		require.NoError(t, err)
-		require.Regexp(t, `^data: \d+\n$`, line)
+		require.Regexp(t, `^data: \d+ finished\n$`, line)
 	}
 	code, body, _ := ask(t, "GET", s.URL+"training", "", nil)
 	require.Equal(t, 200, code)

@@ -63,14 +63,14 @@ func (e *export) addJourneys(ctx context.Context, l lookAnswer) error {
 		}
 	}
 	for _, token := range tokens {
-		before := e.size
+		before, left := e.size, len(e.left)
 		for layer := range l.Layers {
 			if err := e.add(ctx, e.server.journey, journeyPath(l.ID, layer, token), "journeys of "+l.Name); err != nil {
 				return err
 			}
 		}
 		each := e.size - before
-		if e.ways += each; e.ways+each > mostWays {
+		if e.ways += each; e.ways+each > mostWays || len(e.left) > left { // the rest would be computed for nothing
 			return nil
 		}
 	}

@@ -26,8 +26,8 @@ func (s *Server) training(*http.Request) (any, error) {
 	return s.config.Run.State(), nil
 }
 
-// events sends the version of the run's state each time that it changes, as server-sent events. The last event, "end",
-// has the state itself: the server ends then.
+// events sends the version of the run's state, and its stage, each time that they change, as
+// server-sent events. The last event, "end", has the state itself: the server ends then.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if s.config.Run == nil {
 		w.WriteHeader(http.StatusNotFound)
@@ -43,7 +43,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		if err := s.config.Run.Update(); err != nil {
 			event = fmt.Sprintf("event: wrong\ndata: %q\n\n", err.Error())
 		} else {
-			event = fmt.Sprintf("data: %d\n\n", s.config.Run.Version())
+			event = fmt.Sprintf("data: %d %s\n\n", s.config.Run.Version(), s.config.Run.Stage())
 		}
 		if event != sent {
 			sent = event

@@ -47,7 +47,8 @@ function between(from, to, down) {
 }
 
 /**
- * arcsOf returns the arcs of a sight from a token to keys, the strongest last: above them or, down, below them.
+ * arcsOf returns the arcs of a sight from a token to keys, the strongest last: above them or, down, below them. Their
+ * width is that of the weight itself, so that arcs of 64 equal weights are hairs.
  * @param {Sight} sight
  * @param {HTMLElement} from
  * @param {HTMLElement[]} keys
@@ -59,13 +60,13 @@ export function arcsOf(sight, from, keys, down, highest) {
     .filter((k) => keys[k])
     .reverse()
     .map((k) => {
-      const share = sight.weights[k] / sight.most;
+      const w = Math.min(1, Math.abs(sight.weights[k])); // of linear attention some are below 0 and above 1
       return svg('path', {
         d: arc(box(from), box(keys[k]), down, highest),
         class: down ? 'before' : 'arc',
         'data-k': k,
-        'stroke-width': (0.8 + 4.5 * share).toFixed(2),
-        'stroke-opacity': (0.2 + 0.7 * share).toFixed(2),
+        'stroke-width': (0.6 + 9 * w ** 0.75).toFixed(2),
+        'stroke-opacity': (0.15 + 0.75 * Math.min(1, 2 * w)).toFixed(2),
       });
     });
 }

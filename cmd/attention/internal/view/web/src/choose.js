@@ -1,6 +1,7 @@
 // What panels on a head have in common: the choice of model, layer and head, which is part of the state.
 import { Scale } from './colours.js';
 import { button, choice, h, shown } from './dom.js';
+import { isProposed } from './proposed.js';
 import * as state from './state.js';
 
 /** @typedef {import('./api.js').View} View */
@@ -16,7 +17,7 @@ import * as state from './state.js';
  * @returns {[number, HeadName]}
  */
 export function chosen(look) {
-  if (!state.get('layer') && !state.get('head') && look.telling) return look.telling;
+  if (look.telling && isProposed()) return look.telling;
   const layer = state.int('layer', look.layers.length);
   if (state.get('head') === 'mean') return [layer, 'mean'];
   return [layer, state.int('head', look.layers[layer].heads)];
@@ -30,6 +31,15 @@ export function chosen(look) {
  */
 export function headOf(look, layer, head) {
   return head === 'mean' ? look.mean(layer) : look.pictured(layer, head);
+}
+
+/**
+ * headsOf returns the chosen head before and after changes.
+ * @param {{ before: Look, after: Look }} looks
+ */
+export function headsOf({ before, after }) {
+  const [layer, head] = chosen(before);
+  return Promise.all([before, after].map((look) => (head === 'mean' ? look.mean(layer) : look.head(layer, head))));
 }
 
 /**

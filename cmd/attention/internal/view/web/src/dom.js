@@ -157,12 +157,15 @@ export function bar(part) {
 }
 
 /**
- * visible shows blanks and line ends of a token, and an empty token.
+ * visible shows blanks and line ends of a token, and an empty token. A character without a glyph is its number between
+ * ‹ and ›: control characters, and blanks and marks that stand alone.
  * @param {string} text
  */
 export function visible(text) {
   if (text === '') return '∅';
-  return text.replaceAll('\n', '⏎').replaceAll('\t', '⇥').replaceAll(' ', '·');
+  const plain = text.replaceAll('\n', '⏎').replaceAll('\t', '⇥').replaceAll(' ', '·');
+  const unseen = /^[\p{C}\p{Z}\p{M}\u115f\u1160\u3164\uffa0]+$/u.test(plain) ? /[\s\S]/gu : /\p{Cc}/gu;
+  return plain.replace(unseen, (c) => `‹${(c.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}›`);
 }
 
 /**

@@ -16,7 +16,7 @@ export class Newer {
     this.steps = 0;
     /** @type {string | undefined} of the run, when its weights were first seen */
     this.version = undefined;
-    this.isNewer = this.looking = this.over = this.closed = false;
+    this.isNewer = this.looking = this.over = this.done = this.closed = false;
     /** @type {(() => void) | null} */
     this.end = null;
     this.element = h('p', { class: 'note newer' });
@@ -53,9 +53,13 @@ export class Newer {
   }
 
   told(/** @type {string} */ version) {
+    this.done = version.split(' ')[1] === 'finished';
     const first = this.version === undefined;
     this.version = version;
-    if (first) return;
+    if (first) {
+      this.tell();
+      return;
+    }
     this.isNewer = true;
     this.tell();
     this.ask();
@@ -89,7 +93,7 @@ export class Newer {
       `The weights after step ${this.steps} of ` +
       (this.over
         ? 'the run, whose program has ended.'
-        : `a run that trains.${this.isNewer ? ' There are newer ones.' : ''}`);
+        : `a run that ${this.done ? 'is finished' : 'trains'}.${this.isNewer ? ' There are newer ones.' : ''}`);
     if (this.text.textContent !== text) this.text.textContent = text;
   }
 

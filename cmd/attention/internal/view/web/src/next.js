@@ -38,6 +38,10 @@ export class NextTokens {
     this.writing = false;
     /** @type {Look | null} */
     this.look = null;
+    /** @type {Candidate[]} what was expected before changes */
+    this.were = [];
+    /** @type {Candidate[]} */
+    this.are = [];
     this.title = h('span');
     this.written = h('div');
     this.list = h('div', { class: 'nextlist' });
@@ -101,6 +105,7 @@ export class NextTokens {
     const [were, are] = await Promise.all([expected(before, place), expected(after, place)]);
     if (isOver()) return;
     this.look = after;
+    [this.were, this.are] = [were, are];
     const translates = before.next.length > 1;
     fill(this.title, translates ? `Character ${place} of the translation` : 'What comes next');
     keepFocus(this.written, () => fill(this.written, translates ? translations(before, after, place) : null));

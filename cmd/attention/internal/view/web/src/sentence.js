@@ -4,9 +4,11 @@ import { factors, firstKey, hidden, isFixed, keysOf, setFactor, toggleHidden } f
 import { chosen, layerName, nameOf } from './choose.js';
 import { button, fill, h, number, percent, shown } from './dom.js';
 import { implied } from './implied.js';
-import { strongest } from './sight.js';
+import { isProposed } from './proposed.js';
+import { evenly, strongest } from './sight.js';
 import * as state from './state.js';
 
+/** @typedef {import('./look.js').Candidate} Candidate */
 /** @typedef {import('./look.js').Look} Look */
 /** @typedef {import('./tokens.js').Seen} Seen */
 
@@ -19,6 +21,7 @@ export class Sentence {
     this.text = h('h2', { class: 'sentence', 'aria-live': 'polite' });
     this.where = h('p', { class: 'note where' });
     this.changes = h('div');
+    this.effect = h('p', { class: 'effect' });
     this.elements = [this.text, this.where, this.changes];
   }
 
@@ -38,8 +41,11 @@ export class Sentence {
       same && at === q ? 'itself' : h('q', {}, keys[at] ? shown(keys[at]) : 'an extra key');
     const most = strongest(after, mostNamed).filter((at, i) => i === 0 || after.weights[at] >= least);
     const parts = most.flatMap((at, i) => [i ? ', ' : '', name(at), ` ${percent(after.weights[at], 2)}`]);
-    fill(this.text, h('q', {}, shown(queries[q])), most.length ? ' looks at ' : ' looks at nothing', parts);
-    const auto = state.get('layer') + state.get('head') === '' && isTold;
+    const alike = evenly(after);
+    const all = alike && ` looks at all ${alike} tokens alike (at most ${percent(after.most, 2)})`;
+    const said = all ? [all] : [most.length ? ' looks at ' : ' looks at nothing', ...parts];
+    fill(this.text, h('q', {}, shown(queries[q])), said);
+    const auto = isTold && isProposed();
     const place = nameOf(look, layer, head).replace('L', 'l');
     const at = same ? q : k;
     fill(
@@ -49,6 +55,28 @@ export class Sentence {
       look.layers[layer].linear ? implied : '',
       isExported || isFixed(look) ? null : hider(firstKey(look, layer) + at, shown(keys[at])),
     );
+  }
+
+  /**
+   * follow says what changes do: to what comes next, and to the weights of the shown head, which its own switch leaves.
+   * @param {{ were: Candidate[], are: Candidate[] }} next
+   * @param {Seen | null} seen
+   */
+  follow({ were, are }, seen) {
+    const was = new Map(were.map((c) => [c.id, c.probability]));
+    const moved = are
+      .map((c) => ({ c, by: Math.abs(c.probability - (was.get(c.id) ?? 0)) }))
+      .sort((a, b) => b.by - a.by)[0];
+    const old = moved && was.get(moved.c.id);
+    /** @type {(Node | string)[]} */
+    const next = moved?.by
+      ? ['What comes next: ', h('q', {}, shown(moved.c)), ` ${old === undefined ? 'new' : percent(old)} → `]
+      : ['What comes next stays as it was.'];
+    if (moved?.by) next.push(h('b', {}, percent(moved.c.probability)), '. ');
+    const arcs = seen?.before
+      ? 'Solid arcs: with your changes. Dashed ones: before them.'
+      : 'This head’s own weights stay as they were: its output, and so heads of later layers, are what changes.';
+    fill(this.effect, next, h('span', { class: 'note' }, arcs));
   }
 
   /**
@@ -79,7 +107,7 @@ export class Sentence {
         tokens,
         heads,
         isExported ? null : button('Undo all changes', undoAll, { 'data-keep': 'undo' }),
-        h('p', { class: 'note' }, 'Solid arcs: with your changes. Dashed ones: before them.'),
+        this.effect,
       ),
     );
   }

@@ -18,6 +18,17 @@ export function strongest({ weights, most }, n = mostArcs) {
   return keys.sort((a, b) => weights[b] - weights[a]).slice(0, n);
 }
 
+const evenTokens = 8; // the fewest that a query can be said to see alike
+
+/**
+ * evenly returns how many keys a query sees if no weight is twice the mean; 0 if one stands out.
+ * @param {Sight} sight
+ */
+export function evenly({ weights, most }) {
+  const n = weights.reduce((n, w) => n + (w > 0 ? 1 : 0), 0);
+  return n >= evenTokens && most <= 2 / n ? n : 0;
+}
+
 /**
  * sightOf returns where a query of a head looks.
  * @param {import('./head.js').Head | import('./mean.js').Mean} head
@@ -32,10 +43,19 @@ export function sightOf(head, q) {
 
 /**
  * mostSeen returns which of n keys a query of a head looks at most.
- * @param {import('./head.js').Head} head
+ * @param {import('./head.js').Head | import('./mean.js').Mean} head
  * @param {number} q
  * @param {number} n
  */
 export function mostSeen(head, q, n) {
   return strongest(sightOf(head, q)).find((k) => k < n) ?? 0;
+}
+
+/**
+ * changedSight returns a sight before changes, null if these have not changed it.
+ * @param {Sight} was
+ * @param {Sight} is
+ */
+export function changedSight(was, is) {
+  return was.weights.every((w, k) => Object.is(w, is.weights[k])) ? null : was;
 }

@@ -73,8 +73,18 @@ export class TextField {
     this.area.style.height = `${Math.min(this.area.scrollHeight + 2, 160)}px`;
   }
 
+  isEmpty() {
+    return this.area.value === '';
+  }
+
+  /** refuse forgets what was said of the text before one that the model cannot read. */
+  refuse() {
+    fill(this.note);
+  }
+
   typed() {
     this.fit();
+    if (this.isEmpty()) fill(this.note, 'Write something: the model reads it at each key stroke.');
     this.ontyped();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.read(), rest);
@@ -84,7 +94,7 @@ export class TextField {
   read() {
     const { value } = this.area;
     this.timer = 0;
-    if (!value) return; // all of it is being written anew
+    if (!value) return; // all of it is being written anew, and the old text is still read
     this.written = value;
     state.set({ text: value === plainOf(this.view) ? '' : value, then: '', hide: '', q: '', at: '' });
   }

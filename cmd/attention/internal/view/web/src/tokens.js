@@ -177,6 +177,11 @@ export class Tokens {
   arrange() {
     const { classList } = this.element;
     classList.toggle('both', Boolean(this.seen?.before));
+    classList.remove('dense');
+    if (this.isWrapped()) {
+      classList.add('dense'); // a text that one line of smaller letters holds stays in one line
+      if (this.isWrapped()) classList.remove('dense');
+    }
     classList.toggle('wrapped', this.isWrapped());
   }
 

@@ -35,7 +35,7 @@ export class WeightCurves {
     });
     this.entropy = new Curves('Entropy of the heads', {
       tools: this.headTools,
-      empty: 'This run has recorded no attention weights yet: they come with its first evaluation.',
+      empty: 'This run has recorded no attention weights, which come with its evaluations.',
     });
     this.score = new Curves('Largest score of the heads', {});
     this.elements = [this.params.element, h('div', {}, this.entropy.element, this.collapse), this.score.element];

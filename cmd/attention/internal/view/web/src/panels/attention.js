@@ -1,17 +1,19 @@
 // Attention: the reader's text as tokens, where the chosen one looks, all heads, and what comes next.
 import { busy, painted } from '../busy.js';
 import { changed, factors, firstKey, hidden, isFixed } from '../changes.js';
-import { chosen, requestOf, wrong } from '../choose.js';
+import { chosen, headsOf, requestOf, thenOf, wrong } from '../choose.js';
 import { Detail } from '../detail.js';
 import { fill, h, keepFocus } from '../dom.js';
 import { Gallery } from '../gallery.js';
 import { hints } from '../hints.js';
 import { see } from '../look.js';
 import { NextTokens } from '../next.js';
+import { choose, propose } from '../proposed.js';
 import { pairText, Sentence } from '../sentence.js';
-import { sightOf } from '../sight.js';
+import { changedSight, mostSeen, sightOf } from '../sight.js';
 import * as state from '../state.js';
 import { TextField } from '../textfield.js';
+import { tokensMenu } from '../tokenpicture.js';
 import { Tokens } from '../tokens.js';
 
 /** @typedef {import('../head.js').Head | import('../mean.js').Mean} SomeHead */
@@ -52,13 +54,13 @@ class Attention {
     this.isTold = false;
     [this.wanted, this.wantedNext] = [{}, {}];
     this.next = new NextTokens();
-    this.field = new TextField(view, () => this.next.stop());
+    this.field = new TextField(view, () => this.typed());
     this.tokens = new Tokens({
       onquery: (q) => state.set({ q }),
       onkey: (k) => state.set({ k }),
       onpoint: (k) => this.point(k),
     });
-    this.gallery = new Gallery((layer, head) => state.set({ layer, head }));
+    this.gallery = new Gallery(choose);
     this.sentence = new Sentence();
     this.readout = h('p', { class: 'readout small' });
     this.problem = h('div');
@@ -71,7 +73,7 @@ class Attention {
         { class: 'picture', 'aria-label': 'where the chosen token looks' },
         this.sentence.elements,
         this.tokens.element,
-        this.readout,
+        h('div', { class: 'under' }, this.readout, tokensMenu(this)),
       ),
       this.gallery.element,
       this.detail.element,
@@ -84,6 +86,13 @@ class Attention {
     const repaint = () => this.repaint();
     addEventListener('theme', repaint);
     this.ends = [() => removeEventListener('theme', repaint), state.onChange((is) => this.follow(is))];
+  }
+
+  /** typed is called at each key stroke: no picture stands as if it were that of an empty text. */
+  typed() {
+    this.next.stop();
+    if (this.field.isEmpty()) fill(this.problem);
+    this.stage.classList.toggle('stale', this.field.isEmpty() || this.problem.hasChildNodes());
   }
 
   /** follow shows what has changed in the state. */
@@ -122,6 +131,7 @@ class Attention {
       if (this.closed || this.again) return;
       this.waiting.remove();
       this.next.stop();
+      this.field.refuse();
       fill(this.problem, wrong(e.message));
       this.stage.classList.add('stale');
     }
@@ -161,6 +171,7 @@ class Attention {
     const wanted = (this.wantedNext = {});
     try {
       await this.next.show(before, after, () => this.closed || this.wantedNext !== wanted);
+      this.sentence.follow(this.next, this.seen);
     } catch (e) {
       if (this.wantedNext === wanted) fill(this.problem, wrong(e.message));
     }
@@ -172,7 +183,7 @@ class Attention {
     const isOver = () => this.closed || this.looks !== looks;
     await painted(); // the first head, of which nobody waits for the others
     if (isOver()) return;
-    const typing = this.field.hasFocus() || this.next.writing;
+    const typing = this.field.hasFocus() || thenOf().length > 0;
     const keep = typing && this.ordered === before.model;
     try {
       const heads = await this.gallery.show(before, after, keep, isOver);
@@ -181,6 +192,7 @@ class Attention {
       this.telling = before.telling;
       this.isTold = !keep;
       this.ordered = before.model;
+      propose(before);
       await this.showHead(looks);
     } catch (e) {
       if (!isOver()) fill(this.problem, wrong(e.message));
@@ -201,9 +213,9 @@ class Attention {
     const seen = {
       q,
       after: sightOf(is, q),
-      before: before === after ? null : sightOf(was, q),
+      before: before === after ? null : changedSight(sightOf(was, q), sightOf(is, q)),
       hidden: new Set(mine.filter((k) => k >= 0 && k < n)),
-      k: state.int('k', n),
+      k: state.int('k', n, mostSeen(is, q, n)),
     };
     [this.layer, this.seen] = [layer, seen];
     this.tokens.show(after, layer, seen);
@@ -211,6 +223,7 @@ class Attention {
     keepFocus(this.sentence.where, () => this.sentence.tell(before, after, seen, this.isTold));
     this.point(null);
     this.detail.show(before, after, seen);
+    this.sentence.follow(this.next, this.seen);
   }
 
   /** point tells the weight of a key. */
@@ -233,10 +246,4 @@ class Attention {
     this.field.close();
     for (const f of this.ends) f();
   }
-}
-
-/** headsOf returns the chosen head before and after the changes. */
-function headsOf(/** @type {Looks} */ { before, after }) {
-  const [layer, head] = chosen(before);
-  return Promise.all([before, after].map((look) => (head === 'mean' ? look.mean(layer) : look.head(layer, head))));
 }

@@ -1,0 +1,32 @@
+// The head that the page proposes, which is in the state as if its reader had chosen it.
+import * as state from './state.js';
+
+let proposed = ''; // the layer and head that this page, not its reader, has put into the state
+
+/** isProposed reports whether no reader has chosen the layer and head of the state. */
+export function isProposed() {
+  const now = `${state.get('layer')} ${state.get('head')}`;
+  return now === ' ' || now === proposed;
+}
+
+/**
+ * propose puts the most telling layer and head of a look into the state, so that a link and a saved page show them too,
+ * unless the reader has chosen others.
+ * @param {import('./look.js').Look} look
+ */
+export function propose({ telling }) {
+  if (!telling || !isProposed()) return;
+  const [layer, head] = telling;
+  proposed = `${layer} ${head}`;
+  state.set({ layer, head }, true);
+}
+
+/**
+ * choose puts the layer and head that the reader chooses into the state.
+ * @param {number} layer
+ * @param {number} head
+ */
+export function choose(layer, head) {
+  proposed = '';
+  state.set({ layer, head });
+}
