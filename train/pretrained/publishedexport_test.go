@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"attention/internal/dense"
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/train/pretrained"
 	"attention/train/text"
@@ -21,13 +22,9 @@ const publishedText = "The city of Venice is built on more than a hundred small 
 	"roads, and boats carry people, bread, letters and building stone from door to door. In 1630 a third of the people " +
 	"died of the plague; those who were left built a church of white stone to give thanks. def add(a, b):\n    return a + b"
 
-// smolLM2 returns SmolLM2-135M-Instruct of the folder ATTENTION_MODELS, and the ids of publishedText.
+// smolLM2 returns SmolLM2-135M-Instruct as published, and the ids of publishedText.
 func smolLM2(t *testing.T) (*pretrained.GPT, []int64) {
-	dir := os.Getenv("ATTENTION_MODELS")
-	if dir == "" {
-		t.Skip("needs ATTENTION_MODELS, the folder of smollm2, SmolLM2-135M-Instruct as published")
-	}
-	g, err := pretrained.ReadGPT(filepath.Join(dir, "smollm2"))
+	g, err := pretrained.ReadGPT(golden.Published(t, "smollm2"))
 	require.NoError(t, err)
 	ids, err := g.Tokenizer.(*text.BPETokenizer).Encode(publishedText)
 	require.NoError(t, err)
