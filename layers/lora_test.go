@@ -100,14 +100,15 @@ func TestLoRAMerged(t *testing.T) {
 		lora  layers.LoRAConfig
 		head  string // a weight that has an adapter
 	}{
-		"llama":      {untied, layers.LoRAConfig{Rank: 2}, "model.layers.0.self_attn.q_proj.weight"},
-		"gpt2":       {gpt, layers.LoRAConfig{Rank: 2, RankStabilized: true}, "transformer.h.0.attn.c_attn.weight"},
-		"head":       {untied, layers.LoRAConfig{Rank: 2, Targets: []string{"lm_head", "v_proj"}}, "lm_head.weight"},
-		"table":      {untied, layers.LoRAConfig{Rank: 3, Targets: []string{"embed_tokens"}}, "model.embed_tokens.weight"},
-		"both":       {scaled, layers.LoRAConfig{Targets: []string{"embed_tokens", "lm_head"}}, "model.embed_tokens.weight"},
-		"tied":       {tied, layers.LoRAConfig{Rank: 2, Targets: []string{"embed_tokens", "q_proj"}}, "model.embed_tokens.weight"},
-		"tied gpt2":  {gpt, layers.LoRAConfig{Rank: 2, Targets: []string{"wte"}}, "transformer.wte.weight"},
-		"some ranks": {untied, layers.LoRAConfig{RankPattern: map[string]int{"*_proj": 3, "self_attn.q_proj": 1}, AlphaPattern: map[string]float64{"q_proj": 5}}, "model.layers.0.self_attn.q_proj.weight"},
+		"llama":     {untied, layers.LoRAConfig{Rank: 2}, "model.layers.0.self_attn.q_proj.weight"},
+		"gpt2":      {gpt, layers.LoRAConfig{Rank: 2, RankStabilized: true}, "transformer.h.0.attn.c_attn.weight"},
+		"head":      {untied, layers.LoRAConfig{Rank: 2, Targets: []string{"lm_head", "v_proj"}}, "lm_head.weight"},
+		"table":     {untied, layers.LoRAConfig{Rank: 3, Targets: []string{"embed_tokens"}}, "model.embed_tokens.weight"},
+		"both":      {scaled, layers.LoRAConfig{Targets: []string{"embed_tokens", "lm_head"}}, "model.embed_tokens.weight"},
+		"tied":      {tied, layers.LoRAConfig{Rank: 2, Targets: []string{"embed_tokens", "q_proj"}}, "model.embed_tokens.weight"},
+		"tied gpt2": {gpt, layers.LoRAConfig{Rank: 2, Targets: []string{"wte"}}, "transformer.wte.weight"},
+		"some ranks": {untied, layers.LoRAConfig{RankPattern: map[string]int{"*_proj": 3, "self_attn.q_proj": 1},
+			AlphaPattern: map[string]float64{"q_proj": 5}}, "model.layers.0.self_attn.q_proj.weight"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, p := newDecoder(t, tensor.Float64, c.model)

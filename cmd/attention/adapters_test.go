@@ -102,12 +102,14 @@ func TestAdaptersThatCannotBeOpened(t *testing.T) {
 	for _, command := range []string{"generate --prompt x", "view --export page.html --text x", "chat",
 		"export --format huggingface --out out"} {
 		for source, want := range map[string]string{
-			"--model base --adapter dora": "--adapter: pretrained: dora: adapter_config.json: use_dora: got true, want null or false",
-			"--model dora":                "--model: pretrained: dora: adapter_config.json: use_dora: got true, want null or false",
-			"--model base --adapter none": "--adapter: pretrained: none: open none/adapter_config.json: no such file or directory, " +
+			"--model base --adapter dora": "--adapter: pretrained: dora: adapter_config.json: use_dora: got true, want " +
+				"null or false",
+			"--model dora": "--model: pretrained: dora: adapter_config.json: use_dora: got true, want null or false",
+			"--model base --adapter none": "--adapter: pretrained: none: open none/adapter_config.json: no such file or " +
+				"directory, " +
 				"want the folder of an adapter, with adapter_config.json and adapter_model.safetensors",
-			"--model hub": `--model: hub: got an adapter of the model "a/b", which is no folder here, want the model's folder ` +
-				`with --base`,
+			"--model hub": `--model: hub: got an adapter of the model "a/b", which is no folder here, want the model's ` +
+				`folder with --base`,
 			"--model hub --adapter adapter": "--adapter: got one beside an adapter as --model, hub, want one adapter",
 			"--model tuned --adapter adapter": "--adapter: got an adapter of tuned, a run of attention finetune, which has its " +
 				"own, want one of its base, base",

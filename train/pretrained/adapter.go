@@ -1,7 +1,9 @@
 package pretrained
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -49,6 +51,9 @@ func (g *GPT) ReadAdapter(dir string) error {
 		return err
 	}
 	r, err := safetensors.Open(filepath.Join(dir, adapterWeightsName))
+	if old := "adapter_model.bin"; errors.Is(err, fs.ErrNotExist) && isFile(filepath.Join(dir, old)) {
+		err = fmt.Errorf("got %s, which is not read, want %s: PEFT's save_pretrained writes it", old, adapterWeightsName)
+	}
 	if err != nil {
 		return about(dir, err)
 	}

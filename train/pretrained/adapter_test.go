@@ -203,6 +203,7 @@ func TestAdaptersAreRefused(t *testing.T) {
 		{"parameters", "llama", `"r": 2`, `"r": 2, "target_parameters": ["x"]`, "target_parameters: got"},
 		{"from a token on", "llama", `"r": 2`, `"r": 2, "alora_invocation_tokens": [3]`, "alora_invocation_tokens: got"},
 		{"another method", "llama", `"LORA"`, `"IA3"`, "peft_type: got \"IA3\", want LORA"},
+		{"classes", "llama", `"CAUSAL_LM"`, `"SEQ_CLS"`, `task_type: got "SEQ_CLS", want CAUSAL_LM`},
 		{"another rank", "llama", `"r": 2`, `"r": 3`, "want F32 (3, "},
 		{"another model", "gpt2", "", "", "got no adapter of a map of the model"},
 		{"a model with fused maps", "gpt_neox", "", "", "got no adapter of a map of the model"},
@@ -221,6 +222,19 @@ func TestAdaptersAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, row.want, row.name)
 		require.ErrorContains(t, err, dir)
 	}
+}
+
+// An adapter in the form of older versions of PEFT says which file is wanted.
+func TestOldAdaptersAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	g := tuned(t, "llama", layers.LoRAConfig{})
+	_, err := g.WriteAdapter(dir, "base")
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(filepath.Join(dir, "adapter_model.safetensors"), filepath.Join(dir, "adapter_model.bin")))
+	again, err := pretrained.ReadGPT(familyFolder(t, "llama"))
+	require.NoError(t, err)
+	require.EqualError(t, again.ReadAdapter(dir), "pretrained: "+dir+": got adapter_model.bin, which is not read, want "+
+		"adapter_model.safetensors: PEFT's save_pretrained writes it")
 }
 
 // Tensors that contradict the model, or one another, are refused by name.

@@ -85,6 +85,9 @@ func parseAdapter(contents []byte) (c adapterConfig, err error) {
 	switch {
 	case c.Type != "LORA":
 		return c, fmt.Errorf("peft_type: got %.40q, want LORA", c.Type)
+	case c.Task != "" && c.Task != "CAUSAL_LM":
+		return c, fmt.Errorf("task_type: got %.40q, want CAUSAL_LM: only adapters of models that continue texts are read",
+			c.Task)
 	case changesBase(c.Init):
 		return c, fmt.Errorf("init_lora_weights: got %.40q, want true, false or gaussian: it changes the model too", c.Init)
 	case c.Rank < 1:
@@ -154,9 +157,12 @@ func readAdapterConfig(dir string) (c adapterConfig, err error) {
 
 // IsAdapter reports whether a folder is that of an adapter in PEFT's form, and of no model.
 func IsAdapter(dir string) bool {
-	_, is := os.Stat(filepath.Join(dir, adapterConfigName))
-	_, whole := os.Stat(filepath.Join(dir, configName))
-	return is == nil && whole != nil
+	return isFile(filepath.Join(dir, adapterConfigName)) && !isFile(filepath.Join(dir, configName))
+}
+
+func isFile(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // AdapterBase returns the path or name of the model that the adapter in a folder is of.

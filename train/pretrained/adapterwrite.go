@@ -15,10 +15,12 @@ import (
 
 // WriteAdapter writes the adapters of the model, and what is trained whole beside them, to a folder, which must be new
 // or empty, as ReadAdapter and PEFT read it, and returns the names of the files. base is the path or name of the model
-// that they are added to. With
-// ChatTemplate, there is a chat_template.jinja. The adapters of GPT-NeoX's queries, keys and values are one of their common map there, of
-// their ranks together. All adapters have the largest rank there, filled up with zeros, and one scale. Token embeddings
-// that are tied are trained as one with the output head ("ensure_weight_tying").
+// that they are added to. With ChatTemplate, there is a chat_template.jinja.
+//
+// The adapters of GPT-NeoX's queries, keys and values are written as one adapter of their common map, of their ranks
+// together. All adapters get the largest rank, filled up with zeros, and one scale. Token embeddings that are tied are
+// trained as one with the output head ("ensure_weight_tying"). If biases are trained without their weights, all biases
+// are written, or those of all modules with adapters.
 func (g *GPT) WriteAdapter(dir, base string) ([]string, error) {
 	w, err := g.adapter(base)
 	if err != nil {

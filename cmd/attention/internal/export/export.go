@@ -185,12 +185,13 @@ func write(notes io.Writer, from run.Source, c weightsConfig, out string) (files
 	switch {
 	case c.format != adapter:
 		if to := m.Rounds(how); to != "" && c.dtype == "" && (has || in.Config.Tuning != nil) {
-			fmt.Fprintf(notes, "attention: --dtype: what was trained is rounded to %s, the base's type, which changes what the "+
-				"model computes; --dtype float32 rounds nothing\n", to)
+			fmt.Fprintf(notes, "attention: --dtype: what was trained is rounded to %s, the base's type, which changes what "+
+				"the model computes; --dtype float32 rounds nothing\n", to)
 		}
 		files, err = m.Write(out, how)
 	case !has:
-		return nil, fmt.Errorf("--format: got %s of a model without one, want a run of attention finetune, or --adapter", adapter)
+		return nil, fmt.Errorf("--format: got %s of a model without one, want a run of attention finetune, or --adapter",
+			adapter)
 	default:
 		files, err = m.WriteAdapter(out, in.Base())
 	}

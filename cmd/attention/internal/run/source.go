@@ -52,8 +52,8 @@ func (s Source) inspect(notes io.Writer, accept func(*Inspection) error, kinds .
 				return nil, fmt.Errorf("--model: %w", err)
 			}
 			if !IsFolder(dir) {
-				return nil, fmt.Errorf("--model: %s: got an adapter of the model %.200q, which is no folder here, want the model's "+
-					"folder with --base", added.dir, dir)
+				return nil, fmt.Errorf("--model: %s: got an adapter of the model %.200q, which is no folder here, want the "+
+					"model's folder with --base", added.dir, dir)
 			}
 		}
 		base = ""
@@ -62,8 +62,8 @@ func (s Source) inspect(notes io.Writer, accept func(*Inspection) error, kinds .
 		return nil, fmt.Errorf("--model: %w", err)
 	}
 	if in.added = added; added.dir != "" && in.Config.Tuning != nil {
-		return nil, fmt.Errorf("%s: got an adapter of %s, a run of attention finetune, which has its own, want one of its base, %s",
-			added.flag, in.Dir, in.Config.Tuning.Base.Name)
+		return nil, fmt.Errorf("%s: got an adapter of %s, a run of attention finetune, which has its own, want one of its "+
+			"base, %s", added.flag, in.Dir, in.Config.Tuning.Base.Name)
 	}
 	return in, in.moveBase(base)
 }
