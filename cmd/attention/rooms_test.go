@@ -91,7 +91,7 @@ var rooms = map[string]string{
 		train/metrics train/record train/parallel layers graph internal/about internal/config internal/folder
 		internal/kernel internal/oneline`,
 
-	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term layers/apply
+	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/oneline layers/apply
 		internal/safetensors internal/dense`,
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/term train train/text layers layers/chapter graph graph/mask
