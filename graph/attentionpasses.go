@@ -13,7 +13,7 @@ import (
 // Received returns the mass that each key receives, (…, H, S): the sum of its weights over
 // the queries. A sink takes from it.
 func (s *AttentionStats) Received() (*G.Node, error) {
-	return s.again("Received", 1, func(p *secondPass) (*G.Node, error) {
+	return s.again("Received", func(p *secondPass) (*G.Node, error) {
 		return p.apply(receivedMass[float32]{fused: p.fused}, receivedMass[float64]{fused: p.fused})
 	})
 }
@@ -21,7 +21,7 @@ func (s *AttentionStats) Received() (*G.Node, error) {
 // Rows returns the weights of N chosen queries, (…, H, N, S). rows is (N), int or int64, of
 // 0 to T − 1, the same for all heads.
 func (s *AttentionStats) Rows(rows *G.Node) (*G.Node, error) {
-	return s.again("Rows", 2, func(p *secondPass) (*G.Node, error) {
+	return s.again("Rows", func(p *secondPass) (*G.Node, error) {
 		return p.apply(weightRows[float32]{fused: p.fused}, weightRows[float64]{fused: p.fused}, rows)
 	})
 }
@@ -69,7 +69,7 @@ func (s *AttentionStats) LargestTo(rows, columns int) (*G.Node, error) {
 
 // pooled returns the largest weights of cells, or their means.
 func (s *AttentionStats) pooled(c weightCells, means bool) (*G.Node, error) {
-	return s.again("Pooled", 2, func(p *secondPass) (*G.Node, error) {
+	return s.again("Pooled", func(p *secondPass) (*G.Node, error) {
 		c := c
 		c.fused = p.fused
 		all, err := p.apply(pooledWeights[float32]{weightCells: c}, pooledWeights[float64]{weightCells: c})
@@ -85,23 +85,12 @@ func (s *AttentionStats) pooled(c weightCells, means bool) (*G.Node, error) {
 	})
 }
 
-// again applies a second pass, to each head if they are apart: then the heads' results
-// are joined. axes is the number of axes behind the heads'.
-func (s *AttentionStats) again(name string, axes int, op func(p *secondPass) (*G.Node, error)) (*G.Node, error) {
-	if s.pass == nil && len(s.heads) == 0 {
+// again applies a second pass.
+func (s *AttentionStats) again(name string, op func(p *secondPass) (*G.Node, error)) (*G.Node, error) {
+	if s.pass == nil {
 		return nil, fmt.Errorf("graph: %s: got the zero value of statistics, want those of an attention", name)
 	}
-	if s.pass != nil {
-		return op(s.pass)
-	}
-	heads := make(G.Nodes, len(s.heads))
-	for i, h := range s.heads {
-		var err error
-		if heads[i], err = h.again(name, axes, op); err != nil {
-			return nil, err
-		}
-	}
-	return joinHeads(axes, heads)
+	return op(s.pass)
 }
 
 // secondPass is what goes over the scores again: the settings of a fused attention and the

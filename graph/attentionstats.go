@@ -36,8 +36,6 @@ type AttentionStats struct {
 	Distance *G.Node // Σ w·|t + offset − s| over the keys s: how far away from its own position the query looks
 
 	pass *secondPass
-	// heads are the statistics of single heads that these are joined from, if they are.
-	heads []*AttentionStats
 }
 
 // rows returns the statistics in the order in which fusedForward writes them, after the

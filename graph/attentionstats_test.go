@@ -307,33 +307,6 @@ func TestPackedAttentionStats(t *testing.T) {
 	}
 }
 
-// Single heads joined are one attention of these heads.
-func TestJoinedAttentionStats(t *testing.T) {
-	g := G.NewGraph()
-	r := rand.New(rand.NewPCG(1, 2))
-	q, k := node(g, "q", normal(r, 2, 7, 12), tensor.Float64), node(g, "k", normal(r, 2, 5, 12), tensor.Float64)
-	w := watching{height: 2, width: 3}
-	rows := node(g, "rows", of([]float64{6, 0, 3}), tensor.Int)
-	_, whole, err := graph.FusedAttentionStats(q, k, k, graph.AttentionConfig{Heads: 3}, 1)
-	require.NoError(t, err)
-	qs, err := graph.Split(q, 4, 4, 4)
-	require.NoError(t, err)
-	ks, err := graph.Split(k, 4, 4, 4)
-	require.NoError(t, err)
-	var heads []*graph.AttentionStats
-	for i := range 3 {
-		_, one, err := graph.FusedAttentionStats(qs[i], ks[i], ks[i], graph.AttentionConfig{Heads: 1}, 1)
-		require.NoError(t, err)
-		heads = append(heads, one)
-	}
-	joined, err := graph.JoinAttentionStats(heads...)
-	require.NoError(t, err)
-	got := w.nodes(t, joined, rows)
-	for i, n := range w.nodes(t, whole, rows) {
-		near(t, statisticNames[i], valueOf(t, n), valueOf(t, got[i]), 1e-13)
-	}
-}
-
 // A single query and key; and statistics have no gradient: a loss of them moves nothing.
 func TestAttentionStatsOfOneToken(t *testing.T) {
 	g := G.NewGraph()
@@ -383,10 +356,4 @@ func TestAttentionStatsRefuse(t *testing.T) {
 	require.ErrorContains(t, m.RunAll(), "graph: Rows: rows: got 3 at 1, want from 0 to T−1=2")
 	_, err = new(graph.AttentionStats).Received()
 	require.EqualError(t, err, "graph: Received: got the zero value of statistics, want those of an attention")
-	_, err = graph.JoinAttentionStats()
-	require.EqualError(t, err, "graph: JoinAttentionStats: heads: got none, want at least one")
-	_, err = graph.JoinAttentionStats(s, nil)
-	require.EqualError(t, err, "graph: JoinAttentionStats: heads[1]: got nil, want statistics")
-	_, err = graph.JoinAttentionStats(s)
-	require.ErrorContains(t, err, "graph: JoinHeads: heads[0]: shape (2, 3), want that of one head, as the others'")
 }

@@ -18,7 +18,7 @@ type Attention struct {
 
 	qkvWeights, qkvBiases    [3]Param // of the projections of queries, keys and values, or
 	packedWeight, packedBias Param    // of all three, or
-	heads                    []*Attention
+	headMaps                 []headMaps
 	out, outBias             Param
 	keyRow, valueRow         Param // of the key and value that AddBiasKV adds
 	queryGain, keyGain       Param
@@ -47,7 +47,7 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 		l.makeOutput(&m) // which nn.MultiheadAttention draws first
 	}
 	if c.Layout == PerHead {
-		l.heads = stack(&m, "heads", c.NumHeads, newAttention, c.head())
+		l.makeHeadMaps(&m)
 	} else {
 		l.makeProjections(&m)
 	}
@@ -78,17 +78,14 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 		l.forget = m.weight("fgate_proj.weight", linearWeight(c.KDim), layouts[Book], c.NumHeads, c.KDim)
 		l.forgetBias = m.param("fgate_proj.bias", Constant(0), c.NumHeads)
 	}
-	if causal, ok := c.Mask.(mask.Causal); ok && causal.Offset == 0 && c.Layout == Book && m.err == nil {
-		s.buffer("mask", CausalBuffer{c.ContextLength})
+	if m.err == nil {
+		l.addBuffers()
 	}
 	return done(&m, l)
 }
 
 // NewCache returns an empty cache of the layer's widths and type; c has the other settings.
 func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
-	if l.heads != nil {
-		return nil, errorf(l.name, "cache: got the layout %q, want another", PerHead)
-	}
 	c.KeyWidth, c.ValueWidth, c.Gates = l.config.keyWidth(), l.config.cachedValueWidth(), 0
 	if l.config.Forget {
 		c.Gates = l.config.NumHeads
@@ -155,18 +152,15 @@ func (s *step) forward() *G.Node {
 		out = s.scaleHeads(out) // (…, T, H·Dv)
 	}
 	out = s.stage("heads", "weights·v of each head, side by side", out)
-	out = s.gated(out)                      // (…, T, H·Dv)
-	out = s.dropContext(out)                // (…, T, H·Dv)
-	out = s.projectOut(out)                 // (…, T, OutDim)
-	return s.drop(out, s.config.OutDropout) // (…, T, OutDim)
+	out = s.gated(out)                         // (…, T, H·Dv)
+	out = s.drop(out, s.config.ContextDropout) // (…, T, H·Dv)
+	out = s.projectOut(out)                    // (…, T, OutDim)
+	return s.drop(out, s.config.OutDropout)    // (…, T, OutDim)
 }
 
 // context returns the heads' outputs side by side. It sets the step's weights if it is
 // composed, and the statistics if it is observed.
 func (s *step) context() *G.Node {
-	if s.heads != nil {
-		return s.contextOfHeads()
-	}
 	q, k, v := s.project()          // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
 	q, k, v = s.positioned(q, k, v) // (…, T, H·D), (…, S+extra, K·D), (…, S+extra, K·Dv)
 	out := s.attend(q, k, s.values(v))

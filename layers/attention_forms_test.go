@@ -73,9 +73,8 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 	c.Sigmoid = !c.Sinks && flag("Sigmoid")
 	c.Forget = (a.S == 0 || c.Align == mask.LowerRight) && flag("Forget")
 	c.Gate, c.AddBiasKV, c.AddZeroAttn = flag("Gate"), flag("AddBiasKV"), flag("AddZeroAttn")
-	if c.Layout == layers.PerHead { // which has none of these
-		c.NumKVHeads, c.ALiBi, c.RelativeBias, c.QKNorm, c.Sinks, c.AddBiasKV = 0, false, nil, "", false, false
-		c.QKNormWhole, c.QKNormOffset, c.Forget = false, false, false
+	if c.Layout == layers.PerHead { // whose heads have keys of their own
+		c.NumKVHeads = 0
 	}
 	c.ContextOnly = c.OutDim == 0 && !c.OutBias && flag("ContextOnly")
 	if c.Layout == layers.Raw { // which has nothing else
@@ -96,9 +95,6 @@ func drawMask(t *rapid.T, a *randomAttention) {
 	heads, keys := a.config.NumHeads, max(a.S, 1)
 	if a.S == 0 {
 		keys = a.T
-	}
-	if a.config.Layout == layers.PerHead { // each of which sees all of a bias
-		heads = 1
 	}
 	a.bias = rapid.SampledFrom([][]int{nil, {keys}, {a.T, 1}, {heads, a.T, keys}, {heads, 1, 1}}).Draw(t, "bias")
 }

@@ -62,8 +62,8 @@ func TestAttentionWithAFunc(t *testing.T) {
 	}
 }
 
-// The heads of the layout PerHead, which are attentions of one head, keep their numbers.
-func TestHeadsThatStandAloneKeepTheirNumbersInAFunc(t *testing.T) {
+// A function is asked about each head by its number in the layout PerHead, too.
+func TestPerHeadKeepsTheNumbersOfHeadsInAFunc(t *testing.T) {
 	p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Layout: layers.PerHead,
 		ContextOnly: true, Mask: mask.Not(mask.Func{Visible: func(b, h, t, s int) bool { return !shownTo(b, h, t, s) }})})
 	_, weights := attended(t, p, l, selfCall(t, golden.Numbers(tensor.Float64, 2, 7, 6)))

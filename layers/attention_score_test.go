@@ -74,8 +74,8 @@ func TestALearnedBiasAsAGraph(t *testing.T) {
 	require.ErrorContains(t, err, `FusedAttention: score: got ScoreGraph "t5", want a ScoreFunc, or Attention for it`)
 }
 
-// The heads of the layout PerHead, which are attentions of one head, keep their numbers in a function.
-func TestHeadsThatStandAloneKeepTheirNumbersInAScoreFunc(t *testing.T) {
+// A function of scores gets the number of each head in the layout PerHead, too.
+func TestPerHeadKeepsTheNumbersOfHeadsInAScoreFunc(t *testing.T) {
 	c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Score: &headTurned}
 	p, l := newAttention(t, tensor.Float64, c)
 	c.Layout = layers.PerHead

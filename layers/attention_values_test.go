@@ -66,15 +66,6 @@ func (c attentionCase) near(t *testing.T, entry string, n *G.Node, got []float64
 	golden.Close(t, what, c.file.Float64(c.prefix+entry), got, c.tol, c.tol)
 }
 
-// axisOfHeads reports whether an entry differs between heads.
-func (c attentionCase) axisOfHeads(entry string) bool {
-	if !c.has(entry) {
-		return false
-	}
-	s := c.file.Shape(c.prefix + entry)
-	return len(s) > 2 && s[len(s)-3] > 1
-}
-
 // float is an input of an entry, nil if there is none.
 func (c attentionCase) float(t *testing.T, b *layers.Build, entry string) *G.Node {
 	if !c.has(entry) {

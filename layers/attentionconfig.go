@@ -230,10 +230,3 @@ func (c AttentionConfig) contextWidth() int { return c.NumHeads * c.ValueDim }
 func (c AttentionConfig) projected() [3]int {
 	return [3]int{c.queryWidth(), c.keyWidth(), c.valueWidth()}
 }
-
-// head returns the config of one head in the layout PerHead, which is an attention by itself.
-func (c AttentionConfig) head() AttentionConfig {
-	c.Layout, c.NumHeads, c.NumKVHeads, c.ContextOnly, c.OutDim = Book, 1, 1, true, c.ValueDim
-	c.OutBias, c.OutStd, c.Gate, c.OutDropout = false, 0, false, 0
-	return c
-}

@@ -124,8 +124,6 @@ func (l *Attention) checkCache(in AttentionInput) error {
 		return errorf(l.name, "start: got nil with a cache, want the number of tokens before")
 	case in.Key != in.Query || in.Value != in.Query:
 		return errorf(l.name, "key: got another sequence than the query with a cache, want the same")
-	case c.Layout == PerHead:
-		return errorf(l.name, "cache: got one with the layout %q, want none", PerHead)
 	case c.AddBiasKV || c.AddZeroAttn:
 		return errorf(l.name, "cache: got one with AddBiasKV or AddZeroAttn, want none")
 	case c.ALiBi && in.keys().Config().KeepFirst > 0:

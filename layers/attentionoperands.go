@@ -24,11 +24,6 @@ type AttentionOperands struct {
 	Config graph.AttentionConfig // without dropout
 }
 
-// sideBySide returns the operands that have heads side by side.
-func (o *AttentionOperands) sideBySide() []**G.Node {
-	return []**G.Node{&o.ProjectedQuery, &o.ProjectedKey, &o.Query, &o.Key, &o.Value}
-}
-
 // Operands returns the operands of the call. Those that are in the graph already, such as
 // the projections, are not computed twice.
 func (c *AttentionCall) Operands() (AttentionOperands, error) {
@@ -56,30 +51,11 @@ func (s *step) operands() (o AttentionOperands) {
 
 // projectedOperands is operands without the choice of blocks.
 func (s *step) projectedOperands() (o AttentionOperands) {
-	if s.heads != nil {
-		return s.operandsOfHeads()
-	}
 	q, k, v := s.project()
 	o.ProjectedQuery, o.ProjectedKey = q, k
 	o.Query, o.Key, o.Value = s.positioned(q, k, v)
 	o.Value = s.values(o.Value)
 	o.Config = s.attention()
 	o.Config.Dropout = graph.DropoutConfig{}
-	return o
-}
-
-// operandsOfHeads is operands in the layout PerHead, whose heads have equal configs.
-func (s *step) operandsOfHeads() (o AttentionOperands) {
-	var all [5]G.Nodes
-	for i := range s.heads {
-		o = s.ofHead(i).projectedOperands()
-		for i, operand := range o.sideBySide() {
-			all[i] = append(all[i], *operand)
-		}
-	}
-	for i, operand := range o.sideBySide() {
-		*operand = s.Of(graph.Concat(all[i]...))
-	}
-	o.Config.Heads, o.Config.KVHeads, o.Config.Mask = len(s.heads), len(s.heads), s.mask()
 	return o
 }

@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"fmt"
-
 	"attention/internal/dense"
 
 	"gorgonia.org/tensor"
@@ -81,7 +79,7 @@ func (c AttentionConfig) packedRow(p projection, row int) int {
 // headRow returns the parameter of the head that has the row, and the row there.
 func (c AttentionConfig) headRow(p projection, row int, names [3]string) (string, int) {
 	rows := p.out / c.NumHeads
-	return fmt.Sprintf("heads.%d.%s", row/rows, names[p.index]), row % rows
+	return headPath(row/rows) + "." + names[p.index], row % rows
 }
 
 // copyRow copies n numbers.

@@ -1,7 +1,10 @@
 package layers
 
 import (
+	"fmt"
+
 	"attention/graph"
+	"attention/graph/mask"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -40,6 +43,41 @@ func (l *Attention) makeProjections(m *maker) {
 	}
 }
 
+// headMaps are the projections of one head in the layout PerHead.
+type headMaps struct{ weights, biases [3]Param }
+
+// makeHeadMaps makes the parameters of the projections of each head.
+func (l *Attention) makeHeadMaps(m *maker) {
+	c, at := l.config, l.layout
+	ins, outs := [3]int{c.EmbedDim, c.KDim, c.VDim}, [3]int{c.HeadDim, c.HeadDim, c.ValueDim}
+	for i := range c.NumHeads {
+		var h headMaps
+		of := maker{scope: m.scope.Sub(headPath(i)), err: m.err}
+		for j, in := range ins {
+			h.weights[j] = of.weight(at.weights[j], at.weightInit(in), at, outs[j], in)
+			h.biases[j] = of.paramIf(c.QKVBias, at.biases[j], at.biasInit(in), outs[j])
+		}
+		l.headMaps, m.err = append(l.headMaps, h), of.err
+	}
+}
+
+// headPath returns the path of a head in the layout PerHead.
+func headPath(i int) string { return fmt.Sprintf("heads.%d", i) }
+
+// addBuffers adds the causal masks that the book's classes keep beside their parameters.
+func (l *Attention) addBuffers() {
+	causal, ok := l.config.Mask.(mask.Causal)
+	if !ok || causal.Offset != 0 {
+		return
+	}
+	if l.config.Layout == Book {
+		l.scope.buffer("mask", CausalBuffer{l.config.ContextLength})
+	}
+	for i := range l.headMaps {
+		l.scope.Sub(headPath(i)).buffer("mask", CausalBuffer{l.config.ContextLength})
+	}
+}
+
 // weightInit returns how the weight of a projection is drawn.
 func (c AttentionConfig) weightInit(in, out int) Init {
 	if c.Layout == Torch {
@@ -71,6 +109,9 @@ func (s *step) project() (q, k, v *G.Node) {
 	if s.latent != nil {
 		return s.projectLatent()
 	}
+	if s.headMaps != nil {
+		return s.projectHeads()
+	}
 	in, widths := s.in, s.config.projected()
 	if s.layout.packed != "" && in.Key == in.Query && in.Value == in.Query {
 		all := s.linear(in.Query, s.packedWeight, s.packedBias, s.layout.transposed)
@@ -88,6 +129,19 @@ func (s *step) project() (q, k, v *G.Node) {
 		return s.adapted(s.product(x, weights[i], biases[i], s.layout.transposed), x, s.qkvWeights[i])
 	}
 	return linear(in.Query, 0), linear(in.Key, 1), linear(in.Value, 2)
+}
+
+// projectHeads is project in the layout PerHead.
+func (s *step) projectHeads() (q, k, v *G.Node) {
+	var all [3]*G.Node
+	for j, x := range []*G.Node{s.in.Query, s.in.Key, s.in.Value} {
+		var heads G.Nodes
+		for _, h := range s.headMaps {
+			heads = append(heads, s.linear(x, h.weights[j], h.biases[j], false)) // (…, T, D)
+		}
+		all[j] = s.Of(graph.Concat(heads...)) // (…, T, H·D)
+	}
+	return all[0], all[1], all[2]
 }
 
 // projections returns the weights and biases of the three projections.

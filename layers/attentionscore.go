@@ -33,14 +33,6 @@ func (s *step) scoreMod() graph.ScoreMod {
 		}}
 	case c.Score == nil:
 		return nil
-	case s.head == nil:
-		return *c.Score
 	}
-	of := func(f func(score float64, b, h, t, s int) float64) func(score float64, b, h, t, s int) float64 {
-		head := *s.head
-		return func(score float64, b, _, t, s int) float64 { return f(score, b, head, t, s) }
-	}
-	f := *s.config.Score
-	f.Score, f.Slope = of(f.Score), of(f.Slope)
-	return f
+	return *s.config.Score
 }

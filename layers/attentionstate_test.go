@@ -36,7 +36,7 @@ func TestStatesGoRoundAllLayouts(t *testing.T) {
 					if config.KDim > 0 && (own == layers.GPT2 || other == layers.GPT2) {
 						continue
 					}
-					if config.Sinks && (own == layers.PerHead || other == layers.PerHead) {
+					if config.NumKVHeads > 0 && (own == layers.PerHead || other == layers.PerHead) {
 						continue
 					}
 					if (config.QKVBias || !config.ContextOnly) && (own == layers.Raw || other == layers.Raw) {
@@ -271,11 +271,8 @@ func TestStatesOfAllLayoutsEqualPyTorch(t *testing.T) {
 		for _, own := range layers.AllLayouts {
 			config := c.config
 			config.Layout = own
-			if config.Validate() != nil { // gpt2 with keys of another width, per_head with sinks, raw
+			if config.Validate() != nil { // gpt2 with keys of another width, per_head with shared keys, raw
 				continue
-			}
-			if own == layers.PerHead && (c.axisOfHeads("bias") || c.axisOfHeads("hidden")) {
-				continue // its heads have the same mask and bias
 			}
 			p := layers.NewParams(tensor.Float64, 1)
 			l, err := layers.NewAttention(p.Scope("some.path"), config)

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A step builds the graph of one call of an attention, or of one head of it.
+// A step builds the graph of one call of an attention.
 type step struct {
 	*Attention
 	*formula
@@ -20,9 +20,8 @@ type step struct {
 	packed   *G.Node               // queries, keys and values side by side, if one product made them and nothing changes them
 	weights  *G.Node               // (…, H, T, S), if composed
 	stats    *graph.AttentionStats // if observed
-	head     *int                  // the number of the head that this is, in the layout PerHead
 	call     *AttentionCall
-	dropouts *int // how many of the call's are used
+	dropouts int // how many of the call's are used
 }
 
 // A computation is how an attention is computed.
@@ -36,47 +35,13 @@ const (
 
 func newStep(c *AttentionCall, how computation) *step {
 	return &step{Attention: c.layer, formula: &formula{b: c.build, name: c.layer.name, where: c.Path}, in: c.Input, how: how,
-		call: c, dropouts: new(int)}
-}
-
-// ofHead returns the step of a head in the layout PerHead.
-func (s *step) ofHead(i int) *step {
-	h := *s
-	h.Attention, h.head = s.heads[i], &i
-	return &h
-}
-
-// contextOfHeads is context in the layout PerHead.
-func (s *step) contextOfHeads() *G.Node {
-	contexts, weights := make(G.Nodes, len(s.heads)), make(G.Nodes, len(s.heads))
-	var stats []*graph.AttentionStats
-	for i := range s.heads {
-		h := s.ofHead(i)
-		contexts[i] = h.dropContext(h.context()) // (…, T, Dv)
-		if weights[i] = h.weights; h.weights != nil {
-			weights[i] = s.Of(graph.MergeHeads(h.weights)) // (…, 1, T, S) → (…, T, S)
-		}
-		if h.stats != nil {
-			stats = append(stats, h.stats)
-		}
-	}
-	if len(stats) == len(s.heads) {
-		var err error
-		if s.stats, err = graph.JoinAttentionStats(stats...); err != nil {
-			s.Of(nil, err)
-		}
-	}
-	if weights[0] != nil {
-		// Side by side (…, T, H·S) the heads' weights are laid out as split heads are.
-		s.weights = s.Of(graph.SplitHeads(s.Of(graph.Concat(weights...)), len(s.heads)))
-	}
-	return s.Of(graph.Concat(contexts...)) // (…, T, H·Dv)
+		call: c}
 }
 
 // site returns the call's next dropout.
 func (s *step) site(p float64) graph.DropoutConfig {
-	n := *s.dropouts
-	*s.dropouts++
+	n := s.dropouts
+	s.dropouts++
 	if n == len(s.call.dropouts) {
 		s.call.dropouts = append(s.call.dropouts, s.b.Drop(p))
 	}
@@ -85,14 +50,6 @@ func (s *step) site(p float64) graph.DropoutConfig {
 
 // drop is dropout with probability p.
 func (s *step) drop(x *G.Node, p float64) *G.Node { return s.Of(graph.Dropout(x, s.site(p))) }
-
-// dropContext is dropout of the heads' outputs; PerHead's heads drop their own.
-func (s *step) dropContext(x *G.Node) *G.Node {
-	if s.heads != nil {
-		return x
-	}
-	return s.drop(x, s.config.ContextDropout)
-}
 
 // mask returns the masks of the config, the call and the build, joined.
 func (s *step) mask() mask.Mask {
@@ -108,9 +65,6 @@ func (s *step) mask() mask.Mask {
 	join(s.in.Mask)
 	for _, c := range s.b.changesOf(s.call.Path) {
 		join(c.mask)
-	}
-	if s.head != nil {
-		joined = mask.OfHead(joined, *s.head)
 	}
 	return joined
 }

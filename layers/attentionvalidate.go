@@ -179,14 +179,6 @@ func (c AttentionConfig) validateLayout() error {
 	}{
 		{lacking: Raw, field: "QKVBias", has: c.QKVBias},
 		{lacking: PerHead, field: "NumKVHeads", has: c.NumKVHeads != c.NumHeads},
-		{lacking: PerHead, field: "ALiBi", has: c.ALiBi},
-		{lacking: PerHead, field: "RelativeBias", has: c.RelativeBias != nil},
-		{lacking: PerHead, field: "Forget", has: c.Forget},
-		{lacking: PerHead, field: "ScoreGraph", has: c.ScoreGraph != nil},
-		{lacking: PerHead, field: "QKNorm", has: c.QKNorm != ""},
-		{lacking: PerHead, field: "Sinks", has: c.Sinks},
-		{lacking: PerHead, field: "Differential", has: c.Differential != nil},
-		{lacking: PerHead, field: "AddBiasKV", has: c.AddBiasKV},
 	} {
 		if part.has && c.Layout == part.lacking {
 			return config.Errorf(c, "Layout", "got %q with %s, want another layout", c.Layout, part.field)
@@ -195,5 +187,5 @@ func (c AttentionConfig) validateLayout() error {
 	return nil
 }
 
-// maxHeads is the most heads of a layer: in the layout PerHead each head is a layer.
+// maxHeads is the most heads of a layer: in the layout PerHead each head has parameters of its own.
 const maxHeads = 1 << 16

@@ -65,8 +65,6 @@ func TestDifferentialErrors(t *testing.T) {
 		{layers.AttentionConfig{Differential: d, Sinks: true}, "Differential: got it with Sinks, want one of the two"},
 		{layers.AttentionConfig{Differential: d, Sigmoid: true}, "Differential: got it with Sigmoid, want one of the two"},
 		{layers.AttentionConfig{Differential: d, ALiBi: true}, "Differential: got it with ALiBi, want one of the two"},
-		{layers.AttentionConfig{Differential: d, Layout: layers.PerHead},
-			`Layout: got "per_head" with Differential, want another layout`},
 	} {
 		c.config.EmbedDim, c.config.NumHeads = 12, 3
 		require.EqualError(t, c.config.Validate(), "layers: Attention: "+c.want)

@@ -24,11 +24,9 @@ const (
 	// Llama is the layout of Llama and its kin in Hugging Face's transformers: q_proj.weight,
 	// k_proj.weight, v_proj.weight and o_proj.weight (OutDim, C), and their .bias.
 	Llama Layout = "llama"
-	// PerHead is Book with separate heads, each a one-head attention without an output
-	// projection: heads.0.W_query.weight (D, E), heads.0.W_key.weight (D, KDim),
-	// heads.0.W_value.weight (Dv, VDim), …, out_proj.weight (OutDim, C). Each key/value head
-	// has one query head, and there is no ALiBi, RelativeBias, Forget, ScoreGraph, QKNorm, Sinks, Differential or
-	// AddBiasKV. A call's mask and bias serve every head: their H is 1.
+	// PerHead is Book with separate projections of each head: heads.0.W_query.weight (D, E),
+	// heads.0.W_key.weight (D, KDim), heads.0.W_value.weight (Dv, VDim), …, out_proj.weight
+	// (OutDim, C). Each key/value head has one query head.
 	PerHead Layout = "per_head"
 	// Raw has bare matrices in place of linear layers, as the chapter's first class:
 	// W_query (E, H·D), W_key (KDim, K·D) and W_value (VDim, K·Dv), uniform in [0, 1). It has

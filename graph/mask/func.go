@@ -56,22 +56,6 @@ func (m Func) MarshalJSON() ([]byte, error) {
 	return nil, fmt.Errorf("got %v, which has no JSON, want a mask that is no function", m)
 }
 
-// OfHead returns the mask of one head: what m shows the queries of that head, for scores that have no other.
-func OfHead(m Mask, head int) Mask {
-	switch m := m.(type) {
-	case Func:
-		if of := m.Visible; of != nil {
-			m.Visible = func(b, _, t, s int) bool { return of(b, head, t, s) }
-		}
-		return m
-	case either:
-		return either{OfHead(m.A, head), OfHead(m.B, head), m.Or}
-	case not:
-		return not{OfHead(m.Of, head)}
-	}
-	return m
-}
-
 // numberedFunc is the Func of an op and of its gradient, which differs from those of other ops by its number.
 type numberedFunc struct {
 	Func

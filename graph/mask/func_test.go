@@ -39,15 +39,13 @@ func TestFuncOfPositions(t *testing.T) {
 	}
 }
 
-// Each batch and head asks for itself, and OfHead answers as one head.
+// Each batch and head asks for itself.
 func TestFuncOfBatchesAndHeads(t *testing.T) {
 	m := mask.Func{Visible: func(b, h, t, s int) bool { return s == b+h+t }}
 	s := mask.Scores{Batch: tensor.Shape{2}, Heads: true, H: 2, T: 2, S: 4}
 	require.Equal(t, "#--- -#-- -#-- --#-", shown(t, m, s))
-	require.Equal(t, "-#-- --#- --#- ---#", shown(t, mask.OfHead(m, 1), s))
 	joined := mask.Or(mask.Not(mask.Not(m)), mask.And(m, mask.Causal{Align: mask.UpperLeft}))
-	require.Equal(t, "-#-- --#- --#- ---#", shown(t, mask.OfHead(joined, 1), s))
-	require.Nil(t, mask.OfHead(nil, 1))
+	require.Equal(t, "#--- -#-- -#-- --#-", shown(t, joined, s))
 }
 
 // A rolling cache has keys without end; the function is asked about none in vain.

@@ -45,9 +45,6 @@ func newAttention(text []byte) (*Layer, error) {
 	if a.Layout == layers.GPT2 {
 		l.buffers = []string{"bias", "masked_bias"}
 	}
-	if a.Layout == layers.PerHead {
-		l.heads = 1 // each head has all of a mask and a bias
-	}
 	return l, nil
 }
 

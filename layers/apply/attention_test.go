@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,31 +75,6 @@ func TestApplyAttentionIsTheChapters(t *testing.T) {
 			}
 			require.Equal(t, x, got.Tensors[i], c.name)
 		}
-	}
-}
-
-// TestApplyPerHead: a bias and a keep of separate heads are those of every head.
-func TestApplyPerHead(t *testing.T) {
-	f := caseFiles(t, "multi_head_wrapper_batch").withConfig(t, `{"layer": "attention", "d_in": 5, "num_heads": 3,
-		"head_dim": 6, "qkv_bias": true, "context_only": true, "layout": "per_head", "mask": {"type": "causal"}}`)
-	in, err := safetensors.ReadFile(f.input)
-	require.NoError(t, err)
-	x, ok := in.Get("x")
-	require.True(t, ok)
-	x.Name = "query"
-	B, T := x.Shape[0], x.Shape[1]
-	for _, name := range []string{"bias", "keep"} {
-		g := f
-		g.input = filepath.Join(t.TempDir(), "in.safetensors")
-		added := safetensors.Tensor{Name: name, Shape: []int{1, 3, 1, T}, Data: zeros(3 * T)}
-		require.NoError(t, safetensors.WriteFile(g.input, &safetensors.File{Tensors: []safetensors.Tensor{x, added}}))
-		_, err := g.run(t)
-		require.EqualError(t, err, fmt.Sprintf("%s: tensor %q: shape (1, 3, 1, %d), want one that broadcasts "+
-			"to (B, H, T, S) = (%d, 1, %d, %d)", g.input, name, T, B, T, T))
-		added = safetensors.Tensor{Name: name, Shape: []int{1, 1, 1, T}, Data: zeros(T)}
-		require.NoError(t, safetensors.WriteFile(g.input, &safetensors.File{Tensors: []safetensors.Tensor{x, added}}))
-		_, err = g.run(t)
-		require.NoError(t, err)
 	}
 }
 
