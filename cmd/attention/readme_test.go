@@ -28,7 +28,7 @@ const manual = "README.md"
 const guide = "../../internal/README.md"
 
 // readmes are all READMEs that are held to be right.
-var readmes = []string{"../../README.md", manual, guide, "benchmarks.md", finetuning, "../../layers/README.md",
+var readmes = []string{"../../README.md", manual, guide, "benchmarks.md", finetuning, skilled, "../../layers/README.md",
 	"../../layers/names.md", "../../layers/cookbook.md", "../../layers/chapter/README.md"}
 
 // foreign are the beginnings of shell lines that are not run: they download, need PyTorch, or run these tests.
@@ -80,15 +80,17 @@ var shortened = map[string]string{
 		"--accumulate 1 --eval-batches 1 --sample 1",
 	"attention train --preset speedrun --lr 0.02 --momentum 0.95 --context-growth none --text skills/text.txt --tokenizer tokenizer.json --batch 32 --steps 1000 --eval-batches 20 --out runs/base": "--steps 2 " +
 		"--eval-batches 1",
-	"attention finetune --model runs/base --template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --epochs 60 --lr 0.003 --out runs/sums": "--steps 2 " +
+	"attention finetune --model runs/base --template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --context 64 --epochs 60 --lr 0.003 --out runs/sums": "--steps 2 " +
 		"--eval-every 0",
-	"attention finetune --model runs/base --template skills/talks.jinja --data skills/talks --batch 16 --epochs 8 --lr 0.005 --out runs/talks": "--steps 2 " +
+	"attention finetune --model runs/base --template skills/talks.jinja --data skills/talks --context 64 --batch 16 --epochs 8 --lr 0.005 --out runs/talks": "--steps 2 " +
 		"--eval-every 0 --sample 4",
-	"attention finetune --task classify --model runs/base --data skills/classes --batch 16 --epochs 4 --lr 0.005 --out runs/classes": "--steps 2 " +
+	"attention finetune --task classify --model runs/base --data skills/classes --context 64 --batch 16 --epochs 4 --lr 0.005 --out runs/classes": "--steps 2 " +
 		"--eval-every 0",
-	"go run testdata/skills/check.go runs/sums test.jsonl":                 "9",
-	"go run testdata/skills/check.go runs/talks skills/talks/test.jsonl":   "9",
-	"go run testdata/skills/check.go runs/classes skills/classes/test.tsv": "9",
+	"attention finetune --model smollm2 --data orders.jsonl --out runs/orders": "--steps 4 --sample 4",
+	"attention chat --model runs/orders --temperature 0 < questions.txt":       "--tokens 4",
+	"go run testdata/skills/check.go runs/sums test.jsonl":                     "9",
+	"go run testdata/skills/check.go runs/talks skills/talks/test.jsonl":       "9",
+	"go run testdata/skills/check.go runs/classes skills/classes/test.tsv":     "9",
 
 	`attention view --model runs/first --text "It is the attention of each word"`:                         untilCtrlC,
 	`attention view --model smollm2 --text "The animal didn't cross the street because it was too tired"`: untilCtrlC,

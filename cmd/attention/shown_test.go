@@ -12,8 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// finetuning is the page that leads through a fine-tuning.
-const finetuning = "finetune.md"
+// The pages that lead through a fine-tuning: of a published model, and of a model pretrained for it.
+const (
+	finetuning = "finetune.md"
+	skilled    = "skills.md"
+)
 
 // shellScript is a shell block of a README.
 type shellScript struct {
@@ -60,17 +63,17 @@ func requireShown(t *testing.T, shown, printed string, mayDiffer *regexp.Regexp)
 	}
 }
 
-// The page of fine-tuning reaches what it shows, and 95 % of the answers and 97 % of the classes of the test files.
-func TestWholeFinetuning(t *testing.T) {
+// The page of skills reaches what it shows, and 95 % of the answers and 97 % of the classes of the test files.
+func TestWholeSkills(t *testing.T) {
 	if os.Getenv("ATTENTION_TESTS_LARGE") == "" {
 		t.Skip("trains for minutes: only with ATTENTION_TESTS_LARGE=1")
 	}
 	root, err := filepath.Abs(repository)
 	require.NoError(t, err)
-	dir, environment := readmeFolder(t, root, finetuning)
+	dir, environment := readmeFolder(t, root, skilled)
 	shares := regexp.MustCompile(`(?m)^right +([0-9.]+) %$`)
 	var reached []float64
-	for _, s := range shellScripts(readFile(t, finetuning), false, nil) {
+	for _, s := range shellScripts(readFile(t, skilled), false, nil) {
 		printed := s.run(t, dir, environment, strings.NewReplacer())
 		t.Logf("%s\n%s", strings.Join(s.lines, "\n"), printed)
 		requireShown(t, s.shown, printed, regexp.MustCompile(`[0-9]+\.[0-9]+|[0-9]+ of [0-9]+`))
@@ -83,5 +86,21 @@ func TestWholeFinetuning(t *testing.T) {
 	require.Len(t, reached, 3)
 	for i, want := range []float64{95, 95, 97} {
 		require.GreaterOrEqual(t, reached[i], want)
+	}
+}
+
+// The page of fine-tuning prints what it shows, where SmolLM2's folder is.
+func TestWholeFinetuning(t *testing.T) {
+	models := os.Getenv("ATTENTION_MODELS")
+	if models == "" {
+		t.Skip("needs published weights: only with ATTENTION_MODELS, a folder with smollm2 in it")
+	}
+	root, err := filepath.Abs(repository)
+	require.NoError(t, err)
+	dir, environment := readmeFolder(t, root, finetuning)
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "smollm2")))
+	require.NoError(t, os.Symlink(filepath.Join(models, "smollm2"), filepath.Join(dir, "smollm2")))
+	for _, s := range shellScripts(readFile(t, finetuning), false, nil) {
+		requireShown(t, s.shown, s.run(t, dir, environment, strings.NewReplacer()), regexp.MustCompile(`[0-9]+\.[0-9]+`))
 	}
 }

@@ -1,6 +1,6 @@
 //go:build ignore
 
-// Seeds takes several seeds the way of cmd/attention/finetune.md: a base, and what is tuned from it. It prints which
+// Seeds takes several seeds the way of cmd/attention/skills.md: a base, and what is tuned from it. It prints which
 // share of the answers and classes of the test files is right, and the processor time; at the end means and standard
 // deviations.
 //
@@ -46,11 +46,11 @@ type tuned struct {
 
 // tasks are all of them.
 var tasks = []*task{
-	{name: "sums", flags: "--template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --lr 0.003",
+	{name: "sums", flags: "--template skills/talks.jinja --data sums.jsonl --valid valid.jsonl --context 64 --lr 0.003",
 		epochs: []int{10, 20, 40, 60}, valid: "valid.jsonl", test: "test.jsonl"},
-	{name: "classes", flags: "--task classify --data skills/classes --batch 16 --lr 0.005",
+	{name: "classes", flags: "--task classify --data skills/classes --context 64 --batch 16 --lr 0.005",
 		epochs: []int{4, 6, 8}, valid: "skills/classes/valid.tsv", test: "skills/classes/test.tsv"},
-	{name: "talks", flags: "--template skills/talks.jinja --data skills/talks --batch 16 --lr 0.005",
+	{name: "talks", flags: "--template skills/talks.jinja --data skills/talks --context 64 --batch 16 --lr 0.005",
 		epochs: []int{4, 6, 8}, valid: "skills/talks/valid.jsonl", test: "skills/talks/test.jsonl"},
 }
 

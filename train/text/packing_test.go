@@ -159,8 +159,8 @@ func TestReshape(t *testing.T) {
 	require.Equal(t, 1, p.Config().Batch)
 	require.EqualError(t, p.Reshape(4, 5), "text: packing: got rows of 5 tokens, want at least the 6 of an example")
 	require.NoError(t, p.Reshape(4, p.Summary().Longest))
-	require.Equal(t, text.PackSummary{Examples: 3, Tokens: 11, Learned: 8, Longest: 6, Rows: 2, Batches: 1, Fill: 11.0 / 12},
-		p.Summary())
+	require.Equal(t, text.PackSummary{Examples: 3, Tokens: 11, Learned: 8, Longest: 6, Rows: 2, Batches: 1,
+		Fill: 11.0 / 12}, p.Summary())
 	b, err := p.Next()
 	require.NoError(t, err)
 	require.Equal(t, [][]string{{"bbbbb\x00"}, {"aa\x00", "c\x00"}}, rowsOf(t, b, 2, 6))
@@ -171,7 +171,8 @@ func TestFrameLongerThanRows(t *testing.T) {
 	of, err := text.ParseTemplate(`{% for m in messages %}frame {{ m.content }}{% endfor %}` +
 		`{% if add_generation_prompt %}!{% endif %}`)
 	require.NoError(t, err)
-	l, err := text.NewLessons(t.Context(), text.LessonConfig{Tokenizer: text.ByteTokenizer{}, Template: of, Ends: []int{0}})
+	l, err := text.NewLessons(t.Context(),
+		text.LessonConfig{Tokenizer: text.ByteTokenizer{}, Template: of, Ends: []int{0}})
 	require.NoError(t, err)
 	row := func(question string) string {
 		return `{"messages": [{"role": "user", "content": "` + question + `"}, {"role": "assistant", "content": "b"}]}` + "\n"
@@ -181,6 +182,7 @@ func TestFrameLongerThanRows(t *testing.T) {
 		return err
 	}
 	require.NoError(t, pack(row("a")+row("aaaaaaaa")), "half is left")
-	require.EqualError(t, pack(row("a")+row("aaaaaaaa")+row("aaaaaaaaa")), "text: packing: got 2 of 3 examples without a token "+
-		"to learn in their first 14 tokens: the template takes 7 tokens beside a question; want longer rows or a shorter template")
+	require.EqualError(t, pack(row("a")+row("aaaaaaaa")+row("aaaaaaaaa")), "text: packing: got 2 of 3 examples without a "+
+		"token to learn in their first 14 tokens: the template takes 7 tokens beside a question; want longer rows or a "+
+		"shorter template")
 }

@@ -72,7 +72,8 @@ func TestDefaults(t *testing.T) {
 		{1, 8, 1, 100, 100}, {3, 8, 3, 100, 100}, {10, 8, 4, 102, 34}, {60, 8, 4, 105, 7}, {200, 8, 4, 150, 3},
 	} {
 		out := filepath.Join(t.TempDir(), "run")
-		said, err := tune(t, "--model", commandtest.SmallLlama(t), "--data", rows(t, want.examples), "--out", out)
+		said, err := tune(t, "--model", commandtest.SmallLlama(t), "--data", rows(t, want.examples), "--sample", "0",
+			"--out", out)
 		require.NoError(t, err, said)
 		in, err := run.Inspect(out)
 		require.NoError(t, err)
@@ -108,8 +109,8 @@ func TestDiskAndTime(t *testing.T) {
 		require.NoError(t, err)
 		require.Greater(t, printed, 4.0)
 		require.InEpsilon(t, float64(file.Size())/1e6, printed, 0.02, more) // names among it
-		require.Equal(t, 1, strings.Count(said, " left, about "), said)
-		require.Regexp(t, `(?m)^2 steps left, about [\dms]+ and the validations$`, said)
+		require.Equal(t, 1, strings.Count(said, " left: about "), said)
+		require.Regexp(t, `(?m)^2 steps left: about 1s, and the validations$`, said) // half a second a step, by the clock
 		require.Contains(t, said, "the training loss is the mean of the last 50 steps")
 		require.Contains(t, said, "loss of the last ")
 	}
@@ -126,7 +127,8 @@ func TestBeforeIsTheBase(t *testing.T) {
 	require.True(t, term.IsInterrupted(err), "%v", err)
 	require.ErrorContains(t, err, "finetune --resume "+dir)
 	_, err = tune(t, append(flags, "--out", dir)...)
-	require.ErrorContains(t, err, "got a folder that is not empty, want a new or empty one; to go on with the run that it holds: ")
+	require.ErrorContains(t, err, "got a folder that is not empty, want a new or empty one; "+
+		"to go on with the run that it holds: ")
 	require.ErrorContains(t, err, "finetune --resume "+dir)
 
 	before := regexp.MustCompile(`(?m)^before    (.*)$`)

@@ -81,12 +81,16 @@ func (s *Session) printTimeLeft() {
 		return
 	}
 	s.Progress.Clear()
-	time := program.Since(s.paced) / (paced - 1) * time.Duration(left)
-	fmt.Fprintf(s.Out, "%s left, about %v and the validations\n", run.Count(left, "step"), roundTime(time))
+	validations := ""
+	if s.Validation != nil {
+		validations = ", and the validations"
+	}
+	about := roundTime(program.Since(s.paced) / (paced - 1) * time.Duration(left))
+	fmt.Fprintf(s.Out, "%s left: about %s%s\n", run.Count(left, "step"), about, validations)
 }
 
-// roundTime rounds a time up to seconds, tens of seconds, or minutes.
-func roundTime(d time.Duration) time.Duration {
+// roundTime returns a time rounded up to seconds, tens of seconds, or minutes.
+func roundTime(d time.Duration) string {
 	unit := time.Second
 	switch {
 	case d > 10*time.Minute:
@@ -94,7 +98,11 @@ func roundTime(d time.Duration) time.Duration {
 	case d > time.Minute:
 		unit = 10 * time.Second
 	}
-	return (d + unit - 1).Truncate(unit)
+	text := (d + unit - 1).Truncate(unit).String()
+	if unit == time.Minute {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	return text
 }
 
 func (s *Session) onEval(e train.Evaluation) {
