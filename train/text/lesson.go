@@ -74,6 +74,9 @@ var specialLooks = regexp.MustCompile(`<\|[^|<>\s]+\|>|</?s>|<(?:start|end)_of_t
 // CheckTokens refuses a tokenizer that lacks special tokens of the template's texts: they would be text like any other.
 func (t *Template) CheckTokens(ctx context.Context, tokenizer Tokenizer, c TemplateConfig) error {
 	text, err := t.Render(ctx, []Message{{Role: "user", Content: "a"}, {Role: "assistant", Content: "b"}}, c)
+	if err != nil { // some take parts only
+		text, err = t.Render(ctx, []Message{{Role: "user", Parts: []string{"a"}}, {Role: "assistant", Parts: []string{"b"}}}, c)
+	}
 	if err != nil {
 		return err
 	}
