@@ -95,6 +95,7 @@ func TestPublishedShapes(t *testing.T) {
 			g, err := pretrained.ReadGPT(dir)
 			require.NoError(t, err)
 			require.Equal(t, of.weights, g.Params.Count())
+			require.Empty(t, g.Ignored)
 			continues(t, g)
 			showsHeads(t, g)
 			_, err = g.Write(out, pretrained.WriteConfig{Format: pretrained.HuggingFace, ShardSize: 400e6})

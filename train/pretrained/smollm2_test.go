@@ -8,6 +8,7 @@ import (
 
 	"attention/graph/machine"
 	"attention/internal/golden"
+	"attention/internal/testenv"
 	"attention/layers"
 	"attention/layers/generate"
 	"attention/train/pretrained"
@@ -21,6 +22,9 @@ import (
 // SmolLM2-135M-Instruct answers as transformers does without sampling, and has its logits, by
 // testdata/published/values.py.
 func TestSmolLM2(t *testing.T) {
+	if testenv.Race {
+		t.Skip("half a minute under the race detector, which finds nothing that small models do not")
+	}
 	g, err := pretrained.ReadGPT(golden.Published(t, "smollm2"))
 	require.NoError(t, err)
 	require.Empty(t, g.Ignored)

@@ -65,7 +65,7 @@ func trainFlags() []flag {
 		{name: "hidden", paths: []string{"model.n_inner"},
 			usage: "inner width of a gpt's MLPs; 0 means four times --width"},
 		{name: "activation", paths: []string{"model.activation_function"},
-			usage: "`name` of a gpt's activation: gelu (exact), gelu_new (by tanh), relu or silu"},
+			usage: "`name` of a gpt's activation: gelu (exact), gelu_new (by tanh), relu, relu2 or silu"},
 		{name: "rope", paths: []string{"model.rope"},
 			usage: "turn a gpt's queries and keys by their positions (RoPE), in place of learned positions"},
 		{name: "norm", paths: []string{"model.norm"},

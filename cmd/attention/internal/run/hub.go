@@ -25,7 +25,7 @@ func checkFolder(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w, want the folder of a model%s", err, nameHint(path))
+		return fmt.Errorf("%w, want the folder of a model%s", err, NameHint(path))
 	case err != nil:
 		return fmt.Errorf("%w, want the folder of a model", err)
 	case strings.HasSuffix(path, ".gguf"):
@@ -37,9 +37,10 @@ func checkFolder(path string) error {
 	return checkCache(path)
 }
 
-// nameHint returns how to get the folder of a model that a path names as the Hub or Ollama does, "" of other paths.
-func nameHint(given string) string {
-	const hint = "; that of a model on the Hub is written by: hf download %s --local-dir %s"
+// NameHint returns the end of an error about a path that is not there: how to get the folder of a model that the path
+// names as the Hub or Ollama does, "" for other paths.
+func NameHint(given string) string {
+	const hint = "; the folder of a model on the Hub is written by: hf download %s --local-dir %s"
 	if m := hubURL.FindStringSubmatch(given); m != nil {
 		return fmt.Sprintf(hint, m[1], path.Base(m[1]))
 	}

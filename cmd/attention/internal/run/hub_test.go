@@ -4,7 +4,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"attention/layers"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 )
@@ -18,7 +22,7 @@ func TestFoldersOfOthers(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile("hub/models--X--Y/refs/main", []byte("def\n"), 0o644))
 	require.NoError(t, os.WriteFile("x.gguf", []byte("GGUF"), 0o644))
-	const download = ", want the folder of a model; that of a model on the Hub is written by: hf download X/Y-1.5 --local-dir Y-1.5"
+	const download = ", want the folder of a model; the folder of a model on the Hub is written by: hf download X/Y-1.5 --local-dir Y-1.5"
 	snapshot := filepath.FromSlash("hub/models--X--Y/snapshots/def")
 	for path, want := range map[string]string{
 		"hub/models--X--Y":                         "hub/models--X--Y: got a folder of the Hub's cache, want the model's in it: " + snapshot,
@@ -28,7 +32,7 @@ func TestFoldersOfOthers(t *testing.T) {
 		"https://huggingface.co/X/Y-1.5/tree/main": download,
 		"hf.co/X/Y-1.5":                            download,
 		"smollm2:135m": ", want the folder of a model; Ollama's models are GGUF files, which are not read; " +
-			"that of a model on the Hub is written by: hf download OWNER/NAME --local-dir NAME",
+			"the folder of a model on the Hub is written by: hf download OWNER/NAME --local-dir NAME",
 		"runs/two": "runs/two: no such file or directory, want the folder of a model",
 		"./runs":   "open runs/config.json: no such file or directory, want the folder of a model, with config.json",
 		"x.gguf":   "x.gguf: got a GGUF file, which is written and not read, want the folder of a model, with config.json",
@@ -42,4 +46,25 @@ func TestFoldersOfOthers(t *testing.T) {
 			require.NotContains(t, err.Error(), "hf download")
 		}
 	}
+}
+
+// Opening a folder notes the keys of its config files that are ignored.
+func TestIgnoredKeysAreNoted(t *testing.T) {
+	vocabulary, err := text.NewVocabulary("abc")
+	require.NoError(t, err)
+	dir := writeGPT(t, layers.GPTConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 8, NumLayers: 1, NumHeads: 2}, vocabulary)
+	path := filepath.Join(dir, "config.json")
+	config, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, append([]byte(`{"logits_scaling": 8, "_x": 1, `), config[1:]...), 0o644))
+	in, err := Inspect(dir)
+	require.NoError(t, err)
+	m, err := in.Open()
+	require.NoError(t, err)
+	require.Equal(t, []string{dir + ": keys that are ignored: logits_scaling"}, m.Notes)
+	var notes strings.Builder
+	g, err := in.GPT()
+	require.NoError(t, err)
+	NoteIgnored(&notes, dir, g)
+	require.Equal(t, "attention: "+m.Notes[0]+"\n", notes.String())
 }

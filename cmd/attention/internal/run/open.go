@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"attention/internal/about"
+	"attention/internal/oneline"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
@@ -109,12 +109,7 @@ func ignoredKeys(dir string, g *pretrained.GPT) []string {
 	if len(g.Ignored) == 0 {
 		return nil
 	}
-	names := g.Ignored
-	more := ""
-	if n := len(names) - 10; n > 0 {
-		names, more = names[:10], fmt.Sprintf(" and %d more", n)
-	}
-	return []string{fmt.Sprintf("%s: keys that are ignored: %s%s", dir, strings.Join(names, ", "), more)}
+	return []string{fmt.Sprintf("%s: keys that are ignored: %s", dir, oneline.List(g.Ignored, 10))}
 }
 
 // pretrained returns the folder of a model that is no run's.

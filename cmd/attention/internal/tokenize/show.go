@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -23,7 +25,11 @@ func (o options) open() (*text.BPETokenizer, error) {
 	}
 	t, err := text.OpenTokenizer(o.tokenizer)
 	if err != nil {
-		return nil, fmt.Errorf("--tokenizer: %w", err)
+		hint := ""
+		if errors.Is(err, fs.ErrNotExist) {
+			hint = run.NameHint(o.tokenizer)
+		}
+		return nil, fmt.Errorf("--tokenizer: %w%s", err, hint)
 	}
 	return t, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -132,11 +133,12 @@ type training struct {
 	model  run.Model
 	prompt []int // of the sample
 	tabled bool  // whether the head of the table of losses is printed
+	notes  io.Writer
 }
 
 // newTraining prepares a run without touching a file.
 func (c command) newTraining(config run.Config, corpus *run.Corpus) (*training, error) {
-	r := &training{config: config, corpus: corpus}
+	r := &training{config: config, corpus: corpus, notes: c.Notes}
 	r.config.Kernels = kernel.InstructionSet()
 	if err := r.makeModel(); err != nil {
 		return nil, err

@@ -75,6 +75,7 @@ func (r *training) readFolder(path string) (err error) {
 	if err != nil {
 		return err
 	}
+	run.NoteIgnored(r.notes, path, g)
 	if err := r.config.CheckGPT(r.init, g); err != nil {
 		return atPath(path, err)
 	}

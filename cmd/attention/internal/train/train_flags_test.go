@@ -211,7 +211,7 @@ func TestTrainWrongSettings(t *testing.T) {
 		{args: "--model gpt --kv-heads 3", want: "--kv-heads: got 3, want 0 or a divisor of --heads=4"},
 		{args: "--model gpt --hidden -1", want: "--hidden: got -1, want at least 0"},
 		{args: "--model gpt --activation tanh",
-			want: `--activation: got "tanh", want gelu_new, gelu_pytorch_tanh, gelu, relu or silu`},
+			want: `--activation: got "tanh", want gelu_new, gelu_pytorch_tanh, gelu, relu, relu2 or silu`},
 		{args: "--model gpt --norm-eps 0", want: "--norm-eps: got 0, want a number above 0"},
 		{args: "--model gpt --residual-dropout 1", want: "--residual-dropout: got 1, want a number from 0 to below 1"},
 		{args: "--model gpt --bias=2", want: `--bias: got "2", want true or false`},
