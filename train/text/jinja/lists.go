@@ -151,7 +151,8 @@ func dictSort(r *run, x any, g given) any {
 	if !ok || part < 0 {
 		fail("dictsort: got %s by %.50q, want a dict by key or value", typeName(x), by)
 	}
-	return r.sortKeyed(r.keyed(r.pairs(d), func(pair any) any { return r.keyOf(pair, part, exact) }), argumentOf(g, 2, false))
+	pairs := r.keyed(r.pairs(d), func(pair any) any { return r.keyOf(pair, part, exact) })
+	return r.sortKeyed(pairs, argumentOf(g, 2, false))
 }
 
 func unique(r *run, x any, g given) any {

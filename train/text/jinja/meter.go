@@ -11,10 +11,10 @@ const mostSteps = 80_000_000
 // Costs in steps. Work and memory are paid before they are spent: each expression and statement, each item of a new
 // list, each byte of a new text, and each byte that is read.
 const (
-	nodeCost = 24 // an expression or a statement
-	itemCost = 32 // an item of a new list
-	keyCost  = 100
-	byteCost = 2 // a byte of a text that grows
+	nodeCost = 24  // an expression or a statement
+	itemCost = 32  // an item of a new list
+	keyCost  = 100 // a value with its name, in a dict or a scope
+	byteCost = 2   // a byte of a text that grows
 )
 
 // spend pays for n steps.

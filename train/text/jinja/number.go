@@ -210,8 +210,9 @@ func floatText(x float64) string {
 }
 
 var (
-	pythonFloat = regexp.MustCompile(`(?i)^[-+]?(((\d+_)*\d+\.?|((\d+_)*\d+)?\.(\d+_)*\d+)(e[-+]?(\d+_)*\d+)?|inf(inity)?|nan)$`)
-	pythonInt   = regexp.MustCompile(`^[-+]?(\d+_)*\d+$`)
+	pythonFloat = regexp.MustCompile(`(?i)^[-+]?(((\d+_)*\d+\.?|((\d+_)*\d+)?\.(\d+_)*\d+)(e[-+]?(\d+_)*\d+)?|` +
+		`inf(inity)?|nan)$`)
+	pythonInt = regexp.MustCompile(`^[-+]?(\d+_)*\d+$`)
 )
 
 // parseInteger returns the integer of digits in a base, 0 for that of their prefix.

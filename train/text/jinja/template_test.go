@@ -165,10 +165,10 @@ func TestDeepOperators(t *testing.T) {
 
 // TestDecodeJSON: the order of keys stays.
 func TestDecodeJSON(t *testing.T) {
-	d := dict(t, `{"b": 1, "a": [null, true, 2.5, "é\n", {}], "c": {"z": 1, "y": 2}}`)
+	d := dict(t, `{"b": 1, "a": [null, true, 2.5, "é\n", {}], "c": {"z": 12345678901234567890, "y": 2}}`)
 	text, err := json.Marshal(d)
 	require.NoError(t, err)
-	require.Equal(t, `{"b":1,"a":[null,true,2.5,"é\n",{}],"c":{"z":1,"y":2}}`, string(text))
+	require.Equal(t, `{"b":1,"a":[null,true,2.5,"é\n",{}],"c":{"z":12345678901234567890,"y":2}}`, string(text))
 	for _, row := range []struct{ name, text, want string }{
 		{"no JSON", "{", "unexpected EOF"},
 		{"two values", "1 2", "got more than one JSON value, want one"},

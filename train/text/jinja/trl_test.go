@@ -2,6 +2,7 @@ package jinja_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,15 +47,16 @@ func TestTRLTemplates(t *testing.T) {
 		}
 		for i, row := range stored.Rows {
 			got, _, err := template.Render(t.Context(), dict(t, string(row.Variables)), moment)
+			title := fmt.Sprintf("%s %d", filepath.Base(file), i)
 			if want, ok := row.Result.(string); ok {
 				rendered++
-				if !assert.NoError(t, err, "%s %d", filepath.Base(file), i) || !assert.Equal(t, want, got, "%s %d", filepath.Base(file), i) {
+				if !assert.NoError(t, err, title) || !assert.Equal(t, want, got, title) {
 					break
 				}
 				continue
 			}
 			refused++
-			if !assert.Error(t, err, "%s %d: %v", filepath.Base(file), i, row.Result) {
+			if !assert.Error(t, err, "%s: %v", title, row.Result) {
 				break
 			}
 		}
