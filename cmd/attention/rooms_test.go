@@ -27,7 +27,7 @@ var rooms = map[string]string{
 	"internal/torchrand":   "",
 	"internal/safetensors": `internal/config internal/folder internal/mapped`,
 	"internal/gguf":        `internal/safetensors`,
-	"internal/config":      "",
+	"internal/config":      `internal/oneline`,
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",
 	"internal/testenv":     "",
@@ -109,7 +109,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/classify": `cmd/attention/internal/run cmd/attention/internal/term`,
 	"cmd/attention/internal/finetune": `graph cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
-		cmd/attention/internal/view/live train train/checkpoint
+		cmd/attention/internal/view/live train train/checkpoint train/metrics
 		train/text layers layers/generate internal/config internal/folder internal/kernel internal/oneline`,
 	"cmd/attention/internal/tokenize": `cmd/attention/internal/run cmd/attention/internal/term train/text
 		internal/folder`,
