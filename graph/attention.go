@@ -19,7 +19,9 @@ type AttentionConfig struct {
 
 	Mask mask.Mask // which keys a query sees; nil means all
 
-	Bias *G.Node // added to the scores, broadcasts to (…, H, T, S) as in torch; may be nil
+	// Bias is added to the scores and broadcasts to (…, H, T, S) as in torch, but the axes before H all together: they are
+	// those of the scores or 1, each of them. It may be nil.
+	Bias *G.Node
 	// RelativeBias is added to the scores, (H, T+S−1) or (1, T+S−1): the element of query
 	// t and key s is [h, t − s + S−1]. It may be nil.
 	RelativeBias *G.Node

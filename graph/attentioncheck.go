@@ -78,6 +78,11 @@ func (a *attentionArgs) checkShapes(q, k, v tensor.Shape) error {
 		}
 		return &ShapeError{a.op, "v", v, shapeWithAny(append(lead, k[n-2], -1), letter)}
 	}
+	for i, shape := range []tensor.Shape{q, k, v} {
+		if slices.Contains(shape, 0) {
+			return &ShapeError{a.op, []string{"q", "k", "v"}[i], shape, "every axis at least 1"}
+		}
+	}
 	a.scores = scoresOf(q, k, a.Heads)
 	return nil
 }

@@ -71,7 +71,8 @@ func Scale(x *G.Node, factor float64) (*G.Node, error) {
 }
 
 // Clamp returns x, but no less than low and no more than high, element by element
-// (torch.clamp). math.Inf is no limit. Beyond a limit it passes no gradient.
+// (torch.clamp). math.Inf is no limit. At a limit and beyond it passes no gradient, as in PyTorch 2.15; up to 1.13 a
+// limit itself passed it.
 func Clamp(x *G.Node, low, high float64) (*G.Node, error) {
 	if !(low <= high) {
 		return nil, fmt.Errorf("graph: Clamp: low, high: got %v and %v, want low <= high", low, high)
@@ -123,7 +124,7 @@ var elements = map[string]element{
 	"GELU":        {kernel.GELU, readsX},
 	"GELUTanh":    {kernel.GELUTanh, readsX},
 	"Softcap":     {kernel.Softcap, readsY},    // dx = dy⊙(1 − (y/c)²)
-	"Clamp":       {kernel.Clamp, readsX},      // dx = dy within the limits, else 0
+	"Clamp":       {kernel.Clamp, readsX},      // dx = dy between the limits, else 0
 	"Scale":       {kernel.Multiple, isLinear}, // dx = dy·c
 }
 

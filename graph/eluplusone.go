@@ -12,6 +12,7 @@ import (
 // attention that are weights above 0 (Katharopoulos et al. 2020).
 func ELUPlusOne(x *G.Node) (*G.Node, error) {
 	var f expr.Formula
-	below := f.Of(Exp(f.Of(Clamp(x, math.Inf(-1), 0))))
+	// At the limit itself Clamp passes no gradient, and 0 is not beyond: the limit is the least normal number above it.
+	below := f.Of(Exp(f.Of(Clamp(x, math.Inf(-1), 0x1p-126))))
 	return f.Result(f.Of(Add(f.Of(ReLU(x)), below)))
 }

@@ -36,8 +36,9 @@ func Uniform(lo, hi float64) Init { return Init{dist: uniform, a: lo, b: hi} }
 // Normal draws from a normal distribution (torch.Tensor.normal_).
 func Normal(mean, std float64) Init { return Init{dist: normal, a: mean, b: std} }
 
-// Bernoulli draws 1 with probability p and otherwise 0 (torch.Tensor.bernoulli_, by MKL), as
-// torch's dropout draws the elements that it keeps.
+// Bernoulli draws 1 with probability p and otherwise 0 (torch.Tensor.bernoulli_), as torch's dropout draws the elements
+// that it keeps. What is drawn for a seed depends on the build of PyTorch: this is what those with MKL drew up to 1.13,
+// whose dropout seeds MKL's MCG31m1. PyTorch 2.15 draws a float64 for each element.
 func Bernoulli(p float64) Init { return Init{dist: bernoulli, a: p} }
 
 // linearWeight is nn.Linear's default for weights: kaiming_uniform_(a=√5), which is

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -209,4 +210,21 @@ func (s readmeScope) check(expression, config string) error {
 		wrong = append(wrong, err)
 	}
 	return errors.Join(wrong...)
+}
+
+// TestNamesOfPyTorch finds every name of torch.nn, torch.nn.attention and torch.optim in names.md: mapped, missing or not
+// for a CPU. testdata/torch/names.py writes the list.
+func TestNamesOfPyTorch(t *testing.T) {
+	path, err := golden.Path("torch", "names.txt")
+	require.NoError(t, err)
+	list, err := os.ReadFile(path)
+	require.NoError(t, err)
+	content, err := os.ReadFile("names.md")
+	require.NoError(t, err)
+	names := strings.Split(strings.TrimSpace(string(list)), "\n")
+	require.Greater(t, len(names), 200)
+	for _, line := range names {
+		_, name, _ := strings.Cut(line, " ")
+		require.Regexp(t, "`([a-z_]+\\.)?"+regexp.QuoteMeta(name)+"`", string(content), line)
+	}
 }

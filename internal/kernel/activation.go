@@ -35,12 +35,12 @@ func clamp[F Float](y, x []F, low, high F) {
 	ofOne(y, x, func(x F) F { return min(max(x, low), high) })
 }
 
-// dx = dy where low ≤ x ≤ high, else 0.
+// dx = dy where low < x < high, else 0.
 func clampSlope[F Float](dx, x, dy []F, low, high F) {
 	dx, dy = dx[:len(x)], dy[:len(x)]
 	for i, v := range x {
 		d := dy[i]
-		if !(v >= low && v <= high) {
+		if !(v > low && v < high) {
 			d = 0
 		}
 		dx[i] = d

@@ -1,8 +1,8 @@
 """Arithmetic, reductions and losses in PyTorch: values and gradients.
 
 Writes elements.safetensors beside itself, as ops.py writes ops.safetensors: see
-there for the names of the entries. Made with torch 1.13.0a0 (Debian's
-python3-torch 1.13.1) on Python 3.11; the file's metadata repeats the version.
+there for the names of the entries. Made with torch 2.15.0 on Python 3.11, whose
+clamp passes no gradient at a limit, where that of 1.13 passes it; the file's metadata repeats the version.
 
 Weights that have no gradient in Go are detached.
 """
