@@ -20,7 +20,7 @@ func smallAdapter(t *testing.T) {
 	require.NoError(t, os.WriteFile("cats.jsonl", []byte(`{"text": "the cat sat on the mat. the cat."}`+"\n"+
 		`{"text": "the mat sat"}`), 0o644))
 	for _, line := range []string{
-		"finetune --model base --data cats.jsonl --context 24 --steps 6 --lr 0.2 --out tuned",
+		"finetune --model base --data cats.jsonl --context 24 --template alpaca --steps 6 --lr 0.2 --out tuned",
 		"export --model tuned --format adapter --out adapter",
 	} {
 		_, _, err := attention(t, strings.Fields(line)...)

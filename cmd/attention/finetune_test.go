@@ -39,7 +39,7 @@ func TestTunedModels(t *testing.T) {
 	require.NoError(t, os.WriteFile("cats.jsonl", []byte(`{"text": "the cat sat on the mat. the cat."}`+"\n"+
 		`{"text": "the mat sat"}`), 0o644))
 	said, _, err := attention(t, "finetune", "--model", base, "--data", "cats.jsonl", "--valid", "cats.jsonl", "--context", "24",
-		"--steps", "6", "--lr", "0.2", "--out", "tuned")
+		"--template", "alpaca", "--steps", "6", "--lr", "0.2", "--out", "tuned")
 	require.NoError(t, err)
 	require.Contains(t, said, "2 examples,")
 	generate := func(model string, more ...string) string {
@@ -84,7 +84,7 @@ func TestTunedModels(t *testing.T) {
 	}
 	template, err := os.ReadFile("whole/chat_template.jinja")
 	require.NoError(t, err)
-	require.Contains(t, string(template), "### Instruction:", "which the run has learned")
+	require.Contains(t, string(template), "### Instruction:", "which the run has")
 	file, err := os.ReadFile("tuned.gguf")
 	require.NoError(t, err)
 	require.Contains(t, string(file), string(template))

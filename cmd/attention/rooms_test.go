@@ -25,7 +25,7 @@ var rooms = map[string]string{
 	"internal/kernel":      "",
 	"internal/expr":        "",
 	"internal/torchrand":   "",
-	"internal/safetensors": `internal/config internal/folder internal/mapped`,
+	"internal/safetensors": `internal/config internal/folder internal/mapped internal/oneline`,
 	"internal/gguf":        `internal/safetensors`,
 	"internal/config":      `internal/oneline`,
 	"internal/apiwalk":     `internal/exports`,
@@ -47,8 +47,8 @@ var rooms = map[string]string{
 	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr`,
 	"graph/gradcheck":      `graph/machine internal/dense internal/expr`,
 	"graph/gradcases":      `graph graph/mask graph/gradcheck internal/dense internal/expr`,
-	"layers": `graph graph/mask internal/config internal/dense internal/expr internal/pattern
-		internal/torchrand`,
+	"layers": `graph graph/mask internal/config internal/dense internal/expr internal/oneline
+		internal/pattern internal/torchrand`,
 	"layers/chapter": `layers graph graph/mask graph/machine internal/config internal/dense internal/expr
 		internal/oneline`,
 	"layers/gradcases": `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,
@@ -68,7 +68,7 @@ var rooms = map[string]string{
 	"train/tasks/reversal": `train layers graph internal/dense internal/expr`,
 	"train/tasks/tiles":    `train layers graph graph/mask internal/expr`,
 	"train/tasks/lookback": `train train/text layers graph internal/dense internal/expr`,
-	"train/text":           `train train/text/jinja layers graph internal/config internal/folder`,
+	"train/text":           `train train/text/jinja layers graph internal/config internal/folder internal/oneline`,
 	"train/text/jinja":     "",
 	"train/parallel":       `train internal/dense internal/kernel`,
 	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense internal/folder internal/gguf
