@@ -170,3 +170,26 @@ func TestTokensWithoutAGlyph(t *testing.T) {
 		require.Equal(t, want, js[string](p, `import("./dom.js").then((m) => m.shown({ text: `+quoted(t, text)+` }))`), "%q", text)
 	}
 }
+
+// A token is one line beside its row of numbers, however long its name.
+func TestRowNamesAreOneLine(t *testing.T) {
+	t.Parallel()
+	p := openPage(t, "panel=steps&section=head&layer=0&head=0", "--model", gptFolder(t), "--text", "abc défg\nab")
+	p.waitFor(`document.querySelector(".matrix tbody th")`)
+	js[bool](p, `(document.querySelector(".matrix tbody th").textContent = "·animals·crossed", true)`)
+	require.Less(t, js[float64](p, `document.querySelector(".matrix tbody th").getBoundingClientRect().height`), 32.0)
+}
+
+// The one point of a curve has the colour that the legend gives it.
+func TestOnePointHasItsColour(t *testing.T) {
+	t.Parallel()
+	p := openPage(t, "", "--model", gptFolder(t), "--text", "abc")
+	js[bool](p, `import("./curves.js").then(({ Curves }) => {
+		const c = new Curves("one point");
+		document.querySelector("#panel").append(c.element);
+		c.show([{ name: "a", points: [[1, 1], [2, 2]] }, { name: "b", points: [[2, 1]], ink: "rgb(1, 2, 3)" }]);
+		return true;
+	})`)
+	p.waitFor(`document.querySelector("circle.plus")`)
+	require.Equal(t, "rgb(1, 2, 3)", js[string](p, `getComputedStyle(document.querySelector("circle.plus")).fill`))
+}

@@ -47,9 +47,10 @@ serves the page of a run as part of the run.
 
 EXPORT: --export FILE writes one HTML file that works from the disk, without the
 program: all panels, up to 50 MB of numbers, but no other text and no changes of
-the model. What has no room is left out, the last heads first, and the page says
-so. The chapter's sections keep their words there, and their sliders work. Save
-page, on the page, writes one with the text and the changes that it shows.`
+the model. What has no room is left out, the least telling heads first, and the
+page says so. The chapter's sections keep their words there, and their sliders
+work. Save page, on the page, writes one with the text and the changes that it
+shows.`
 
 const example = `  attention view --model runs/first --text "It is the attention"
   attention view --model gpt2 --text-file question.txt --addr 127.0.0.1:8080

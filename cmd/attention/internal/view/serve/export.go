@@ -127,52 +127,9 @@ func (e *export) addModel(ctx context.Context, model int, text string) (*look.Lo
 	return l, nil
 }
 
-// addLook adds a look: the thumbnails of all layers, the heads layer by layer, and their values.
-func (e *export) addLook(ctx context.Context, request lookRequest) (*look.Look, error) {
-	s := e.server
-	l, err := s.looks.see(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.keep(request.path(), l); err != nil {
-		return nil, err
-	}
-	for at := range l.Next {
-		for tenth := range temperatures {
-			if err := e.add(ctx, s.next, nextPath(l.ID, at, float64(tenth)/10), "temperatures of "+l.Name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for i := range l.Layers {
-		what := fmt.Sprintf("thumbnails of layer %d of %s", i, l.Name)
-		if err := e.add(ctx, s.thumbnails, layerPath("thumbnails", l.ID, i), what); err != nil {
-			return nil, err
-		}
-	}
-	heads := func(answer handler, kind, what string) error {
-		for i, layer := range l.Layers {
-			for head := range layer.Heads {
-				name := fmt.Sprintf("%slayer %d, head %d of %s", what, i, head, l.Name)
-				if err := e.add(ctx, answer, headPath(kind, l.ID, i, head), name); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	if err := heads(s.head, "head", ""); err != nil {
-		return nil, err
-	}
-	if err := heads(s.values, "values", "steps of "); err != nil { // which Steps computes with
-		return nil, err
-	}
-	return l.Look, e.addJourneys(ctx, l)
-}
-
 // add adds the answer to a GET of a path, which what names, if there is room for it. JSON has room always.
 func (e *export) add(ctx context.Context, answer handler, path, what string) error {
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil || e.answers[path] != nil {
 		return err
 	}
 	_, query, _ := strings.Cut(path, "?")

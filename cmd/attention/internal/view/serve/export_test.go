@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
@@ -23,11 +24,44 @@ func TestExportsAreLimited(t *testing.T) {
 	left, err = exportUpTo(context.Background(), c, 4000, &some)
 	require.NoError(t, err)
 	require.NotEmpty(t, left)
-	require.Equal(t, []string{"steps of layer 1, head 2 of model", "journeys of model"}, left[len(left)-2:])
+	require.Equal(t, "steps of ", left[len(left)-1][:9], "the journeys come before the heads that tell little")
 	require.Contains(t, some.String(), left[0])
 	require.Less(t, some.Len(), all.Len())
 	require.Equal(t, 3, bytes.Count(all.Bytes(), []byte("</script>")), "answers, import map and entry hold none")
 	c.Text = "</script><b>"
 	_, err = Export(context.Background(), c, &all)
 	require.ErrorContains(t, err, "model: text: got '<'")
+}
+
+// The head that an exported page opens with has its Steps, and the last token its Journey, however little room there is
+// for others: what tells least is left out first, and what has no room is not computed.
+func TestExportsKeepWhatThePageOpensWith(t *testing.T) {
+	m, err := look.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
+	require.NoError(t, err)
+	const text = "abc défg\nab"
+	for _, state := range []string{"", "layer=1&head=1"} {
+		c := Config{Models: []*look.Model{m}, Text: text}
+		c.chosen.State = state
+		s := newUnserved(c)
+		request := lookRequest{Request: look.Request{Text: text}}
+		all := &export{server: s, answers: map[string]json.RawMessage{}, most: MaxExport}
+		_, err := all.addLook(t.Context(), request)
+		require.NoError(t, err)
+		e := &export{server: s, answers: map[string]json.RawMessage{}, most: all.size / 2}
+		l, err := s.looks.see(t.Context(), request)
+		require.NoError(t, err)
+		order, err := e.inOrder(l)
+		require.NoError(t, err)
+		require.Len(t, order, 6)
+		if state != "" {
+			require.Equal(t, headOf{1, 1}, order[0])
+		}
+		_, err = e.addLook(t.Context(), request)
+		require.NoError(t, err)
+		require.NotEmpty(t, e.left)
+		for _, path := range []string{headPath("head", l.ID, order[0].layer, order[0].head),
+			headPath("values", l.ID, order[0].layer, order[0].head), journeyPath(l.ID, 0, 10), journeyPath(l.ID, 1, 10)} {
+			require.NotNil(t, e.answers[path], "%s, of what is left out: %q", path, e.left)
+		}
+	}
 }

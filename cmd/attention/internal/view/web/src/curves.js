@@ -118,7 +118,9 @@ export class Curves {
         }),
       );
       if (s.points.length === 1) {
-        root.append(svg('circle', { cx: x(s.points[0][0]), cy: y(s.points[0][1]), r: 2.5, class: 'plus' }));
+        const dot = svg('circle', { cx: x(s.points[0][0]), cy: y(s.points[0][1]), r: 2.5, class: 'plus' });
+        dot.style.fill = s.ink ?? inks[i % inks.length];
+        root.append(dot);
       }
     });
     const bottomAxis = svg('g', { transform: `translate(0,${height - bottom})` });
