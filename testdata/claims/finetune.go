@@ -16,8 +16,7 @@ func (c claims) finetune(model string) {
 	const seeds = 3
 	fmt.Printf("# What the defaults of attention finetune teach\n\n"+
 		"`attention finetune --model SMOLLM2 --data FILE --seed N`, and `--task classify` for labels, without any other "+
-		"flag: seeds 1 to %d, by `claims` beside this file. SMOLLM2 is SmolLM2-135M-Instruct. The machine did other work "+
-		"at the same time: its seconds are at most these.\n\n", seeds)
+		"flag: seeds 1 to %d, by `claims` beside this file. SMOLLM2 is SmolLM2-135M-Instruct.\n\n", seeds)
 	fmt.Printf("| data | asked | right before | right after, each seed | steps, rows × tokens of a batch | seconds |\n" +
 		"|---|---|---:|---:|---:|---:|\n")
 	for i, task := range tuneTasks(1) {
