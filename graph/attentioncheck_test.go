@@ -95,3 +95,16 @@ func TestWrongConfigsAreRefused(t *testing.T) {
 		require.EqualError(t, err, "graph: FusedAttention: "+c.want)
 	}
 }
+
+// An axis without elements is named by its argument, whatever would follow from it.
+func TestAttentionOfEmptyAxes(t *testing.T) {
+	g := G.NewGraph()
+	n := func(name string, shape ...int) *G.Node {
+		return G.NewTensor(g, tensor.Float64, len(shape), G.WithShape(shape...), G.WithName(name))
+	}
+	q, keys, wide := n("q", 2, 3, 5), n("keys", 2, 0, 5), n("wide", 2, 3, 0)
+	_, err := graph.FusedAttention(q, keys, keys, graph.AttentionConfig{})
+	require.EqualError(t, err, "graph: FusedAttention: k: shape (2, 0, 5), want every axis at least 1")
+	_, _, err = graph.Attention(wide, wide, q, graph.AttentionConfig{})
+	require.EqualError(t, err, "graph: Attention: q: shape (2, 3, 0), want every axis at least 1")
+}

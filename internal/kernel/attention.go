@@ -80,7 +80,7 @@ func HeadsInRow(heads, rows, width int) HeadLayout {
 	return HeadLayout{heads * rows * width, width, heads * width}
 }
 
-// RowNumbers is how many numbers of each row AttentionForward writes to lse (RowNumbers,B,H,T): the log-sum-exp lse, then
+// RowNumbers is how many numbers of each row AttentionForward writes to lse (RowNumbers,B,H,T): the log-sum-exp, then
 // the shift and the factor with which weight(s) = factor·exp(score(s) − shift). They are the forward's own, about the
 // largest score and 1/Σ exp(score − shift), so that no weight loses what rounding takes from lse. The factor of a
 // saturated row is negative.

@@ -1,9 +1,9 @@
 package kernel
 
-// The gradient of a score is weight·(dP − δ) with δ = Σ dOut⊙Out, which is Σ weight·dP summed in another order. Where one
-// key has nearly all of the weight, δ is nearly the dP of that key: they cancel, and what is left is the difference of
-// the orders, though the gradient is next to 0, or 0 if no other key is seen. For such rows δ is recomputed as Σ weight·dP
-// from the dP of the tiles.
+// The gradient of a score is weight·(dP − δ) with δ = Σ dOut⊙Out, which is Σ weight·dP summed in another order. Where
+// one key has nearly all of the weight, δ is nearly the dP of that key: they cancel, and what is left is the difference
+// of the orders, though the gradient is next to 0, or 0 if no other key is seen. For such rows δ is recomputed as
+// Σ weight·dP from the dP of the tiles.
 
 // saturated is the most by which the log-sum-exp of a saturated row is above its largest score: the weight of that key
 // is 7/8.
