@@ -85,7 +85,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
 	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph graph/mask train
 		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/about
-		internal/config internal/folder internal/pattern internal/safetensors`,
+		internal/config internal/folder internal/pattern internal/safetensors internal/oneline`,
 	"cmd/attention/internal/session": `cmd/attention/internal/flags cmd/attention/internal/pictures
 		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint
 		train/metrics train/record train/parallel layers graph internal/about internal/config internal/folder
