@@ -37,7 +37,7 @@ def ours(binary, pattern):
 
 def torch(script, T):
     """PyTorch's time, with one thread of its own or with two: which is faster differs."""
-    ways = [output("/usr/bin/python3", os.path.join(HERE, script), str(T), "2", OMP_NUM_THREADS=n) for n in "12"]
+    ways = [output(sys.executable, os.path.join(HERE, script), str(T), "2", OMP_NUM_THREADS=n) for n in "12"]
     return min(float(re.search(r": (\d+) ms", way)[1]) for way in ways)
 
 
