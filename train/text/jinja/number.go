@@ -104,7 +104,7 @@ func isNaN(x any) bool { f, ok := x.(float64); return ok && math.IsNaN(f) }
 // calculateNumbers returns the result of an operator on numbers.
 func (r *run) calculateNumbers(operator string, x, y any) any {
 	if n, ok := x.(int); ok {
-		if m, ok := y.(int); ok && max(n, -n, m, -m) < 1<<31 {
+		if m, ok := y.(int); ok && max(n, m) < 1<<31 && min(n, m) > -1<<31 {
 			switch operator {
 			case "+":
 				return n + m
