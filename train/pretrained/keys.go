@@ -77,8 +77,8 @@ const generationKeys = `max_length min_length do_sample early_stopping num_beams
 // ignored returns the keys of config.json and generation_config.json that say something, are not obeyed and are not
 // known to be harmless.
 func (f *Folder) ignored(generation []byte) (keys []string) {
-	all := f.config.family
-	keys = ignoredIn("", f.contents, all.keys+" "+all.refuses+" "+alwaysRefused+harmlessKeys)
+	of := f.config.family
+	keys = ignoredIn("", f.contents, of.keys+" "+of.refuses+" "+alwaysRefused+harmlessKeys)
 	for _, name := range []string{"rope_scaling", "rope_parameters"} {
 		rope := members(f.contents)[name]
 		keys = append(keys, ignoredIn(name+".", rope, ropeKeys+harmlessKeys)...)

@@ -84,10 +84,23 @@ func (e Example) validate() error {
 	var roles []string
 	for _, m := range e.Messages {
 		roles = append(roles, m.Role)
-		if m.Role == "assistant" && (m.Weight == nil || *m.Weight != 0) {
+		if m.Role == "assistant" && m.learned() {
 			return nil
 		}
 	}
 	return fmt.Errorf("messages: got the roles %s and no answer of the assistant to learn, want one; known are %s",
 		names(slices.Compact(slices.Sorted(slices.Values(roles)))), acceptedRoles)
+}
+
+// Thinks reports whether an answer of the example has thoughts.
+func (e Example) Thinks() bool {
+	return slices.ContainsFunc(e.Messages, func(m Message) bool {
+		has := strings.Contains(m.Text(), "</think>")
+		for _, key := range reasoningNames {
+			thoughts, _ := m.Other.Get(key)
+			said, _ := thoughts.(string)
+			has = has || said != ""
+		}
+		return m.Role == "assistant" && has
+	})
 }

@@ -126,10 +126,11 @@ func (e *Examples) scanCSV(heading func(row []string) (bool, error)) error {
 			return err
 		}
 		if first {
-			if ok, err := heading(row); ok || err != nil {
-				if err != nil {
-					return err
-				}
+			named, err := heading(row)
+			if err != nil {
+				return err
+			}
+			if named {
 				continue
 			}
 		}

@@ -123,11 +123,11 @@ func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool,
 	}
 	lesson.Learned = slices.Repeat([]bool{l.config.TrainOnPrompts}, len(lesson.IDs))
 	whole = true
-	last, isLearned := len(e.Messages)-1, func(i int) bool { w := e.Messages[i].Weight; return w == nil || *w != 0 }
+	last := len(e.Messages) - 1
 	end, ended := len(lesson.IDs), false // of the last message
 	for _, s := range spans {
 		whole = whole && !s.Changed
-		if s.Changed || !isLearned(s.Message) {
+		if s.Changed || !e.Messages[s.Message].learned() {
 			continue
 		}
 		to, ends, err := l.learn(&lesson, text, s)
@@ -138,7 +138,7 @@ func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool,
 			end, ended = to, ends
 		}
 	}
-	if last >= 0 && e.Messages[last].Role == "assistant" && isLearned(last) && !ended {
+	if last >= 0 && e.Messages[last].Role == "assistant" && e.Messages[last].learned() && !ended {
 		lesson.IDs, lesson.Learned = append(lesson.IDs[:end], l.config.Ends[0]), append(lesson.Learned[:end], true)
 	}
 	if lesson.count() == 0 {

@@ -133,6 +133,9 @@ func isText(value any, to *string) bool {
 	return ok
 }
 
+// learned reports whether fine-tuning learns the message if the assistant says it.
+func (m Message) learned() bool { return m.Weight == nil || *m.Weight != 0 }
+
 // Text returns the content as one text.
 func (m Message) Text() string { return m.Content + strings.Join(m.Parts, "") }
 
@@ -151,7 +154,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 func (m Message) dict() *jinja.Dict {
 	d := &jinja.Dict{}
 	var reasoning any
-	for _, key := range []string{"reasoning", "thinking", reasoningContent} {
+	for _, key := range reasoningNames {
 		if value, ok := m.Other.Get(key); ok && value != nil {
 			reasoning = value
 		}

@@ -96,6 +96,9 @@ func (m *Message) weigh(key string, value any) error {
 // reasoningContent is the name under which templates look for the assistant's thoughts.
 const reasoningContent = "reasoning_content"
 
+// reasoningNames are all keys of thoughts. Of several the last counts.
+var reasoningNames = []string{"reasoning", "thinking", reasoningContent}
+
 // keep keeps the value of another key for the template, and refuses one that would change what is learned.
 func (m *Message) keep(key string, value any) error {
 	_, text := value.(string)
@@ -104,7 +107,7 @@ func (m *Message) keep(key string, value any) error {
 		return errors.New("got it, want none: a message is learned whole or not at all")
 	case key == functionCall:
 		return errors.New("got it, want tool_calls")
-	case (key == reasoningContent || key == "thinking" || key == "reasoning") && !text:
+	case !text && slices.Contains(reasoningNames, key):
 		return fmt.Errorf("got %s, want a text", shown(value))
 	}
 	m.Other.Set(key, value)

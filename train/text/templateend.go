@@ -2,7 +2,6 @@ package text
 
 import (
 	"context"
-	"slices"
 	"strings"
 )
 
@@ -24,17 +23,4 @@ func (t *Template) End(ctx context.Context, tokenizer Tokenizer, c TemplateConfi
 		return -1, err
 	}
 	return ids[0], nil
-}
-
-// Thinks reports whether an answer of the example has thoughts.
-func (e Example) Thinks() bool {
-	return slices.ContainsFunc(e.Messages, func(m Message) bool {
-		has := strings.Contains(m.Text(), "</think>")
-		for _, key := range []string{"reasoning_content", "reasoning", "thinking"} {
-			thoughts, _ := m.Other.Get(key)
-			said, _ := thoughts.(string)
-			has = has || said != ""
-		}
-		return m.Role == "assistant" && has
-	})
 }
