@@ -193,6 +193,8 @@ func TestAdaptersAreRefused(t *testing.T) {
 		{"DoRA", "llama", `"r": 2`, `"r": 2, "use_dora": true`, "use_dora: got true, want null or false"},
 		{"LoRA-GA", "llama", `"r": 2`, `"r": 2, "init_lora_weights": "lora_ga"`, `init_lora_weights: got "lora_ga"`},
 		{"other ranks of modules", "llama", `"r": 2`, `"r": 2, "rank_pattern": {"q_proj": 4}`, "want F32 (4, 12)"},
+		{"half a rank", "llama", `"r": 2`, `"r": 2, "rank_pattern": {"v_proj": 2.5}`,
+			`rank_pattern: got 2.5 of "v_proj", want a whole number`},
 		{"no pattern", "llama", `"r": 2`, `"r": 2, "rank_pattern": {"(": 4}`, `rank_pattern: got "(", want a regular expression`},
 		{"no rank", "llama", `"r": 2`, `"r": 2, "alpha_pattern": {"q_proj": 0}`, `alpha_pattern: got 0 of "q_proj", want a number`},
 		{"no scale", "llama", `"lora_alpha": 8`, `"lora_alpha": 0`, "lora_alpha: got 0, want a number above 0"},

@@ -74,7 +74,7 @@ func parseAdapter(contents []byte) (c adapterConfig, err error) {
 	patterns := map[string]*[]sizePattern{"rank_pattern": &c.ranks, "alpha_pattern": &c.alphas}
 	for key, value := range config.Members(contents) {
 		if of := patterns[key]; of != nil {
-			if *of, err = parseSizes(value); err != nil {
+			if *of, err = parseSizes(value, key == "rank_pattern"); err != nil {
 				return c, fmt.Errorf("%s: %w", key, err)
 			}
 		}
@@ -98,8 +98,8 @@ func parseAdapter(contents []byte) (c adapterConfig, err error) {
 	return c, nil
 }
 
-// parseSizes returns the patterns of a JSON object, in order.
-func parseSizes(object []byte) (all []sizePattern, err error) {
+// parseSizes returns the patterns of a JSON object, in order, with whole numbers as sizes if whole is true.
+func parseSizes(object []byte, whole bool) (all []sizePattern, err error) {
 	for key, value := range config.Members(object) {
 		p := sizePattern{}
 		if p.module, err = regexp.Compile(`^(.*\.)?(` + key + `)$`); err != nil {
@@ -107,6 +107,9 @@ func parseSizes(object []byte) (all []sizePattern, err error) {
 		}
 		if p.size, err = strconv.ParseFloat(string(value), 64); err != nil || !(p.size > 0 && p.size < math.MaxInt32) {
 			return nil, fmt.Errorf("got %s of %.60q, want a number above 0", short(value), key)
+		}
+		if whole && p.size != math.Trunc(p.size) {
+			return nil, fmt.Errorf("got %s of %.60q, want a whole number", short(value), key)
 		}
 		all = append(all, p)
 	}
