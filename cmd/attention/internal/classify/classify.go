@@ -83,9 +83,7 @@ func (c *command) run(ctx context.Context, w, notes io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
-	for _, note := range m.Notes {
-		fmt.Fprintf(notes, "attention: %s\n", note)
-	}
+	run.PrintNotes(notes, m.Notes)
 	out, long, longest, tokens := term.NewOutput(w), 0, 0, 0
 	for _, text := range texts {
 		chances, err := term.Await(ctx, func() (chances []float64, err error) {

@@ -78,9 +78,7 @@ func (d *Drawing) Open(notes io.Writer, kinds ...string) (*OpenModel, error) {
 	if err := flags.CheckPrecision(d.Sampling.Precision, m.Model.Params().Dtype()); err != nil {
 		return nil, err
 	}
-	for _, note := range m.Notes {
-		fmt.Fprintf(notes, "attention: %s\n", note)
-	}
+	PrintNotes(notes, m.Notes)
 	d.Sampling.VocabSize = m.Ids()
 	return m, nil
 }

@@ -100,7 +100,12 @@ func (in *Inspection) openGPT() (*OpenModel, error) {
 
 // NoteIgnored prints a line about the keys of a folder's config files that its model does not obey, if there are any.
 func NoteIgnored(to io.Writer, dir string, g *pretrained.GPT) {
-	for _, note := range ignoredKeys(dir, g) {
+	PrintNotes(to, ignoredKeys(dir, g))
+}
+
+// PrintNotes prints notes as the program's, each on a line.
+func PrintNotes(to io.Writer, notes []string) {
+	for _, note := range notes {
 		fmt.Fprintf(to, "attention: %s\n", note)
 	}
 }

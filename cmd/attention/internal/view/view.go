@@ -177,9 +177,7 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 			}
 			return err
 		}
-		for _, note := range m.Notes {
-			fmt.Fprintf(notes, "attention: %s\n", note)
-		}
+		run.PrintNotes(notes, m.Notes)
 		config.Models = append(config.Models, m)
 		checkpoints = append(checkpoints, m.Checkpoints(from)...)
 	}
