@@ -9,11 +9,11 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// checkLogarithms refuses a graph in which logarithms of a softmax are read as probabilities. gorgonia.Log of a SoftMax,
-// or of a product with one, turns that SoftMax node itself into logarithms, for all its readers. Three readers have no
-// meaning for logarithms: 1 − x and log1p, as in cross entropies; a root; and a product of x with itself or with a sum
-// that has x as a term, as in entropies. For any other reader, such as a product with another node or gorgonia.Read, the
-// graph does not show which of the two is meant.
+// checkLogarithms refuses a graph in which logarithms of a softmax are read as probabilities. gorgonia.Log of a
+// SoftMax, or of a product with one, turns that SoftMax node itself into logarithms, for all its readers. Three readers
+// have no meaning for logarithms: 1 − x and log1p, as in cross entropies; a root; and a product of x with itself or
+// with a sum that has x as a term, as in entropies. For any other reader, such as a product with another node or
+// gorgonia.Read, the graph does not show which of the two is meant.
 func checkLogarithms(g *G.ExprGraph) error {
 	all := g.AllNodes()
 	if !slices.ContainsFunc(all, isLogSoftMax) {
@@ -47,7 +47,7 @@ func readAsProbabilities(g *G.ExprGraph, n *G.Node) *G.Node {
 		case "-":
 			wrong = i == 1 && isConstant(in[0]) && fmt.Sprint(in[0].Value()) == "1"
 		case "⊙":
-			wrong = hasTerm(g, in[1-i], logs)
+			wrong = hasTerm(g, in[1-i], logs, map[*G.Node]bool{})
 		}
 		if wrong {
 			return logs
@@ -56,13 +56,14 @@ func readAsProbabilities(g *G.ExprGraph, n *G.Node) *G.Node {
 	return nil
 }
 
-// hasTerm reports whether n is x, or a sum or a difference with x among its terms.
-func hasTerm(g *G.ExprGraph, n, x *G.Node) bool {
+// hasTerm reports whether n is x, or a sum or a difference with x among its terms. seen are sums without x.
+func hasTerm(g *G.ExprGraph, n, x *G.Node, seen map[*G.Node]bool) bool {
 	n = withoutSign(g, n)
-	if op := elementwise(n); n == x || op != "+" && op != "-" {
+	if op := elementwise(n); n == x || seen[n] || op != "+" && op != "-" {
 		return n == x
 	}
-	return slices.ContainsFunc(children(g, n), func(term *G.Node) bool { return hasTerm(g, term, x) })
+	seen[n] = true
+	return slices.ContainsFunc(children(g, n), func(term *G.Node) bool { return hasTerm(g, term, x, seen) })
 }
 
 // withoutSign returns x for the node −x, and any other node itself.

@@ -45,6 +45,12 @@ var readersOfSoftmax = []struct {
 		func(p, _ float64) float64 { return math.Log(p) * math.Log(p) }, false},
 	{"cube of logarithms", func(p, _ *G.Node) *G.Node { return G.Must(G.Cube(G.Must(G.Log(p)))) },
 		func(p, _ float64) float64 { return math.Pow(math.Log(p), 3) }, false},
+	{"many sums of the same term", func(p, y *G.Node) *G.Node { // 3³⁰ ways from the last to the first
+		for range 30 {
+			y = G.Must(G.Sub(G.Must(G.Add(y, y)), y))
+		}
+		return G.Must(G.HadamardProd(G.Must(G.Log(p)), y))
+	}, func(p, y float64) float64 { return y * math.Log(p) }, false},
 	{"probabilities alone", func(p, _ *G.Node) *G.Node {
 		return G.Must(G.HadamardProd(p, G.Must(G.Sub(G.NewConstant(1.0), p))))
 	}, func(p, _ float64) float64 { return p * (1 - p) }, false},
