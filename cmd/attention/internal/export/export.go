@@ -52,11 +52,11 @@ torch        a GPT for plain PyTorch, to continue under torchrun with DDP or
                .attn.c_proj, .ln_2, .mlp.c_fc, .mlp.c_proj; … transformer.ln_f
                lm_head.weight (V, E), if it is not tied to wte
 
-adapter      of a run of attention finetune, what it has trained without the
-             model, in the form of PEFT: adapter_config.json and
-             adapter_model.safetensors. Other formats have one model of both,
-             and so of an adapter of PEFT's: --adapter DIR adds it to --model;
-             --model DIR alone finds the base that the adapter names.
+adapter      what a run of attention finetune has trained, without the model, in
+             PEFT's form: adapter_config.json and adapter_model.safetensors. The
+             other formats merge it into the model. They merge an adapter from
+             PEFT, too: --adapter DIR adds it to --model; --model DIR alone
+             finds the base that the adapter names.
 
 attention generate reads huggingface and torch, and what save_pretrained and
 model.py's save write.

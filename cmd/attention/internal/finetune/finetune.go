@@ -27,24 +27,26 @@ A conversation may have "system", "tools" and "chat_template_kwargs" beside it.
 A key that would change what is learned and is not read is an error. Other keys
 are named before training. The manual lists the forms.
 
-What the assistant says is learned, to the token that ends it; of texts all is.
---show 3 prints which tokens of the first three examples these are. A message
-with "weight": 0 is not learned. The text of a conversation is made by the
-template of the model's folder, or by --template. Without a template, a prompt
-with its completion is one text, and other conversations get the Alpaca prompt,
-"### Instruction:" and "### Response:".
+The loss covers the assistant's messages, including the token that ends each.
+For plain texts it covers every token. --show 3 prints the tokens of the first
+three examples and which of them are learned. A message with "weight": 0 is not
+learned. The template of the model's folder, or --template, makes the text of a
+conversation. Without a template, a prompt and its completion are one text, and
+other conversations get the Alpaca prompt, "### Instruction:" and
+"### Response:".
 
-Short examples share rows of --context tokens, in which none sees another: loss
-and gradients are those of rows of their own, which examples get where attention
-is linear or sparse. Longer ones are cut, or left out with --long skip. The
-tokens/s that are printed are all that rows have room for, learned or not.
+Short examples share rows of --context tokens, but do not see one another: loss
+and gradients are those of separate rows. With linear or sparse attention each
+example has a row of its own. Longer examples are cut, or left out with
+--long skip. The tokens/s that are printed count all tokens of the rows, learned
+or not.
 
 DEFAULTS: a row is as long as the longest example, at most 512 tokens. A run
-has three epochs, or as many as 100 steps take. The learning rate is that of
-Thinking Machines' "LoRA Without Regret" (2025): adapters want ten times the
-rate of a whole model, and a wider model a lower one. Before the first step the
-command prints the memory and the size of the checkpoints, after three steps
-the time that is left.
+has three epochs, or more until there are 100 steps. The learning rate is that
+of Thinking Machines' "LoRA Without Regret" (2025): adapters get ten times the
+rate of a whole model, and wider models a lower rate. The command prints the
+memory and the size of the checkpoints before the first step, and the remaining
+time after three steps.
 
 A run's folder holds the adapter and what resumes it, not the model, which it
 names by its path and its checksum. If it has moved, --base says where it is.

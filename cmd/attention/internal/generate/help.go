@@ -7,7 +7,7 @@ The same flags give the same text, on processors with the same vectors (AVX-512,
 AVX2, NEON, or none).
 
 MODEL: --model is a folder with config.json and model.safetensors. Without it
-the newest run of attention train in the folder runs is taken.
+the command takes the newest run in the folder runs that can continue a text.
 
   - GPT-2 in the form of Hugging Face's transformers ("model_type": "gpt2"), its
     weights in one file or in the parts that model.safetensors.index.json names.
@@ -15,14 +15,16 @@ the newest run of attention train in the folder runs is taken.
     50257 (or 50304, filled up), or else the "vocabulary" in config.json.
   - a model of another family in that form, with its tokenizer.json: llama
     (Llama 2 and 3, SmolLM, SmolLM 2, TinyLlama), mistral, qwen2, qwen3,
-    smollm3, olmo2, gemma2, gemma3_text, gpt_neox. A key of config.json that is
-    not known here is an error, unless it changes no number.
+    smollm3, olmo2, gemma2, gemma3_text, gpt_neox. A key of config.json that
+    transformers reads and that is not supported here is an error. Other unknown
+    keys are ignored, and a line names them.
   - a folder written by attention export.
   - an adapter in PEFT's form, with the base that its adapter_config.json names,
     or that of --base. --adapter adds one to another model.
-  - a run of attention train. Its model of one attention layer reads the whole
-    window again for each token. If the run is not finished, or was resumed
-    since it was, the weights are those of its newest checkpoint.
+  - a run of attention train, or one of attention finetune with its base. If the
+    run is not finished, or was resumed since it was, the weights are those of
+    its newest checkpoint. A model of one attention layer reads the whole window
+    again for each token.
 
 A GPT reads the prompt in large chunks and keeps the keys and values of all
 tokens, so that a token costs nearly the same anywhere in the window of
