@@ -194,7 +194,8 @@ func (o weightCells) cells(in []tensor.Shape) (kernel.Cells, tensor.Shape) {
 	a, axes := o.sizes(in)
 	cells := kernel.Cells{Queries: kernel.CellsOf(a.T, o.Height), Keys: kernel.CellsOf(a.S, o.Width)}
 	if o.Even {
-		cells = kernel.Cells{Queries: kernel.EvenCells(a.T, min(a.T, o.Height)), Keys: kernel.EvenCells(a.S, min(a.S, o.Width))}
+		cells = kernel.Cells{Queries: kernel.EvenCells(a.T, min(a.T, o.Height)),
+			Keys: kernel.EvenCells(a.S, min(a.S, o.Width))}
 	}
 	shape := axes.RowShape()
 	shape[len(shape)-1] = len(cells.Queries) - 1

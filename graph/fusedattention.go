@@ -41,8 +41,8 @@ func (f fused) apply(in G.Nodes) (both, out *G.Node, err error) {
 	return both, out, err
 }
 
-// fusedForward computes out (…, T, H·Dv), the numbers of the rows that the kernel keeps, each (…, H, T), the log-sum-exps
-// of the scores first, and, if observed, the row statistics (…, H, T), one after the other in a vector.
+// fusedForward computes out (…, T, H·Dv), the numbers of the rows that the kernel keeps, each (…, H, T), the
+// log-sum-exps of the scores first, and, if observed, the row statistics (…, H, T), one after the other in a vector.
 type fusedForward[F kernel.Float] struct {
 	isGradient // the output is differentiated instead
 	fused

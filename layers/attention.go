@@ -30,11 +30,10 @@ type Attention struct {
 }
 
 // NewAttention makes the parameters of the layout and then those of the options that the
-// config sets: bias_k (1, 1, K·D) and bias_v (1, 1, K·Dv), q_norm.weight and k_norm.weight (D), with Differential (D/2),
-// or with QKNormWhole (H·D) and (K·D), with Differential lambda_q1, lambda_k1, lambda_q2 and lambda_k2 (D/2) and
-// subln.weight (Dv), sinks (H), gate_proj.weight (H·Dv, EmbedDim),
-// relative_attention_bias.weight (Buckets, H), fgate_proj.weight (H, KDim) and fgate_proj.bias (H). Declare lists the
-// parameters of a config.
+// config sets: bias_k (1, 1, K·D) and bias_v (1, 1, K·Dv), q_norm.weight and k_norm.weight (D), with Differential
+// (D/2), or with QKNormWhole (H·D) and (K·D), with Differential lambda_q1, lambda_k1, lambda_q2 and lambda_k2 (D/2) and
+// subln.weight (Dv), sinks (H), gate_proj.weight (H·Dv, EmbedDim), relative_attention_bias.weight (Buckets, H),
+// fgate_proj.weight (H, KDim) and fgate_proj.bias (H). Declare lists the parameters of a config.
 func NewAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	return checked(s, "Attention", c, newAttention)
 }

@@ -17,7 +17,7 @@ type step struct {
 	*formula
 	in       AttentionInput // complete
 	how      computation
-	packed   *G.Node               // queries, keys and values side by side, if one product made them and nothing changes them
+	packed   *G.Node               // queries, keys and values side by side, if one product made them unchanged
 	weights  *G.Node               // (…, H, T, S), if composed
 	stats    *graph.AttentionStats // if observed
 	call     *AttentionCall
@@ -34,8 +34,8 @@ const (
 )
 
 func newStep(c *AttentionCall, how computation) *step {
-	return &step{Attention: c.layer, formula: &formula{b: c.build, name: c.layer.name, where: c.Path}, in: c.Input, how: how,
-		call: c}
+	return &step{Attention: c.layer, formula: &formula{b: c.build, name: c.layer.name, where: c.Path}, in: c.Input,
+		how: how, call: c}
 }
 
 // site returns the call's next dropout.

@@ -52,8 +52,8 @@ func newDecoder(s Scope, given DecoderConfig) (*Decoder, error) {
 		m.head = part(&parts, at.head, newEmbeddingLike, c.table(c.VocabSize))
 	}
 	if parts.err == nil { // both may get an adapter
-		of := linearMap{apart: true, table: true}
-		if s.params.linear[m.head.weight.name] = (linearMap{apart: true}); c.TieWordEmbeddings {
+		of := linearMap{extra: true, table: true}
+		if s.params.linear[m.head.weight.name] = (linearMap{extra: true}); c.TieWordEmbeddings {
 			of.head = s.join(at.head + ".weight")
 		}
 		s.params.linear[m.tokens.weight.name] = of

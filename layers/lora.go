@@ -69,7 +69,7 @@ func (c LoRAConfig) resolved() LoRAConfig {
 	return c
 }
 
-// scale returns what an adapter of a rank is multiplied by.
+// scale returns the factor of an adapter of a rank.
 func (c LoRAConfig) scale(rank int, alpha float64) float64 {
 	if c.RankStabilized {
 		return alpha / math.Sqrt(float64(rank))
@@ -86,7 +86,7 @@ type adapter struct {
 // linearMap says how a weight that may get an adapter is used.
 type linearMap struct {
 	transposed bool   // it is stored as (in, out)
-	apart      bool   // it is a table of tokens or an output head, which AllLinear leaves out
+	extra      bool   // it is a table of tokens or an output head, which AllLinear leaves out
 	table      bool   // its rows are looked up: those of an id are (in)
 	head       string // the name that it would have as an output head of its own, if it is a table tied to the head
 }
@@ -166,7 +166,7 @@ func (p *Params) targets(c LoRAConfig) ([]string, error) {
 	var all, names []string
 	for _, name := range p.names {
 		if m, ok := p.linear[name]; ok {
-			if all = append(all, name); !m.apart {
+			if all = append(all, name); !m.extra {
 				names = append(names, name)
 			}
 		}
@@ -254,8 +254,8 @@ func (p *Params) IsAdapter(name string) bool {
 	return false
 }
 
-// Adapter returns the adapter of the named weight, A (r, in) and B (out, r), what B·A is multiplied by, and whether
-// there is one.
+// Adapter returns the adapter of the named weight, A (r, in) and B (out, r), the scale of B·A, and whether there is
+// one.
 func (p *Params) Adapter(name string) (a, b *tensor.Dense, scale float64, ok bool) {
 	of, ok := p.adapters[name]
 	return of.a.Value(), of.b.Value(), of.scale, ok

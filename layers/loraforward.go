@@ -76,9 +76,9 @@ func (f *formula) rows(table Param, ids *G.Node) *G.Node {
 	return f.Of(graph.Add(y, f.Of(f.b.precision.MatMul(h, f.node(low.a)))))
 }
 
-// beside returns vectors (…, in+r) and a matrix (out, in+r) whose product x·Wᵀ is that of a linear map with its adapter,
-// for a loss that has a product of its own: x beside scale·dropout(x)·Aᵀ, and W beside B. Without an adapter they are x
-// and W.
+// beside returns vectors (…, in+r) and a matrix (out, in+r) whose product x·Wᵀ is that of a linear map with its
+// adapter, for a loss that has a product of its own: x beside scale·dropout(x)·Aᵀ, and W beside B. Without an adapter
+// they are x and W.
 func (f *formula) beside(x *G.Node, weight Param) (*G.Node, *G.Node) {
 	w := f.node(weight)
 	low, ok := f.b.params.adapters[weight.name]

@@ -12,11 +12,11 @@ import (
 )
 
 // Params holds a model's parameters by name, in the order they were made. The names are
-// PyTorch's, as in a state_dict. NewParams and its like make one; the zero value is of no use.
+// PyTorch's, as in a state_dict. NewParams and similar functions make one; the zero value cannot be used.
 //
-// Several goroutines may read a Params, and run graphs over it, at once. While one of them changes it, nobody else may
-// use it: Set and Draw change it, so do layers that are made in its scopes, solvers, and functions that read a file into
-// it. Draw changes the stream of random numbers, and so it is no reading.
+// Several goroutines may read a Params, and run graphs over it, at once. While one of them changes it, no other may use
+// it. Set and Draw change it, and so do layers that are made in its scopes, solvers, and functions that read a file into
+// it: Draw advances the stream of random numbers.
 type Params struct {
 	dt     tensor.Dtype
 	random *torchrand.Generator
@@ -62,7 +62,7 @@ func NewBlankParams(dt tensor.Dtype) *Params {
 func (p *Params) Dtype() tensor.Dtype { return p.dt }
 
 // Draw returns a tensor of the parameters' type, drawn from the stream of their initial
-// values, which is then further on. It is no parameter itself. It is nil for a shape that no parameter can have.
+// values, which it advances. It is no parameter itself. It is nil for a shape that no parameter can have.
 func (p *Params) Draw(init Init, shape ...int) *tensor.Dense {
 	if checkShape(p, "", shape) != nil {
 		return nil

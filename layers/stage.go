@@ -72,7 +72,7 @@ func (f *formula) linearText(from string, weight, bias Param, transposed bool) s
 	return text + f.adapterText(weight)
 }
 
-// adapterText returns what a formula says of the adapter of a weight.
+// adapterText returns the term for the adapter of a weight in a formula.
 func (f *formula) adapterText(weight Param) string {
 	if _, ok := f.b.params.adapters[weight.name]; ok {
 		return " + what its adapter adds"

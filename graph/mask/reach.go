@@ -22,8 +22,8 @@ func Reach(m Mask) (before int, ok bool) {
 	return 0, false
 }
 
-// IsRelative reports whether a mask shows each query the same keys before and after its own wherever in a sequence it is:
-// All, Causal, a sliding window, and what And, Or and Not make of these. A nil mask is All.
+// IsRelative reports whether a mask shows each query the same keys before and after its own wherever in a sequence it
+// is: All, Causal, a sliding window, and what And, Or and Not make of these. A nil mask is All.
 func IsRelative(m Mask) bool {
 	switch m := m.(type) {
 	case nil, All, Causal, SlidingWindow:

@@ -12,8 +12,8 @@ package kernel
 //	dSink = −Σ exp(sink − lse)·Σ dOut⊙Out
 //	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of softcap and Score
 //
-// where Σ dOut⊙Out is Σ P⊙dP, and is summed as such for rows in which one key has nearly all of the weight: all but that
-// key's dP cancels there. With a sigmoid dBias = P⊙(1−P)⊙dP.
+// where Σ dOut⊙Out is Σ P⊙dP, and is summed as such for rows in which one key has nearly all of the weight: all but
+// that key's dP cancels there. With a sigmoid dBias = P⊙(1−P)⊙dP.
 //
 // A NaN or ∞ reaches the gradients only by pairs of a query and a key that it sees.
 //

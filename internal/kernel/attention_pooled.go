@@ -37,7 +37,8 @@ func (compiledHere[F]) attentionPooled(c Attention, largest, mean []F, cells Cel
 	checkScores(a, lse, &in)
 	checkEdges("queries", cells.Queries, a.T)
 	checkEdges("keys", cells.Keys, a.S)
-	g := cellGrid[F]{Cells: cells, rows: len(cells.Queries) - 1, columns: len(cells.Keys) - 1, largest: largest, mean: mean}
+	g := cellGrid[F]{Cells: cells, rows: len(cells.Queries) - 1, columns: len(cells.Keys) - 1,
+		largest: largest, mean: mean}
 	atLeast("largest", len(largest), a.B, a.H, g.rows, g.columns)
 	if mean != nil {
 		atLeast("mean", len(mean), a.B, a.H, g.rows, g.columns)

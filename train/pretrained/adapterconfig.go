@@ -22,7 +22,7 @@ const (
 	adapterWeightsName = "adapter_model.safetensors"
 )
 
-// adapterPrefix stands before the names of an adapter's tensors, and the others end names.
+// adapterPrefix begins the names of an adapter's tensors; loraA and loraB end them.
 const (
 	adapterPrefix = "base_model.model."
 	loraA         = ".lora_A.weight"
@@ -59,8 +59,8 @@ type sizePattern struct {
 }
 
 // harmlessAdapterKeys are keys of an adapter_config.json that change no number of a trained adapter.
-const harmlessAdapterKeys = `peft_type task_type base_model_name_or_path r lora_alpha lora_dropout use_rslora target_modules
-	modules_to_save bias fan_in_fan_out inference_mode auto_mapping revision init_lora_weights peft_version
+const harmlessAdapterKeys = `peft_type task_type base_model_name_or_path r lora_alpha lora_dropout use_rslora
+	target_modules modules_to_save bias fan_in_fan_out inference_mode auto_mapping revision init_lora_weights peft_version
 	megatron_core qalora_group_size runtime_config loftq_config eva_config corda_config ensure_weight_tying
 	rank_pattern alpha_pattern lora_bias exclude_modules layers_to_transform layers_pattern`
 
@@ -126,7 +126,7 @@ func sizeOf(patterns []sizePattern, module string, usual float64) float64 {
 	return usual
 }
 
-// size returns the rank and the alpha of the adapter of a module, and what it is multiplied by.
+// size returns the rank, the alpha and the scale of the adapter of a module.
 func (c *adapterConfig) size(module string) (rank int, alpha, scale float64) {
 	module = strings.TrimPrefix(module, adapterPrefix)
 	r, alpha := sizeOf(c.ranks, module, float64(c.Rank)), sizeOf(c.alphas, module, c.Alpha)
@@ -136,7 +136,7 @@ func (c *adapterConfig) size(module string) (rank int, alpha, scale float64) {
 	return int(r), alpha, alpha / r
 }
 
-// changesBase reports whether adapters that begin so have taken a part out of the model's weights.
+// changesBase reports whether an initial value of adapters subtracts a part from the model's weights.
 func changesBase(init any) bool {
 	name, _ := init.(string)
 	name, _, _ = strings.Cut(strings.ToLower(name), "_") // pissa_niter_16, lora_ga
@@ -168,7 +168,7 @@ func isFile(path string) bool {
 	return err == nil
 }
 
-// AdapterBase returns the path or name of the model that the adapter in a folder is of.
+// AdapterBase returns the path or name of the base of the adapter in a folder.
 func AdapterBase(dir string) (string, error) {
 	c, err := readAdapterConfig(dir)
 	return c.Base, err

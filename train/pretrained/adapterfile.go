@@ -26,13 +26,13 @@ type adapterTensor struct {
 	transposed bool
 }
 
-// addedBias is the bias of an adapter, at a place, and what it is multiplied by.
+// addedBias is the bias of an adapter, at a place, with its scale.
 type addedBias struct {
 	place
 	scale float64
 }
 
-// The ends of names that others have under the plain ones.
+// Ends of names in the file other than the plain ones.
 const (
 	loraBias   = ".lora_B.bias"
 	loraTableA = ".lora_embedding_A" // (r, V)
@@ -41,8 +41,8 @@ const (
 	baseBias   = ".base_layer.bias"
 )
 
-// openAdapter returns the tensors of a file, without copies of the model's own, which must be equal, and without what
-// PEFT does not read.
+// openAdapter returns the tensors of a file without those that PEFT does not read and without copies of the model's own
+// weights, which must be equal to them.
 func (t *target) openAdapter(r *safetensors.Reader) (*adapterFile, error) {
 	f := &adapterFile{reader: r, tensors: map[string]adapterTensor{}, places: map[string]place{},
 		added: map[string]addedBias{}}

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// adapterParts are what the files of an adapter say of the parameters of a model.
+// adapterParts are the contents of an adapter's files.
 type adapterParts struct {
 	*target
 	names   []string            // of the tensors in a folder
@@ -19,7 +19,7 @@ type adapterParts struct {
 	tensors []safetensors.Tensor
 	targets []string // modules with adapters
 	whole   []string // modules that are trained whole
-	tied    bool     // either is the token embeddings, to which the head is tied
+	tied    bool     // targets or whole have the token embeddings, to which the head is tied
 }
 
 func (t *target) newAdapterParts() *adapterParts {
@@ -37,7 +37,7 @@ func (t *target) newAdapterParts() *adapterParts {
 	return a
 }
 
-// rows returns a function that says which row of a tensor a row of one of its parameters is.
+// rows returns a function from a row of one of a tensor's parameters to the row of the tensor.
 func (a *adapterParts) rows(name string) func(part, row int) int {
 	var at []place
 	for _, part := range a.params[name] {
@@ -46,7 +46,7 @@ func (a *adapterParts) rows(name string) func(part, row int) int {
 	return func(part, row int) int { return at[part].row(row) }
 }
 
-// addAdapters adds the adapters, all with one rank, the largest that one needs, and one scale.
+// addAdapters adds the adapters, all with the largest rank and with one scale.
 func (a *adapterParts) addAdapters(lora layers.LoRAConfig) (rank int, scale float64) {
 	maps := map[string]lowRank{}
 	for _, name := range a.names {
@@ -83,7 +83,7 @@ func (a *adapterParts) addAdapters(lora layers.LoRAConfig) (rank int, scale floa
 	return rank, scale
 }
 
-// tieHead adds the output head to modules of which one is the token embeddings, if it is tied to them.
+// tieHead adds the output head to modules that include the token embeddings, and reports whether it is tied to them.
 func (a *adapterParts) tieHead(modules *[]string) bool {
 	if !a.Model.Config().TieWordEmbeddings {
 		return false
@@ -93,9 +93,9 @@ func (a *adapterParts) tieHead(modules *[]string) bool {
 	return true
 }
 
-// addWhole adds what is trained whole, and returns PEFT's word for the biases that are. A module of PEFT's is trained
-// with all its parameters, and of biases those of all modules, or of all that have adapters: the others are as in the
-// base.
+// addWhole adds the parameters that are trained whole, and returns PEFT's word for the trained biases. PEFT trains all
+// parameters of a module, and the biases of all modules or of all modules with adapters: the other parameters are added
+// with the base's numbers.
 func (a *adapterParts) addWhole() (bias string) {
 	trained := map[string]bool{} // by the names of tensors
 	for name := range a.Params.Own() {

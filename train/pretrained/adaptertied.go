@@ -14,8 +14,8 @@ import (
 )
 
 // readTied makes the model of an adapter whose base has tied embeddings. Trained as one, the file has the tensors of
-// both, which are equal: those of the head are left out. Otherwise PEFT trains either by itself, and the other keeps the
-// base's numbers: then the model's head is untied.
+// both, which are equal: those of the head are left out. Otherwise PEFT trains either by itself, and the other keeps
+// the base's numbers: then the model's head is untied.
 func (t *target) readTied(c adapterConfig, f *adapterFile) error {
 	tokens, _ := t.moduleOf(place{name: t.family.weights.tokens})
 	head, table := f.hasModule(headModule), f.hasModule(tokens)
@@ -48,7 +48,8 @@ func (t *target) readTied(c adapterConfig, f *adapterFile) error {
 	return nil
 }
 
-// untie gives the model an output head of its own, with the numbers of the token embeddings. Its folder goes out so.
+// untie gives the model an output head of its own, with the numbers of the token embeddings, and its config.json
+// says so.
 func (g *GPT) untie() error {
 	c := g.Model.Config()
 	c.TieWordEmbeddings = false

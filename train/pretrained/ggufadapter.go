@@ -27,8 +27,8 @@ func (g *GPT) ggufAdapter(t GGUFType) (*gguf.File, error) {
 		return nil, errors.New("got a model without adapters, want one with")
 	}
 	if g.untied {
-		return nil, errors.New("got an adapter of one of two tied embeddings, which llama.cpp's form of adapters has not, want " +
-			"the merged model")
+		return nil, errors.New("got an adapter of one of two tied embeddings, which llama.cpp's form of adapters cannot " +
+			"hold, want the merged model")
 	}
 	m, err := ggufModelOf(g.Model.Config(), g.origin)
 	if err != nil {
@@ -54,7 +54,7 @@ func (m *ggufModel) adapters(p *layers.Params, alpha float64, t GGUFType) (all [
 	for name := range p.Own() {
 		if !p.IsAdapter(name) {
 			return nil, fmt.Errorf("parameter %s: got one that is trained whole beside adapters, which llama.cpp's form of "+
-				"adapters has not, want the merged model", name)
+				"adapters cannot hold, want the merged model", name)
 		}
 	}
 	for name := range p.Shapes() {
@@ -72,8 +72,8 @@ func (m *ggufModel) adapters(p *layers.Params, alpha float64, t GGUFType) (all [
 		j = j.scaled(alpha / float64(j.rank))
 		if table := to == ggufNames["model.embed_tokens"]+".weight"; table && m.TieWordEmbeddings {
 			return nil, fmt.Errorf("parameter %s: got an adapter of token embeddings that are tied to the output head, which "+
-				"llama.cpp's form of adapters has not, want the merged model", name)
-		} else if table { // of which a row is taken, in place of a product
+				"llama.cpp's form of adapters cannot hold, want the merged model", name)
+		} else if table { // llama.cpp looks up its rows
 			turned := make([]float64, len(j.a))
 			transpose(turned, j.a, j.in)
 			all = append(all, matrix(to+".lora_a", j.out, j.rank, j.b, t), matrix(to+".lora_b", j.in, j.rank, turned, t))

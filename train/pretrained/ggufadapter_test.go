@@ -119,11 +119,11 @@ func TestGGUFAdaptersAreRefused(t *testing.T) {
 	require.ErrorContains(t, g.WriteGGUFAdapter(path, "f32"), "got a model without adapters, want one with")
 	addAdapters(t, g, layers.LoRAConfig{Whole: []string{"model.norm"}})
 	require.EqualError(t, g.WriteGGUFAdapter(path, "f32"), "pretrained: "+path+": parameter model.norm.weight: got one that "+
-		"is trained whole beside adapters, which llama.cpp's form of adapters has not, want the merged model")
+		"is trained whole beside adapters, which llama.cpp's form of adapters cannot hold, want the merged model")
 	g = decoder(t, decoders["llama 3"].config)
 	addAdapters(t, g, layers.LoRAConfig{Targets: []string{"embed_tokens"}})
 	require.ErrorContains(t, g.WriteGGUFAdapter(path, "f32"), "parameter model.embed_tokens.weight: got an adapter of token "+
-		"embeddings that are tied to the output head, which llama.cpp's form of adapters has not, want the merged model")
+		"embeddings that are tied to the output head, which llama.cpp's form of adapters cannot hold, want the merged model")
 	peft, err := golden.Path("peft", "adapters")
 	require.NoError(t, err)
 	g, err = pretrained.ReadGPT(filepath.Join(peft, "..", "bases", "llama_tied"))

@@ -29,14 +29,14 @@ type GPT struct {
 	// Labels are the names of the classes that the model gives texts by the parameter score.weight, of a
 	// layers.Classifier; nil of a model that continues texts.
 	Labels []string
-	// Ignored are the keys of config.json and generation_config.json that are not obeyed, unless they are known to be of
-	// no consequence.
+	// Ignored are the keys of config.json and generation_config.json that have no effect here and are not known to be
+	// harmless.
 	Ignored []string
 	// ChatTemplate is the source of the template that goes out in place of the folder's; "" keeps that.
 	ChatTemplate string
 
 	origin *origin // of a model that was read; nil of others
-	untied bool    // whether an adapter gave the model the head that its base has not
+	untied bool    // whether an adapter gave the model a head of its own, which its base lacks
 }
 
 // Spec is everything in a model folder except the weights.

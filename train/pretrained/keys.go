@@ -53,7 +53,8 @@ func (f *family) check(contents []byte) error {
 }
 
 // harmlessKeys are keys of config.json that change no number that a model computes from ids: what a text begins and
-// ends with, how weights begin, how a model is trained, and who wrote the file. So do keys that begin with _ or unsloth.
+// ends with, how weights begin, how a model is trained, and who wrote the file. So do keys that begin with _ or
+// unsloth.
 const harmlessKeys = `architectures model_type torch_dtype dtype transformers_version use_cache vocabulary format
 	bos_token_id eos_token_id pad_token_id sep_token_id unk_token_id cls_token_id mask_token_id decoder_start_token_id
 	tokenizer_class tokenizer_name prefix model_max_length max_sequence_length max_seq_len seq_length n_ctx name_or_path
@@ -74,7 +75,7 @@ const generationKeys = `max_length min_length do_sample early_stopping num_beams
 	target_lookbehind assistant_early_exit max_matching_ngram_size prompt_lookup_num_tokens prefill_chunk_size
 	trust_remote_code chat_format max_window_size forced_bos_token_id forced_eos_token_id disable_compile `
 
-// ignored returns the keys of config.json and generation_config.json that say something, are not obeyed and are not
+// ignored returns the keys of config.json and generation_config.json that have a value, have no effect here and are not
 // known to be harmless.
 func (f *Folder) ignored(generation []byte) (keys []string) {
 	of := f.config.family
@@ -89,7 +90,7 @@ func (f *Folder) ignored(generation []byte) (keys []string) {
 	return append(keys, ignoredIn(generationName+": ", generation, harmlessKeys)...)
 }
 
-// ignoredIn returns the keys of a JSON object that say something and are not among the known ones, behind a prefix.
+// ignoredIn returns the unknown keys of a JSON object that have a value, each after a prefix.
 func ignoredIn(prefix string, contents []byte, known string) (keys []string) {
 	all := strings.Fields(known)
 	for key, value := range config.Members(contents) {

@@ -11,7 +11,7 @@ import (
 type lowRank struct {
 	maps          int // the decoder's that have adapters
 	rank, in, out int
-	scale         float64   // what B·A is multiplied by
+	scale         float64   // the factor of B·A
 	a, b          []float64 // (rank, in), (out, rank)
 }
 

@@ -29,8 +29,8 @@ type ropeSettings struct {
 }
 
 // ropeKeys are the keys of rope_scaling and rope_parameters that transformers reads for the types of positions here.
-const ropeKeys = `rope_type type rope_theta partial_rotary_factor factor original_max_position_embeddings low_freq_factor
-	high_freq_factor beta_fast beta_slow attention_factor mscale mscale_all_dim truncate full_attention
+const ropeKeys = `rope_type type rope_theta partial_rotary_factor factor original_max_position_embeddings
+	low_freq_factor high_freq_factor beta_fast beta_slow attention_factor mscale mscale_all_dim truncate full_attention
 	sliding_attention short_factor long_factor `
 
 // rope returns the rotary positions of the layers with the window or of those without.
@@ -63,8 +63,8 @@ func (f *family) rope(s settings, window bool, headDim int) (*graph.RoPEConfig, 
 // localRope reports whether layers with the window have positions of their own.
 func (f *family) localRope() bool { return f.knows("rope_local_base_freq") }
 
-// ropeMembers returns the field that says how the layers with the window or of those without turn, and its members that
-// say something. rope_scaling takes the place of rope_parameters, or is added to those of layers without window.
+// ropeMembers returns the field with the rotary positions of the layers with the window or of those without, and its
+// members that have a value. rope_scaling replaces rope_parameters, or is added to those of layers without window.
 func (f *family) ropeMembers(s settings, window bool) (field string, own map[string]json.RawMessage) {
 	scaling, field := members(s.RopeScaling), "RopeParameters"
 	own = members(s.RopeParameters)
@@ -131,7 +131,7 @@ func (f *family) ropeConfig(r ropeSettings, positions, headDim int) (*graph.RoPE
 	return c, nil
 }
 
-// yarnGain is YaRN's factor of what is turned, by its appendix A.2, with the weight that transformers calls mscale.
+// yarnGain returns YaRN's factor of rotated elements (appendix A.2) with the weight that transformers calls mscale.
 func yarnGain(factor, weight float64) float64 { return 0.1*weight*math.Log(max(factor, 1)) + 1 }
 
 // ropeText returns rotary positions in the form of rope_scaling; nil for default ones.

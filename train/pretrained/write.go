@@ -43,8 +43,8 @@ type WriteConfig struct {
 // query heads, so a model with fewer is an error. A tokenizer of characters or bytes, or of a file, is written for
 // AutoTokenizer (tokenizer.json, tokenizer_config.json); GPT-2's is not, which transformers has.
 //
-// A model with Labels is written for AutoModelForSequenceClassification, if transformers has one of its family. It gives
-// one text at a time a class, at the token that ends a text, which is put behind each.
+// A model with Labels is written for AutoModelForSequenceClassification, if transformers has one of its family. It
+// gives one text at a time a class, at the token that ends a text, which is put behind each.
 //
 // Torch, of a GPT, has the names of HuggingFace, but the weights of linear layers are (out, in),
 // as in nn.Linear, and there are no extra tensors. Its model.py reads the folder, runs
@@ -82,8 +82,8 @@ func (w *writing) names(config string) []string {
 	return names
 }
 
-// writing is a folder to be written. The files get their names when all are whole, config.json the last: a folder without
-// it is not a model.
+// writing is a folder to be written. The files get their names when all are whole, config.json the last: a folder
+// without it is not a model.
 type writing struct{ files []file }
 
 // file is a file to be written.

@@ -26,7 +26,8 @@ var exampleForms = []exampleForm{
 	{[]string{"conversations"}, talks, []string{"history", "chosen", "rejected"}, conversationAt("conversations")},
 	{[]string{"texts"}, talks, []string{"history"}, conversationAt("texts")},
 	{[]string{"prompt", "completion"}, talks, []string{"history"}, readPair},
-	{[]string{"instruction", "output"}, append([]string{"input", "history"}, talks...), []string{"chosen", "rejected"}, readAlpaca},
+	{[]string{"instruction", "output"}, append([]string{"input", "history"}, talks...), []string{"chosen", "rejected"},
+		readAlpaca},
 	{[]string{"text"}, []string{"label"}, []string{"tools", "chat_template_kwargs"}, readText},
 }
 
@@ -35,7 +36,8 @@ var exampleForms = []exampleForm{
 var refusedKeys = []string{"images", "image", "videos", "video", "audios", "audio", "input_ids", "completion_mask",
 	"assistant_masks", "functions", "system_prompt"}
 
-// verdicts are keys by which rows of preferences say whether to learn from the row (TRL's label, LlamaFactory's kto_tag).
+// verdicts are keys by which rows of preferences say whether to learn from the row (TRL's label, LlamaFactory's
+// kto_tag).
 var verdicts = []string{"label", "kto_tag"}
 
 // formOfRow returns the form of a row.
@@ -45,8 +47,8 @@ func formOfRow(row *jinja.Dict) (exampleForm, error) {
 			return f, nil
 		}
 	}
-	return exampleForm{}, fmt.Errorf("got the keys %s, want messages, conversations, prompt and completion, instruction and "+
-		"output, or text", names(row.Keys()))
+	return exampleForm{}, fmt.Errorf("got the keys %s, want messages, conversations, prompt and completion, instruction "+
+		"and output, or text", names(row.Keys()))
 }
 
 // readRow returns the example of a row, and the names of its keys that are not read.
@@ -171,7 +173,7 @@ func readText(row *jinja.Dict) (e Example, err error) {
 	return e, err
 }
 
-// frame reads what stands beside a conversation.
+// frame reads the keys beside a conversation.
 func (e *Example) frame(row *jinja.Dict) error {
 	texts, err := textsAt(row, "system")
 	switch system, first := strings.Join(texts, ""), e.Messages[0]; {
@@ -193,7 +195,8 @@ func (e *Example) frame(row *jinja.Dict) error {
 	if !ok {
 		return fmt.Errorf("chat_template_kwargs: got %s, want an object", shown(value))
 	}
-	for _, key := range []string{"messages", "add_generation_prompt", "continue_final_message", "chat_template", "tokenize"} {
+	for _, key := range []string{"messages", "add_generation_prompt", "continue_final_message", "chat_template",
+		"tokenize"} {
 		if _, ok := variables.Get(key); ok {
 			return fmt.Errorf("chat_template_kwargs: got %s, want other variables of the template", key)
 		}

@@ -158,8 +158,8 @@ func (e *Examples) Where(i int) string {
 
 func (e *Examples) about(i int, err error) error { return fmt.Errorf("%s: %w", e.Where(i), err) }
 
-// NeedTemplate reports whether a template makes the text of some examples, conversations but for pairs of a prompt and its
-// completion.
+// NeedTemplate reports whether a template makes the text of some examples, conversations except pairs of a prompt and
+// its completion.
 func (e *Examples) NeedTemplate() bool { return e.talks }
 
 // Unread returns in how many examples each of the keys is that are not read, of the first 1000 such keys.

@@ -32,13 +32,14 @@ func (e *Examples) scanTable(tabs bool) error {
 }
 
 // headingWords are names of columns that are no form's keys, but show that the first row is a heading.
-var headingWords = strings.Fields("question answer query response sentence content category class target labels chosen rejected")
+var headingWords = strings.Fields("question answer query response sentence content category class target labels " +
+	"chosen rejected")
 
 // headingCell matches a name in a heading.
 var headingCell = regexp.MustCompile(`^[\pL_][\pL\pN_-]{0,39}$`)
 
-// heading reports whether the first row names columns, and keeps the names. It does if all cells look like names and one
-// is a key of a form, or a word of other headings. Columns that make no form are an error.
+// heading reports whether the first row names columns, and keeps the names. It does if all cells look like names and
+// one is a key of a form, or a word of other headings. Columns that make no form are an error.
 func (t *table) heading(row []string) (bool, error) {
 	named, known := make([]string, len(row)), false
 	for i, cell := range row {
@@ -89,7 +90,8 @@ func (t *table) read(raw []byte) (e Example, unread []string, err error) {
 	if label, ok := d.Get("label"); ok {
 		d.Set("label", strings.TrimSpace(label.(string)))
 	}
-	if e, unread, err = readRow(d); err == nil && e.Messages == nil && e.Label == "" && slices.Contains(t.columns, "label") {
+	e, unread, err = readRow(d)
+	if err == nil && e.Messages == nil && e.Label == "" && slices.Contains(t.columns, "label") {
 		err = errors.New("label: got nothing, want a class")
 	}
 	return e, unread, err

@@ -109,7 +109,7 @@ func newLearner(text string) *learner {
 	return l
 }
 
-// reserve makes room for the symbols and the pairs of words, so that what grows leaves nothing behind.
+// reserve allocates the symbols and pairs of words at their final sizes, so that no smaller copies are left behind.
 func (l *learner) reserve(words map[string]int32, ids [256]int32) {
 	symbols, pairs := 0, make([]int32, 1<<16)
 	for word := range words {

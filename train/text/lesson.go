@@ -75,7 +75,8 @@ var specialLooks = regexp.MustCompile(`<\|[^|<>\s]+\|>|</?s>|<(?:start|end)_of_t
 func (t *Template) CheckTokens(ctx context.Context, tokenizer Tokenizer, c TemplateConfig) error {
 	text, err := t.Render(ctx, []Message{{Role: "user", Content: "a"}, {Role: "assistant", Content: "b"}}, c)
 	if err != nil { // some take parts only
-		text, err = t.Render(ctx, []Message{{Role: "user", Parts: []string{"a"}}, {Role: "assistant", Parts: []string{"b"}}}, c)
+		parts := []Message{{Role: "user", Parts: []string{"a"}}, {Role: "assistant", Parts: []string{"b"}}}
+		text, err = t.Render(ctx, parts, c)
 	}
 	if err != nil {
 		return err
@@ -213,8 +214,8 @@ func (l *Lessons) encode(text string) ([]int, error) {
 // afterEnd are the characters that may follow the token that ends an answer.
 const afterEnd = " \t\r\n"
 
-// learn marks the tokens of a span, without blanks after the token that ends it. It returns how many tokens there are up
-// to its end, and whether the last of them can end an answer.
+// learn marks the tokens of a span, without blanks after the token that ends it. It returns how many tokens there are
+// up to its end, and whether the last of them can end an answer.
 func (l *Lessons) learn(lesson *Lesson, text string, s AssistantSpan) (to int, ended bool, err error) {
 	from, err := l.tokensBefore(lesson.IDs, text[:s.From], false)
 	if err != nil {

@@ -28,8 +28,8 @@ func TokenLoss(loss func(b *layers.Build, ids, targets *G.Node) (*G.Node, error)
 	}
 }
 
-// PackedInputs declares the inputs of batches whose rows hold several texts, as Packed and GrowingWindows make them: all
-// are (B, T). Those of a nil build are nil, which a model's PackedLoss refuses.
+// PackedInputs declares the inputs of batches whose rows hold several texts, as Packed and GrowingWindows make them:
+// all are (B, T). Those of a nil build are nil, which a model's PackedLoss refuses.
 func PackedInputs(b *layers.Build, c WindowConfig) (ids, targets *G.Node, p layers.Packing) {
 	if b == nil {
 		return nil, nil, p

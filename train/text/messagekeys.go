@@ -46,7 +46,8 @@ func (m *Message) call() error {
 	for i, of := range calls {
 		d, ok := of.(*jinja.Dict)
 		if err != nil || !ok {
-			return fmt.Errorf("%s: got a content that is no JSON of a call, want an object with name and arguments", functionCall)
+			return fmt.Errorf("%s: got a content that is no JSON of a call, want an object with name and arguments",
+				functionCall)
 		}
 		call := &jinja.Dict{}
 		call.Set("type", "function")
@@ -59,10 +60,10 @@ func (m *Message) call() error {
 }
 
 // weightNames are the keys by which files say whether a message is learned: OpenAI's, Mistral's and Together's weight,
-// LlamaFactory's loss_weight, axolotl's train and training, ms-swift's loss and loss_scale; and torchtune's masked, which
-// says that it is not.
-var weightNames = []string{"weight", "loss_weight", "train", "training", "trainable", "train_on_turn", "loss", "loss_scale",
-	masked}
+// LlamaFactory's loss_weight, axolotl's train and training, ms-swift's loss and loss_scale; and torchtune's masked,
+// which says that it is not.
+var weightNames = []string{"weight", "loss_weight", "train", "training", "trainable", "train_on_turn", "loss",
+	"loss_scale", masked}
 
 const masked = "masked"
 

@@ -24,7 +24,8 @@ type decoding struct {
 // begin returns the state before the first token.
 func (d *pieceDecoder) begin() decoding { return decoding{left: d.left} }
 
-// text returns the bytes that the next token adds. A rule that would make a token much longer than it is changes nothing.
+// text returns the bytes that the next token adds. A rule that would make a token much longer than it is changes
+// nothing.
 func (d *pieceDecoder) text(s *decoding, token string) string {
 	limit := lengthLimit(token)
 	for _, change := range d.each {

@@ -43,7 +43,8 @@ func methods() (ofStrings, ofDicts, ofLists map[string]signature) {
 	ofStrings = map[string]signature{
 		"upper": changed(upper), "lower": changed(lower), "title": changed(titled),
 		"capitalize": changed(capitalized),
-		"strip":      strips(strings.TrimFunc), "lstrip": strips(strings.TrimLeftFunc), "rstrip": strips(strings.TrimRightFunc),
+		"strip":      strips(strings.TrimFunc), "lstrip": strips(strings.TrimLeftFunc),
+		"rstrip":     strips(strings.TrimRightFunc),
 		"startswith": fits(strings.HasPrefix), "endswith": fits(strings.HasSuffix),
 		"removeprefix": entry("prefix", ofText(func(_ *run, s string, g given) any {
 			return strings.TrimPrefix(s, argumentOf(g, 0, ""))

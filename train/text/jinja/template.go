@@ -1,8 +1,8 @@
-// Package jinja renders the chat templates of models: the part of Jinja that they use, as transformers 5 sets up Python's
-// jinja2, with the same bytes. There are set, if, for with break and continue, macro, raw and generation;
-// expressions with tests, filters, slices and the methods of strings, lists and dicts that change none of
-// them; namespace, dict, range, raise_exception and strftime_now. There is nothing that reads a file, and a rendering
-// takes a bounded number of steps, which are a measure of its time and its memory.
+// Package jinja renders the chat templates of models: the part of Jinja that they use, as transformers 5 sets up
+// Python's jinja2, with the same bytes. There are set, if, for with break and continue, macro, raw and generation;
+// expressions with tests, filters, slices and the methods of strings, lists and dicts that change none of them;
+// namespace, dict, range, raise_exception and strftime_now. There is nothing that reads a file, and a rendering takes a
+// bounded number of steps, which are a measure of its time and its memory.
 package jinja
 
 import (
@@ -17,7 +17,8 @@ type Template struct {
 	body []statement
 }
 
-// Span is a part of a rendered text that a generation block or a pass of a loop has rendered, from byte From to byte To.
+// Span is a part of a rendered text that a generation block or a pass of a loop has rendered, from byte From to byte
+// To.
 type Span struct {
 	From, To int
 	Items    []any // of the loops around the block, the outer ones first; of a pass its own one

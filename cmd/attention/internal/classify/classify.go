@@ -99,8 +99,8 @@ func (c *command) run(ctx context.Context, w, notes io.Writer) error {
 		}
 	}
 	if long > 0 {
-		fmt.Fprintf(notes, "attention: the model's window is %d tokens: the ends of %d of %s are not read; the longest has %d\n",
-			m.Window, long, run.Count(len(texts), "text"), longest)
+		fmt.Fprintf(notes, "attention: the model's window is %d tokens: the ends of %d of %s are not read; "+
+			"the longest has %d\n", m.Window, long, run.Count(len(texts), "text"), longest)
 	}
 	return out.Err()
 }

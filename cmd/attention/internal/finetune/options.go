@@ -43,8 +43,8 @@ func usual() *options {
 }
 
 // resumed are the flags that --resume allows.
-var resumed = []string{"base", "data", "valid", "steps", "save-every", "keep", "sample", "checkpoint-activations", "view",
-	"addr", "open"}
+var resumed = []string{"base", "data", "valid", "steps", "save-every", "keep", "sample", "checkpoint-activations",
+	"view", "addr", "open"}
 
 // declare declares the flags, whose defaults are the values of the options.
 func (o *options) declare(f *pflag.FlagSet) {
@@ -67,7 +67,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.Float64Var(&l.Dropout, "lora-dropout", l.Dropout, "`probability` of dropping an input of an adapter")
 	f.BoolVar(&l.RankStabilized, "rslora", l.RankStabilized, "scale by --lora-alpha over the root of the rank")
 	f.StringSliceVar(&l.Targets, "targets", l.Targets,
-		"`patterns` of what gets adapters, such as q_proj,v_proj,lm_head (default "+layers.AllLinear+")")
+		"`patterns` of the weights that get adapters, such as q_proj,v_proj,lm_head (default "+layers.AllLinear+")")
 	f.StringSliceVar(&l.Whole, "whole", l.Whole, "`patterns` of what is trained whole, such as embed_tokens,norm")
 
 	f.StringVar(&o.template, "template", o.template,
@@ -77,7 +77,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 		"tokens of a row (default those of the longest example, at most 512 or the model's)")
 	f.StringVar(&t.Long, "long", t.Long, "`what` becomes of a longer example: cut or skip")
 
-	f.IntVar(&c.Batch, "batch", c.Batch, "rows of a batch, of which there are no more than the examples fill")
+	f.IntVar(&c.Batch, "batch", c.Batch, "rows of a batch, at most as many as the examples fill")
 	f.IntVar(&c.Training.Accumulate, "accumulate", c.Training.Accumulate, "batches of a step")
 	f.IntVar(&c.Epochs, "epochs", c.Epochs, "passes over the examples (default 3, or more until there are 100 steps)")
 	f.IntVar(&c.Training.Steps, "steps", c.Training.Steps, "training steps (default those of --epochs)")

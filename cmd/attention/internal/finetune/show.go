@@ -41,7 +41,8 @@ func (e *examples) showLessons(ctx context.Context, w io.Writer, tokenizer text.
 	return nil
 }
 
-// unread describes the keys of examples that are not read: the ten that most examples have, and the number of the others.
+// unread describes the keys of examples that are not read: the ten that most examples have, and the number of the
+// others.
 func (e *examples) unread() (phrases []string) {
 	counts := map[string]int{}
 	for _, file := range e.files {

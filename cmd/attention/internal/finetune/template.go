@@ -31,8 +31,8 @@ func templateOf(name string) (string, error) {
 	return string(source), nil
 }
 
-// haveThoughts reports whether an answer in a file of examples has thoughts. A wrong file is reported where its examples
-// are learned.
+// haveThoughts reports whether an answer in a file of examples has thoughts. A wrong file is reported where its
+// examples are learned.
 func haveThoughts(path string) bool {
 	file, err := text.OpenExamples(path)
 	if err != nil {

@@ -27,14 +27,15 @@ type Classes struct {
 func (in *Inspection) OpenClasses() (*Classes, error) {
 	t := in.Config.Tuning
 	if t == nil || len(t.Classes) == 0 {
-		return nil, fmt.Errorf("%s: got a model that has learned no classes, want a run of attention finetune --task classify",
-			in.Dir)
+		return nil, fmt.Errorf("%s: got a model that has learned no classes, want a run of attention finetune "+
+			"--task classify", in.Dir)
 	}
 	m, err := in.Open()
 	if err != nil {
 		return nil, err
 	}
-	c := &Classes{Names: t.Classes, Notes: m.Notes, model: m.base.Classifier, params: m.base.Params, Window: m.Model.Context()}
+	c := &Classes{Names: t.Classes, Notes: m.Notes, model: m.base.Classifier, params: m.base.Params,
+		Window: m.Model.Context()}
 	c.lessons, err = text.NewLessons(context.Background(), text.LessonConfig{Tokenizer: m.Tokenizer, Ends: m.Ends,
 		Classes: t.Classes})
 	return c, err
@@ -49,8 +50,8 @@ func (in *Inspection) checkWrites() error {
 		in.Dir, program.Command("classify", "--model", in.Dir, "--text", "TEXT"))
 }
 
-// Of returns the probability of each class of a text, and how many tokens the text has. If they are more than the window,
-// it reads the beginning.
+// Of returns the probability of each class of a text, and how many tokens the text has. If they are more than the
+// window, it reads the beginning.
 func (c *Classes) Of(given string) (chances []float64, tokens int, err error) {
 	ids, err := c.lessons.Asked(given)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 const Runs = "runs"
 
 // Newest returns the folder of the run in Runs that was begun or resumed last, of those whose model is of one of these
-// kinds, has weights and is accepted (nil accepts all). It notes which one it is. If none is, the error is that about
-// one of them.
+// kinds, has weights and is accepted (nil accepts all). It notes which one it is. If all are refused, the error is that
+// about one of them.
 func Newest(notes io.Writer, accept func(*Inspection) error, kinds ...string) (dir string, err error) {
 	names, _ := folder.Names(Runs) // a folder that is not there has no runs
 	var newest time.Time

@@ -13,27 +13,27 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Source says where a model is.
+// Source is the place of a model.
 type Source struct {
 	Dir     string // of the model, or of an adapter in PEFT's form, which is opened with its base; "" is the newest run
 	Base    string // where the base of an adapter or of a run of attention finetune is now; "" means where it was
 	Adapter string // folder of an adapter in PEFT's form that is added to the model; "" for none
 }
 
-// Flags defines the flags but --model.
+// Flags defines the flags except --model.
 func (s *Source) Flags(f *pflag.FlagSet) {
 	f.StringVar(&s.Base, "base", "",
 		"`folder` in which the base of a run of attention finetune, or of an adapter as --model, is now")
 	f.StringVar(&s.Adapter, "adapter", "", "`folder` of an adapter in PEFT's form that is added to the model")
 }
 
-// Inspect reads what the folders hold, except the weights; of the runs the newest one of a model of these kinds, whose
-// name it notes. Its errors name the flags.
+// Inspect reads the folders, except the weights. Without Dir it takes the newest run whose model is of one of these
+// kinds, and notes its name. Its errors name the flags.
 func (s Source) Inspect(notes io.Writer, kinds ...string) (in *Inspection, err error) {
 	return s.inspect(notes, nil, kinds...)
 }
 
-// inspect is Inspect with what the newest run must be, too.
+// inspect is Inspect with a condition that the newest run must satisfy.
 func (s Source) inspect(notes io.Writer, accept func(*Inspection) error, kinds ...string) (in *Inspection, err error) {
 	dir, added := s.Dir, addedAdapter{"--adapter", s.Adapter}
 	if dir == "" {

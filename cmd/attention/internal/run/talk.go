@@ -10,8 +10,8 @@ import (
 	"attention/train/text"
 )
 
-// Rendering says how conversations with a model are rendered: those of a run as its examples were, with the date of its
-// beginning. Models that can think are asked not to, unless they have been tuned with thoughts.
+// Rendering returns how conversations with a model are rendered: for a run as its examples were, with the date on which
+// it began. Models that can think are asked not to, unless they have been tuned with thoughts.
 func (t *Tuning) Rendering() text.TemplateConfig {
 	if t == nil {
 		return text.TemplateConfig{ThinkingOff: true}
@@ -19,10 +19,10 @@ func (t *Tuning) Rendering() text.TemplateConfig {
 	return text.TemplateConfig{ThinkingOff: !t.Thinking, Now: t.Date}
 }
 
-// Rendering says how the conversations of a run are rendered.
+// Rendering returns how the conversations of a run are rendered.
 func (b *Base) Rendering() text.TemplateConfig { return b.tuning.Rendering() }
 
-// Rendering says how a conversation with the model is rendered today.
+// Rendering returns how a conversation with the model is rendered today.
 func (m *OpenModel) Rendering() text.TemplateConfig {
 	var of *Tuning
 	if m.base != nil {

@@ -32,7 +32,7 @@ type Tuning struct {
 	TrainOnPrompts bool               `json:"train_on_prompts,omitempty"`
 	Classes        []string           `json:"classes,omitempty"`  // of texts, if those are learned
 	Thinking       bool               `json:"thinking,omitempty"` // the examples have thoughts, and templates ask for them
-	Date           time.Time          `json:"date,omitzero"`      // today, for templates that write it
+	Date           time.Time          `json:"date,omitzero"`      // when the run began, for templates that write a date
 }
 
 // Validate returns an error for the first wrong field.
@@ -78,7 +78,8 @@ func SourceOf(path string) (TextSource, error) {
 func (s TextSource) Same() error {
 	now, err := SourceOf(s.Name)
 	if err == nil && now.SHA256 != s.SHA256 {
-		err = fmt.Errorf("%s: got files with SHA-256 %s, want %s, those that the run began with", s.Name, now.SHA256, s.SHA256)
+		err = fmt.Errorf("%s: got files with SHA-256 %s, want %s, those that the run began with", s.Name,
+			now.SHA256, s.SHA256)
 	}
 	return err
 }
@@ -188,7 +189,8 @@ func (t *Tuning) OpenTemplate(g *pretrained.GPT) (ends []int, of *text.Template,
 // moveBase says where the base of a run of attention finetune is now; "" means where it was. Another model has none.
 func (in *Inspection) moveBase(dir string) error {
 	if dir != "" && in.Config.Tuning == nil {
-		return fmt.Errorf("--base: got %s with the model of %s, want none: it is no run of attention finetune and no adapter", dir, in.Dir)
+		return fmt.Errorf("--base: got %s with the model of %s, want none: it is no run of attention finetune "+
+			"and no adapter", dir, in.Dir)
 	}
 	in.base = dir
 	return nil

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Await returns what work returns, or an Interrupted error as soon as ctx is done. Nobody waits for the work then, which
-// ends with the program: it is for work that neither hears a context nor prints nor writes anything.
+// Await returns what work returns, or an Interrupted error as soon as ctx is done. Nobody waits for the work then,
+// which ends with the program: it is for work that neither hears a context nor prints nor writes anything.
 func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -48,7 +48,8 @@ func (m translation) read(given string, then []int) (reading, error) {
 	}
 	lines := strings.Split(strings.TrimRight(strings.ToLower(given), "\n"), "\n")
 	if len(lines) > 2 {
-		return nil, fmt.Errorf("text: got %d lines, want a date and, in a second line, how its translation begins", len(lines))
+		return nil, fmt.Errorf("text: got %d lines, want a date and, in a second line, how its translation begins",
+			len(lines))
 	}
 	t := &pair{model: m}
 	var err error
