@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,20 +29,6 @@ func TestApplyHiddenKey(t *testing.T) {
 	weights, ok := applied(t, f).Get("weights")
 	require.True(t, ok)
 	require.Equal(t, []float64{1, 0}, weights.Data)
-}
-
-// TestApplyRenormalize: the chapter's layers take its word for the softmax over the visible keys.
-func TestApplyRenormalize(t *testing.T) {
-	for _, name := range []string{"causal", "multi_head_batch", "multi_head_wrapper", "simple"} {
-		f := caseFiles(t, name)
-		want := applied(t, f)
-		config, err := os.ReadFile(f.config)
-		require.NoError(t, err)
-		for _, renormalize := range []string{"true", "false"} {
-			got := applied(t, f.withConfig(t, strings.Replace(string(config), "}", `, "renormalize": `+renormalize+"}", 1)))
-			require.Equal(t, want.Tensors, got.Tensors, "%s, %s", name, renormalize)
-		}
-	}
 }
 
 // TestApplyAttentionIsTheChapters: the chapter's layers are configs of the layer attention.

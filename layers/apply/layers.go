@@ -105,9 +105,6 @@ type selfConfig struct {
 	NumHeads      int     `json:"num_heads"`
 	QKVBias       bool    `json:"qkv_bias"`
 	Dropout       float64 `json:"dropout"`
-	// Renormalize zeroes the weights of hidden keys and divides the others by their sum. The softmax over the visible
-	// keys, which the causal layers compute, is the same.
-	Renormalize bool `json:"renormalize"`
 }
 
 // newSelfAttention returns one of the chapter's layers other than additive.
