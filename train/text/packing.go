@@ -50,7 +50,7 @@ type PackSummary struct {
 	Fill                      float64 // the share of the rows' places that hold a token
 	Cut, Skipped              int     // examples that were too long
 	NothingLeft               int     // of those cut, examples without a token to learn, which are skipped, too
-	LastOnly                  int     // conversations with answers that are not learned (AssistantSpan.Changed)
+	Unlearned                 int     // conversations with answers that are not learned (AssistantSpan.Changed)
 }
 
 // Packed is a Resumable source of rows that hold several examples each, none of which sees another: a model's
@@ -138,7 +138,7 @@ func (p *Packed) measure(ctx context.Context, i int) error {
 		}
 	}
 	if !whole {
-		s.LastOnly++
+		s.Unlearned++
 	}
 	s.Examples, s.Tokens, s.Learned = s.Examples+1, s.Tokens+len(lesson.IDs), s.Learned+lesson.count()
 	s.Longest = max(s.Longest, len(lesson.IDs))

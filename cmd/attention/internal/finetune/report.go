@@ -100,7 +100,7 @@ func dataPhrases(s text.PackSummary) []string {
 		what string
 	}{{s.Cut, "cut to a row"}, {s.Skipped, "longer than a row and left out"},
 		{s.NothingLeft, "left out because nothing to learn was left"},
-		{s.LastOnly, "with answers that are not learned, because the template leaves out parts of them"}} {
+		{s.Unlearned, "with answers that are not learned, because the template leaves out parts of them"}} {
 		if more.n > 0 {
 			phrases[len(phrases)-1] += ";"
 			phrases = append(phrases, fmt.Sprintf("%d %s", more.n, more.what))
