@@ -126,5 +126,5 @@ func TestAdaptersThatCannotBeOpened(t *testing.T) {
 		require.ErrorContains(t, err, whole, line)
 	}
 	_, _, err = attention(t, "view", "--model", "base", "--model", "adapter", "--adapter", "adapter")
-	require.ErrorContains(t, err, "--base, --adapter: got one without a single --model")
+	require.ErrorContains(t, err, "--base, --adapter: got one with 2 times --model, want --model once")
 }

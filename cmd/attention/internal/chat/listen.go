@@ -120,7 +120,7 @@ func (t *talk) save(path string) error {
 		return fmt.Errorf("got %q, want a file whose name ends with .jsonl", path)
 	}
 	if _, err := os.Stat(path); err == nil && path != t.saved {
-		return fmt.Errorf("got %s, which is there, want the name of a new file", path)
+		return fmt.Errorf("got %s, which exists, want the name of a new file", path)
 	}
 	err := folder.WriteFile(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)

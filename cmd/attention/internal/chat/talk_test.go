@@ -123,7 +123,7 @@ func TestCommands(t *testing.T) {
 	require.Equal(t, two, read(t, file))
 
 	_, notes = greedy(t, dir, "one\n/save "+file+"\n")
-	require.Equal(t, "attention: /save: got "+file+", which is there, want the name of a new file\n", notes)
+	require.Equal(t, "attention: /save: got "+file+", which exists, want the name of a new file\n", notes)
 	require.Equal(t, two, read(t, file))
 	_, notes = greedy(t, dir, "one\n/save "+file+"2.jsonl\ntwo\n/save "+file+"2.jsonl\n")
 	require.Equal(t, strings.Repeat("attention: "+file+"2.jsonl has the talk\n", 2), notes)

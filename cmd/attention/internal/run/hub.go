@@ -40,7 +40,7 @@ func checkFolder(path string) error {
 // NameHint returns the end of an error about a path that is not there: how to get the folder of a model that the path
 // names as the Hub or Ollama does, "" for other paths.
 func NameHint(given string) string {
-	const hint = "; the folder of a model on the Hub is written by: hf download %s --local-dir %s"
+	const hint = "; to get the folder of a model from the Hub: hf download %s --local-dir %s"
 	if m := hubURL.FindStringSubmatch(given); m != nil {
 		return fmt.Sprintf(hint, m[1], path.Base(m[1]))
 	}
@@ -70,5 +70,6 @@ func checkCache(dir string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%s: got a folder of the Hub's cache without snapshots, want the folder of a model", dir)
 	}
-	return fmt.Errorf("%s: got a folder of the Hub's cache, want the model's in it: %s", dir, filepath.Join(all, names[0]))
+	return fmt.Errorf("%s: got a folder of the Hub's cache, want the model's folder in it: %s", dir,
+		filepath.Join(all, names[0]))
 }

@@ -22,17 +22,17 @@ func TestFoldersOfOthers(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile("hub/models--X--Y/refs/main", []byte("def\n"), 0o644))
 	require.NoError(t, os.WriteFile("x.gguf", []byte("GGUF"), 0o644))
-	const download = ", want the folder of a model; the folder of a model on the Hub is written by: hf download X/Y-1.5 --local-dir Y-1.5"
+	const download = ", want the folder of a model; to get the folder of a model from the Hub: hf download X/Y-1.5 --local-dir Y-1.5"
 	snapshot := filepath.FromSlash("hub/models--X--Y/snapshots/def")
 	for path, want := range map[string]string{
-		"hub/models--X--Y":                         "hub/models--X--Y: got a folder of the Hub's cache, want the model's in it: " + snapshot,
-		"hub/models--X--Y/snapshots/":              "hub/models--X--Y/snapshots/: got a folder of the Hub's cache, want the model's in it: " + snapshot,
+		"hub/models--X--Y":                         "hub/models--X--Y: got a folder of the Hub's cache, want the model's folder in it: " + snapshot,
+		"hub/models--X--Y/snapshots/":              "hub/models--X--Y/snapshots/: got a folder of the Hub's cache, want the model's folder in it: " + snapshot,
 		"hub/models--X--Z":                         "hub/models--X--Z: got a folder of the Hub's cache without snapshots, want the folder of a model",
 		"X/Y-1.5":                                  download,
 		"https://huggingface.co/X/Y-1.5/tree/main": download,
 		"hf.co/X/Y-1.5":                            download,
 		"smollm2:135m": ", want the folder of a model; Ollama's models are GGUF files, which are not read; " +
-			"the folder of a model on the Hub is written by: hf download OWNER/NAME --local-dir NAME",
+			"to get the folder of a model from the Hub: hf download OWNER/NAME --local-dir NAME",
 		"runs/two": "runs/two: no such file or directory, want the folder of a model",
 		"./runs":   "open runs/config.json: no such file or directory, want the folder of a model, with config.json",
 		"x.gguf":   "x.gguf: got a GGUF file, which is written and not read, want the folder of a model, with config.json",

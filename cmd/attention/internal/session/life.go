@@ -135,7 +135,7 @@ func (s *Session) Explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%w; the checkpoints of %s cannot be read; once they can, resume with: %s",
 			err, path, s.ResumeCommand(path))
 	case newest == "" && s.stopped(ctx, err) && s.requireFresh() == nil:
-		return fmt.Errorf("%w; it begins anew with: %s", err, s.ResumeCommand(path))
+		return fmt.Errorf("%w; to begin it again: %s", err, s.ResumeCommand(path))
 	case newest == "":
 		return fmt.Errorf("%w; %s holds no model", err, path)
 	case notFinite: // resuming would repeat it

@@ -102,7 +102,8 @@ func (c *command) validate() error {
 	case c.text != "" && c.textFile != "":
 		return errors.New("--text-file: got a file besides --text, want one of them")
 	case len(c.models) != 1 && c.source != (run.Source{}):
-		return errors.New("--base, --adapter: got one without a single --model, want one --model; an adapter's folder is one, too")
+		return fmt.Errorf("--base, --adapter: got one with %d times --model, want --model once; an adapter's folder can be "+
+			"the --model, too", len(c.models))
 	case c.open && c.export != "":
 		return errors.New("--open: got it besides --export, which serves no page, want one of them")
 	}
