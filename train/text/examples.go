@@ -25,6 +25,7 @@ type Examples struct {
 	at    []place
 
 	talks  bool           // a template makes the text of some
+	thinks bool           // answers of some have thoughts
 	unread map[string]int // in how many examples each key is that is not read
 }
 
@@ -162,7 +163,10 @@ func (e *Examples) about(i int, err error) error { return fmt.Errorf("%s: %w", e
 // its completion.
 func (e *Examples) NeedTemplate() bool { return e.talks }
 
-// Unread returns in how many examples each of the keys is that are not read, of the first 1000 such keys.
+// Think reports whether answers of some examples have thoughts.
+func (e *Examples) Think() bool { return e.thinks }
+
+// Unread returns the number of examples with each key that is not read, for the first 1000 such keys.
 func (e *Examples) Unread() map[string]int { return e.unread }
 
 // mostUnread is the most keys that are counted.
@@ -182,7 +186,7 @@ func (e *Examples) add(raw []byte, offset int64, line int) error {
 	if err != nil {
 		return fmt.Errorf("%s %d: %w", e.unit, line, err)
 	}
-	e.talks = e.talks || of.Messages != nil && !of.Pair
+	e.talks, e.thinks = e.talks || of.Messages != nil && !of.Pair, e.thinks || of.Thinks()
 	for _, key := range unread {
 		if e.unread[key] > 0 || len(e.unread) < mostUnread {
 			e.unread[key]++

@@ -39,10 +39,5 @@ func haveThoughts(path string) bool {
 		return false
 	}
 	defer file.Close()
-	for i := range file.Len() {
-		if e, err := file.At(i); err != nil || e.Thinks() {
-			return err == nil
-		}
-	}
-	return false
+	return file.Think()
 }
