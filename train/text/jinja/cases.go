@@ -29,13 +29,13 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(c rune) bool { return c >= utf8.RuneSelf }) < 0
 }
 
-// capitalized returns a text whose first letter is large, and the others small.
+// capitalized returns a text with its first letter in upper case and the others in lower case.
 func capitalized(s string) string {
 	n := runeLen(s)
 	return cases.Title(language.Und, cases.NoLower).String(s[:n]) + strings.TrimPrefix(lower("a"+s[n:]), "a")
 }
 
-// titled returns a text in which the first letter after anything but letters is large, and the others small.
+// titled returns a text in which each first letter of a run of letters is in upper case, and the others in lower case.
 func titled(s string) string {
 	var b strings.Builder
 	for s != "" {
@@ -51,12 +51,13 @@ func titled(s string) string {
 	return b.String() + s
 }
 
-// isCased reports whether a letter is a large or a small one.
+// isCased reports whether a letter is in upper, lower or title case.
 func isCased(c rune) bool {
 	return unicode.IsUpper(c) || unicode.IsLower(c) || unicode.IsTitle(c)
 }
 
-// titleOfWords is the filter title: each word begins with a large letter. Words begin after white space and brackets.
+// titleOfWords is the filter title: each word begins with an upper-case letter. Words begin after white space and
+// brackets.
 func titleOfWords(r *run, x any, _ given) any {
 	s := r.str(x)
 	r.spend(8 * len(s))
@@ -76,14 +77,14 @@ func titleOfWords(r *run, x any, _ given) any {
 	return b.String()
 }
 
-// isLower reports whether a text has small letters and no large ones.
+// isLower reports whether a text has lower-case letters and no upper-case ones.
 func isLower(s string) bool {
 	return strings.IndexFunc(s, unicode.IsLower) >= 0 && strings.IndexFunc(s, func(c rune) bool {
 		return unicode.IsUpper(c) || unicode.IsTitle(c)
 	}) < 0
 }
 
-// isUpper reports whether a text has large letters and no small ones.
+// isUpper reports whether a text has upper-case letters and no lower-case ones.
 func isUpper(s string) bool {
 	return strings.IndexFunc(s, unicode.IsUpper) >= 0 && strings.IndexFunc(s, func(c rune) bool {
 		return unicode.IsLower(c) || unicode.IsTitle(c)

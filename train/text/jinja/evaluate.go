@@ -55,7 +55,7 @@ func (e choice) evaluate(r *run) any {
 	return r.eval(e.no)
 }
 
-// logical is the first of its items that is true, as by or, or that is not, as by and; or else the last.
+// logical is or, if until is true, or and: the first item that is as true as until, or else the last item.
 type logical struct {
 	until bool
 	items []expression
@@ -98,7 +98,7 @@ func (e comparison) evaluate(r *run) any {
 	return true
 }
 
-// chain is a chain of arithmetic, of which the first operators bind first.
+// chain is a chain of arithmetic operators, which are applied from left to right.
 type chain struct {
 	first expression
 	rest  []operand

@@ -93,7 +93,7 @@ func (p *parser) product() expression { return p.chain((*parser).power, "*", "/"
 
 func (p *parser) power() expression { return p.chain((*parser).filtered, "**") }
 
-// chain returns operands of a kind between operators, of which the first ones bind first.
+// chain returns operands of a kind between operators that are applied from left to right.
 func (p *parser) chain(of func(p *parser) expression, operators ...string) expression {
 	e := chain{first: of(p)}
 	for p.is(operatorToken, operators...) {

@@ -18,7 +18,7 @@ import (
 // jsonForm is how values are written as JSON.
 type jsonForm struct {
 	item, key string  // what separates items, and a key from its value
-	indent    *string // of what is within another value; nil for one line
+	indent    *string // of nested values; nil for one line
 	ascii     bool    // whether other characters than ASCII are escaped
 	sorted    bool    // whether keys are sorted
 }

@@ -41,7 +41,7 @@ func (l *lexer) add(kind tokenKind, text string) {
 	l.tokens = append(l.tokens, token{kind, text, *l.line})
 }
 
-// take returns the next n bytes and goes on after them.
+// take consumes the next n bytes and returns them.
 func (l *lexer) take(n int) string {
 	text := l.rest[:n]
 	*l.line += strings.Count(text, "\n")
@@ -159,7 +159,7 @@ func (l *lexer) comment() {
 // tag adds the tokens of a tag.
 func (l *lexer) tag(open, end tokenKind, mark string) {
 	l.add(open, "{"+mark[:1])
-	var closing []byte // the brackets that are to come
+	var closing []byte // the closing brackets that are expected
 	for {
 		l.takeSpace()
 		sign := 0
@@ -187,7 +187,7 @@ func (l *lexer) tag(open, end tokenKind, mark string) {
 var operators = []string{"<=", ">=", "==", "!=", "**", "//", "(", ")", "{", "}", "[", "]", ",", ".", ":", "|", "<", ">",
 	"+", "-", "~", "*", "/", "%", "="}
 
-// next adds a token of a tag and returns the brackets that are to come.
+// next adds a token of a tag and returns the closing brackets that are expected.
 func (l *lexer) next(closing []byte) []byte {
 	if number, kind := l.number(); number != "" {
 		l.add(kind, strings.ReplaceAll(l.take(len(number)), "_", ""))

@@ -89,7 +89,7 @@ func (r *run) path(x, path any) any {
 	return x
 }
 
-// keyOf returns what values are ordered by: their attribute, or themselves. Texts are small letters, unless exact.
+// keyOf returns the sort key of a value: an attribute or the value itself, a text in lower case unless exact.
 func (r *run) keyOf(x, attribute any, exact bool) any {
 	key := r.path(x, attribute)
 	if text, ok := textOf(key); ok && !exact {
@@ -99,7 +99,7 @@ func (r *run) keyOf(x, attribute any, exact bool) any {
 	return key
 }
 
-// keyed is a value with what it is ordered by.
+// keyed is a value with its sort key.
 type keyed struct{ key, value any }
 
 func (r *run) keyed(x any, key func(any) any) []keyed {
@@ -230,7 +230,7 @@ func mapped(r *run, x any, g given) any {
 	return &generator{items}
 }
 
-// selected returns the items, or with attributes those whose attribute, of which a test says want.
+// selected returns the items for which a test gives want: a test of the item, or with attributes of its attribute.
 func selected(r *run, x any, g given, attributes, want bool) any {
 	var attribute any
 	args := g.args

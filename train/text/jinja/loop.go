@@ -59,7 +59,7 @@ type loopState struct {
 	i     int
 }
 
-// member returns what a template asks of a loop.
+// member returns a member of the variable loop.
 func (l *loopState) member(name string) any {
 	n := len(l.items)
 	switch name {

@@ -57,7 +57,7 @@ func (r *run) item(x, key any) any {
 	return undefined{r.str(key)}
 }
 
-// indexOf returns an index, of which negative ones count from the end, and reports whether it is below n.
+// indexOf returns an index, which counts from the end if it is negative, and reports whether it is below n.
 func indexOf(key any, n int) (int, bool) {
 	i, ok := smallInteger(key)
 	if i < 0 {

@@ -42,7 +42,7 @@ func (r *run) eval(e expression) any {
 	return e.evaluate(r)
 }
 
-// read pays for a look at all of a value, without the values within it.
+// read pays for reading a value, without the values within it.
 func (r *run) read(x any) {
 	switch x := x.(type) {
 	case string:
@@ -83,7 +83,7 @@ func (b *builder) repeat(text string, n int) {
 	b.WriteString(strings.Repeat(text, max(n, 0)))
 }
 
-// deeper counts what is within one another; the function that it returns ends one.
+// deeper counts a level of nesting; the function that it returns ends the level.
 func (r *run) deeper() func() {
 	if r.depth++; r.depth > mostDepth {
 		fail("got more than %d calls or values within one another, want fewer", mostDepth)

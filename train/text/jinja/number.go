@@ -25,7 +25,7 @@ func integerOf(n *big.Int) any {
 	return n
 }
 
-// integerIn returns an integer, of which booleans are 0 and 1, and reports whether a value is one.
+// integerIn returns an integer, for a boolean 0 or 1, and reports whether a value is one.
 func integerIn(x any) (*big.Int, bool) {
 	if n, ok := x.(*big.Int); ok {
 		return n, true
@@ -36,7 +36,7 @@ func integerIn(x any) (*big.Int, bool) {
 	return nil, false
 }
 
-// smallInteger returns an integer that an int holds, of which booleans are 0 and 1, and reports whether a value is one.
+// smallInteger returns an integer that an int holds, for a boolean 0 or 1, and reports whether a value is one.
 func smallInteger(x any) (int, bool) {
 	switch x := x.(type) {
 	case int:

@@ -56,7 +56,7 @@ func toInteger(r *run, x any, g given) any {
 	return integerOf(n)
 }
 
-// noUndefined refuses what is not there.
+// noUndefined refuses an undefined value.
 func (r *run) noUndefined(x any) {
 	if u, ok := x.(undefined); ok {
 		fail("got nothing defined: %s, want a value", u.name)

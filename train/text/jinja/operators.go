@@ -57,7 +57,7 @@ func (r *run) add(x, y any) any {
 	return nil
 }
 
-// times returns a text, a list or a tuple as often as y says, or nil.
+// times returns a text, a list or a tuple repeated y times, or nil.
 func (r *run) times(x, y any) any {
 	n, ok := smallInteger(y)
 	if n = max(n, 0); !ok {
@@ -100,7 +100,7 @@ func (r *run) join(texts []string, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// compare returns what an operator says of two values.
+// compare returns the result of a comparison.
 func (r *run) compare(operator string, x, y any) bool {
 	switch operator {
 	case "==":

@@ -54,7 +54,7 @@ func (p *parser) operator(text string) {
 	}
 }
 
-// deeper counts what is within one another; the function that it returns ends one.
+// deeper counts a level of nesting; the function that it returns ends the level.
 func (p *parser) deeper() func() {
 	before := p.depth
 	p.deepen()
@@ -150,7 +150,7 @@ func (p *parser) set() statement {
 	return s
 }
 
-// target returns what is assigned to: a variable, a name of a namespace, or a tuple of them.
+// target returns the target of an assignment: a variable, a name of a namespace, or a tuple of them.
 func (p *parser) target() expression {
 	var items []expression
 	for {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// escapes are the characters that a letter after a backslash stands for.
+// escapes are the characters of escapes by the letter after the backslash.
 var escapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v", '\'': "'",
 	'"': `"`, '\\': `\`, '\n': ""}
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// split cuts a string at a separator, or at white space, at most as often as the second argument says.
+// split cuts a string at a separator, or at white space, at most as many times as the second argument.
 func split(r *run, s string, g given) any {
 	most := argumentOf(g, 1, -1)
 	if most < 0 {
@@ -29,7 +29,7 @@ func separatorOf(g given) string {
 	return separator
 }
 
-// fields cuts a string at white space, at most as often as most says.
+// fields cuts a string at white space, at most most times.
 func fields(r *run, s string, most int) (parts []string) {
 	r.spend(2 * len(s))
 	for s = strings.TrimLeftFunc(s, isSpace); s != ""; s = strings.TrimLeftFunc(s, isSpace) {

@@ -74,7 +74,7 @@ type macro struct {
 	body       []statement
 }
 
-// execute makes the macro a function, which sees the variables where the macro stands.
+// execute makes the macro a function, which sees the variables of the scope that defines it.
 func (s macro) execute(r *run) jump {
 	up := r.scope
 	r.set(s.name, function(func(r *run, args []any, named *Dict) (text any) {

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// str returns a value as Python's str does, and what is not there as nothing.
+// str returns a value as Python's str does, and an undefined value as "".
 func (r *run) str(x any) string {
 	switch x := x.(type) {
 	case undefined:

@@ -35,7 +35,7 @@ func strftime(r *run, args []any, _ *Dict) any {
 	}
 }
 
-// timePart returns what a letter of strftime stands for.
+// timePart returns the text for a letter of strftime.
 func timePart(now time.Time, letter byte) (string, bool) {
 	if form, ok := timeForms[letter]; ok {
 		return now.Format(form), true

@@ -66,7 +66,7 @@ func init() {
 	}
 }
 
-// test reports what the test with a name says of a value.
+// test returns the result of the test with a name for a value.
 func (r *run) test(name string, x any, args []any, named *Dict) bool {
 	t, ok := tests[name]
 	if !ok {

@@ -36,10 +36,10 @@ func (d *Dict) Keys() []string {
 	return d.keys
 }
 
-// undefined is the value of what is not there, with its name.
+// undefined is the value of a variable or member that does not exist, with its name.
 type undefined struct{ name string }
 
-// markup is a text that the filter safe or escape has made: what is added to it is escaped.
+// markup is a text from the filter safe or escape: text that is added to it is escaped.
 type markup string
 
 // tuple is a list in parentheses.
@@ -147,7 +147,7 @@ func sequenceOf(x any) ([]any, bool) {
 	return nil, false
 }
 
-// iterate returns what a loop over a value yields: items, characters, or the keys of a dict.
+// iterate returns the values of a loop over a value: items, characters, or the keys of a dict.
 func (r *run) iterate(x any) []any {
 	items, ok := r.iterable(x)
 	if !ok {
