@@ -29,7 +29,7 @@ func separatorOf(g given) string {
 	return separator
 }
 
-// fields cuts a string at white space, at most most times.
+// fields cuts a string at white space, up to most times.
 func fields(r *run, s string, most int) (parts []string) {
 	r.spend(2 * len(s))
 	for s = strings.TrimLeftFunc(s, isSpace); s != ""; s = strings.TrimLeftFunc(s, isSpace) {

@@ -8,13 +8,13 @@ import (
 )
 
 const help = `Trains a model further on examples: conversations, instructions with answers, or
-texts. --model is a folder as for attention generate. By default it stays as it
-is, and what is trained are adapters of low rank beside its linear maps (LoRA),
-some thousandth of its size; --lora 0 trains it whole, and --whole trains parts
-of it whole beside adapters.
+texts. --model is a folder as for attention generate. By default the model does
+not change: the command trains adapters of low rank beside its linear maps
+(LoRA), which are a small part of its size. --lora 0 trains the model whole, and
+--whole trains parts of it whole beside adapters.
 
-DATA: --data is a file, or a folder with train, valid and test. By the end of
-their names files hold
+DATA: --data is a file, or a folder with train, valid and test. The end of a
+file's name says what it holds:
 
   .jsonl      in each line {"messages": [{"role": …, "content": …}, …]},
               {"prompt": …, "completion": …}, {"text": …}, {"instruction": …,
@@ -24,8 +24,8 @@ their names files hold
   .csv .tsv   a heading with such keys and a row for each, or a label and a text
 
 A conversation may have "system", "tools" and "chat_template_kwargs" beside it.
-A key that would change what is learned and is not read is an error. Other keys
-are named before training. The manual lists the forms.
+Keys that are not supported and would change the loss are errors. Other keys are
+named before training. The manual lists the forms.
 
 The loss covers the assistant's messages, including the token that ends each.
 For plain texts it covers every token. --show 3 prints the tokens of the first
@@ -50,10 +50,10 @@ time after three steps.
 
 A run's folder holds the adapter and what resumes it, not the model, which it
 names by its path and its checksum. If it has moved, --base says where it is.
-attention generate continues texts with the tuned model, and attention export
-writes it as one model, or the adapter alone. Ctrl-C and kill stop a run with a
-checkpoint, from which --resume goes on with the same bits. --view, mpirun and
-kill -USR1 do what they do for attention train.`
+attention generate and chat use the tuned model, classify that of --task
+classify, and export writes it as one model, or the adapter alone. Ctrl-C and
+kill stop a run with a checkpoint, from which --resume continues with the same
+bits. --view, mpirun and kill -USR1 do what they do for attention train.`
 
 const example = `  attention finetune --model runs/base --data talks.jsonl --out runs/talks
   attention finetune --model llama --data talks --lora 16 --targets v_proj
