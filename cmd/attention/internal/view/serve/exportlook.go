@@ -48,14 +48,14 @@ func (e *export) addLook(ctx context.Context, request lookRequest) (*look.Look, 
 		}
 		return nil
 	}
-	for _, of := range [][]headOf{all[:1], all} { // the head that the page opens with, its journey, and the others
+	for i, of := range [][]headOf{all[:1], all[1:]} { // the head that the page opens with, its journey, and the others
 		if err := heads(s.head, "head", "", of); err != nil {
 			return nil, err
 		}
 		if err := heads(s.values, "values", "steps of ", of); err != nil { // which Steps computes with
 			return nil, err
 		}
-		if len(of) == 1 {
+		if i == 0 {
 			if err := e.addJourneys(ctx, l); err != nil {
 				return nil, err
 			}
