@@ -72,12 +72,15 @@ func (s *Session) onStep(r train.StepResult) {
 
 // printTimeLeft prints after the session's third step how long the others take at the speed of the last two.
 func (s *Session) printTimeLeft() {
+	if !s.PrintTimeLeft {
+		return
+	}
 	const paced = 3
 	taken, left := s.Loop.Steps()-s.From, s.Training.Steps-s.Loop.Steps()
 	if taken == 1 {
 		s.paced = program.Now()
 	}
-	if !s.PrintTimeLeft || taken != paced || left == 0 {
+	if taken != paced || left == 0 {
 		return
 	}
 	s.Progress.Clear()

@@ -135,7 +135,7 @@ func follow(t *testing.T, url string) (last func() lastState) {
 	events := bufio.NewReader(r.Body)
 	first, err := events.ReadString('\n')
 	require.NoError(t, err)
-	require.Regexp(t, `^data: \d+\n$`, first, "a state, perhaps of a run that has gone on")
+	require.Regexp(t, `^data: \d+ running\n$`, first, "a state, perhaps of a run that has gone on")
 	return func() (state lastState) {
 		text, err := io.ReadAll(events)
 		require.NoError(t, err)
