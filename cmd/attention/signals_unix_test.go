@@ -19,7 +19,7 @@ import (
 )
 
 // longCommands are calls that take many seconds, one for each kind of long work. A signal comes when the command has
-// printed at, or a second after its start.
+// printed at, or half a second after its start.
 var longCommands = []struct {
 	args, at string
 	keep     bool // files are left: a checkpoint
@@ -68,7 +68,7 @@ func TestLongCommandsHearSignals(t *testing.T) {
 		require.NoError(t, c.Start())
 		return c, stdout, &notes
 	}
-	c, stdout, notes := start("train --model gpt --layers 12 --heads 12 --width 96 --context 500 --steps 1 --batch 1 " +
+	c, stdout, notes := start("train --model gpt --layers 48 --heads 12 --width 96 --context 500 --steps 1 --batch 1 " +
 		"--eval-batches 1 --sample 0 --out base")
 	_, _ = io.Copy(io.Discard, stdout)
 	require.NoError(t, c.Wait(), notes)
@@ -91,7 +91,7 @@ func TestLongCommandsHearSignals(t *testing.T) {
 					_, _ = io.Copy(io.Discard, stdout)
 				}()
 				if row.at == "" {
-					time.Sleep(time.Second)
+					time.Sleep(time.Second / 2)
 				} else {
 					select {
 					case <-printed:
