@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"attention/internal/golden"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -91,15 +93,15 @@ func TestWholeSkills(t *testing.T) {
 
 // The page of fine-tuning prints what it shows, where SmolLM2's folder is.
 func TestWholeFinetuning(t *testing.T) {
-	models := os.Getenv("ATTENTION_MODELS")
-	if models == "" {
-		t.Skip("needs published weights: only with ATTENTION_MODELS, a folder with smollm2 in it")
+	if testing.Short() {
+		t.Skip("trains for a minute")
 	}
+	smollm2 := golden.Published(t, "smollm2")
 	root, err := filepath.Abs(repository)
 	require.NoError(t, err)
 	dir, environment := readmeFolder(t, root, finetuning)
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "smollm2")))
-	require.NoError(t, os.Symlink(filepath.Join(models, "smollm2"), filepath.Join(dir, "smollm2")))
+	require.NoError(t, os.Symlink(smollm2, filepath.Join(dir, "smollm2")))
 	for _, s := range shellScripts(readFile(t, finetuning), false, nil) {
 		requireShown(t, s.shown, s.run(t, dir, environment, strings.NewReplacer()), regexp.MustCompile(`[0-9]+\.[0-9]+`))
 	}
