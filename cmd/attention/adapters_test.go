@@ -87,7 +87,7 @@ func pageNumbers(page string) string {
 	return page
 }
 
-// What cannot be opened is refused in one line that names the flag, what it got and what it wants.
+// An adapter that cannot be opened is refused in one line that names the flag, the value and the wanted value.
 func TestAdaptersThatCannotBeOpened(t *testing.T) {
 	smallAdapter(t)
 	require.NoError(t, os.CopyFS("dora", os.DirFS("adapter")))

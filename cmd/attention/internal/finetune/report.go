@@ -123,7 +123,7 @@ func (r *tuning) printEvaluation(e train.Evaluation) {
 	}
 }
 
-// unit returns what a loss is averaged over.
+// unit returns the name of the items that a loss is a mean over.
 func (r *tuning) unit() string {
 	if r.base.Classifier != nil {
 		return "text"

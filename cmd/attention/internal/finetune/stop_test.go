@@ -90,8 +90,8 @@ func TestStoppedRunsResume(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// TestStoppedLastAnswers: a run that is stopped while it prints its last answers is finished: the model is whole, and the
-// one line says where it is.
+// TestStoppedLastAnswers: a run that is stopped while it prints its last answers is finished: the model is whole, and
+// the one line says where it is.
 func TestStoppedLastAnswers(t *testing.T) {
 	_, flags := files(t, "--steps", "2", "--eval-every", "0")
 	dir := filepath.Join(t.TempDir(), "run")

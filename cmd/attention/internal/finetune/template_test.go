@@ -78,8 +78,8 @@ func TestExportedTalksAreTheRuns(t *testing.T) {
 	}
 }
 
-// TestTalksAsTrained: a conversation with a run is asked as its examples were learned, with the date and the same mode of
-// thinking: off, unless the examples have thoughts.
+// TestTalksAsTrained: a conversation with a run is asked as its examples were learned, with the date and the same
+// mode of thinking: off, unless the examples have thoughts.
 func TestTalksAsTrained(t *testing.T) {
 	mine := filepath.Join(t.TempDir(), "mine.jinja")
 	require.NoError(t, os.WriteFile(mine, []byte(`{{ strftime_now('%d %B %Y') }} `+
