@@ -27,7 +27,7 @@ func NewClassifier(m *Decoder, classes int, seed int64) (*Classifier, error) {
 	}
 	defer m.params.adding()()
 	table := m.config.table(classes)
-	head, err := newEmbeddingLike(m.params.Scope("score"), table)
+	head, err := newEmbedding(m.params.Scope("score"), table)
 	if err != nil {
 		return nil, err
 	}

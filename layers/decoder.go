@@ -39,9 +39,9 @@ func newDecoder(s Scope, given DecoderConfig) (*Decoder, error) {
 	}
 	at, parts := c.Layout.names(), maker{scope: s}
 	m := &Decoder{name: s.name("Decoder"), config: given.clone(), params: s.params}
-	m.tokens = part(&parts, at.tokens, newEmbeddingLike, c.table(c.VocabSize))
+	m.tokens = part(&parts, at.tokens, newEmbedding, c.table(c.VocabSize))
 	if c.LearnedPositions {
-		m.positions = part(&parts, at.positions, newEmbeddingLike, c.table(c.ContextLength))
+		m.positions = part(&parts, at.positions, newEmbedding, c.table(c.ContextLength))
 	}
 	for i := range c.NumLayers {
 		m.blocks = append(m.blocks, part(&parts, fmt.Sprintf("%s.%d", at.blocks, i), newBlock, c.Block(i)))
@@ -49,7 +49,7 @@ func newDecoder(s Scope, given DecoderConfig) (*Decoder, error) {
 	m.norm = part(&parts, at.lastNorm, newNorm, c.Norm)
 	m.head = m.tokens
 	if !c.TieWordEmbeddings {
-		m.head = part(&parts, at.head, newEmbeddingLike, c.table(c.VocabSize))
+		m.head = part(&parts, at.head, newEmbedding, c.table(c.VocabSize))
 	}
 	if parts.err == nil { // both may get an adapter
 		of := linearMap{extra: true, table: true}

@@ -61,9 +61,9 @@ func (m *Decoder) ForwardCached(b *Build, ids, start *G.Node, cache DecoderCache
 // sequences of several lengths are read together: shorter ones are filled up with any ids,
 // which later chunks overwrite.
 //
-// The states of linear attention are not overwritten. A model with it needs lengths, int or int64 (B), the tokens of
-// each sequence that count, and each sequence starts where its tokens before end, or at 0 to begin anew. Others take
-// nil.
+// Linear attention cannot overwrite its states, so a model with it needs lengths, int or int64 (B): how many tokens of
+// each sequence count. start is then the number of tokens that a sequence has had before, or 0 to begin anew. For other
+// models lengths is nil.
 func (m *Decoder) ForwardCachedAt(b *Build, ids, start, rows, lengths *G.Node, cache DecoderCache) (*G.Node, error) {
 	f := begin(b, m.name)
 	x := m.transformCached(f, ids, start, lengths, cache)

@@ -141,6 +141,6 @@ func (c DecoderConfig) Block(i int) BlockConfig {
 func (c DecoderConfig) width() int { return c.Blocks[0].Attention.EmbedDim }
 
 // table returns the config of an embedding of rows ids.
-func (c DecoderConfig) table(rows int) embeddingLike {
-	return embeddingLike{EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: c.width()}, 0.02}
+func (c DecoderConfig) table(rows int) EmbeddingConfig {
+	return EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: c.width(), std: 0.02}
 }

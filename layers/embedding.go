@@ -19,6 +19,8 @@ type EmbeddingConfig struct {
 	// PaddingIdx is the id of the padding, whose row begins with 0 and is not trained; nil
 	// means there is none.
 	PaddingIdx *int `json:"padding_idx,omitempty"`
+
+	std float64 // standard deviation of the initial weight; 0 means 1
 }
 
 // validate returns an error that names the first wrong field.
@@ -51,19 +53,9 @@ func NewEmbedding(s Scope, c EmbeddingConfig) (*Embedding, error) {
 }
 
 func newEmbedding(s Scope, c EmbeddingConfig) (*Embedding, error) {
-	return newEmbeddingLike(s, embeddingLike{c, 1})
-}
-
-// embeddingLike is an embedding with a standard deviation of its initial weight.
-type embeddingLike struct {
-	EmbeddingConfig
-	std float64
-}
-
-func newEmbeddingLike(s Scope, c embeddingLike) (*Embedding, error) {
 	m := maker{scope: s}
 	l := &Embedding{name: s.name("Embedding")}
-	l.weight = m.param("weight", Normal(0, c.std), c.NumEmbeddings, c.EmbeddingDim)
+	l.weight = m.param("weight", Normal(0, cmp.Or(c.std, 1)), c.NumEmbeddings, c.EmbeddingDim)
 	if c.PaddingIdx != nil {
 		l.padding = new(*c.PaddingIdx)
 		if value := l.weight.Value(); value != nil { // nil if the parameters are only declared
@@ -75,8 +67,8 @@ func newEmbeddingLike(s Scope, c embeddingLike) (*Embedding, error) {
 
 // scaledTable makes an embedding drawn with the deviation 1/√columns.
 func scaledTable(m *maker, name string, rows, columns int) *Embedding {
-	c := EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: columns}
-	return part(m, name, newEmbeddingLike, embeddingLike{c, 1 / math.Sqrt(float64(columns))})
+	c := EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: columns, std: 1 / math.Sqrt(float64(columns))}
+	return part(m, name, newEmbedding, c)
 }
 
 // clearRow sets a row of a matrix to 0.

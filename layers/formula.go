@@ -111,6 +111,11 @@ func (f *formula) gradientsAlong(weight Param) (c graph.LinearCrossEntropyConfig
 	return c
 }
 
+// crossEntropy returns the mean cross entropy of logits (…, V) for targets (…).
+func (f *formula) crossEntropy(logits, targets *G.Node) (*G.Node, error) {
+	return f.result(f.Of(graph.CrossEntropy(logits, targets, graph.CrossEntropyConfig{})))
+}
+
 // filled returns a constant tensor of one number.
 func (f *formula) filled(v float64, shape ...int) *G.Node {
 	return f.constant(fmt.Sprint("all ", v), slices.Repeat([]float64{v}, tensor.Shape(shape).TotalSize()), shape...)

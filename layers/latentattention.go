@@ -49,7 +49,7 @@ func newLatentAttention(s Scope, c LatentAttentionConfig) (*LatentAttention, err
 	l := &Attention{name: s.name("LatentAttention"), scope: s, config: a, layout: a.layout()}
 	m := maker{scope: s}
 	linear := func(name string, in, out int) *Linear {
-		return part(&m, name, newLinearLike, linearLike{LinearConfig{In: in, Out: out}, l.layout, 0})
+		return part(&m, name, newLinear, LinearConfig{In: in, Out: out, layout: a.Layout})
 	}
 	norm := func(name string, width int) *Norm {
 		return part(&m, name, newNorm, NormConfig{EmbedDim: width, Kind: RMSNorm})

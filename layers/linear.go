@@ -11,6 +11,9 @@ type LinearConfig struct {
 	In   int  `json:"in_features"`
 	Out  int  `json:"out_features"`
 	Bias bool `json:"bias,omitempty"`
+
+	layout Layout  // the weight's axes and initial values; empty means Book
+	std    float64 // standard deviation of the initial weight; 0 means the layout's initial values
 }
 
 func (c LinearConfig) validate() error { return config.AtLeast(c, 1, "In", "Out") }
@@ -29,25 +32,15 @@ func NewLinear(s Scope, c LinearConfig) (*Linear, error) {
 }
 
 func newLinear(s Scope, c LinearConfig) (*Linear, error) {
-	return newLinearLike(s, linearLike{c, layouts[Book], 0})
-}
-
-// linearLike is a linear map that is shaped and drawn as in a layout.
-type linearLike struct {
-	LinearConfig
-	layout
-	std float64 // standard deviation of the initial weight; 0 means as the layout draws it
-}
-
-func newLinearLike(s Scope, c linearLike) (*Linear, error) {
-	weight := c.weightInit(c.In)
+	at := c.layout.names()
+	weight := at.weightInit(c.In)
 	if c.std > 0 {
 		weight = Normal(0, c.std)
 	}
 	m := maker{scope: s}
-	l := &Linear{name: s.name("Linear"), transposed: c.transposed}
-	l.weight = m.weight("weight", weight, c.layout, c.Out, c.In)
-	l.bias = m.paramIf(c.Bias, "bias", c.biasInit(c.In), c.Out)
+	l := &Linear{name: s.name("Linear"), transposed: at.transposed}
+	l.weight = m.weight("weight", weight, at, c.Out, c.In)
+	l.bias = m.paramIf(c.Bias, "bias", at.biasInit(c.In), c.Out)
 	return done(&m, l)
 }
 

@@ -26,7 +26,7 @@ type LinearAttentionConfig struct {
 	QKNorm   bool           `json:"qk_norm,omitempty"` // queries and keys of a head get length 1, after the features
 	Scale    float64        `json:"scale,omitempty"`   // of the outputs; 0 means 1/√D
 
-	// Delta replaces what the state has for a key by the token's value, by a part of it that each token computes.
+	// Delta moves the state's value for a key towards the token's value by a fraction β(x): the delta rule.
 	Delta bool        `json:"delta,omitempty"`
 	Decay LinearDecay `json:"decay,omitempty"` // of the state at each token; zero means none
 	// Normalize divides a query's output by the sum of its weights, which Features keep above 0.

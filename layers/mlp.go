@@ -81,15 +81,15 @@ func NewMLP(s Scope, c MLPConfig) (*MLP, error) { return checked(s, "MLP", c, ne
 func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 	c = c.resolved()
 	at := c.Layout.names()
-	into := linearLike{LinearConfig{In: c.EmbedDim, Out: c.DimFeedforward, Bias: c.Bias}, at, 0}
-	outOf := linearLike{LinearConfig{In: c.DimFeedforward, Out: c.EmbedDim, Bias: c.Bias}, at, c.OutStd}
+	into := LinearConfig{In: c.EmbedDim, Out: c.DimFeedforward, Bias: c.Bias, layout: c.Layout}
+	outOf := LinearConfig{In: c.DimFeedforward, Out: c.EmbedDim, Bias: c.Bias, layout: c.Layout, std: c.OutStd}
 	m := maker{scope: s}
 	l := &MLP{name: s.name("MLP"), path: s.path, config: c}
 	if c.Activation.gated() {
-		l.gate = part(&m, at.gate, newLinearLike, into)
+		l.gate = part(&m, at.gate, newLinear, into)
 	}
-	l.in = part(&m, at.in, newLinearLike, into)
-	l.last = part(&m, at.last, newLinearLike, outOf)
+	l.in = part(&m, at.in, newLinear, into)
+	l.last = part(&m, at.last, newLinear, outOf)
 	return done(&m, l)
 }
 

@@ -89,8 +89,7 @@ func (m *Seq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node, e
 // are ids of target's shape; a target that is graph.IgnoreTarget does not count.
 func (m *Seq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*G.Node, error) {
 	f := begin(b, m.name)
-	logits := f.Of(m.Forward(b, source, target, lengths))
-	return f.result(f.Of(graph.CrossEntropy(logits, targets, graph.CrossEntropyConfig{})))
+	return f.crossEntropy(f.Of(m.Forward(b, source, target, lengths)), targets)
 }
 
 // Encode maps the ids of source (…, S) to a memory (…, S, E).

@@ -62,17 +62,20 @@ func (c Seq2SeqConfig) validate() error {
 
 // encoder returns the config of each block of the encoder, which sees all of the source.
 func (c Seq2SeqConfig) encoder() BlockConfig {
-	placement := PreNorm
+	b := torchBlock(c.norm(), c.NumHeads, c.NumKVHeads, c.DimFeedforward, c.Activation, c.Dropout)
 	if c.PostNorm {
-		placement = PostNorm
+		b.NormPlacement = PostNorm
 	}
+	return b
+}
+
+// torchBlock returns the config of a block that is nn.TransformerEncoderLayer's, of the width of its norm.
+func torchBlock(norm NormConfig, heads, kvHeads, hidden int, a Activation, dropout float64) BlockConfig {
 	return BlockConfig{
-		Attention: AttentionConfig{EmbedDim: c.EmbedDim, NumHeads: c.NumHeads, NumKVHeads: c.NumKVHeads, Layout: Torch,
-			QKVBias: true, OutBias: true, Dropout: c.Dropout, OutDropout: c.Dropout},
-		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: c.Activation, Bias: true,
-			Dropout: c.Dropout, HiddenDropout: c.Dropout},
-		Norm:          c.norm(),
-		NormPlacement: placement,
+		Attention: AttentionConfig{EmbedDim: norm.EmbedDim, NumHeads: heads, NumKVHeads: kvHeads, Layout: Torch,
+			QKVBias: true, OutBias: true, Dropout: dropout, OutDropout: dropout},
+		MLP:  MLPConfig{DimFeedforward: hidden, Activation: a, Bias: true, Dropout: dropout, HiddenDropout: dropout},
+		Norm: norm,
 	}
 }
 

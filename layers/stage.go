@@ -13,8 +13,8 @@ import (
 //	Attention  heads, gated with Gate, attended; a LinearAttention's, too
 //	MLP        up, gate if it is gated, activated, fed
 //
-// A block has the norms that it is made with: attended norm and fed norm are those of outputs, and attention sum and
-// mlp sum what the norms of sums take. What ResidualScale multiplies is attended scaled and fed scaled.
+// NormPlacement decides which norms a block has: attended norm and fed norm follow a part, and attention sum and mlp sum
+// come before a PostNorm. With ResidualScale, attended scaled and fed scaled are its products.
 type Stage struct {
 	Path    string  // of the layer, as an AttentionCall has it; "" of a Decoder
 	Name    string  // unique in its block

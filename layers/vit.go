@@ -64,13 +64,7 @@ func (c ViTConfig) columns() int  { return c.Width / c.PatchSize }
 func (c ViTConfig) patchDim() int { return c.PatchSize * c.PatchSize * c.Channels }
 
 func (c ViTConfig) block() BlockConfig {
-	return BlockConfig{
-		Attention: AttentionConfig{EmbedDim: c.EmbedDim, NumHeads: c.NumHeads, Layout: Torch, QKVBias: true,
-			OutBias: true, Dropout: c.Dropout, OutDropout: c.Dropout},
-		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: c.Activation, Bias: true,
-			Dropout: c.Dropout, HiddenDropout: c.Dropout},
-		Norm: c.norm(),
-	}
+	return torchBlock(c.norm(), c.NumHeads, 0, c.DimFeedforward, c.Activation, c.Dropout)
 }
 
 func (c ViTConfig) norm() NormConfig { return NormConfig{EmbedDim: c.EmbedDim, Bias: true} }
@@ -142,8 +136,7 @@ func (m *ViT) Forward(b *Build, picture *G.Node, seen mask.Mask) (*G.Node, error
 // int or int64 ([B,] R·C), of the patches; a class that is graph.IgnoreTarget does not count.
 func (m *ViT) Loss(b *Build, picture, targets *G.Node, seen mask.Mask) (*G.Node, error) {
 	f := begin(b, m.name)
-	logits := f.Of(m.Forward(b, picture, seen))
-	return f.result(f.Of(graph.CrossEntropy(logits, targets, graph.CrossEntropyConfig{})))
+	return f.crossEntropy(f.Of(m.Forward(b, picture, seen)), targets)
 }
 
 func (m *ViT) isPicture(f *formula, picture *G.Node) bool {

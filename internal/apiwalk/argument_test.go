@@ -135,13 +135,15 @@ func (a *arguments) pointers(t reflect.Type) []argument {
 
 // data are the structs with unexported fields whose zero value a caller may pass, each with the reason.
 var data = map[reflect.Type]string{
-	reflect.TypeFor[layers.Init]():     "the zero value is zeros",
-	reflect.TypeFor[mask.Blocks]():     "a caller fills in the node",
-	reflect.TypeFor[mask.CausalAt]():   "a caller fills in the node",
-	reflect.TypeFor[mask.Keep]():       "a caller fills in the node",
-	reflect.TypeFor[mask.KeyLengths](): "a caller fills in the node",
-	reflect.TypeFor[mask.Segments]():   "a caller fills in the nodes",
-	reflect.TypeFor[pretrained.GPT]():  "a caller fills in the model",
+	reflect.TypeFor[layers.EmbeddingConfig](): "a model fills in the deviation",
+	reflect.TypeFor[layers.Init]():            "the zero value is zeros",
+	reflect.TypeFor[layers.LinearConfig]():    "a model fills in the layout",
+	reflect.TypeFor[mask.Blocks]():            "a caller fills in the node",
+	reflect.TypeFor[mask.CausalAt]():          "a caller fills in the node",
+	reflect.TypeFor[mask.Keep]():              "a caller fills in the node",
+	reflect.TypeFor[mask.KeyLengths]():        "a caller fills in the node",
+	reflect.TypeFor[mask.Segments]():          "a caller fills in the nodes",
+	reflect.TypeFor[pretrained.GPT]():         "a caller fills in the model",
 }
 
 // made reports whether only the module's own functions make values of a type: it is a struct that has unexported

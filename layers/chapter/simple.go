@@ -30,15 +30,6 @@ func (SimpleSelfAttention) Forward(b *layers.Build, x *G.Node) (*G.Node, error) 
 	return graph.FusedAttention(x, x, x, unscaled)
 }
 
-// Stats returns statistics of the attention weights, with an H of 1.
-func (SimpleSelfAttention) Stats(b *layers.Build, x *G.Node) (*graph.AttentionStats, error) {
-	if err := checkTokens(b, x); err != nil {
-		return nil, err
-	}
-	_, stats, err := graph.FusedAttentionStats(x, x, x, unscaled, 0)
-	return stats, err
-}
-
 // Weights returns the attention weights (…, 1, T, T).
 func (SimpleSelfAttention) Weights(b *layers.Build, x *G.Node) (*G.Node, error) {
 	if err := checkTokens(b, x); err != nil {

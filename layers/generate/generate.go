@@ -36,8 +36,8 @@ type reader interface {
 	// read makes the model read more tokens and fills logits (V) with the scores of
 	// the token that follows. An error changes nothing.
 	read(ctx context.Context, ids []int, logits []float64) error
-	// keep forgets all of the text but what ids begin with, too, and what comes after n tokens. It returns
-	// the tokens that are left, and how many of them need not be read again.
+	// keep truncates the text to its common prefix with the first n of ids, and the cache with it. It returns
+	// both lengths: the cache may have to be shorter.
 	keep(ids []int, n int) (left, known int)
 	reset()
 	memory() (cache, graphs int)

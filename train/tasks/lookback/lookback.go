@@ -35,10 +35,9 @@ const (
 
 // The ids of Recall.
 const (
-	mostPairs = 16 // of a sequence
-	keys      = 32 // ids from 0 on
-	values    = 32 // ids after those of the keys
-	blank     = keys + values
+	keys   = 32 // ids from 0 on
+	values = 32 // ids after those of the keys
+	blank  = keys + values
 )
 
 // Tasks returns the names of the tasks.
