@@ -106,79 +106,22 @@ type RelativeBiasConfig struct {
 	Unidirectional bool `json:"unidirectional,omitempty"`
 }
 
-// shortMask is the short form of a mask in JSON: causal and window each hide keys, and
-// prefix shows some again.
-type shortMask struct {
-	Mask   json.RawMessage `json:"mask"`
-	Causal *mask.Alignment `json:"causal"`
-	Window *[2]int         `json:"window"` // left, right
-	Prefix int             `json:"prefix"`
-}
-
-// UnmarshalJSON reads what json.Marshal writes. Instead of "mask" it takes a short form:
-// "causal": "upper_left" or "lower_right", "window": [left, right] and "prefix": n, for
-// queries placed by align or causal. Absent fields keep their value.
-func (c *AttentionConfig) UnmarshalJSON(text []byte) error {
+// UnmarshalJSON reads what json.Marshal writes. Absent fields keep their value.
+func (c *AttentionConfig) UnmarshalJSON(text []byte) (err error) {
 	type plain AttentionConfig // without this method
-	read, short := *c, shortMask{}
-	if err := config.Decode(text, &short, (*plain)(&read)); err != nil {
+	var m struct {
+		Mask json.RawMessage `json:"mask"`
+	}
+	read := *c
+	if err := config.Decode(text, &m, (*plain)(&read)); err != nil {
 		return err
 	}
-	if err := short.apply(&read); err != nil {
-		return config.JSON(err)
+	if m.Mask != nil {
+		if read.Mask, err = mask.Decode(m.Mask); err != nil {
+			return config.JSON(config.In(c, "Mask", err))
+		}
 	}
 	*c = read
-	return nil
-}
-
-// validate checks the numbers: an error of the mask would not name their fields.
-func (s shortMask) validate() error {
-	if w := s.Window; w != nil && (min(w[0], w[1]) < 0 || max(w[0], w[1]) > maxElements) {
-		return config.Errorf(s, "Window", "got %v, want two whole numbers from 0 to %d", *w, maxElements)
-	}
-	return cmp.Or(config.AtLeast(s, 0, "Prefix"), config.AtMost(s, maxElements, "Prefix"))
-}
-
-// apply sets the mask of a config.
-func (s shortMask) apply(c *AttentionConfig) (err error) {
-	if err := s.validate(); err != nil {
-		return err
-	}
-	if s.Mask != nil {
-		if s.Causal != nil || s.Window != nil || s.Prefix != 0 {
-			return config.Errorf(c, "Mask", "got it with causal, window or prefix, its short form, want one of the two")
-		}
-		c.Mask, err = mask.Decode(s.Mask)
-		return config.In(c, "Mask", err)
-	}
-	var all []mask.Mask
-	if s.Causal != nil {
-		if c.Align != mask.Square && c.Align != *s.Causal {
-			return config.Errorf(c, "Align", "got %q with causal %q, want the same or one of them", c.Align, *s.Causal)
-		}
-		c.Align = *s.Causal
-		all = append(all, mask.Causal{Align: c.Align})
-	}
-	if s.Window != nil {
-		all = append(all, mask.SlidingWindow{Left: s.Window[0], Right: s.Window[1], Align: c.Align})
-	}
-	var short mask.Mask
-	switch len(all) {
-	case 1:
-		short = all[0]
-	case 2:
-		short = mask.And(all[0], all[1])
-	}
-	switch {
-	case s.Prefix != 0 && short == nil:
-		return config.Errorf(s, "Prefix", "got %d without causal and window, want one of them: "+
-			"every query sees the prefix besides what they show", s.Prefix)
-	case s.Prefix != 0:
-		short = mask.Or(short, mask.Prefix{N: s.Prefix})
-	}
-	if short != nil {
-		c.Mask = short
-	}
 	return nil
 }
 

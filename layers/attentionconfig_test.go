@@ -85,8 +85,8 @@ func requireNoZero(t *testing.T, c any, but ...string) {
 	}
 }
 
-// The mask's short form, and absent fields, which keep their values.
-func TestAttentionConfigReadsShortMasks(t *testing.T) {
+// Absent fields keep their values.
+func TestAttentionConfigKeepsAbsentFields(t *testing.T) {
 	lower := mask.LowerRight
 	for _, c := range []struct {
 		text   string
@@ -94,31 +94,13 @@ func TestAttentionConfigReadsShortMasks(t *testing.T) {
 		reason string
 	}{
 		{text: `{}`, want: layers.AttentionConfig{}, reason: "nothing is given"},
-		{text: `{"causal": "upper_left"}`,
-			want:   layers.AttentionConfig{Align: mask.UpperLeft, Mask: mask.Causal{Align: mask.UpperLeft}},
-			reason: "causal aligns all"},
 		{text: `{"align": "lower_right"}`, want: layers.AttentionConfig{Align: lower}, reason: "no mask"},
-		{text: `{"align": "lower_right", "causal": "lower_right"}`,
-			want: layers.AttentionConfig{Align: lower, Mask: mask.Causal{Align: lower}}, reason: "both the same"},
-		{text: `{"window": [2, 1]}`, want: layers.AttentionConfig{Mask: mask.SlidingWindow{Left: 2, Right: 1}},
-			reason: "a window of its own"},
-		{text: `{"window": [2, 0], "align": "lower_right"}`,
-			want: layers.AttentionConfig{Align: lower, Mask: mask.SlidingWindow{Left: 2, Align: lower}}, reason: "aligned"},
-		{text: `{"window": [2, 0], "causal": "lower_right", "prefix": 3}`,
-			want: layers.AttentionConfig{Align: lower, Mask: mask.Or(
-				mask.And(mask.Causal{Align: lower}, mask.SlidingWindow{Left: 2, Align: lower}), mask.Prefix{N: 3})},
-			reason: "all of it"},
 		{text: `{"mask": {"type": "prefix", "n": 3}, "align": "lower_right"}`,
-			want: layers.AttentionConfig{Align: lower, Mask: mask.Prefix{N: 3}}, reason: "the long form"},
+			want: layers.AttentionConfig{Align: lower, Mask: mask.Prefix{N: 3}}, reason: "a mask"},
 	} {
 		var got layers.AttentionConfig
 		require.NoError(t, json.Unmarshal([]byte(c.text), &got), c.text)
 		require.Equal(t, c.want, got, "%s: %s", c.text, c.reason)
-		text, err := json.Marshal(got)
-		require.NoError(t, err)
-		for _, short := range []string{`"causal":`, `"window":`, `"prefix":`} {
-			require.NotContains(t, string(text), short, "only one form is written")
-		}
 	}
 	got := but(llama, func(c *layers.AttentionConfig) { c.Dropout = 0.5 })
 	want := but(got, func(c *layers.AttentionConfig) { c.NumHeads, c.RoPE = 4, &graph.RoPEConfig{Base: 500} })
@@ -134,14 +116,6 @@ func TestWrongAttentionConfigsAreNotRead(t *testing.T) {
 		{text: `{"rope": {"dim": 2}}`, wantErr: `rope: unknown field "dim"; it has `},
 		{text: `{"align": "left"}`, wantErr: `align: got "left", want one of `},
 		{text: `{"mask": {"type": "tree"}}`, wantErr: `mask.type: got "tree", want one of `},
-		{text: `{"mask": {"type": "all"}, "prefix": 3}`,
-			wantErr: "mask: got it with causal, window or prefix, its short form, want one of the two"},
-		{text: `{"prefix": 3}`,
-			wantErr: "prefix: got 3 without causal and window, want one of them: " +
-				"every query sees the prefix besides what they show"},
-		{text: `{"causal": "lower_right", "align": "upper_left"}`,
-			wantErr: `align: got "upper_left" with causal "lower_right", want the same or one of them`},
-		{text: `{"window": [1]}`, wantErr: "window: got [1], want a list of length 2"},
 	} {
 		got := mha
 		require.ErrorContains(t, config.JSON(config.Decode([]byte(c.text), &got)), c.wantErr, c.text)
@@ -156,8 +130,8 @@ func FuzzAttentionConfig(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(text)
 	}
-	for _, text := range []string{`{"d_in":4,"num_heads":2,"causal":"lower_right","window":[2,1],"prefix":3}`, `null`,
-		`[]`, `{"mask":null}`, `{"d_in":4,"num_heads":2,"mask":{"type":"or","of":[]},"window":[]}`,
+	for _, text := range []string{`{"d_in":4,"num_heads":2,"mask":{"type":"causal","align":"lower_right"},"sinks":true}`, `null`,
+		`[]`, `{"mask":null}`, `{"d_in":4,"num_heads":2,"mask":{"type":"or","of":[]}}`,
 		`{"d_in":4,"num_heads":2,"mask":{"type":"or","of":[{"type":"all"},{"type":"not","of":{"type":"causal"}}]}}`} {
 		f.Add([]byte(text))
 	}

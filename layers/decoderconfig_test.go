@@ -44,7 +44,8 @@ func TestDecoderConfigGoesThroughJSON(t *testing.T) {
 		"pattern": [0, 0, 1], "blocks": [
 			{"attention": {"d_in": 12, "num_heads": 6, "num_kv_heads": 2, "rope": {}},
 			 "mlp": {"dim_feedforward": 17, "activation": "swiglu"}, "norm": {"kind": "rms"}},
-			{"attention": {"d_in": 12, "num_heads": 6, "num_kv_heads": 2, "causal": "square", "window": [2, 0]},
+			{"attention": {"d_in": 12, "num_heads": 6, "num_kv_heads": 2, 
+			 "mask": {"type": "and", "of": [{"type": "causal"}, {"type": "sliding_window", "left": 2}]}},
 			 "mlp": {"dim_feedforward": 17, "activation": "swiglu"}, "norm": {"kind": "rms"}}]}`), &got))
 	require.Equal(t, tinyDecoder(), got)
 	require.ErrorContains(t, config.Decode([]byte(`{"blocks": [{"attention": {"d_in": 12}}, {"mpl": {}}]}`), &got),

@@ -97,7 +97,7 @@ func TestColumns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.Symlink(files, "files"))
 	require.NoError(t, os.WriteFile("layer.json", []byte(`{"layer": "attention", "layout": "torch", "d_in": 6, `+
-		`"num_heads": 3, "qkv_bias": true, "out_bias": true, "causal": "upper_left"}`), 0o644))
+		`"num_heads": 3, "qkv_bias": true, "out_bias": true, "mask": {"type": "causal"}}`), 0o644))
 	const small = "train --steps 5 --eval-every 2 --sample 40 --prompt mask "
 	lines := []string{"--help", "--version",
 		small + "--width 8 --dropout 0.1 --out layer",

@@ -29,7 +29,7 @@ func newAttention(text []byte) (*Layer, error) {
 	if err := config.Decode(text, new(envelope), &a.averaging, &a.AttentionConfig); err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(refuseDefaults(text), config.AtMost(a.AttentionConfig, maxLength, "ContextLength")); err != nil {
+	if err := config.AtMost(a.AttentionConfig, maxLength, "ContextLength"); err != nil {
 		return nil, err
 	}
 	l, err := declare(attentionName, layers.NewAttention, a.AttentionConfig, a.call)

@@ -37,7 +37,7 @@ func TestApplyAttentionIsTheChapters(t *testing.T) {
 		{name: "self_v2_batch",
 			fields: `"d_out": 6, "num_heads": 1, "qkv_bias": true, "context_only": true, "average_weights": true`},
 		{name: "multi_head_batch",
-			fields: `"d_out": 6, "num_heads": 3, "qkv_bias": true, "out_bias": true, "causal": "upper_left",
+			fields: `"d_out": 6, "num_heads": 3, "qkv_bias": true, "out_bias": true, "mask": {"type": "causal"},
 				"context_length": 11, "out_std": 3, "dropout": 0.25, "context_dropout": 0.25, "out_dropout": 0.25`},
 		{name: "multi_head_wrapper_batch",
 			fields: `"num_heads": 3, "head_dim": 6, "qkv_bias": true, "context_only": true, "layout": "per_head",
@@ -72,7 +72,7 @@ func TestApplyWithoutPlace(t *testing.T) {
 		fields string
 		given  bool
 	}{
-		{fields: `"window": [1, 1]`},
+		{fields: `"mask": {"type": "sliding_window", "left": 1, "right": 1}`},
 		{fields: `"alibi": true`},
 		{fields: `"relative_bias": {}`},
 		{fields: `"rope": {}`},
@@ -80,7 +80,7 @@ func TestApplyWithoutPlace(t *testing.T) {
 		{fields: `"mask": {"type": "not", "of": {"type": "causal"}}`},
 		{fields: `"mask": {"type": "causal", "align": "lower_right"}`, given: true},
 		{fields: `"mask": {"type": "prefix", "n": 2}`, given: true},
-		{fields: `"causal": "lower_right", "d_out": 6, "k_dim": 6`, given: true},
+		{fields: `"mask": {"type": "causal", "align": "lower_right"}, "align": "lower_right", "alibi": true, "d_out": 6, "k_dim": 6`, given: true},
 	} {
 		c := newWrongCallOf(t, "attention_gpt2_prefix")
 		c.text(`{"layer": "attention", "layout": "gpt2", "d_in": 6, "head_dim": 2, "num_heads": 3, ` + row.fields + `}`)

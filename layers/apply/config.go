@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"attention/internal/config"
 	"attention/internal/folder"
@@ -63,29 +62,4 @@ func Parse(text []byte) (*Layer, error) {
 		return newSelfAttention(text)
 	}
 	return nil, config.OneOf(e, "Layer", e.Layer, Names()...)
-}
-
-// refuseDefaults returns an error for a field of attention whose value means that the field is
-// missing: a layer.json leaves it out. Other sizes and numbers may be 0.
-func refuseDefaults(text []byte) error {
-	var all map[string]any
-	if err := config.Foreign.Decode(text, &all); err != nil {
-		return err
-	}
-	const alignments, number = "upper_left or lower_right", "another number"
-	for _, of := range []struct{ path, want string }{
-		{"layout", "book, torch, gpt2, llama, per_head or raw"}, {"align", alignments}, {"causal", alignments},
-		{"scale", number}, {"qk_norm", "l2 or rms"}, {"qk_norm_eps", number}, {"rope.base", number}, {"rope.factor", number},
-	} {
-		fields, key := all, of.path
-		if inner, ok := strings.CutPrefix(of.path, "rope."); ok {
-			fields, _ = all["rope"].(map[string]any)
-			key = inner
-		}
-		switch value := fields[key]; value {
-		case "", "square", 0.0:
-			return fmt.Errorf("%s: got %#v, want %s or no such field", of.path, value, of.want)
-		}
-	}
-	return nil
 }

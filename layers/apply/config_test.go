@@ -104,47 +104,20 @@ func TestApplyAttentionWrongConfig(t *testing.T) {
 		{text: `"num_heads": 2, "layout": "bert"`,
 			want: `layout: got "bert", want one of book, torch, gpt2, llama, per_head, raw`},
 		{text: `"num_heads": 2, "layout": null`, want: `layout: got null, `},
-		{text: `"num_heads": 2, "layout": ""`, want: `layout: got "", want book, torch, gpt2, llama, per_head or raw or no such field`},
 		{text: `"num_heads": 2, "layout": "gpt2", "v_dim": 5`,
 			want: `layout: got "gpt2" with k_dim=6 and v_dim=5, want both as d_in=6, `},
-		{text: `"num_heads": 2, "causal": true`, want: "causal: got true, "},
-		{text: `"num_heads": 2, "causal": "square"`, want: `causal: got "square", want upper_left or lower_right or no such field`},
-		{text: `"num_heads": 2, "align": "square"`, want: `align: got "square", want upper_left or lower_right or no such field`},
 		{text: `"num_heads": 2, "align": ""`, want: `align: got "", want one of `},
-		{text: `"num_heads": 2, "causal": "upper_left", "align": "lower_right"`,
-			want: `align: got "lower_right" with causal "upper_left", `},
-		{text: `"num_heads": 2, "causal": "upper_left", "mask": {"type": "all"}`,
-			want: "mask: got it with causal, window or prefix, "},
 		{text: `"num_heads": 2, "mask": {"type": "prefix", "n": 1.5}`, want: "mask.n: got 1.5, "},
-		{text: `"num_heads": 2, "window": 3`, want: "window: got 3, "},
-		{text: `"num_heads": 2, "window": [3]`, want: "window: got [3], "},
-		{text: `"num_heads": 2, "window": [1, null]`, want: "window[1]: got null, "},
-		{text: `"num_heads": 2, "window": [1, -1]`, want: "window: got [1 -1], want two whole numbers from 0 to 2147483647"},
-		{text: `"num_heads": 2, "window": [2147483648, 0]`, want: "window: got [2147483648 0], "},
-		{text: `"num_heads": 2, "window": [1, 2, 3]`, want: "window: got [1, 2, 3], "},
-		{text: `"num_heads": 2, "prefix": 3`,
-			want: "prefix: got 3 without causal and window, want one of them: " +
-				"every query sees the prefix besides what they show"},
-		{text: `"num_heads": 2, "causal": "upper_left", "prefix": -3`, want: "prefix: got -3, want at least 0"},
-		{text: `"num_heads": 2, "causal": "upper_left", "prefix": 2147483648`,
-			want: "prefix: got 2147483648, want at most 2147483647"},
-		{text: `"num_heads": 2, "scale": 0`, want: "scale: got 0, want another number or no such field"},
-		{text: `"num_heads": 2, "scale": -0e7`, want: "scale: got -0, want another number or no such field"},
 		{text: `"num_heads": 2, "scale": -1`, want: "scale: got -1, "},
 		{text: `"num_heads": 2, "scale": 1e999`, want: "scale: got 1e999, "},
 		{text: `"num_heads": 2, "softcap": -1`, want: "softcap: got -1, "},
 		{text: `"num_heads": 2, "qk_norm": "layer"`, want: `qk_norm: got "layer", want one of l2, rms`},
-		{text: `"num_heads": 2, "qk_norm": ""`, want: `qk_norm: got "", want l2 or rms or no such field`},
 		{text: `"num_heads": 2, "qk_norm_eps": 1e-5`, want: "qk_norm_eps: got 1e-05 without qk_norm, "},
-		{text: `"num_heads": 2, "qk_norm": "l2", "qk_norm_eps": 0`,
-			want: "qk_norm_eps: got 0, want another number or no such field"},
 		{text: `"num_heads": 2, "rope": true`, want: "rope: got true, "},
 		{text: `"num_heads": 2, "rope": null`, want: "rope: got null, "},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"theta": 1}`,
 			want: `rope: unknown field "theta"; it has dims, at_end, base, interleaved, scaling, factor`},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"dims": 2, "dims": 2}`, want: `rope: field "dims" comes twice`},
-		{text: `"num_heads": 2, "head_dim": 4, "rope": {"base": 0}`,
-			want: "rope.base: got 0, want another number or no such field"},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"base": 0.5}`, want: "rope.base: got 0.5, "},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"dims": 6}`,
 			want: "rope.dims: got 6, want an even number from 0 to D=4"},
@@ -152,8 +125,6 @@ func TestApplyAttentionWrongConfig(t *testing.T) {
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"scaling": "dynamic"}`,
 			want: `rope.scaling: got "dynamic", want one of none, linear, ntk, llama3, yarn`},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"scaling": "ntk"}`, want: "rope.factor: got 0, "},
-		{text: `"num_heads": 2, "head_dim": 4, "rope": {"factor": 0}`,
-			want: "rope.factor: got 0, want another number or no such field"},
 		{text: `"num_heads": 2, "head_dim": 4, "rope": {"factor": 2}`, want: "rope.factor: got 2 without scaling, want 0"},
 		{text: `"num_heads": 2, "relative_bias": []`, want: "relative_bias: got [], "},
 		{text: `"num_heads": 2, "relative_bias": {"buckets": -1}`, want: "relative_bias.buckets: got -1, "},
@@ -190,7 +161,6 @@ func TestLayerIsTheConfig(t *testing.T) {
 		require.NoError(t, config.Decode(text, new(envelope), &a.averaging, &a.AttentionConfig))
 		written, err := json.Marshal(a.AttentionConfig)
 		require.NoError(t, err)
-		require.NotContains(t, string(written), "causal\":", "the short form of a mask is not written")
 		f = f.withConfig(t, fmt.Sprintf(`{"layer": "attention", "average_weights": %t, %s`, a.AverageWeights, written[1:]))
 		compareWithTorch(t, name, f, nil, tensor.Float64, 1e-10)
 	}
@@ -209,11 +179,11 @@ func FuzzLayerConfig(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(text)
 	}
-	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"window":[1,-1],"rope":{"dims":3},` +
+	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"mask":{"type":"sliding_window","left":1,"right":-1},"rope":{"dims":3},` +
 		`"relative_bias":{"buckets":1}}`))
 	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"layout":"per_head","context_only":true,` +
 		`"mask":{"type":"or","of":[{"type":"not","of":{"type":"causal"}},{"type":"prefix","n":1}]}}`))
-	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"mask":{"type":"or","of":[]},"window":[]}`))
+	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"mask":{"type":"or","of":[]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		layer, err := Parse(text)
 		if err != nil {

@@ -37,7 +37,7 @@ func TestApplyParameters(t *testing.T) {
 }
 
 // TestApplyIgnoresUnusedFields: the fields of another self-attention layer may be
-// present, and 0 where this layer does not have the size.
+// present, and 0 where this layer does not have the size. A zero value is that of a missing field.
 func TestApplyIgnoresUnusedFields(t *testing.T) {
 	for _, text := range []string{
 		`{"layer": "simple", "d_in": 0, "d_out": 2, "context_length": 1, "num_heads": 0, "qkv_bias": true, "dropout": 0.1}`,
@@ -50,6 +50,9 @@ func TestApplyIgnoresUnusedFields(t *testing.T) {
 	f := caseFiles(t, "self_v1").withConfig(t, `{"layer": "self_v1", "d_in": 5, "d_out": 6, "context_length": 2, `+
 		`"num_heads": 4, "qkv_bias": true, "dropout": 0.9}`)
 	compareWithTorch(t, "self_v1", f, nil, tensor.Float64, 1e-10)
+	f = caseFiles(t, "attention").withConfig(t, `{"layer": "attention", "d_in": 6, "num_heads": 3, "d_out": 0, `+
+		`"layout": "", "align": "square", "scale": 0, "qk_norm": "", "qk_norm_eps": 0, "sinks": false}`)
+	compareWithTorch(t, "attention", f, nil, tensor.Float64, 1e-10)
 }
 
 // TestApplyBuffers: the causal mask of the book's classes may be missing, or there in any type.

@@ -16,7 +16,7 @@ import (
 func decoders(t *testing.T) map[string]*layers.Decoder {
 	all := map[string]*layers.Decoder{}
 	for name, local := range map[string]string{
-		"windows": `"attention": {"d_in": 12, "num_heads": 3, "causal": "square", "window": [3, 0]}`,
+		"windows": `"attention": {"d_in": 12, "num_heads": 3, "mask": {"type": "sliding_window", "left": 3}}`,
 		"linear":  `"attention": {"d_in": 12, "num_heads": 3}, "linear": {"delta": true, "decay": "head", "conv_size": 3}`,
 	} {
 		var c layers.DecoderConfig

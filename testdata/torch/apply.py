@@ -233,32 +233,47 @@ BIG = 2 ** 53  # the first whole number whose successor is no float64
 ATT = dict(layer="attention")
 MHA = dict(**ATT, layout="torch", d_in=6, num_heads=3, out_bias=True)
 FAR = {"query": (2, 5, 6), "key": (2, 7, 6)}
+CAUSAL, LOWER = dict(type="causal"), dict(align="lower_right")
+
+
+def window(left, right, **align):
+    return dict(type="sliding_window", left=left, right=right, **align)
+
+
+def either(*masks):
+    return dict(type="or", of=masks)
+
+
+def both(*masks):
+    return dict(type="and", of=masks)
+
 
 # name of the case: (layer.json, shapes of the inputs that have gradients, other inputs)
 ATTENTION_CASES = {
     "attention": (dict(**ATT, d_in=6, num_heads=3), {"query": (7, 6)}, {}),
-    "attention_one": (dict(**ATT, d_in=1, num_heads=1, qkv_bias=True, out_bias=True, causal="lower_right", dropout=0.5),
+    "attention_one": (dict(**ATT, d_in=1, num_heads=1, qkv_bias=True, out_bias=True, mask=CAUSAL, dropout=0.5),
                       {"query": (1, 1), "bias": (1,)}, {"lengths": torch.tensor(1)}),
-    "attention_torch": (dict(**MHA, qkv_bias=True, causal="upper_left"), {"query": (2, 7, 6)}, {}),
+    "attention_torch": (dict(**MHA, qkv_bias=True, mask=CAUSAL), {"query": (2, 7, 6)}, {}),
     "attention_torch_widths": (
         dict(**MHA, qkv_bias=True, k_dim=5, v_dim=11, add_bias_kv=True, add_zero_attn=True, average_weights=True),
         {"query": (2, 3, 6), "key": (2, 7, 5), "value": (2, 7, 11), "bias": (3, 7)}, {"keep": bits(2, 1, 1, 7, seed=1)}),
     "attention_torch_cross": (dict(**dict(MHA, out_bias=False), qkv_bias=False), {"query": (5, 6), "key": (7, 6)},
                               {"lengths": torch.tensor(4, dtype=I8)}),
-    "attention_gpt2": (dict(**ATT, layout="gpt2", d_in=6, num_heads=3, qkv_bias=True, out_bias=True, causal="upper_left",
+    "attention_gpt2": (dict(**ATT, layout="gpt2", d_in=6, num_heads=3, qkv_bias=True, out_bias=True, mask=CAUSAL,
                             context_length=7), {"query": (2, 7, 6)}, {"segments": BIG + torch.tensor([[0, 0, 1, 1, 1, 2, 2],
                                                                                                       [1, 0, 1, 0, 1, 1, 0]])}),
-    "attention_gpt2_prefix": (dict(**ATT, layout="gpt2", d_in=6, num_heads=3, causal="lower_right", window=[1, 0], prefix=2),
-                              FAR, {}),
+    "attention_gpt2_prefix": (
+        dict(**ATT, layout="gpt2", d_in=6, num_heads=3,
+             mask=either(both(CAUSAL | LOWER, window(1, 0, **LOWER)), dict(type="prefix", n=2))), FAR, {}),
     "attention_llama": (
-        dict(**ATT, layout="llama", d_in=10, num_heads=6, num_kv_heads=3, head_dim=4, causal="upper_left", window=[3, 1],
+        dict(**ATT, layout="llama", d_in=10, num_heads=6, num_kv_heads=3, head_dim=4, mask=both(CAUSAL, window(3, 1)),
              qk_norm="rms", qk_norm_eps=1e-5, rope=dict(base=500000)), {"query": (2, 7, 10)}, {}),
     "attention_llama_step": (
-        dict(**ATT, layout="llama", d_in=10, num_heads=6, num_kv_heads=2, head_dim=4, qkv_bias=True, causal="lower_right",
+        dict(**ATT, layout="llama", d_in=10, num_heads=6, num_kv_heads=2, head_dim=4, qkv_bias=True, mask=CAUSAL | LOWER, **LOWER,
              rope=dict(scaling="linear", factor=2.5)), {"query": (3, 10), "key": (7, 10)}, {}),
     "attention_inputs": (
-        dict(**ATT, d_in=6, d_out=5, num_heads=3, head_dim=6, qkv_bias=True, causal="upper_left", prefix=6,
-             rope=dict(dims=4, interleaved=True, scaling="ntk", factor=3)), {**FAR, "bias": (2, 1, 5, 1)},
+        dict(**ATT, d_in=6, d_out=5, num_heads=3, head_dim=6, qkv_bias=True,
+             mask=either(dict(CAUSAL, align="upper_left"), dict(type="prefix", n=6)), rope=dict(dims=4, interleaved=True, scaling="ntk", factor=3)), {**FAR, "bias": (2, 1, 5, 1)},
         {"keep": bits(3, 1, 7, seed=2).to(I32), "lengths": torch.tensor([6, 3]),
          "segments": torch.tensor([[1, 1, 2, 2, 9], [1, 2, 1, 2, 1]], dtype=I16),
          "key_segments": torch.tensor([[1, 1, 1, 2, 2, 2, 1], [2, 2, 1, 1, 1, 2, 2]], dtype=U8),
@@ -266,7 +281,7 @@ ATTENTION_CASES = {
          "key_positions": torch.tensor([0, 1, 2, 5, 6, 7, 30], dtype=I8)}),
     "attention_self": (
         dict(**ATT, d_in=6, num_heads=2, num_kv_heads=1, head_dim=4, rope=dict(), add_zero_attn=True, relative_bias=dict(),
-             window=[2, 3]), {"query": (2, 7, 6), "bias": (1, 7)},
+             mask=window(2, 3)), {"query": (2, 7, 6), "bias": (1, 7)},
         {"positions": torch.tensor([3, 4, 5, 0, 1, 2, 90], dtype=I32), "keep": bits(2, 1, 7, 7, seed=3).double()}),
     "attention_extras": (
         dict(**ATT, d_in=6, d_out=11, num_heads=6, num_kv_heads=3, head_dim=5, value_dim=7, k_dim=3, v_dim=2, align="lower_right",
@@ -274,13 +289,13 @@ ATTENTION_CASES = {
              relative_bias=dict(buckets=6, max_distance=5, unidirectional=True)),
         {"query": (2, 5, 6), "key": (2, 7, 3), "value": (2, 7, 2)}, {"lengths": torch.tensor([5, 0], dtype=I32)}),
     "attention_renormalize": (
-        dict(**ATT, d_in=6, num_heads=3, window=[0, 1], align="upper_left", renormalize=True, average_weights=True),
+        dict(**ATT, d_in=6, num_heads=3, mask=window(0, 1, align="upper_left"), renormalize=True, average_weights=True),
         {**FAR, "value": (2, 7, 6), "bias": (3, 5, 7)}, {"lengths": torch.tensor([7, 3])}),
     "attention_olmo2": (
-        dict(**ATT, layout="llama", d_in=10, num_heads=6, num_kv_heads=3, head_dim=4, causal="upper_left", qk_norm="rms",
+        dict(**ATT, layout="llama", d_in=10, num_heads=6, num_kv_heads=3, head_dim=4, mask=CAUSAL, qk_norm="rms",
              qk_norm_whole=True, rope=dict(base=500000)), {"query": (2, 7, 10)}, {}),
     "attention_gemma3": (
-        dict(**ATT, layout="llama", d_in=10, num_heads=4, num_kv_heads=2, head_dim=6, causal="upper_left", window=[2, 0],
+        dict(**ATT, layout="llama", d_in=10, num_heads=4, num_kv_heads=2, head_dim=6, mask=both(CAUSAL, window(2, 0)),
              qk_norm="rms", qk_norm_offset=True, scale=0.3, rope=dict(scaling="linear", factor=8)), {"query": (2, 7, 10)}, {}),
 }
 
@@ -301,7 +316,7 @@ LINEAR_CASES = {
         {"x": (2, 7, 6)}, {"lengths": torch.tensor([7, 3])}),
 }
 
-LATENT = dict(layer="latent_attention", attention=dict(d_in=6, num_heads=3, causal="upper_left"), kv_lora_rank=5,
+LATENT = dict(layer="latent_attention", attention=dict(d_in=6, num_heads=3, mask=CAUSAL), kv_lora_rank=5,
               qk_nope_head_dim=3, qk_rope_head_dim=4, v_head_dim=2)
 LATENT_CASES = {
     "latent_attention": (LATENT, {"x": (7, 6)}, {}),
@@ -312,10 +327,10 @@ LATENT_CASES = {
 # More cases of attention; a case's seed is its number.
 LATER_CASES = {
     "attention_forget": (
-        dict(**ATT, layout="llama", d_in=6, num_heads=4, num_kv_heads=2, head_dim=3, k_dim=5, v_dim=5, causal="lower_right",
+        dict(**ATT, layout="llama", d_in=6, num_heads=4, num_kv_heads=2, head_dim=3, k_dim=5, v_dim=5, mask=CAUSAL | LOWER, **LOWER,
              forget=True, rope=dict(dims=2)), {"query": (2, 4, 6), "key": (2, 7, 5)}, {"lengths": torch.tensor([7, 5])}),
     "attention_sigmoid": (
-        dict(**ATT, d_in=6, num_heads=3, qkv_bias=True, causal="upper_left", sigmoid=True, context_length=9),
+        dict(**ATT, d_in=6, num_heads=3, qkv_bias=True, mask=CAUSAL, sigmoid=True, context_length=9),
         {"query": (2, 7, 6)}, {"lengths": torch.tensor([7, 0])}),
     "attention_sigmoid_bias": (dict(**ATT, d_in=6, num_heads=3, sigmoid=True, sigmoid_bias=-2.5), {"query": (7, 6)}, {}),
 }

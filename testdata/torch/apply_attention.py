@@ -88,7 +88,7 @@ class Attention(nn.Module):
         key = query if key is None else key
         value = key if value is None else value
         T, S = query.shape[-2], key.shape[-2]
-        first = S - T if (c.get("align") or c.get("causal")) == "lower_right" else 0
+        first = S - T if c.get("align") == "lower_right" else 0
         q, k, v = self.project(query, key, value)
         extra = []  # keys and values that are neither normalised nor rotated
         if c.get("add_bias_kv"):
@@ -116,7 +116,7 @@ class Attention(nn.Module):
             between = (torch.arange(S) > torch.arange(S)[:, None]) & (torch.arange(S) <= torch.arange(S - T, S)[:, None, None])
             added = added + torch.einsum("...hi,tsi->...hts", gates, between.double())
         scores = scores + nn.functional.pad(added, (0, len(extra)))
-        shown = nn.functional.pad(self.shown(T, S, first, **masks), (0, len(extra)), value=True)
+        shown = nn.functional.pad(self.shown(T, S, **masks), (0, len(extra)), value=True)
         weights = self.weigh(scores, shown.expand(scores.shape))
         out = (weights @ v).transpose(-3, -2).flatten(-2)
         if c.get("gate"):
@@ -135,19 +135,10 @@ class Attention(nn.Module):
             total = total + self.relative_attention_bias(bucket).permute(2, 0, 1)
         return total
 
-    def shown(self, T, S, first, keep=None, lengths=None, segments=None, key_segments=None):
+    def shown(self, T, S, keep=None, lengths=None, segments=None, key_segments=None):
         """Which of S keys each of T queries sees, (T, S) or (B or 1, H or 1, T, S)."""
-        c = self.c
-        shown = torch.ones(T, S, dtype=torch.bool)
-        for t in range(T):
-            for s in range(S):
-                at = t + first
-                if c.get("causal") and s > at:
-                    shown[t, s] = False
-                if "window" in c and not at - c["window"][0] <= s <= at + c["window"][1]:
-                    shown[t, s] = False
-                if s < c.get("prefix", 0):
-                    shown[t, s] = True
+        mask = self.c.get("mask", {"type": "all"})
+        shown = torch.tensor([[sees(mask, t, s, T, S) for s in range(S)] for t in range(T)])
         if keep is not None:
             shown = shown & keep.bool()
         if lengths is not None:
@@ -170,6 +161,21 @@ class Attention(nn.Module):
             return torch.softmax(torch.cat([scores, sinks], -1), -1)[..., :-1]
         any_shown = shown.any(-1, keepdim=True)
         return torch.softmax(torch.where(any_shown, scores, torch.zeros(())), -1) * any_shown
+
+
+def sees(mask, t, s, T, S):
+    """Whether query t of T sees key s of S by a mask of layer.json."""
+    at = t + S - T if mask.get("align") == "lower_right" else t
+    match mask["type"]:
+        case "all":
+            return True
+        case "causal":
+            return s <= at
+        case "sliding_window":
+            return at - mask["left"] <= s <= at + mask["right"]
+        case "prefix":
+            return s < mask["n"]
+    return {"and": all, "or": any}[mask["type"]](sees(m, t, s, T, S) for m in mask["of"])
 
 
 def split(x, heads):
@@ -231,7 +237,7 @@ class Torch(nn.MultiheadAttention):
         key = query if key is None else key
         value = key if value is None else value
         padding, n = None, query.shape[-2]
-        if self.c.get("causal"):
+        if "mask" in self.c:  # causal
             bias = torch.full((n, n), -torch.inf).triu(1)
         if keep is not None:
             padding = ~keep[:, 0, 0]

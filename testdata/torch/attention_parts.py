@@ -141,9 +141,9 @@ def record(attend, o):
 # The cases of `attention apply`, beside those of apply.py: files of one call of the command in ../apply/<case>.
 APPLIED = {
     "attention_sparse": ("sparse_grouped", dict(
-        rope=dict(interleaved=True), causal="upper_left", sparse=dict(block_size=3, blocks=2))),
+        rope=dict(interleaved=True), mask=dict(type="causal"), sparse=dict(block_size=3, blocks=2))),
     "attention_differential": ("differential_grouped", dict(
-        rope=dict(interleaved=True), causal="upper_left", differential=dict(lambda_init=0.7))),
+        rope=dict(interleaved=True), mask=dict(type="causal"), differential=dict(lambda_init=0.7))),
 }
 
 

@@ -23,7 +23,7 @@ const example = `  Save a layer and an input from PyTorch:
 
     echo '{"layer": "attention", "layout": "torch", "d_in": 12, "num_heads": 3,
            "qkv_bias": true, "out_bias": true,
-           "causal": "upper_left"}' > layer.json
+           "mask": {"type": "causal"}}' > layer.json
 
   Run it:
 

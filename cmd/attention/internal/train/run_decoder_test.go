@@ -24,7 +24,8 @@ const tinyDecoder = `{"model": {"type": "decoder", "num_layers": 5, "pattern": [
 	"logit_scale": 0.5, "logit_softcap": 9, "tie_word_embeddings": false, "blocks": [
 	{"attention": {"d_in": 8, "num_heads": 2, "rope": {}}, "mlp": {"dim_feedforward": 12, "activation": "swiglu"},
 	 "norm": {"kind": "rms"}, "norm_placement": "sandwich", "residual_scale": 0.5},
-	{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2, "head_dim": 4, "causal": "square", "window": [2, 0],
+	{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2, "head_dim": 4, 
+	 "mask": {"type": "sliding_window", "left": 2},
 	 "out_dropout": 0.25}, "mlp": {"activation": "relu"}, "norm": {"kind": "rms"}, "parallel": true}]}}`
 
 // decoderFlags are the flags of runs of decoders on a text: one that a config file puts together, and a GPT with
