@@ -63,8 +63,8 @@ func (l *Loop) State() State {
 	return s
 }
 
-// SetState sets the loop to a state of State whose numbers a caller has set, after read has set
-// its tensors. If read fails, the loop trains no more until another SetState.
+// SetState restores s. read fills the tensors that s shares with the loop; the numbers of s are copied after it has
+// succeeded. If it fails, the loop does not train until another SetState.
 func (l *Loop) SetState(s State, read func() error) error {
 	if read == nil {
 		return errors.New("train: state: got nil for the function that reads it, want one")

@@ -33,6 +33,7 @@ var rooms = map[string]string{
 	"internal/testenv":     "",
 	"internal/golden":      `internal/dense internal/safetensors`,
 	"internal/folder":      `internal/oneline`,
+	"internal/lines":       `internal/folder internal/oneline`,
 	"internal/oneline":     "",
 	"internal/dense":       `internal/kernel internal/mapped`,
 	"internal/mapped":      "",
@@ -60,8 +61,8 @@ var rooms = map[string]string{
 	"train/checkpoint": `train layers graph internal/about internal/config internal/dense internal/folder internal/kernel
 		internal/safetensors internal/oneline`,
 	"train/record": `train layers graph/machine internal/config internal/dense internal/expr internal/folder
-		internal/kernel internal/safetensors internal/oneline`,
-	"train/metrics": `train train/checkpoint internal/folder internal/oneline`,
+		internal/kernel internal/lines internal/safetensors internal/oneline`,
+	"train/metrics": `train train/checkpoint internal/folder internal/lines internal/oneline`,
 	"internal/small": `train train/checkpoint train/parallel train/text layers layers/chapter graph internal/folder
 		internal/golden internal/safetensors`,
 	"train/tasks/dates":    `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,

@@ -4,15 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"attention/internal/folder"
+	"attention/internal/lines"
 	"attention/train"
 )
 
@@ -33,21 +31,9 @@ func (h History) evaluated() int {
 // Read reads the history in the metrics.jsonl of a run folder, also while the run trains: all whole lines. A folder
 // without that file has none.
 func Read(dir string) (h History, err error) {
-	path := filepath.Join(dir, FileName)
-	file, err := folder.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return h, nil
-	}
-	if err != nil {
-		return h, err
-	}
-	defer file.Close()
-	for line, err := range lines(file) {
-		if errors.Is(err, errCut) {
-			break
-		}
+	for line, err := range NewTail(dir).Read(func() {}) {
 		if err != nil {
-			return h, fmt.Errorf("%s: %w", path, err)
+			return h, err
 		}
 		h.add(line)
 	}
@@ -69,26 +55,26 @@ func (h *History) readUntil(r io.Reader, steps, evaluated int) (size int64, _ er
 	if reached() {
 		return 0, nil
 	}
-	n := 0
 	unfit := func(text []byte) error {
-		return fmt.Errorf("line %d: got %.100q, want the lines of %d steps, of which there are %d",
-			n, text, steps, len(h.Steps))
+		return fmt.Errorf("got %.100q, want the lines of %d steps, of which there are %d", text, steps, len(h.Steps))
 	}
-	for line, err := range lines(r) {
-		n++
-		switch {
-		case line.text == nil:
-			return 0, fmt.Errorf("line %d: %w", n, err)
-		case err != nil || !h.continues(line, steps):
-			return 0, unfit(line.text)
+	var at lines.Place
+	next := func(text []byte) (Line, error) {
+		l, err := parse(text)
+		if err != nil || !h.continues(l, steps) {
+			err = unfit(text)
 		}
-		h.add(line)
-		if size += int64(len(line.text)); reached() {
-			return size, nil
+		return l, err
+	}
+	for line, err := range lines.Read(r, &at, folder.MaxLine, next) {
+		if err != nil {
+			return 0, err
+		}
+		if h.add(line); reached() {
+			return at.Size, nil
 		}
 	}
-	n++
-	return 0, unfit(nil)
+	return 0, fmt.Errorf("line %d: %w", at.Lines+1, unfit(nil))
 }
 
 // continues reports whether a line may follow the lines of the history, in a run of steps steps. After each step there

@@ -4,62 +4,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-
-	"attention/internal/oneline"
 )
 
-// Mend writes the file anew, with the lines of a history, if it was removed, replaced or cut since it was written, and
-// later lines follow in the new file. batches is what AddEvaluation got; a second evaluation after a step is one of all.
-// The run continues, and Close returns what happened.
+// Mend writes the file anew, with the lines of a history, if it was removed, replaced or truncated since it was
+// written, and later lines follow in the new file. batches is the argument of AddEvaluation; a second evaluation after a
+// step is one of all. The run continues, and Close returns what happened.
 func (w *Writer) Mend(h History, batches int) {
 	if w.err != nil {
 		return
 	}
-	changed := w.changed()
+	changed := w.lines.Changed()
 	if changed == nil {
 		return
 	}
-	if err := w.writeAnew(h, batches); err != nil {
+	if err := w.lines.Rewrite(func(to io.Writer) error { return h.write(to, batches) }); err != nil {
 		w.keep(fmt.Errorf("%w; %w", changed, err))
 		return
 	}
 	w.lost = fmt.Errorf("%w, and is written anew", changed)
-}
-
-// changed returns an error if the folder no longer holds the file as it was written.
-func (w *Writer) changed() error {
-	path := w.dir.Path(FileName)
-	info, err := w.file.Stat()
-	if err != nil { // Flush says why
-		return nil
-	}
-	if !w.dir.Holds(FileName, w.file) {
-		return fmt.Errorf("%s: got none or another file, want the one that the run writes: "+
-			"it was removed or replaced during the run", path)
-	}
-	if got := info.Size(); got != w.size {
-		return fmt.Errorf("%s: got %d bytes, want the %d that the run has written: it was changed during the run",
-			path, got, w.size)
-	}
-	return nil
-}
-
-func (w *Writer) writeAnew(h History, batches int) error {
-	if err := w.dir.Write(FileName, func(to io.Writer) error { return h.write(to, batches) }); err != nil {
-		return err
-	}
-	file, err := w.dir.Open(FileName, os.O_RDWR|os.O_APPEND)
-	if err != nil {
-		return err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return oneline.Join(err, file.Close())
-	}
-	old := w.file
-	w.file, w.size = file, info.Size()
-	return old.Close()
 }
 
 // write writes the lines of the history.

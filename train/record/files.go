@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"attention/internal/lines"
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
 
@@ -27,12 +27,13 @@ func (o *observer) begin() error {
 		}
 	}
 	var err error
-	if o.lines, err = o.dir.Open(LinesFile, os.O_RDWR|os.O_APPEND|os.O_CREATE); err != nil {
+	if o.lines, err = lines.Append(o.dir, LinesFile, mostLine, os.O_CREATE); err != nil {
 		return err
 	}
-	o.kept, o.size, o.lost = kept{}, 0, false
+	o.kept, o.lost = kept{}, false
+	size := int64(0)
 	if o.last >= 0 {
-		if err := o.resume(); err != nil {
+		if size, err = o.resume(); err != nil {
 			return fmt.Errorf("%w; without this file the run resumes too", err)
 		}
 	} else {
@@ -40,80 +41,50 @@ func (o *observer) begin() error {
 			p.keep()
 		}
 	}
-	err = o.lines.Truncate(o.size)
+	err = o.lines.Truncate(size)
 	o.begun = err == nil
 	return err
 }
 
-// resume finds the end of the lines up to the last record, and reads the tensors up to it. A file that is not there is
-// begun anew.
-func (o *observer) resume() error {
-	info, err := o.lines.Stat()
-	if err != nil {
-		return err
-	}
-	if o.lost = info.Size() == 0; !o.lost {
-		if err := o.findLast(); err != nil {
-			return fmt.Errorf("%s: %w", o.dir.Path(LinesFile), err)
+// resume returns the size of the lines up to the last record, and reads the tensors up to it. A file that is not there
+// is begun anew.
+func (o *observer) resume() (size int64, err error) {
+	if o.lost = o.lines.Size() == 0; !o.lost {
+		if size, err = o.findLast(); err != nil {
+			return 0, fmt.Errorf("%s: %w", o.dir.Path(LinesFile), err)
 		}
 	}
 	w := new(Recording)
 	if err := w.readTensors(o.dir.Path(TensorsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return 0, err
 	}
 	o.kept.set(w, o.last, o.keptTensors(), o.probe.Notes)
-	return nil
+	return size, nil
 }
 
-// findLast finds the end of the lines up to the last record.
-func (o *observer) findLast() error {
-	for lines := newReader(o.lines); ; {
-		line, err := lines.next()
-		if errors.Is(err, io.EOF) || err == nil && line.Step > o.last {
-			return fmt.Errorf("got no record of step %d, want it", o.last)
-		}
+// findLast returns the size of the lines up to the last record.
+func (o *observer) findLast() (int64, error) {
+	var at lines.Place
+	for line, err := range lines.Read(o.lines.Content(), &at, mostLine, parser(&at, &Record{Step: -1})) {
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if line.Step == o.last {
-			o.size = lines.size
-			return nil
+			return at.Size, nil
 		}
 	}
-}
-
-// addLine adds a record to watch.jsonl.
-func (o *observer) addLine(r Record) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	if len(text) >= mostLine {
-		return fmt.Errorf("got a line of %d bytes, want less than %d", len(text), mostLine)
-	}
-	n, err := o.lines.Write(append(text, '\n'))
-	o.size += int64(n)
-	return err
+	return 0, fmt.Errorf("got no record of step %d, want it", o.last)
 }
 
 // mend writes the lines anew if the file was removed or replaced during the run: the open file still has them.
 func (o *observer) mend() error {
-	if o.dir.Holds(LinesFile, o.lines) {
+	if o.lines.InPlace() {
 		return nil
 	}
-	err := o.dir.Write(LinesFile, func(w io.Writer) error {
-		_, err := io.Copy(w, io.NewSectionReader(o.lines, 0, o.size))
+	return o.lines.Rewrite(func(w io.Writer) error {
+		_, err := io.Copy(w, o.lines.Content())
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	old := o.lines
-	if o.lines, err = o.dir.Open(LinesFile, os.O_RDWR|os.O_APPEND); err != nil {
-		o.lines = old
-		return err
-	}
-	return old.Close()
 }
 
 // write writes the kept tensors to watch.safetensors, unless it has them.

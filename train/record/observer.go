@@ -3,12 +3,12 @@ package record
 import (
 	"fmt"
 	"math"
-	"os"
 	"time"
 
 	"attention/graph/machine"
 	"attention/internal/expr"
 	"attention/internal/folder"
+	"attention/internal/lines"
 	"attention/internal/oneline"
 	"attention/layers"
 	"attention/train"
@@ -22,9 +22,8 @@ type observer struct {
 	every   int // steps between two evaluations of the loop; 0 for none
 	dir     *folder.Dir
 	config  Config
-	lines   *os.File // nil until a run begins
-	size    int64    // of lines
-	lost    bool     // the lines up to the last record are lost
+	lines   *lines.Appender // nil until a run begins
+	lost    bool            // the lines up to the last record are lost
 	params  []*param
 	norms   *tensor.Dense // (P), float64: of the trained parameters' gradients in the last step; NaN before the first
 	parts   []keptTensor  // of Config.Matrices
@@ -110,8 +109,7 @@ func (o *observer) forgetNorms() {
 	}
 }
 
-// takeNorms takes the norms of the last step's gradients, unless the loop has taken none since a checkpoint was
-// restored, whose norms are in place.
+// takeNorms copies the norms of the last step's gradients. After a restore there are none yet, and the checkpoint's stay.
 func (o *observer) takeNorms() {
 	i := 0
 	for _, norm := range o.loop.GradNorms() {
@@ -146,12 +144,12 @@ func (o *observer) Look(last bool) error {
 // due reports whether a record is due, now that the evaluation is done.
 func (o *observer) due(last bool) bool {
 	n := o.loop.Steps()
-	stride := sizeStride(o.size)
+	stride := sizeStride(o.lines.Size())
 	switch i, ok := o.evaluationIndex(n); {
 	case o.last == n:
 		return o.lost && last // the file has one at least
 	case o.last < 0 || last:
-		return o.size <= mostLines-mostLine
+		return o.lines.Size() <= mostLines-mostLine
 	default:
 		return stride > 0 && ok && i%max(recordStride(i), stride) == 0
 	}
@@ -197,7 +195,7 @@ func (o *observer) record() error {
 	if line.Numbers, err = o.runProbe(); err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}
-	if err := o.addLine(line); err != nil {
+	if err := o.lines.Add(line); err != nil {
 		return err
 	}
 	o.kept.add(line.Step, o.keptTensors())

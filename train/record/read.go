@@ -1,12 +1,10 @@
 package record
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -15,7 +13,7 @@ import (
 	"strings"
 
 	"attention/internal/config"
-	"attention/internal/folder"
+	"attention/internal/lines"
 	"attention/internal/safetensors"
 
 	"gorgonia.org/tensor"
@@ -34,8 +32,7 @@ type Recording struct {
 
 	tensors map[string]*tensor.Dense // all, by their names in the file
 	file    fs.FileInfo              // of the tensors; nil without
-	read    int64                    // bytes of the lines
-	line    []byte                   // the last one
+	at      lines.Place              // behind the last record
 }
 
 // Read reads what the run in a folder has recorded, also while it trains. The error for
@@ -60,7 +57,7 @@ func Read(ctx context.Context, path string, before *Recording) (*Recording, erro
 	if err := w.readNewLines(ctx, filepath.Join(path, LinesFile), before); err != nil {
 		return nil, fmt.Errorf("train: record: %w", err)
 	}
-	if w.read == before.read && w.file == before.file && bytes.Equal(w.line, before.line) {
+	if w.at == before.at && w.file == before.file {
 		return before, nil
 	}
 	return w, nil
@@ -84,31 +81,19 @@ func (w *Recording) readNewTensors(path string, before *Recording) error {
 
 // readNewLines takes the records of before if the file still has the last line of them, and reads those behind it.
 func (w *Recording) readNewLines(ctx context.Context, path string, before *Recording) error {
-	file, err := folder.Open(path)
-	if err != nil {
-		return err
+	w.Records, w.at = slices.Clip(before.Records), before.at
+	last := Record{Step: -1}
+	if n := len(w.Records); n > 0 {
+		last = w.Records[n-1]
 	}
-	defer file.Close()
-	last := make([]byte, len(before.line))
-	if _, err := file.ReadAt(last, before.read-int64(len(last))); err == nil && bytes.Equal(last, before.line) {
-		w.Records, w.read, w.line = slices.Clip(before.Records), before.read, before.line
-	}
-	lines := newReader(io.NewSectionReader(file, w.read, math.MaxInt64-w.read))
-	lines.begin(w)
-	for {
-		if err := ctx.Err(); err != nil {
+	anew := func() { w.Records, last = nil, Record{Step: -1} }
+	for line, err := range lines.ReadFile(path, &w.at, mostLine, anew, parser(&w.at, &last)) {
+		if err := cmp.Or(ctx.Err(), err); err != nil {
 			return err
-		}
-		line, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			w.read, w.line = lines.size, lines.text
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
 		}
 		w.Records = append(w.Records, line)
 	}
+	return ctx.Err()
 }
 
 // check returns an error for the first value that no run writes after a record of step last.

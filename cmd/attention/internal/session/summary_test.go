@@ -167,7 +167,7 @@ func TestLossesOf(t *testing.T) {
 		{reason: "whole", text: lines},
 		{reason: "cut", text: lines + `{"step":3,"lo`},
 		{reason: "damaged", text: lines + "{\n" + lines,
-			err: `/metrics.jsonl: got the line "{\n", want a JSON object of numbers`},
+			err: `/metrics.jsonl: line 4: got "{\n", want a JSON object of numbers`},
 	} {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, metrics.FileName), []byte(row.text), 0o644))

@@ -132,7 +132,7 @@ func TestStepsBeforeAWrongLine(t *testing.T) {
 	whole := bytes.Join(f.lines[:8], nil)
 	f.write(metrics.FileName, append(bytes.Join(f.lines[:5], nil), "no JSON\n"...))
 	for range 2 {
-		require.ErrorContains(t, r.Update(), `got the line "no JSON\n", want a JSON object of numbers`)
+		require.ErrorContains(t, r.Update(), `got "no JSON\n", want a JSON object of numbers`)
 		require.Equal(t, []int{1, 2, 3, 4, 5}, numbersOf(r.State()))
 		require.Equal(t, before+1, r.Version())
 	}
@@ -327,7 +327,7 @@ func TestLongRuns(t *testing.T) {
 	s = updated(t, r)
 	require.Equal(t, 1.0, s.Steps[len(s.Steps)-1].Loss)
 	_, err = Open(f.path)
-	require.ErrorContains(t, err, path+": got the line \"no JSON")
+	require.ErrorContains(t, err, path+": line 1: got \"no JSON")
 }
 
 // Several viewers follow one run.
