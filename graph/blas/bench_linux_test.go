@@ -17,8 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
-
-	"attention/internal/kernel"
 )
 
 // benchShapes are products of float32: squares, skinny ones, those of attention with B 2, T 1024 and width 768, and
@@ -31,25 +29,21 @@ var benchShapes = []struct {
 	{"gemm", "NN", 512, 512, 512}, {"gemm", "NN", 1024, 1024, 1024},
 	{"gemm", "NN", 1024, 64, 1024}, {"gemm", "NT", 1024, 1024, 64},
 	{"gemm", "NN", 2048, 768, 768}, {"gemm", "NT", 2048, 2304, 768}, {"gemm", "TN", 768, 768, 2048},
-	{"gemv", "N", 4096, 4096, 0}, {"gemv", "T", 4096, 4096, 0},
 	{"trsm", "N", 1024, 1024, 0}, {"syrk", "N", 1024, 768, 0},
 }
 
 // BenchmarkAgainstOthers reports, for each shape, the rate, and its ratio to gonum's, to OpenBLAS's if it is installed
-// (the best of its kernels), and for matrix times vector to that of a sweep that only reads. They take turns, and the
-// best turn of each counts, so that other work on the machine weighs on all alike. With -cpu 1 all use one thread and
-// the processor's time counts, on which other work weighs least.
+// (the best of its kernels). They take turns, and the best turn of each counts, so that other work on the machine weighs
+// on all alike. With -cpu 1 all use one thread and the processor's time counts, on which other work weighs least.
 func BenchmarkAgainstOthers(b *testing.B) {
 	others := startOpenBLAS(b)
 	for _, s := range benchShapes {
 		b.Run(fmt.Sprintf("%s/%s/%dx%dx%d", s.name, s.way, s.m, s.n, s.k), func(b *testing.B) {
 			ours := benchCall(Implementation{}, s.name, s.way, s.m, s.n, s.k)
 			theirs := benchCall(gonum.Implementation{}, s.name, s.way, s.m, s.n, s.k)
-			sweep := numbers(s.m * s.n) // memory that nobody has written to is one page
-			var best, gonums, openBLAS, reading = math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
+			var best, gonums, openBLAS = math.Inf(1), math.Inf(1), math.Inf(1)
 			for round := range 4 {
 				best = min(best, bestTurn(ours))
-				reading = min(reading, bestTurn(func() { readAll(sweep) }))
 				if round == 0 || gonums < 0.1 {
 					gonums = min(gonums, bestTurn(theirs))
 				}
@@ -71,9 +65,6 @@ func BenchmarkAgainstOthers(b *testing.B) {
 			if len(others) > 0 {
 				b.ReportMetric(openBLAS/best, "of-OpenBLAS")
 			}
-			if s.name == "gemv" {
-				b.ReportMetric(reading/best, "of-reading")
-			}
 			b.ReportMetric(0, "ns/op")
 		})
 	}
@@ -93,10 +84,6 @@ func benchCall(i blas.Float32, name, way string, m, n, k int) func() {
 		tB, ldb := transpose(1, k, n)
 		x, y, z := numbers(m*k), numbers(k*n), numbers(m*n)
 		return func() { i.Sgemm(tA, tB, m, n, k, 1, x, lda, y, ldb, 0, z, n) }
-	case "gemv":
-		tA, _ := transpose(0, m, n)
-		x, y, z := numbers(m*n), numbers(max(m, n)), numbers(max(m, n))
-		return func() { i.Sgemv(tA, m, n, 1, x, n, y, 1, 0, z, 1) }
 	case "trsm":
 		x, y := numbers(m*m), numbers(m*n)
 		for i := range m {
@@ -151,11 +138,6 @@ func now() time.Duration {
 }
 
 var begin = time.Now()
-
-// readAll reads all of x from memory once, on all cores.
-func readAll(x []float32) {
-	kernel.Parallel(len(x), 1<<16, func(lo, hi int) { kernel.Dot(x[lo:hi], x[lo:hi]) })
-}
 
 // openBLAS is a running program that times OpenBLAS.
 type openBLAS struct {

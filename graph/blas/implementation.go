@@ -18,28 +18,15 @@ var (
 	_ blas.Complex128 = Implementation{}
 )
 
-// Each function of BLAS has one body for both types of elements. It returns false for what it leaves to gonum:
-// arguments that do not fit, for which gonum panics, and where there is nothing to do. The methods leave to gonum what
-// is so small that gonum is done before the kernels have begun, unless gonum v0.16.0 does it wrong: Sger and Dger read
-// outside of vectors with negative increments, Ssyrk and Dsyrk add to 0·C, and Sgemv writes behind y.
+// Each function has one body for both types of elements. It returns false for arguments that do not fit, for which
+// gonum panics, and where there is nothing to do. The methods leave to gonum what is so small that gonum is done before
+// the kernels have begun.
 
-// least holds, for each function, the smallest work that the kernels take. Only tests change it, to see them do all.
-var least = work{
-	gemm: 100, gemmNT: 150, symm: 250, syrk: 1000, syr2k: 400, triangular: 8000,
-	smallGemv: 32, sgemv: 256, dgemv: 900, ger: 1024,
-	symv: 40, syr: 96, syr2: 128, trmv: 400, trsv: 96,
-	dot: 128, axpy: 128, scal: 256, nrm2: 24,
-}
+// least holds, for each function, the fewest multiply-adds that the kernels do. Only tests change it, to make the
+// kernels compute every size.
+var least = work{gemm: 100, gemmNT: 150, symm: 250, syrk: 1000, syr2k: 400, triangular: 8000}
 
-// work is how much there is to do: multiply-adds of products of matrices, elements of a matrix that meets a vector,
-// rows of a triangle that does, elements of vectors.
-type work struct {
-	gemm, gemmNT, symm, syrk, syr2k int
-	triangular                      int
-	smallGemv, sgemv, dgemv, ger    int
-	symv, syr, syr2, trmv, trsv     int
-	dot, axpy, scal, nrm2           int
-}
+type work struct{ gemm, gemmNT, symm, syrk, syr2k, triangular int }
 
 // size returns the rows of the triangle that stands beside an (m,n) matrix.
 func size(s blas.Side, m, n int) int {
@@ -72,12 +59,4 @@ func storedFits(t blas.Transpose, length, rows, cols, ld int) bool {
 		rows, cols = cols, rows
 	}
 	return isTranspose(t) && matrixFits(length, rows, cols, ld)
-}
-
-// vectorFits reports whether a slice holds a vector of at least one element.
-func vectorFits(length, n, inc int) bool {
-	if n <= 0 || length <= 0 || inc == 0 {
-		return false
-	}
-	return n-1 <= (length-1)/max(inc, -inc)
 }

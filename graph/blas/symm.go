@@ -23,11 +23,6 @@ func (i Implementation) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64
 	}
 }
 
-const (
-	symmRows    = 256 // of A that are written out and multiplied at once
-	symmPadding = 16  // behind a row of them, so that their columns do not compete for the same places in the cache
-)
-
 func symm[F kernel.Float](s blas.Side, ul blas.Uplo, m, n int, alpha F, a []F, lda int, b []F, ldb int,
 	beta F, c []F, ldc int) bool {
 	size := size(s, m, n)
@@ -36,38 +31,62 @@ func symm[F kernel.Float](s blas.Side, ul blas.Uplo, m, n int, alpha F, a []F, l
 		return false
 	}
 	w := borrow[F]()
-	ld := size + symmPadding
-	for i0 := 0; i0 < size; i0 += symmRows {
-		rows := min(symmRows, size-i0)
-		p := room(&w.block, rows*ld)
-		writeOut(p, ld, ul == blas.Upper, a, lda, size, i0, rows)
-		if s == blas.Left {
-			kernel.Gemm(kernel.NoTrans, kernel.NoTrans, rows, n, m, alpha, p, ld, b, ldb, beta, c[i0*ldc:], ldc)
-		} else { // the rows of A are its columns
-			kernel.Gemm(kernel.NoTrans, kernel.Trans, m, rows, n, alpha, b, ldb, p, ld, beta, c[i0:], ldc)
-		}
-	}
+	p := symmetricProduct[F]{right: s == blas.Right, upper: ul == blas.Upper, alpha: alpha, a: a, lda: lda, square: w.room(squareRows * squareRows)}
+	p.do(0, size, panel[F]{m, n, b, ldb}, panel[F]{m, n, c, ldc}, beta)
 	w.giveBack()
 	return true
 }
 
-// writeOut writes whole rows of a symmetric (n,n) matrix that is stored as one triangle to p.
-func writeOut[F kernel.Float](p []F, ld int, upper bool, a []F, lda, n, i0, rows int) {
-	i1 := i0 + rows
-	for i := i0; i < i1; i++ {
-		row := p[(i-i0)*ld:][:n]
-		lo, hi, from, to := 0, i+1, i+1, i1 // what is stored, and what is not of the square on the diagonal
-		if upper {
-			lo, hi, from, to = i, n, i0, i
-		}
-		copy(row[lo:hi], a[i*lda+lo:])
-		for j := from; j < to; j++ {
-			row[j] = a[j*lda+i]
-		}
+// symmetricProduct is C = α·A·B + β·C, or α·B·A + β·C, with a symmetric A.
+type symmetricProduct[F kernel.Float] struct {
+	right, upper bool
+	alpha        F
+	a            []F
+	lda          int
+	square       []F
+}
+
+// do multiplies the rows and columns [i0,i1) of A with their part b of B. It halves A into two squares on the diagonal
+// and a stored rectangle, which is multiplied as stored and transposed.
+func (p *symmetricProduct[F]) do(i0, i1 int, b, c panel[F], beta F) {
+	if i1-i0 <= squareRows {
+		p.diagonal(i0, i1-i0)
+		p.add(kernel.NoTrans, p.square, squareRows, b, c, beta)
+		return
 	}
-	if upper {
-		kernel.CopyTransposed(i0, rows, p, ld, a[i0:], lda)
-	} else if i1 < n {
-		kernel.CopyTransposed(n-i1, rows, p[i1:], ld, a[i1*lda+i0:], lda)
+	mid := halved(i0, i1, squareRows)
+	b1, b2 := b.cut(p.right, mid-i0)
+	c1, c2 := c.cut(p.right, mid-i0)
+	p.do(i0, mid, b1, c1, beta)
+	p.do(mid, i1, b2, c2, beta)
+	if p.upper { // stored is the rectangle of the first rows and the second columns
+		p.add(kernel.NoTrans, p.a[i0*p.lda+mid:], p.lda, b2, c1, 1)
+		p.add(kernel.Trans, p.a[i0*p.lda+mid:], p.lda, b1, c2, 1)
+	} else {
+		p.add(kernel.Trans, p.a[mid*p.lda+i0:], p.lda, b2, c1, 1)
+		p.add(kernel.NoTrans, p.a[mid*p.lda+i0:], p.lda, b1, c2, 1)
+	}
+}
+
+// add sets c ← α·op(a)·b + β·c, or on the right α·b·op(a)ᵀ + β·c.
+func (p *symmetricProduct[F]) add(trans kernel.Transpose, a []F, lda int, b, c panel[F], beta F) {
+	if p.right {
+		kernel.Gemm(kernel.NoTrans, !trans, c.m, c.n, b.n, p.alpha, b.data, b.ld, a, lda, beta, c.data, c.ld)
+	} else {
+		kernel.Gemm(trans, kernel.NoTrans, c.m, c.n, b.m, p.alpha, a, lda, b.data, b.ld, beta, c.data, c.ld)
+	}
+}
+
+// diagonal writes both triangles of the n rows and columns of A from i0 on to the square.
+func (p *symmetricProduct[F]) diagonal(i0, n int) {
+	for i := range n {
+		for j := range i + 1 {
+			row, col := i, j
+			if p.upper {
+				row, col = j, i
+			}
+			v := p.a[(i0+row)*p.lda+i0+col]
+			p.square[i*squareRows+j], p.square[j*squareRows+i] = v, v
+		}
 	}
 }

@@ -59,7 +59,7 @@ func syrk[F kernel.Float](ul blas.Uplo, tA blas.Transpose, n, k int, alpha F, a 
 	w := borrow[F]()
 	r := rankUpdate[F]{
 		upper: ul == blas.Upper, both: both, trans: transposed(tA), k: k, alpha: alpha, beta: beta,
-		a: a, lda: lda, b: b, ldb: ldb, c: c, ldc: ldc, block: room(&w.block, squareRows*squareRows),
+		a: a, lda: lda, b: b, ldb: ldb, c: c, ldc: ldc, square: w.room(squareRows * squareRows),
 	}
 	r.do(0, n)
 	w.giveBack()
@@ -82,9 +82,6 @@ func clearTriangle[F kernel.Float](ul blas.Uplo, n int, c []F, ldc int) {
 	}
 }
 
-// squareRows is how many rows on the diagonal are computed as a whole square, though only a triangle is used.
-const squareRows = 64
-
 // rankUpdate adds products of A and B to one triangle of C.
 type rankUpdate[F kernel.Float] struct {
 	upper, both   bool
@@ -93,7 +90,7 @@ type rankUpdate[F kernel.Float] struct {
 	alpha, beta   F
 	a, b, c       []F
 	lda, ldb, ldc int
-	block         []F
+	square        []F
 }
 
 // do does the triangle of the rows and columns [i0,i1). Beside two triangles of half the size is a product.
@@ -102,7 +99,7 @@ func (r *rankUpdate[F]) do(i0, i1 int) {
 		r.diagonal(i0, i1-i0)
 		return
 	}
-	mid := i0 + ((i1-i0)/2+squareRows-1)/squareRows*squareRows
+	mid := halved(i0, i1, squareRows)
 	r.do(i0, mid)
 	r.do(mid, i1)
 	if r.upper {
@@ -123,7 +120,7 @@ func (r *rankUpdate[F]) product(i, m, j, n int) {
 
 // diagonal does the triangle of n rows from i on.
 func (r *rankUpdate[F]) diagonal(i, n int) {
-	p := r.block
+	p := r.square
 	kernel.Gemm(r.trans, !r.trans, n, n, r.k, r.alpha, r.rowsOfA(i), r.lda, r.rowsOfB(i), r.ldb, 0, p, squareRows)
 	for row := range n {
 		lo, hi := 0, row+1
@@ -164,4 +161,12 @@ func rowsFrom[F kernel.Float](trans kernel.Transpose, a []F, ld, i int) []F {
 		return a[i:]
 	}
 	return a[i*ld:]
+}
+
+// rowOf returns the columns [lo,hi) of row i that lie in a triangle.
+func rowOf(ul blas.Uplo, i, n int) (lo, hi int) {
+	if ul == blas.Upper {
+		return i, n
+	}
+	return 0, i + 1
 }

@@ -1,6 +1,8 @@
 package blas
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/blas"
 
 	"attention/internal/kernel"
@@ -40,76 +42,133 @@ func (i Implementation) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 	}
 }
 
+// rightRows is the number of rows that are transposed at once where the triangle is on the right.
+const rightRows = 256
+
 func triangular[F kernel.Float](solve bool, s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int,
 	alpha F, a []F, lda int, b []F, ldb int) bool {
-	t, ok := triangleOf(ul, tA, d, size(s, m, n), a, lda)
-	if !ok || alpha == 0 || !isSide(s) || !matrixFits(len(b), m, n, ldb) {
+	size := size(s, m, n)
+	if alpha == 0 || !isSide(s) || !isUplo(ul) || !isTranspose(tA) || !isDiag(d) ||
+		!matrixFits(len(a), size, size, lda) || !matrixFits(len(b), m, n, ldb) {
 		return false
 	}
+	e := equation[F]{solve: solve, upper: ul == blas.Upper, unit: d == blas.Unit, trans: transposed(tA), a: a, lda: lda}
+	if s == blas.Left {
+		e.do(0, m, panel[F]{m, n, b, ldb}, alpha)
+		return true
+	}
+	e.trans = !e.trans // X·op(A) is the transpose of op(A)ᵀ·Xᵀ
 	w := borrow[F]()
-	e := equation[F]{solve: solve, right: s == blas.Right, w: w}
-	e.do(t, panel[F]{m, n, b, ldb}, alpha)
+	for r := 0; r < m; r += rightRows {
+		rows, part := min(rightRows, m-r), b[r*ldb:]
+		turned := w.room(n * rows)
+		kernel.CopyTransposed(rows, n, turned, rows, part, ldb)
+		e.do(0, n, panel[F]{n, rows, turned, rows}, alpha)
+		kernel.CopyTransposed(n, rows, part, ldb, turned, rows)
+	}
 	w.giveBack()
 	return true
 }
 
-// panel is a part of a matrix.
-type panel[F kernel.Float] struct {
-	m, n int
-	data []F
-	ld   int
-}
-
-// equation is X = α·op(A)·B, or op(A)·X = α·B to solve for X, with the triangle on the left or on the right.
+// equation is X = α·op(A)·B, or op(A)·X = α·B to solve for X, with a triangular matrix A that op transposes or does
+// not. If A is unit, its diagonal is not read and stands for ones.
 type equation[F kernel.Float] struct {
-	solve, right bool
-	w            *memory[F]
+	solve       bool
+	upper, unit bool // as stored
+	trans       kernel.Transpose
+	a           []F
+	lda         int
 }
 
-// do puts X in the place of B. It halves the triangle: what stands beside the two halves is a product of matrices.
-func (e equation[F]) do(t triangle[F], b panel[F], alpha F) {
-	size := b.m
-	if e.right {
-		size = b.n
+// lower reports whether op(A) is lower triangular.
+func (e *equation[F]) lower() bool { return e.upper == bool(e.trans) }
+
+// from returns what is stored of op(A) from row i and column j on.
+func (e *equation[F]) from(i, j int) []F {
+	if e.trans {
+		i, j = j, i
 	}
-	if size <= baseRows {
-		e.base(t, b, size, alpha)
-		return
-	}
-	mid := (size/2 + baseRows - 1) / baseRows * baseRows
-	first, second := b, b
-	if e.right {
-		first.n, second.n, second.data = mid, b.n-mid, b.data[mid:]
-	} else {
-		first.m, second.m, second.data = mid, b.m-mid, b.data[mid*b.ld:]
-	}
-	beside := t.block(0, mid)
-	if t.lower() {
-		beside = t.block(mid, 0)
-	}
-	from, to := first, second // to needs what is in from, and not the other way round
-	tFrom, tTo := t, t.from(mid)
-	if t.lower() == e.right {
-		from, to, tFrom, tTo = to, from, tTo, tFrom
-	}
-	if e.solve {
-		e.do(tFrom, from, alpha)
-		e.update(t, beside, from, to, -1, alpha)
-		e.do(tTo, to, 1)
-		return
-	}
-	e.do(tTo, to, alpha)
-	e.update(t, beside, from, to, alpha, 1)
-	e.do(tFrom, from, alpha)
+	return e.a[i*e.lda+j:]
 }
 
-// update sets to ← α·op(beside)·from + β·to, or α·from·op(beside) + β·to.
-func (e equation[F]) update(t triangle[F], beside []F, from, to panel[F], alpha, beta F) {
-	if e.right {
-		kernel.Gemm(kernel.NoTrans, t.trans, to.m, to.n, from.n, alpha, from.data, from.ld, beside, t.lda,
-			beta, to.data, to.ld)
+// fewRows is the number of rows of a triangle that are added row by row.
+const fewRows = 8
+
+// do puts X in the place of B for the rows [i0,i1) of the triangle. It halves the triangle: what stands beside the two
+// halves is a product of matrices.
+func (e *equation[F]) do(i0, i1 int, b panel[F], alpha F) {
+	if i1-i0 <= fewRows {
+		e.rows(i0, i1, b, alpha)
 		return
 	}
-	kernel.Gemm(t.trans, kernel.NoTrans, to.m, to.n, from.m, alpha, beside, t.lda, from.data, from.ld,
-		beta, to.data, to.ld)
+	mid := halved(i0, i1, fewRows)
+	first, second := b.cut(false, mid-i0)
+	switch {
+	case e.lower() && e.solve:
+		e.do(i0, mid, first, alpha)
+		e.add(e.from(mid, i0), first, second, -1, alpha)
+		e.do(mid, i1, second, 1)
+	case e.lower():
+		e.do(mid, i1, second, alpha)
+		e.add(e.from(mid, i0), first, second, alpha, 1)
+		e.do(i0, mid, first, alpha)
+	case e.solve:
+		e.do(mid, i1, second, alpha)
+		e.add(e.from(i0, mid), second, first, -1, alpha)
+		e.do(i0, mid, first, 1)
+	default:
+		e.do(i0, mid, first, alpha)
+		e.add(e.from(i0, mid), second, first, alpha, 1)
+		e.do(mid, i1, second, alpha)
+	}
+}
+
+// add sets y ← α·op(a)·x + β·y.
+func (e *equation[F]) add(a []F, x, y panel[F], alpha, beta F) {
+	kernel.Gemm(e.trans, kernel.NoTrans, y.m, y.n, x.m, alpha, a, e.lda, x.data, x.ld, beta, y.data, y.ld)
+}
+
+// rows is do row by row: each from rows that are solved already, or not yet multiplied.
+func (e *equation[F]) rows(i0, i1 int, b panel[F], alpha F) {
+	for k := range i1 - i0 {
+		i := i0 + k
+		if e.lower() != e.solve {
+			i = i1 - 1 - k
+		}
+		lo, hi := i+1, i1
+		if e.lower() {
+			lo, hi = i0, i
+		}
+		row, d, factor := b.row(i-i0), F(1), alpha
+		if !e.unit {
+			d = e.a[i*e.lda+i]
+		}
+		if !e.solve {
+			kernel.Scale(row, row, alpha*d)
+		} else if alpha != 1 {
+			kernel.Scale(row, row, alpha)
+		}
+		if e.solve {
+			factor = -1
+		}
+		for j := lo; j < hi; j++ {
+			kernel.Axpy(factor*e.from(i, j)[0], b.row(j-i0), row)
+		}
+		if e.solve {
+			divide(row, d)
+		}
+	}
+}
+
+// divide divides x by d.
+func divide[F kernel.Float](x []F, d F) {
+	switch inverse := 1 / d; {
+	case d == 1:
+	case d != 0 && math.IsInf(float64(inverse), 0): // d is so small that only its inverse overflows
+		for i := range x {
+			x[i] /= d
+		}
+	default:
+		kernel.Scale(x, x, inverse)
+	}
 }

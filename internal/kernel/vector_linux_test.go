@@ -23,3 +23,16 @@ func testVectorGuarded[F Float](t *testing.T, p path) {
 func TestVectorStaysInsideItsSlices(t *testing.T) {
 	onPaths(t, testVectorGuarded[float32], testVectorGuarded[float64])
 }
+
+// testRowKernelsGuarded puts each argument between pages that nobody may touch.
+func testRowKernelsGuarded[F Float](t *testing.T, p path) {
+	calls := 0
+	testRowKernels(t, p, func(x []F) []F {
+		calls++
+		return guarded(t, x, calls%5 < 3) // each of the arguments at both ends
+	})
+}
+
+func TestRowKernelsStayInsideTheirSlices(t *testing.T) {
+	onPaths(t, testRowKernelsGuarded[float32], testRowKernelsGuarded[float64])
+}

@@ -209,7 +209,7 @@ func BenchmarkBatch(b *testing.B) {
 				for range 20 {
 					steps = append(steps, seconds(func() { _, err = g.Next(ctx) }))
 					require.NoError(b, err)
-					sweeps = append(sweeps, seconds(func() { readAll(memory, 1024) }))
+					sweeps = append(sweeps, seconds(func() { readAll(memory) }))
 				}
 			}
 			b.ReportMetric(0, "ns/op")

@@ -2,7 +2,7 @@
 
 	cc -O2 -o openblas openblas.c -lopenblas
 
-With the argument "cpu", the processor's time counts. It reads lines "gemm NT m n k", "gemv N m n 0", "trsm N m n 0" or "syrk N n k 0" (T for transposed, float32, row-major,
+With the argument "cpu", the processor's time counts. It reads lines "gemm NT m n k", "trsm N m n 0" or "syrk N n k 0" (T for transposed, float32, row-major,
 smallest leading dimensions) and answers each with the seconds of one run: the least of several turns of some
 milliseconds. Its first line is the name of the kernels that OpenBLAS has chosen. */
 
@@ -52,8 +52,6 @@ int main(int count, char **args) {
 				if (!strcmp(name, "gemm"))
 					cblas_sgemm(CblasRowMajor, tA, tB, m, n, k, 1, a, tA == CblasTrans ? m : k,
 						b, tB == CblasTrans ? k : n, 0, c, n);
-				else if (!strcmp(name, "gemv"))
-					cblas_sgemv(CblasRowMajor, tA, m, n, 1, a, n, b, 1, 0, c, 1);
 				else if (!strcmp(name, "trsm"))
 					cblas_strsm(CblasRowMajor, CblasLeft, CblasLower, tA, CblasNonUnit, m, n, 1, a, m, b, n);
 				else

@@ -7,27 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// squares is a call that sets each item to its square.
-type squares struct{ out []int }
-
-func (c squares) Do(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		c.out[i] = i * i
-	}
-}
-
-func TestShareDoesEveryItem(t *testing.T) {
-	setProcs(t, 3)
-	for _, n := range []int{0, 1, 9, 10, 1000} {
-		out := make([]int, n)
-		Share(squares{out}, n, 5)
-		for i, v := range out {
-			require.Equal(t, i*i, v)
-		}
-		noAllocations(t, "Share", func() { Share(squares{out}, n, 5) })
-	}
-}
-
 func testCopyTransposed[F Float](t *testing.T, _ path) {
 	r := rand.New(rand.NewPCG(29, 30))
 	for range 200 {
