@@ -40,6 +40,7 @@ var rooms = map[string]string{
 	"internal/layered":     "",
 	"internal/moved":       `internal/dense`,
 	"internal/pattern":     "",
+	"internal/refusal":     `internal/config`,
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
 	"internal/stock":       `internal/dense internal/kernel`,

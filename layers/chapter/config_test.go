@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"attention/internal/golden"
+	"attention/internal/refusal"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -43,8 +44,7 @@ func TestEachVariantMakesItsLayer(t *testing.T) {
 	} {
 		require.NoError(t, c.config.Validate())
 		p := layers.NewParams(tensor.Float64, 1)
-		l, err := chapter.New(p.Scope(""), c.config)
-		require.NoError(t, err)
+		l := must(chapter.New(p.Scope(""), c.config))
 		require.Equal(t, c.layer, fmt.Sprintf("%T", l))
 		require.Equal(t, c.names, names(p))
 		require.Equal(t, c.width, c.config.Width())
@@ -93,10 +93,9 @@ func TestALayerUsesItsFields(t *testing.T) {
 // graphOf describes a layer by its parameters and its graph on (3, 4).
 func graphOf(t *testing.T, c chapter.Config) string {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := chapter.New(p.Scope(""), c)
-	require.NoError(t, err)
+	l := must(chapter.New(p.Scope(""), c))
 	b := layers.NewBuild(p, layers.Train)
-	_, err = l.Forward(b, b.Input("x", 3, 4))
+	_, err := l.Forward(b, b.Input("x", 3, 4))
 	var text strings.Builder
 	for name, shape := range p.Shapes() {
 		fmt.Fprintln(&text, name, shape)
@@ -115,14 +114,12 @@ func TestVariantsGoThroughJSON(t *testing.T) {
 		c := chapter.Config{Layer: name, EmbedDim: 3, OutDim: 4, ContextLength: 5, NumHeads: 2, QKVBias: true, Dropout: 0.1,
 			QueryDim: 3, KeyDim: 3, AttnDim: 7}
 		require.NoError(t, c.Validate())
-		text, err := json.Marshal(c)
-		require.NoError(t, err)
+		text := must(json.Marshal(c))
 		var back chapter.Config
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.Equal(t, c, back)
 	}
-	text, err := json.Marshal(chapter.Config{Layer: "simple"})
-	require.NoError(t, err)
+	text := must(json.Marshal(chapter.Config{Layer: "simple"}))
 	require.Equal(t, `{"layer":"simple"}`, string(text))
 }
 
@@ -146,55 +143,45 @@ func TestCausalSaysWhatTheWeightsShow(t *testing.T) {
 
 func TestWrongVariantsAreRefused(t *testing.T) {
 	const all = "simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive"
-	for _, c := range []struct {
-		config  chapter.Config
-		wantErr string
-	}{
-		{config: chapter.Config{}, wantErr: `chapter: Layer: got "", want one of ` + all},
-		{config: chapter.Config{Layer: "Causal"}, wantErr: `chapter: Layer: got "Causal", want one of ` + all},
-		{config: chapter.Config{Layer: "self_v1"}, wantErr: "chapter: self_v1: EmbedDim: got 0, want at least 1"},
-		{config: chapter.Config{Layer: "self_v2", EmbedDim: 3}, wantErr: "chapter: self_v2: OutDim: got 0, want at least 1"},
-		{config: chapter.Config{Layer: "causal", EmbedDim: 3, OutDim: 2, Dropout: 1},
-			wantErr: "chapter: causal: Dropout: got 1, want a number from 0 to below 1"},
-		{config: chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2},
-			wantErr: "chapter: multi_head_wrapper: NumHeads: got 0, want at least 1"},
-		{config: chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 3, NumHeads: 2},
-			wantErr: "chapter: multi_head: NumHeads: got 2, want a divisor of OutDim=3"},
-		{config: chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2, NumHeads: 65537},
-			wantErr: "chapter: multi_head_wrapper: NumHeads: got 65537, want at most 65536"},
-		{config: chapter.Config{Layer: "simple", Dropout: 2},
-			wantErr: "chapter: simple: Dropout: got 2, want a number from 0 to below 1"},
-		{config: chapter.Config{Layer: "simple", NumHeads: 65537},
-			wantErr: "chapter: simple: NumHeads: got 65537, want at most 65536"},
-		{config: chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2, ContextLength: -1},
-			wantErr: "chapter: self_v1: ContextLength: got -1, want at least 0"},
-		{config: chapter.Config{Layer: "simple", OutDim: 1 << 31},
-			wantErr: "chapter: simple: OutDim: got 2147483648, want at most 2147483647"},
-		{config: chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 3},
-			wantErr: "chapter: additive: AttnDim: got 0, want at least 1"},
-		{config: chapter.Config{Layer: "self_v1", EmbedDim: 1 << 30, OutDim: 2},
-			wantErr: "chapter: self_v1: W_query: shape (1073741824, 2), want at most 2147483647 elements"},
-	} {
-		require.EqualError(t, c.config.Validate(), c.wantErr)
-		l, err := chapter.New(layers.NewParams(tensor.Float32, 1).Scope(""), c.config)
-		require.EqualError(t, err, c.wantErr)
-		require.True(t, l == nil, "no layer, not one that is nil inside: %T", l)
-	}
+	refusal.Check(t, chapter.Config{Layer: "simple"}, "chapter: ", refusal.Rows{
+		{`{"layer": ""}`, `Layer: got "", want one of ` + all},
+		{`{"layer": "Causal"}`, `Layer: got "Causal", want one of ` + all},
+		{`{"layer": "self_v1"}`, "self_v1: EmbedDim: got 0, want at least 1"},
+		{`{"layer": "self_v2", "d_in": 3}`, "self_v2: OutDim: got 0, want at least 1"},
+		{`{"layer": "causal", "d_in": 3, "d_out": 2, "dropout": 1}`,
+			"causal: Dropout: got 1, want a number from 0 to below 1"},
+		{`{"layer": "multi_head_wrapper", "d_in": 3, "d_out": 2}`,
+			"multi_head_wrapper: NumHeads: got 0, want at least 1"},
+		{`{"layer": "multi_head", "d_in": 3, "d_out": 3, "num_heads": 2}`,
+			"multi_head: NumHeads: got 2, want a divisor of OutDim=3"},
+		{`{"layer": "multi_head_wrapper", "d_in": 3, "d_out": 2, "num_heads": 65537}`,
+			"multi_head_wrapper: NumHeads: got 65537, want at most 65536"},
+		{`{"dropout": 2}`, "simple: Dropout: got 2, want a number from 0 to below 1"},
+		{`{"num_heads": 65537}`, "simple: NumHeads: got 65537, want at most 65536"},
+		{`{"d_in": -1}`, "simple: EmbedDim: got -1, want at least 0"},
+		{`{"layer": "self_v1", "d_in": 3, "d_out": 2, "context_length": -1}`,
+			"self_v1: ContextLength: got -1, want at least 0"},
+		{`{"d_out": 2147483648}`, "simple: OutDim: got 2147483648, want at most 2147483647"},
+		{`{"layer": "additive", "d_query": 3, "d_key": 3}`, "additive: AttnDim: got 0, want at least 1"},
+		{`{"layer": "self_v1", "d_in": 1073741824, "d_out": 2}`,
+			"self_v1: W_query: shape (1073741824, 2), want at most 2147483647 elements"},
+	}, chapter.Config.Validate, func(c chapter.Config) error {
+		l, err := chapter.New(layers.NewParams(tensor.Float32, 1).Scope(""), c)
+		require.Equal(t, err != nil, l == nil, "no layer, not one that is nil inside: %T", l)
+		return err
+	})
 }
 
 // Additive attention by name may also attend from one sequence to another.
 func TestAdditiveByName(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := chapter.NewAdditive(p.Scope(""), chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 4, AttnDim: 5})
-	require.NoError(t, err)
+	l := must(chapter.NewAdditive(p.Scope(""), chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 4, AttnDim: 5}))
 	b := layers.NewBuild(p, layers.Eval)
 	query, key := input(t, b, "query", golden.Numbers(tensor.Float64, 2, 3)), input(t, b, "key",
 		golden.Numbers(tensor.Float64, 7, 4))
-	out, err := l.Forward(b, query, key)
-	require.NoError(t, err)
+	out := must(l.Forward(b, query, key))
 	require.Equal(t, tensor.Shape{2, 4}, out.Shape())
-	weights, err := l.Weights(b, query, key)
-	require.NoError(t, err)
+	weights := must(l.Weights(b, query, key))
 	require.Equal(t, tensor.Shape{1, 2, 7}, weights.Shape())
 }
 
@@ -205,8 +192,7 @@ func selfLayers(t *testing.T, p *layers.Params) map[string]chapter.Layer {
 	for _, name := range chapter.Names() {
 		c := chapter.Config{Layer: name, EmbedDim: 3, OutDim: 4, NumHeads: 2, ContextLength: 5, QueryDim: 3, KeyDim: 3,
 			AttnDim: 7}
-		l, err := chapter.New(p.Scope(name), c)
-		require.NoError(t, err)
+		l := must(chapter.New(p.Scope(name), c))
 		all[name] = l
 	}
 	return all

@@ -235,8 +235,7 @@ func mapped(op string, a array) array {
 // traced runs a section with its parts.
 func traced(t testing.TB, s chapter.Section, values map[string][]float64) oracle {
 	t.Helper()
-	steps, err := s.Trace(tensor.Float64, values)
-	require.NoError(t, err)
+	steps := must(s.Trace(tensor.Float64, values))
 	o := oracle{}
 	for _, step := range steps {
 		require.NotContains(t, o, step.Name, "section %d", s.Number)
@@ -366,10 +365,8 @@ func TestTraceRefuses(t *testing.T) {
 // TestRunHasTheStepsOfTrace: without the parts, and with the same numbers.
 func TestRunHasTheStepsOfTrace(t *testing.T) {
 	for _, s := range computed() {
-		all, err := s.Trace(tensor.Float32, nil)
-		require.NoError(t, err)
-		printed, err := s.Run(tensor.Float32)
-		require.NoError(t, err)
+		all := must(s.Trace(tensor.Float32, nil))
+		printed := must(s.Run(tensor.Float32))
 		all = slices.DeleteFunc(all, func(s chapter.Step) bool { return s.Part })
 		require.Len(t, all, len(printed))
 		for i, step := range printed {

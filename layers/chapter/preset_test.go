@@ -21,20 +21,17 @@ func (l whole) Weights(b *layers.Build, x *G.Node) (*G.Node, error) {
 
 func bothVersions(t *testing.T, p *layers.Params, in, out int, bias bool) (v1, v2 whole) {
 	t.Helper()
-	l1, err := layers.NewAttention(p.Scope("v1"), chapter.SelfV1(in, out))
-	require.NoError(t, err)
+	l1 := must(layers.NewAttention(p.Scope("v1"), chapter.SelfV1(in, out)))
 	c := chapter.SelfV2(in, out)
 	c.QKVBias = bias
-	l2, err := layers.NewAttention(p.Scope("v2"), c)
-	require.NoError(t, err)
+	l2 := must(layers.NewAttention(p.Scope("v2"), c))
 	return whole{l1}, whole{l2}
 }
 
 // state returns the layer's parameters as SelfV2's.
 func state(t *testing.T, l whole) map[string]*tensor.Dense {
 	t.Helper()
-	state, err := l.State(layers.Book)
-	require.NoError(t, err)
+	state := must(l.State(layers.Book))
 	return state
 }
 
@@ -130,8 +127,7 @@ func TestComposed(t *testing.T) {
 			continue
 		}
 		p := layers.NewParams(tensor.Float64, 5)
-		l, err := chapter.New(p.Scope(""), c)
-		require.NoError(t, err)
+		l := must(chapter.New(p.Scope(""), c))
 		x := p.Draw(layers.Normal(0, 1), 6, 3)
 		run := func(patterns ...string) []float64 {
 			b := layers.NewBuild(p, layers.Eval)

@@ -25,8 +25,7 @@ type block struct{ code, printed string }
 
 func tutorial(t *testing.T) string {
 	t.Helper()
-	content, err := os.ReadFile("README.md")
-	require.NoError(t, err)
+	content := must(os.ReadFile("README.md"))
 	return string(content)
 }
 
@@ -59,8 +58,7 @@ func tutorialOutput(t *testing.T, program string) string {
 // tutorialFile writes a program, which is formatted, to a file.
 func tutorialFile(t *testing.T, program string) string {
 	t.Helper()
-	formatted, err := format.Source([]byte(program))
-	require.NoError(t, err)
+	formatted := must(format.Source([]byte(program)))
 	require.Equal(t, string(formatted), program)
 	path := filepath.Join(t.TempDir(), "main.go")
 	require.NoError(t, os.WriteFile(path, []byte(program), 0o600))
@@ -147,12 +145,10 @@ func TestTutorialPictures(t *testing.T) {
 	for _, match := range regexp.MustCompile(`!\[[^\]]+\]\((pictures/[^)]+\.png)\)`).FindAllStringSubmatch(tutorial(t),
 		-1) {
 		shown = append(shown, match[1])
-		file, err := os.Stat(match[1])
-		require.NoError(t, err)
+		file := must(os.Stat(match[1]))
 		require.Less(t, file.Size(), int64(150_000), match[1])
 	}
-	there, err := filepath.Glob("pictures/*")
-	require.NoError(t, err)
+	there := must(filepath.Glob("pictures/*"))
 	require.ElementsMatch(t, shown, there)
 }
 

@@ -25,8 +25,7 @@ func input(t testing.TB, b *layers.Build, name string, v *tensor.Dense) *G.Node 
 // values runs nodes of one graph.
 func values(t testing.TB, nodes ...*G.Node) [][]float64 {
 	t.Helper()
-	m, err := machine.New(nodes...)
-	require.NoError(t, err)
+	m := must(machine.New(nodes...))
 	defer m.Close()
 	require.NoError(t, m.RunAll())
 	var got [][]float64
@@ -42,10 +41,8 @@ func apply(t testing.TB, p *layers.Params, l chapter.Layer, x *tensor.Dense) (ou
 	b := layers.NewBuild(p, layers.Eval)
 	b.Observe("*")
 	in := input(t, b, "x", x)
-	o, err := l.Forward(b, in)
-	require.NoError(t, err)
-	w, err := l.Weights(b, in)
-	require.NoError(t, err)
+	o := must(l.Forward(b, in))
+	w := must(l.Weights(b, in))
 	got := values(t, o, w)
 	return got[0], got[1]
 }
@@ -56,4 +53,12 @@ func names(p *layers.Params) []string {
 		list = append(list, name)
 	}
 	return list
+}
+
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

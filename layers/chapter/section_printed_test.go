@@ -271,8 +271,7 @@ func TestParseCut(t *testing.T) {
 }
 
 func TestPrintedSize(t *testing.T) {
-	got, err := printedSize("torch.Size([2, 1024, 768])")
-	require.NoError(t, err)
+	got := must(printedSize("torch.Size([2, 1024, 768])"))
 	require.Equal(t, []int{2, 1024, 768}, got)
 	for _, text := range []string{"", "torch.Size([])", "torch.Size([2, x])", "[2, 3]", "torch.Size([2, 3]"} {
 		_, err := printedSize(text)

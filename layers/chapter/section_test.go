@@ -206,8 +206,7 @@ func walked(dt tensor.Dtype) (all [][]chapter.Step, err error) {
 // eachStep goes through the walk.
 func eachStep(t testing.TB, dt tensor.Dtype, do func(id string, step chapter.Step)) {
 	t.Helper()
-	all, err := walks[dt]()
-	require.NoError(t, err)
+	all := must(walks[dt]())
 	for i, steps := range all {
 		for _, step := range steps {
 			do(fmt.Sprint(i+1, " ", step.Name), step)

@@ -16,8 +16,7 @@ import (
 // steps runs a changed section and returns its steps by name.
 func steps(t *testing.T, s chapter.Section) map[string]chapter.Step {
 	t.Helper()
-	all, err := s.Run(tensor.Float64)
-	require.NoError(t, err)
+	all := must(s.Run(tensor.Float64))
 	return named(all)
 }
 
@@ -74,16 +73,14 @@ func TestOneWordChanged(t *testing.T) {
 // TestEverySectionChanges: every setting that a section has changes some of its values, for every length and number of
 // heads; all steps are there, and their names fit.
 func TestEverySectionChanges(t *testing.T) {
-	walk, err := walks[tensor.Float32]()
-	require.NoError(t, err)
+	walk := must(walks[tensor.Float32]())
 	for i, s := range chapter.Sections() {
 		own := named(walk[i])
 		different := func(change func(*chapter.Section)) {
 			t.Helper()
 			changed := s
 			change(&changed)
-			all, err := changed.Run(tensor.Float32)
-			require.NoError(t, err)
+			all := must(changed.Run(tensor.Float32))
 			got := named(all)
 			require.Len(t, got, len(own))
 			equal := true

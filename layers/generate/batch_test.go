@@ -24,13 +24,11 @@ func TestBatchEqualsGenerators(t *testing.T) {
 	} {
 		_, m := small(t, tensor.Float64, config)
 		c := generate.Config{Temperature: 1, Seed: 7, Capacity: row.capacity, Slide: row.capacity > 0}
-		batch, err := generate.NewBatch(m, len(row.lengths), c)
-		require.NoError(t, err)
+		batch := must(generate.NewBatch(m, len(row.lengths), c))
 		var single []*generate.Generator
 		prompts := make([][]int, len(row.lengths))
 		for i, n := range row.lengths {
-			g, err := generate.New(m, c)
-			require.NoError(t, err)
+			g := must(generate.New(m, c))
 			c.Seed++
 			single, prompts[i] = append(single, g), ids(n, 13-i)
 		}
@@ -47,15 +45,13 @@ func TestBatchEqualsGenerators(t *testing.T) {
 			}
 			draw := func(n int, stopped int) {
 				for range n {
-					got, err := batch.Next(ctx)
-					require.NoError(t, err)
+					got := must(batch.Next(ctx))
 					for i, g := range single {
 						if i == stopped {
 							require.Equal(t, -1, got[i])
 							continue
 						}
-						id, err := g.Next(ctx)
-						require.NoError(t, err)
+						id := must(g.Next(ctx))
 						require.Equal(t, id, got[i], "%+v, round %d, text %d", row, round, i)
 						require.InDeltaSlice(t, g.Logits(), batch.Logits(i), 1e-12)
 					}
@@ -83,15 +79,13 @@ func TestBatchFails(t *testing.T) {
 	c := generate.Config{Capacity: 10, Slide: true, Temperature: 1}
 	prompts := [][]int{ids(3, 13), ids(8, 13), ids(2, 5)}
 	texts := func(fail func(g *generate.Batch)) (all [][]int) {
-		g, err := generate.NewBatch(m, 3, c)
-		require.NoError(t, err)
+		g := must(generate.NewBatch(m, 3, c))
 		require.NoError(t, g.Prompt(ctx, prompts))
 		for i := range 20 {
 			if i > 0 { // the first tokens are drawn without reading
 				fail(g)
 			}
-			got, err := g.Next(ctx)
-			require.NoError(t, err)
+			got := must(g.Next(ctx))
 			all = append(all, got)
 		}
 		return all
@@ -130,40 +124,29 @@ func TestRepetitionPenalty(t *testing.T) {
 		return text
 	}
 	first, second := naive(ids(4, 13)), naive(ids(3, 5))
-	g, err := generate.New(m, c)
-	require.NoError(t, err)
-	several, err := generate.NewBatch(m, 2, c)
-	require.NoError(t, err)
+	g := must(generate.New(m, c))
+	several := must(generate.NewBatch(m, 2, c))
 	for range 2 {
 		require.NoError(t, g.Prompt(ctx, first[:4]))
 		require.ErrorContains(t, g.Prompt(ctx, []int{5, 99}), "got id 99") // changes nothing
 		require.Equal(t, first[4:], draw(t, g, 12))
 		require.NoError(t, several.Prompt(ctx, [][]int{first[:4], second[:3]}))
 		for i := range 12 {
-			both, err := several.Next(ctx)
-			require.NoError(t, err)
+			both := must(several.Next(ctx))
 			require.Equal(t, []int{first[4+i], second[3+i]}, both)
 		}
 		g.Reset()
 		several.Reset()
 	}
-	plain, err := generate.New(m, generate.Config{})
-	require.NoError(t, err)
+	plain := must(generate.New(m, generate.Config{}))
 	require.NoError(t, plain.Prompt(ctx, first[:4]))
 	require.NotEqual(t, first[4:], draw(t, plain, 12))
 }
 
 func TestBatchRefuses(t *testing.T) {
 	_, m := small(t, tensor.Float32, config)
-	_, err := generate.NewBatch(m, 0, generate.Config{})
-	require.EqualError(t, err, "generate: texts: got 0, want at least 1")
-	_, err = generate.NewBatch(nil, 1, generate.Config{})
-	require.EqualError(t, err, "generate: model: got nil, want a decoder")
-	_, err = generate.NewBatch(m, 1, generate.Config{Capacity: -1})
-	require.ErrorContains(t, err, "generate: Capacity: got -1, want 0 to ContextLength=")
-	g, err := generate.NewBatch(m, 2, generate.Config{Capacity: 4})
-	require.NoError(t, err)
-	_, err = g.Next(ctx)
+	g := must(generate.NewBatch(m, 2, generate.Config{Capacity: 4}))
+	_, err := g.Next(ctx)
 	require.EqualError(t, err, "generate: got no prompt, want at least one token")
 	for _, row := range []struct {
 		prompts [][]int
@@ -194,8 +177,7 @@ func BenchmarkBatch(b *testing.B) {
 	memory := benchNumbers(m.Params().Count())
 	for _, n := range []int{1, 2, 4, 8, 16} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			g, err := generate.NewBatch(m, n, generate.Config{Capacity: 128})
-			require.NoError(b, err)
+			g := must(generate.NewBatch(m, n, generate.Config{Capacity: 128}))
 			prompts := make([][]int, n)
 			for i := range prompts {
 				prompts[i] = ids(10, 50257)

@@ -17,8 +17,7 @@ func TestSlides(t *testing.T) {
 	c.ContextLength = 17
 	p, m := small(t, tensor.Float64, c)
 	for _, capacity := range []int{17, 10, 2, 1} {
-		g, err := generate.New(m, generate.Config{Capacity: capacity, Slide: true, Temperature: 1, Seed: 5})
-		require.NoError(t, err)
+		g := must(generate.New(m, generate.Config{Capacity: capacity, Slide: true, Temperature: 1, Seed: 5}))
 		text, first := ids(23, 13), 0
 		require.NoError(t, g.Prompt(ctx, text))
 		for range 30 {
@@ -37,19 +36,17 @@ func TestSlides(t *testing.T) {
 func TestSlideFails(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)
 	sampling := generate.Config{Capacity: 10, Slide: true, Temperature: 1}
-	calm, err := generate.New(m, sampling)
-	require.NoError(t, err)
+	calm := must(generate.New(m, sampling))
 	require.NoError(t, calm.Prompt(ctx, ids(3, 13)))
 	want := draw(t, calm, 20)
 
-	g, err := generate.New(m, sampling)
-	require.NoError(t, err)
+	g := must(generate.New(m, sampling))
 	fail := func() context.Context { return &countdown{Context: ctx, left: 30} } // between the layers
 	for range 2 {                                                                // the second time after Reset
 		require.NoError(t, g.Prompt(ctx, ids(3, 13)))
 		got := draw(t, g, 8)
 		for range 2 {
-			_, err = g.Next(fail())
+			_, err := g.Next(fail())
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 		}
 		got = append(got, draw(t, g, 5)...)
@@ -63,9 +60,8 @@ func TestSlideFails(t *testing.T) {
 func TestErrorsChangeNothing(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)
 	sampling := generate.Config{Capacity: 10, Temperature: 1}
-	g, err := generate.New(m, sampling)
-	require.NoError(t, err)
-	_, err = g.Next(ctx)
+	g := must(generate.New(m, sampling))
+	_, err := g.Next(ctx)
 	require.EqualError(t, err, "generate: got no prompt, want at least one token")
 	require.NoError(t, g.Prompt(ctx, ids(3, 13)))
 	first := draw(t, g, 2)
@@ -90,8 +86,7 @@ func TestErrorsChangeNothing(t *testing.T) {
 	_, err = g.Next(ctx)
 	require.EqualError(t, err, "generate: the context is full: got 11 tokens, want at most 10")
 
-	again, err := generate.New(m, sampling)
-	require.NoError(t, err)
+	again := must(generate.New(m, sampling))
 	require.NoError(t, again.Prompt(ctx, ids(3, 13)))
 	require.Equal(t, append(first, rest...), draw(t, again, 8))
 }
@@ -115,11 +110,9 @@ func TestRoomGrows(t *testing.T) {
 	c := generate.Config{Temperature: 1, Seed: 5, Capacity: 600}
 	token := 2 * 12 * 8 * 2 // keys and values of E = 12 float64 in two layers
 	cache := func(g interface{ Memory() generate.Memory }) int { return g.Memory().Cache / token }
-	want, err := generate.New(m, c)
-	require.NoError(t, err)
+	want := must(generate.New(m, c))
 	c.Room = 9
-	got, err := generate.New(m, c)
-	require.NoError(t, err)
+	got := must(generate.New(m, c))
 	require.NoError(t, want.Prompt(ctx, ids(9, 13)))
 	require.NoError(t, got.Prompt(ctx, ids(9, 13)))
 	require.Equal(t, []int{600, 9}, []int{cache(want), cache(got)})
@@ -130,19 +123,16 @@ func TestRoomGrows(t *testing.T) {
 	require.Equal(t, want.Logits(), got.Logits())
 	require.Equal(t, 600, cache(got))
 
-	several, err := generate.NewBatch(m, 2, c)
-	require.NoError(t, err)
+	several := must(generate.NewBatch(m, 2, c))
 	require.NoError(t, several.Prompt(ctx, [][]int{ids(9, 13), ids(11, 13)}))
 	require.Equal(t, 18, cache(several)/2)
 	want.Reset()
 	require.NoError(t, want.Prompt(ctx, ids(9, 13)))
 	for _, id := range draw(t, want, 20) {
-		both, err := several.Next(ctx)
-		require.NoError(t, err)
+		both := must(several.Next(ctx))
 		require.Equal(t, id, both[0])
 	}
 	c.Room = 1000 // more than the capacity
-	all, err := generate.New(m, c)
-	require.NoError(t, err)
+	all := must(generate.New(m, c))
 	require.Equal(t, 600, cache(all))
 }

@@ -1,6 +1,7 @@
 package generate_test
 
 import (
+	"context"
 	"testing"
 
 	"attention/graph"
@@ -12,65 +13,104 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// attentionForms are the forms of attention with caches of keys and values, one block each.
-var attentionForms = map[string]func(c *layers.AttentionConfig){
-	"moba":         func(c *layers.AttentionConfig) { c.Sparse = &graph.BlockSparse{BlockSize: 4, Blocks: 2} },
-	"differential": func(c *layers.AttentionConfig) { c.Differential, c.HeadDim = &layers.DifferentialConfig{}, 4 },
-	"forgetting":   func(c *layers.AttentionConfig) { c.Forget = true },
-	"sigmoid":      func(c *layers.AttentionConfig) { c.Sigmoid = true },
-	"window":       func(c *layers.AttentionConfig) { c.Mask = mask.SlidingWindow{Left: 5} },
+// formsOfBlocks are models of three layers by the form of their attention.
+func formsOfBlocks(t *testing.T) map[string][]layers.BlockConfig {
+	changed := func(change func(c *layers.AttentionConfig)) []layers.BlockConfig {
+		b := layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 6, NumKVHeads: 3}}
+		change(&b.Attention)
+		return []layers.BlockConfig{b, b, b}
+	}
+	full := layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 3}}
+	delta, linear, latent := full, full, full
+	for name, b := range map[string]*layers.BlockConfig{"gated_delta_net": &delta, "linear": &linear} {
+		b.Linear = new(must(layers.LinearAttentionOf(name)))
+	}
+	latent.Latent = &layers.LatentAttentionConfig{QLoraRank: 5, KVLoraRank: 7}
+	return map[string][]layers.BlockConfig{
+		"moba": changed(func(c *layers.AttentionConfig) { c.Sparse = &graph.BlockSparse{BlockSize: 4, Blocks: 2} }),
+		"differential": changed(func(c *layers.AttentionConfig) {
+			c.Differential, c.HeadDim = &layers.DifferentialConfig{}, 4
+		}),
+		"forgetting":   changed(func(c *layers.AttentionConfig) { c.Forget = true }),
+		"sigmoid":      changed(func(c *layers.AttentionConfig) { c.Sigmoid = true }),
+		"window":       changed(func(c *layers.AttentionConfig) { c.Mask = mask.SlidingWindow{Left: 5} }),
+		"delta rule":   {delta, delta, full},
+		"two linear":   {delta, linear, full},
+		"latent":       {latent, latent, latent},
+		"of all kinds": {latent, linear, full},
+	}
 }
 
-// Models of every form continue texts of several lengths together as each alone, also when they slide, and each as
+// cacheBytes is the memory of the caches of three layers: for one text, and for a batch of three.
+var cacheBytes = map[string][2]int{
+	"window": {3 * 6 * (6 + 6) * 8, 3 * 3 * 40 * (6 + 6) * 8}, // one text keeps the six tokens that are seen
+	"latent": {3 * 40 * (7 + 2) * 8, 3 * 3 * 40 * (7 + 2) * 8},
+}
+
+// Models of every form continue texts of several lengths together as each alone: past their context, when they slide,
+// after an error between the layers, beside a text that is full, and after Reset. Up to the context each continues as
 // without a cache, also behind a text that is rewritten.
 func TestFormsGenerate(t *testing.T) {
-	for name, form := range attentionForms {
-		attention := layers.AttentionConfig{EmbedDim: 12, NumHeads: 6, NumKVHeads: 3}
-		form(&attention)
-		c := layers.DecoderConfig{VocabSize: 13, ContextLength: 40, NumLayers: 2,
-			Blocks: []layers.BlockConfig{{Attention: attention}}}
-		m, err := layers.NewDecoder(layers.NewParams(tensor.Float64, 3).Scope(""), c)
-		require.NoError(t, err)
+	for name, blocks := range formsOfBlocks(t) {
+		m := must(layers.NewDecoder(layers.NewParams(tensor.Float64, 3).Scope(""), layers.DecoderConfig{VocabSize: 13,
+			ContextLength: 40, NumLayers: 3, Blocks: blocks, Pattern: []int{0, 1, 2}}))
+		prompts := [][]int{ids(21, 13), ids(3, 13), ids(38, 13)}
 		settings := generate.Config{Temperature: 1, Seed: 7, Slide: true}
-		batch, err := generate.NewBatch(m, 3, settings)
-		require.NoError(t, err)
-		prompts := [][]int{ids(21, 13), ids(3, 13), ids(30, 13)}
-		require.NoError(t, batch.Prompt(ctx, prompts))
+		batch := must(generate.NewBatch(m, 3, settings))
 		var alone, plain []*generate.Generator
-		for i, prompt := range prompts {
-			settings.Seed = int64(7 + i)
-			g, err := generate.New(m, settings)
-			require.NoError(t, err)
-			p, err := generate.NewWithoutCache(m, 40, settings)
-			require.NoError(t, err)
-			require.NoError(t, g.Prompt(ctx, prompt))
-			require.NoError(t, p.Prompt(ctx, prompt))
-			alone, plain = append(alone, g), append(plain, p)
+		for range prompts {
+			alone = append(alone, must(generate.New(m, settings)))
+			plain = append(plain, must(generate.NewWithoutCache(m, 40, settings)))
+			settings.Seed++
 		}
-		if name == "window" {
-			require.Equal(t, 2*6*(6+6)*8, alone[0].Memory().Cache, "two layers keep six tokens")
+		if want, ok := cacheBytes[name]; ok {
+			require.Equal(t, want, [2]int{alone[0].Memory().Cache, batch.Memory().Cache}, name)
 		}
-		for step := range 25 { // the longest slides
-			got, err := batch.Next(ctx)
-			require.NoError(t, err)
-			for i, g := range alone {
-				want, err := g.Next(ctx)
-				require.NoError(t, err)
-				require.Equal(t, want, got[i], "%s, text %d", name, i)
-				require.InDeltaSlice(t, g.Logits(), batch.Logits(i), 1e-11, name)
-				if step >= 10 {
-					continue // a text slides otherwise without a cache
+		for range 2 {
+			require.NoError(t, batch.Prompt(ctx, prompts))
+			for i, prompt := range prompts {
+				require.NoError(t, alone[i].Prompt(ctx, prompt))
+				require.NoError(t, plain[i].Prompt(ctx, prompt))
+			}
+			for step := range 50 {
+				if step%10 == 9 {
+					_, err := batch.Next(&countdown{Context: ctx, left: 20 + step}) // between the layers
+					require.ErrorIs(t, err, context.DeadlineExceeded)
 				}
-				whole, err := plain[i].Next(ctx)
-				require.NoError(t, err)
-				require.Equal(t, whole, want, "%s, text %d", name, i)
-				require.InDeltaSlice(t, plain[i].Logits(), g.Logits(), 1e-11, name)
+				got := must(batch.Next(ctx))
+				for i, g := range alone {
+					require.Equal(t, must(g.Next(ctx)), got[i], "%s, step %d, text %d", name, step, i)
+					require.InDeltaSlice(t, g.Logits(), batch.Logits(i), 1e-12, name)
+					if len(prompts[i])+step >= 40 {
+						continue // a text slides otherwise without a cache
+					}
+					require.Equal(t, must(plain[i].Next(ctx)), got[i], "%s, text %d", name, i)
+					require.InDeltaSlice(t, plain[i].Logits(), g.Logits(), 1e-12, name)
+				}
+			}
+			batch.Reset()
+			for i := range alone {
+				alone[i].Reset()
+				plain[i].Reset()
 			}
 		}
-		_, err = alone[1].Rewrite(ctx, ids(9, 7)) // which begins otherwise, and goes back
-		require.NoError(t, err)
-		plain[1].Reset()
-		require.NoError(t, plain[1].Prompt(ctx, ids(9, 7)))
-		require.InDeltaSlice(t, plain[1].Logits(), alone[1].Logits(), 1e-11, name)
+		for _, prompt := range [][]int{ids(21, 13), ids(9, 7)} { // which begins otherwise, and goes back
+			must(alone[1].Rewrite(ctx, prompt))
+			plain[1].Reset()
+			require.NoError(t, plain[1].Prompt(ctx, prompt))
+			require.InDeltaSlice(t, plain[1].Logits(), alone[1].Logits(), 1e-12, name)
+		}
+
+		two, one := must(generate.NewBatch(m, 2, generate.Config{})), must(generate.New(m, generate.Config{}))
+		require.NoError(t, two.Prompt(ctx, [][]int{prompts[2], prompts[1]}))
+		require.NoError(t, one.Prompt(ctx, prompts[1]))
+		for step := range 30 {
+			if step == 2 {
+				two.Stop(0) // which is full
+			}
+			got := must(two.Next(ctx))
+			require.Equal(t, must(one.Next(ctx)), got[1], name)
+			require.InDeltaSlice(t, one.Logits(), two.Logits(1), 1e-12, name)
+		}
 	}
 }

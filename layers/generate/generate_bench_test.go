@@ -23,8 +23,7 @@ var gpt2Small = layers.GPTConfig{VocabSize: 50257, ContextLength: 1024, EmbedDim
 // benchGPT2 returns GPT-2 small with numbers in place of its weights.
 func benchGPT2(b *testing.B) *layers.Decoder {
 	p := layers.NewBlankParams(tensor.Float32)
-	m, err := layers.NewGPT(p.Scope(""), gpt2Small)
-	require.NoError(b, err)
+	m := must(layers.NewGPT(p.Scope(""), gpt2Small))
 	for _, v := range p.All() {
 		copy(v.Float32s(), benchNumbers(v.Shape().TotalSize()))
 	}
@@ -48,8 +47,7 @@ func BenchmarkToken(b *testing.B) { inPrecisions(b, benchmarkToken) }
 func benchmarkToken(b *testing.B, p graph.Precision) {
 	m := benchGPT2(b)
 	memory := benchNumbers(m.Params().Count())
-	g, err := generate.New(m, generate.Config{Precision: p})
-	require.NoError(b, err)
+	g := must(generate.New(m, generate.Config{Precision: p}))
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("after%d", n), func(b *testing.B) {
 			var tokens, sweeps []float64
@@ -81,15 +79,13 @@ func benchmarkPrompt(b *testing.B, p graph.Precision) {
 	if p == graph.BFloat16 {
 		peak = kernel.PeakBF16
 	}
-	g, err := generate.New(benchGPT2(b), generate.Config{Precision: p})
-	require.NoError(b, err)
+	g := must(generate.New(benchGPT2(b), generate.Config{Precision: p}))
 	for _, n := range []int{64, 256, 512, 1023} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			var took, peaks []float64
 			for b.Loop() {
 				g.Reset()
-				took = append(took, seconds(func() { err = g.Prompt(ctx, ids(n, 50257)) }))
-				require.NoError(b, err)
+				took = append(took, seconds(func() { require.NoError(b, g.Prompt(ctx, ids(n, 50257))) }))
 				peaks = append(peaks, peak(50*time.Millisecond))
 			}
 			c := gpt2Small

@@ -49,8 +49,7 @@ func TestGPT2SmallEqualsPyTorch(t *testing.T) {
 	f := golden.Load(t, "torch/gpt_small.safetensors")
 	began := time.Now()
 	p := layers.NewBlankParams(tensor.Float32)
-	m, err := layers.NewGPT(p.Scope(""), gpt2Small)
-	require.NoError(t, err)
+	m := must(layers.NewGPT(p.Scope(""), gpt2Small))
 	for name, v := range p.All() {
 		fillByFormula(name, v.Float32s())
 	}
@@ -66,8 +65,7 @@ func TestGPT2SmallEqualsPyTorch(t *testing.T) {
 	compareWithTorch(t, f, "at once", func(row int) []float64 { return whole[row] })
 
 	began = time.Now()
-	g, err := generate.New(m, generate.Config{Capacity: len(text)})
-	require.NoError(t, err)
+	g := must(generate.New(m, generate.Config{Capacity: len(text)}))
 	read := map[int][]float64{}
 	next := 0
 	for _, end := range []int{1, 40, 41, 42, 43, 44, 45, 46, 47, 48} {

@@ -20,11 +20,9 @@ var ctx = context.Background()
 // small is a GPT whose scores depend on every token before.
 func small(t testing.TB, dt tensor.Dtype, c layers.GPTConfig) (*layers.Params, *layers.Decoder) {
 	p := layers.NewParams(dt, 11)
-	m, err := layers.NewGPT(p.Scope(""), c)
-	require.NoError(t, err)
+	m := must(layers.NewGPT(p.Scope(""), c))
 	for _, v := range p.All() {
-		scaled, err := v.MulScalar(scalar(dt, 6), true)
-		require.NoError(t, err)
+		scaled := must(v.MulScalar(scalar(dt, 6), true))
 		require.NoError(t, tensor.Copy(v, scaled))
 	}
 	return p, m
@@ -33,6 +31,17 @@ func small(t testing.TB, dt tensor.Dtype, c layers.GPTConfig) (*layers.Params, *
 func scalar(dt tensor.Dtype, v float64) any {
 	if dt == tensor.Float32 {
 		return float32(v)
+	}
+	return v
+}
+
+// failed is the error of a call.
+func failed[V any](_ V, err error) error { return err }
+
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
 	}
 	return v
 }
@@ -51,18 +60,15 @@ func scoresIn(t testing.TB, precision graph.Precision, p *layers.Params, m *laye
 	b.SetPrecision(precision)
 	ids := b.InputOf(tensor.Int, "ids", len(text))
 	require.NoError(t, b.Err())
-	logits, err := m.Forward(b, ids)
-	require.NoError(t, err)
-	vm, err := machine.New(logits)
-	require.NoError(t, err)
+	logits := must(m.Forward(b, ids))
+	vm := must(machine.New(logits))
 	require.NoError(t, G.Let(ids, tensor.New(tensor.WithShape(len(text)), tensor.WithBacking(append([]int{}, text...)))))
 	require.NoError(t, vm.RunAll())
 	rows := make([][]float64, len(text))
 	vocab := logits.Shape()[1]
 	for i := range rows {
 		for j := range vocab {
-			v, err := logits.Value().(*tensor.Dense).At(i, j)
-			require.NoError(t, err)
+			v := must(logits.Value().(*tensor.Dense).At(i, j))
 			if f, ok := v.(float32); ok {
 				v = float64(f)
 			}
@@ -84,8 +90,7 @@ func ids(n, vocab int) []int {
 func draw(t testing.TB, g *generate.Generator, n int) []int {
 	var all []int
 	for range n {
-		id, err := g.Next(ctx)
-		require.NoError(t, err)
+		id := must(g.Next(ctx))
 		all = append(all, id)
 	}
 	return all
@@ -96,8 +101,7 @@ func draw(t testing.TB, g *generate.Generator, n int) []int {
 func TestScoresAreThoseOfTheWholeText(t *testing.T) {
 	for dt, tol := range map[tensor.Dtype]float64{tensor.Float64: 1e-12, tensor.Float32: 2e-5} {
 		p, m := small(t, dt, config)
-		g, err := generate.New(m, generate.Config{Temperature: 1, Seed: 5})
-		require.NoError(t, err)
+		g := must(generate.New(m, generate.Config{Temperature: 1, Seed: 5}))
 		text := ids(555, 13) // chunks of 256, 256, 43
 		require.NoError(t, g.Prompt(ctx, text))
 		type moment struct {
@@ -108,8 +112,7 @@ func TestScoresAreThoseOfTheWholeText(t *testing.T) {
 		look := func() { seen = append(seen, moment{len(text), append([]float64{}, g.Logits()...)}) }
 		look()
 		for range 5 {
-			id, err := g.Next(ctx)
-			require.NoError(t, err)
+			id := must(g.Next(ctx))
 			look()
 			text = append(text, id)
 		}
@@ -146,15 +149,13 @@ func TestWithoutCache(t *testing.T) {
 	c.ContextLength = 17
 	p, m := small(t, tensor.Float64, c)
 	sampling := generate.Config{Temperature: 1, Seed: 5}
-	cached, err := generate.New(m, sampling)
-	require.NoError(t, err)
-	g, err := generate.NewWithoutCache(m, c.ContextLength, sampling)
-	require.NoError(t, err)
+	cached := must(generate.New(m, sampling))
+	g := must(generate.NewWithoutCache(m, c.ContextLength, sampling))
 	require.NoError(t, cached.Prompt(ctx, ids(5, 13)))
 	require.NoError(t, g.Prompt(ctx, ids(5, 13)))
 	text := draw(t, cached, 17-5+1)
 	require.Equal(t, text, draw(t, g, len(text)))
-	_, err = cached.Next(ctx)
+	_, err := cached.Next(ctx)
 	require.ErrorIs(t, err, generate.ErrFull)
 
 	more := draw(t, g, 3)
@@ -173,8 +174,7 @@ func TestWithoutCache(t *testing.T) {
 // However many prompts there are, few graphs are kept.
 func TestFewGraphsAreKept(t *testing.T) {
 	p, m := small(t, tensor.Float32, config)
-	g, err := generate.New(m, generate.Config{})
-	require.NoError(t, err)
+	g := must(generate.New(m, generate.Config{}))
 	for n := 250; n <= 256; n++ {
 		g.Reset()
 		require.NoError(t, g.Prompt(ctx, ids(n, 13)))
@@ -198,8 +198,7 @@ func TestFewGraphsAreKept(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	_, m := small(t, tensor.Float32, config)
 	text := func(seed int64) []int {
-		g, err := generate.New(m, generate.Config{Temperature: 1, Seed: seed, Capacity: 60})
-		require.NoError(t, err)
+		g := must(generate.New(m, generate.Config{Temperature: 1, Seed: seed, Capacity: 60}))
 		require.NoError(t, g.Prompt(ctx, ids(7, 13)))
 		first := draw(t, g, 40)
 		g.Reset()
@@ -220,20 +219,27 @@ func (e echo) Forward(_ *layers.Build, ids *G.Node) (*G.Node, error) { return id
 
 func TestNewRefuses(t *testing.T) {
 	p, m := small(t, tensor.Float32, config)
-	_, err := generate.New(m, generate.Config{Capacity: 602})
-	require.EqualError(t, err, "generate: Capacity: got 602, want 0 to ContextLength=601")
-	_, err = generate.New(m, generate.Config{VocabSize: 14})
-	require.EqualError(t, err, "generate: VocabSize: got 14, want 0 to the model's 13")
-	_, err = generate.New(nil, generate.Config{})
-	require.EqualError(t, err, "generate: model: got nil, want a decoder")
-	_, err = generate.NewWithoutCache(m, 7, generate.Config{Capacity: 3})
-	require.EqualError(t, err, "generate: Capacity: got 3, want 0 without a cache")
-	_, err = generate.NewWithoutCache(m, 602, generate.Config{})
-	require.ErrorContains(t, err, "generate: layers: GPT: ids: shape (602)")
-	_, err = generate.NewWithoutCache(m, 0, generate.Config{})
-	require.ErrorContains(t, err, `generate: layers: input "ids": shape (0), want every axis at least 1`)
-	_, err = generate.NewWithoutCache(echo{p}, 7, generate.Config{})
-	require.EqualError(t, err, "generate: forward: logits: shape (7), want (T=7, V)")
+	for _, row := range []struct {
+		err  error
+		want string
+	}{
+		{failed(generate.New(m, generate.Config{Capacity: 602})), "Capacity: got 602, want 0 to ContextLength=601"},
+		{failed(generate.New(m, generate.Config{VocabSize: 14})), "VocabSize: got 14, want 0 to the model's 13"},
+		{failed(generate.New(nil, generate.Config{})), "model: got nil, want a decoder"},
+		{failed(generate.NewWithoutCache(m, 7, generate.Config{Capacity: 3})),
+			"Capacity: got 3, want 0 without a cache"},
+		{failed(generate.NewWithoutCache(m, 602, generate.Config{})),
+			"layers: GPT: ids: shape (602), want ([B,] T <= ContextLength=601)"},
+		{failed(generate.NewWithoutCache(m, 0, generate.Config{})),
+			`layers: input "ids": shape (0), want every axis at least 1`},
+		{failed(generate.NewWithoutCache(echo{p}, 7, generate.Config{})), "forward: logits: shape (7), want (T=7, V)"},
+		{failed(generate.NewBatch(m, 0, generate.Config{})), "texts: got 0, want at least 1"},
+		{failed(generate.NewBatch(nil, 1, generate.Config{})), "model: got nil, want a decoder"},
+		{failed(generate.NewBatch(m, 1, generate.Config{Capacity: -1})),
+			"Capacity: got -1, want 0 to ContextLength=601"},
+	} {
+		require.EqualError(t, row.err, "generate: "+row.want)
+	}
 }
 
 // Weights that are not finite are found in the scores.
@@ -242,10 +248,9 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 	bias, ok := p.Get("transformer.ln_f.bias")
 	require.True(t, ok)
 	bias.Float32s()[0] = float32(math.NaN())
-	g, err := generate.New(m, generate.Config{})
-	require.NoError(t, err)
+	g := must(generate.New(m, generate.Config{}))
 	require.NoError(t, g.Prompt(ctx, []int{1}))
-	_, err = g.Next(ctx)
+	_, err := g.Next(ctx)
 	require.EqualError(t, err, "generate: logits: got NaN for id 0, want numbers: are the weights finite?")
 }
 
@@ -261,8 +266,7 @@ func TestPrecision(t *testing.T) {
 	}
 	full, want := scores(t, p, m, text)[8], scoresIn(t, graph.BFloat16, p, m, text)[8]
 	for name, make := range generators {
-		g, err := make(generate.Config{Precision: graph.BFloat16})
-		require.NoError(t, err)
+		g := must(make(generate.Config{Precision: graph.BFloat16}))
 		require.NoError(t, g.Prompt(ctx, text))
 		require.Equal(t, want, g.Logits(), name)
 		require.NotEqual(t, full, g.Logits(), name)

@@ -18,8 +18,7 @@ import (
 func TestRewrite(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)
 	sampling := generate.Config{Temperature: 1, RepetitionPenalty: 1.5, Capacity: 60}
-	g, err := generate.New(m, sampling)
-	require.NoError(t, err)
+	g := must(generate.New(m, sampling))
 	text := ids(20, 13)
 	require.NoError(t, g.Prompt(ctx, text))
 	drawn := draw(t, g, 5) // the last of them is not read
@@ -40,19 +39,17 @@ func TestRewrite(t *testing.T) {
 		kept, err := g.Rewrite(ctx, row.ids)
 		require.NoError(t, err, row.name)
 		require.Equal(t, row.kept, kept, row.name)
-		whole, err := generate.New(m, sampling)
-		require.NoError(t, err)
+		whole := must(generate.New(m, sampling))
 		require.NoError(t, whole.Prompt(ctx, row.ids))
 		require.InDeltaSlice(t, whole.Logits(), g.Logits(), 1e-12, row.name)
 	}
 	require.NoError(t, g.Prompt(ctx, []int{1, 2}))
 
 	sampling.Temperature = 0
-	g, err = generate.New(m, sampling)
-	require.NoError(t, err)
+	g = must(generate.New(m, sampling))
 	var texts [2][]int
 	for i := range texts {
-		_, err = g.Rewrite(ctx, []int{3, 5})
+		_, err := g.Rewrite(ctx, []int{3, 5})
 		require.NoError(t, err)
 		texts[i] = draw(t, g, 9)
 		_, err = g.Rewrite(ctx, ids(30, 13))
@@ -64,10 +61,9 @@ func TestRewrite(t *testing.T) {
 // What goes wrong leaves what was kept, from which the text goes on.
 func TestRewriteFails(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)
-	g, err := generate.New(m, generate.Config{Capacity: 20})
-	require.NoError(t, err)
+	g := must(generate.New(m, generate.Config{Capacity: 20}))
 	require.NoError(t, g.Prompt(ctx, ids(10, 13)))
-	_, err = g.Rewrite(ctx, nil)
+	_, err := g.Rewrite(ctx, nil)
 	require.EqualError(t, err, "generate: prompt: got no token, want at least one")
 	_, err = g.Rewrite(ctx, []int{13})
 	require.EqualError(t, err, "generate: prompt: got id 13 at position 0, want 0 to 12")
@@ -79,11 +75,9 @@ func TestRewriteFails(t *testing.T) {
 	require.EqualError(t, err, "generate: got no prompt, want at least one token")
 	_, err = g.Rewrite(&countdown{Context: ctx, left: 30}, ids(18, 13)) // between the layers
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	kept, err := g.Rewrite(ctx, ids(18, 13))
-	require.NoError(t, err)
+	kept := must(g.Rewrite(ctx, ids(18, 13)))
 	require.Equal(t, 10, kept)
-	whole, err := generate.New(m, generate.Config{})
-	require.NoError(t, err)
+	whole := must(generate.New(m, generate.Config{}))
 	require.NoError(t, whole.Prompt(ctx, ids(18, 13)))
 	require.InDeltaSlice(t, whole.Logits(), g.Logits(), 1e-12)
 }
@@ -91,16 +85,13 @@ func TestRewriteFails(t *testing.T) {
 // A generator without a cache keeps nothing.
 func TestRewriteWithoutCache(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 3)
-	m, err := chapter.NewLanguageModel(p.Scope(""), chapter.LanguageModelConfig{VocabSize: 13, ContextLength: 6,
-		EmbedDim: 4, Attention: chapter.Config{Layer: "causal", EmbedDim: 4, OutDim: 4}})
-	require.NoError(t, err)
+	m := must(chapter.NewLanguageModel(p.Scope(""), chapter.LanguageModelConfig{VocabSize: 13, ContextLength: 6,
+		EmbedDim: 4, Attention: chapter.Config{Layer: "causal", EmbedDim: 4, OutDim: 4}}))
 	var logits [2][]float64
 	for i, before := range [][]int{{1, 2, 3}, {4, 4, 4, 4, 4, 4, 4, 4}} {
-		g, err := generate.NewWithoutCache(m, 6, generate.Config{})
-		require.NoError(t, err)
+		g := must(generate.NewWithoutCache(m, 6, generate.Config{}))
 		require.NoError(t, g.Prompt(ctx, before))
-		kept, err := g.Rewrite(ctx, []int{4, 4, 1})
-		require.NoError(t, err)
+		kept := must(g.Rewrite(ctx, []int{4, 4, 1}))
 		require.Zero(t, kept)
 		logits[i] = g.Logits()
 	}
@@ -111,18 +102,14 @@ func TestRewriteWithoutCache(t *testing.T) {
 func TestRewriteStates(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 3)
 	attention := layers.AttentionConfig{EmbedDim: 8, NumHeads: 2}
-	m, err := layers.NewDecoder(p.Scope(""), layers.DecoderConfig{VocabSize: 13, ContextLength: 30, NumLayers: 2,
+	m := must(layers.NewDecoder(p.Scope(""), layers.DecoderConfig{VocabSize: 13, ContextLength: 30, NumLayers: 2,
 		Pattern: []int{0, 1}, Blocks: []layers.BlockConfig{{Attention: attention},
-			{Attention: attention, Linear: &layers.LinearAttentionConfig{Delta: true}}}})
-	require.NoError(t, err)
-	g, err := generate.New(m, generate.Config{})
-	require.NoError(t, err)
+			{Attention: attention, Linear: &layers.LinearAttentionConfig{Delta: true}}}}))
+	g := must(generate.New(m, generate.Config{}))
 	for _, row := range []struct{ length, kept int }{{9, 0}, {12, 9}, {7, 0}} {
-		kept, err := g.Rewrite(ctx, ids(row.length, 13))
-		require.NoError(t, err)
+		kept := must(g.Rewrite(ctx, ids(row.length, 13)))
 		require.Equal(t, row.kept, kept)
-		whole, err := generate.New(m, generate.Config{})
-		require.NoError(t, err)
+		whole := must(generate.New(m, generate.Config{}))
 		require.NoError(t, whole.Prompt(ctx, ids(row.length, 13)))
 		require.InDeltaSlice(t, whole.Logits(), g.Logits(), 1e-12)
 	}
