@@ -21,16 +21,22 @@ func (m *Machine) FindNotFinite() (*G.Node, error) {
 	if err := m.open(); err != nil {
 		return nil, err
 	}
+	m.lay()
 	m.ran = false
 	back, err := m.setMode()
 	if err != nil {
 		return nil, err
 	}
 	defer back()
+	if err := m.readInputs(); err != nil {
+		return nil, err
+	}
 	for i := range m.steps {
 		s := &m.steps[i]
-		if err := m.run(s); err != nil {
-			return nil, err
+		if s.op != nil {
+			if err := m.run(s); err != nil {
+				return nil, err
+			}
 		}
 		s.verdict = judge(s.value) // now, since a later step may reuse its memory
 		before := verdict{}

@@ -50,7 +50,7 @@ func (c GraphConfig) ForGraph(g *G.ExprGraph) (*Machine, error) {
 		return nil, err
 	}
 	f := &graphNodes{config: c, grads: map[*G.Node]G.Value{}}
-	m, err := planned(f.wanted(g))
+	m, err := new(Arena).planned(f.wanted(g))
 	if err != nil {
 		return nil, err
 	}

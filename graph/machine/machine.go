@@ -63,6 +63,9 @@ type Machine struct {
 	wanted    []int // steps whose values the caller wants
 	gradients []gradient
 	slabs     []*slab
+	places    []placed // where its values lie there
+	laid      bool     // whether the steps have their memory
+	arena     *Arena
 	memory    Memory
 	graph     *graphNodes // of ForGraph
 	mapped    bool        // an input lies in the memory of a file
@@ -92,7 +95,10 @@ type Overwriter interface {
 // the machine's memory, which the next run overwrites: copy what must outlive it. Nodes
 // made by gorgonia.Read and gorgonia.Set are not run; ask for the node itself, or see
 // ForGraph.
-func New(wanted ...*G.Node) (*Machine, error) {
+func New(wanted ...*G.Node) (*Machine, error) { return new(Arena).New(wanted...) }
+
+// New is the function New for a machine whose values lie in the arena.
+func (a *Arena) New(wanted ...*G.Node) (*Machine, error) {
 	if len(wanted) == 0 {
 		return nil, fmt.Errorf("machine: wanted: got no node, want at least one")
 	}
@@ -101,15 +107,16 @@ func New(wanted ...*G.Node) (*Machine, error) {
 			return nil, fmt.Errorf("machine: wanted: node %d is nil or of another graph, want nodes of one graph", i)
 		}
 	}
-	return planned(wanted)
+	return a.planned(wanted)
 }
 
 // planned returns a machine for nodes of one graph.
-func planned(wanted G.Nodes) (*Machine, error) {
+func (a *Arena) planned(wanted G.Nodes) (*Machine, error) {
 	if err := kernel.Err(); err != nil {
 		return nil, fmt.Errorf("machine: %w", err)
 	}
-	m := &Machine{gradients: gradientsOf(wanted)}
+	m := &Machine{gradients: gradientsOf(wanted), arena: a}
+	a.machines = append(a.machines, m)
 	m.plan(wanted)
 	return m, nil
 }
@@ -129,6 +136,7 @@ func (m *Machine) Run(ctx context.Context) error {
 	if m.isStale() {
 		m.plan(m.wantedNodes())
 	}
+	m.lay()
 	m.ran = false
 	if m.graph != nil {
 		return m.runGraph(ctx)
@@ -163,8 +171,14 @@ func (m *Machine) runSteps(ctx context.Context) error {
 	if m.mapped {
 		defer mapped.Catch()()
 	}
+	if err := m.readInputs(); err != nil {
+		return err
+	}
 	recorded := recording.Load()
 	for i := range m.steps {
+		if m.steps[i].op == nil {
+			continue
+		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("machine: stopped at op %d of %d: %w", i, len(m.steps), err)
 		}
@@ -205,16 +219,17 @@ func (m *Machine) Reset() {}
 
 // Close releases the planned memory. A closed machine does not run.
 func (m *Machine) Close() error {
-	m.steps, m.wanted, m.slabs, m.closed = nil, nil, nil, true
+	m.steps, m.wanted, m.slabs, m.places, m.closed = nil, nil, nil, nil, true
+	m.arena.machines = slices.DeleteFunc(m.arena.machines, func(other *Machine) bool { return other == m })
 	return nil
 }
 
-// Owns reports whether a tensor lies in the machine's memory, which the next run overwrites.
+// Owns reports whether a tensor lies in the memory of the machine's arena, which the next run overwrites.
 func (m *Machine) Owns(d *tensor.Dense) bool {
 	if d == nil || d.Dtype().Type == nil {
 		return false
 	}
-	return slices.ContainsFunc(m.slabs, func(s *slab) bool { return s.holds(d.Uintptr()) })
+	return slices.ContainsFunc(m.arena.slabs, func(s *slab) bool { return s.holds(d.Uintptr()) })
 }
 
 // Memory returns the size of the machine's intermediate values.

@@ -15,10 +15,10 @@ type Memory struct {
 	Sum     int // if no two values shared memory
 }
 
-// planMemory gives every step whose op overwrites its memory a tensor to compute into, and one
-// for the room that it wants. Two steps share memory if no step reads the first one's value
+// planMemory returns places for the values of all steps whose ops overwrite their memory, and for
+// the rooms that ops want. Two steps share memory if no step reads the first one's value
 // once the second is computed.
-func planMemory(steps []step, wanted []int) ([]*slab, Memory) {
+func planMemory(steps []step, wanted []int) ([]*slab, []placed, Memory) {
 	p := memoryPlan{steps: steps, of: make([]*buffer, len(steps)), from: make([]int, len(steps))}
 	p.lastRead, p.lastView = lastReads(steps, wanted)
 	for i := range steps {
@@ -26,10 +26,11 @@ func planMemory(steps []step, wanted []int) ([]*slab, Memory) {
 	}
 	slabs := place(p.buffers)
 	var m Memory
+	var places []placed
 	for i, b := range p.of {
 		s := &steps[i]
 		if b != nil {
-			s.into = b.tensor(s.shape, p.from[i])
+			places = append(places, placed{step: s, buffer: b, from: p.from[i]})
 		}
 		if b != nil && !s.view {
 			m.Sum += s.shape.TotalSize() * int(b.dt.Size())
@@ -37,14 +38,14 @@ func planMemory(steps []step, wanted []int) ([]*slab, Memory) {
 	}
 	for _, b := range p.buffers {
 		if b.roomOf != nil {
-			b.roomOf.in[len(b.roomOf.inputs)] = b.tensor(tensor.Shape{b.size}, 0)
+			places = append(places, placed{step: b.roomOf, buffer: b, room: true})
 			m.Sum += b.size * int(b.dt.Size())
 		}
 	}
 	for _, s := range slabs {
 		m.Planned += s.size * int(s.dt.Size())
 	}
-	return slabs, m
+	return slabs, places, m
 }
 
 // memoryPlan is which memory steps use.

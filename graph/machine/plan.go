@@ -20,7 +20,9 @@ func (m *Machine) plan(wanted G.Nodes) {
 			m.wanted = append(m.wanted, i)
 		}
 	}
-	m.slabs, m.memory = planMemory(m.steps, m.wanted)
+	m.slabs, m.places, m.memory = planMemory(m.steps, m.wanted)
+	m.laid = false
+	m.lay()
 	m.findMapped()
 }
 

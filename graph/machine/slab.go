@@ -21,7 +21,7 @@ type buffer struct {
 	roomOf       *step // whose room it is, or nil
 }
 
-// slab is the memory of all values of a type.
+// slab is the memory of all values of a type, of a machine or of its arena.
 type slab struct {
 	dt    tensor.Dtype
 	size  int // elements
@@ -63,11 +63,7 @@ func place(buffers []*buffer) (slabs []*slab) {
 
 // tensor returns the part of the buffer that begins at from, as a tensor of a shape.
 func (b *buffer) tensor(shape tensor.Shape, from int) *tensor.Dense {
-	s := b.slab
-	if s.whole == nil {
-		s.whole = tensor.New(tensor.Of(s.dt), tensor.WithShape(s.size))
-	}
-	return part(s.whole, shape, b.at+from)
+	return part(b.slab.whole, shape, b.at+from)
 }
 
 // holds reports whether an address lies in the slab.

@@ -89,6 +89,18 @@ func (s *step) bind() error {
 	return G.UnsafeLet(s.node, d)
 }
 
+// readInputs reads the values of all inputs, before a step overwrites those that are results of the last run.
+func (m *Machine) readInputs() error {
+	for i := range m.steps {
+		if s := &m.steps[i]; s.op == nil {
+			if err := m.run(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // input returns the value of an input.
 func (m *Machine) input(s *step) (G.Value, error) {
 	n := s.node
