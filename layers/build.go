@@ -3,6 +3,7 @@ package layers
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"attention/graph"
@@ -35,7 +36,7 @@ type Build struct {
 	graph      *G.ExprGraph
 	nodes      map[string]*G.Node // parameters and inputs, by name
 	learnables G.Nodes
-	inputs     map[string]*G.Node
+	inputs     Inputs
 	dropoutKey *G.Node
 	sites      int      // of dropout, so far
 	changes    []change // of attentions
@@ -50,7 +51,7 @@ type Build struct {
 // NewBuild begins a graph. Gorgonia keeps some state that all graphs share: build graphs,
 // and call its Grad, in one goroutine at a time. Machines may run at once.
 func NewBuild(p *Params, m Mode) *Build {
-	b := &Build{params: p, mode: m, graph: G.NewGraph(), nodes: map[string]*G.Node{}, inputs: map[string]*G.Node{}}
+	b := &Build{params: p, mode: m, graph: G.NewGraph(), nodes: map[string]*G.Node{}, inputs: Inputs{}}
 	if p == nil || p.random == nil {
 		b.params = NewParams(tensor.Float32, 0)
 		b.Of(nil, errors.New("layers: build: got nil for the parameters, want Params"))
@@ -147,8 +148,27 @@ func (b *Build) input(dt tensor.Dtype, name string, shape []int) (*G.Node, error
 	return n, nil
 }
 
+// Values are the values of a graph's inputs, by the inputs' names.
+type Values map[string]*tensor.Dense
+
+// Inputs are the input nodes of a graph, by name.
+type Inputs map[string]*G.Node
+
 // Inputs returns the graph's inputs by name.
 func (b *Build) Inputs() map[string]*G.Node { return b.inputs }
+
+// InputsOf returns the graph's inputs by name, among them a new one for each value, of the value's type and shape. A
+// value without axes is a scalar.
+func (b *Build) InputsOf(v Values) Inputs {
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if !dense.IsTensor(v[name]) {
+			b.Of(nil, fmt.Errorf("layers: input %q: got no tensor, want one", name))
+			continue
+		}
+		b.InputOf(v[name].Dtype(), name, v[name].Shape()...)
+	}
+	return b.inputs
+}
 
 // Drop returns the config of a dropout with probability p; each has a random mask of its own.
 // In an Eval graph it drops nothing.

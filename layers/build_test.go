@@ -81,6 +81,21 @@ func TestInputsOfABuild(t *testing.T) {
 	require.Equal(t, tensor.Int, ids.Dtype())
 	require.True(t, scalar.IsScalar())
 	require.Equal(t, map[string]*G.Node{"x": x, "ids": ids, "scalar": scalar}, b.Inputs())
+
+	of := layers.NewBuild(p, layers.Eval)
+	in := of.InputsOf(layers.Values{"x": tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(2, 3)),
+		"keep": tensor.New(tensor.Of(tensor.Bool), tensor.WithShape(4)), "scalar": tensor.New(tensor.FromScalar(int64(1)))})
+	require.NoError(t, of.Err())
+	require.Len(t, in, 3)
+	require.Equal(t, tensor.Shape{2, 3}, in["x"].Shape())
+	require.Equal(t, tensor.Bool, in["keep"].Dtype())
+	require.True(t, in["scalar"].IsScalar())
+	for _, v := range []*tensor.Dense{nil, {}} {
+		of := layers.NewBuild(p, layers.Eval)
+		of.InputsOf(layers.Values{"x": v})
+		require.EqualError(t, of.Err(), `layers: input "x": got no tensor, want one`)
+	}
+
 	for _, c := range []struct {
 		name    string
 		shape   []int

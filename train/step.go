@@ -17,7 +17,7 @@ import (
 )
 
 // Values are the values of a graph's inputs, by the inputs' names.
-type Values map[string]*tensor.Dense
+type Values = layers.Values
 
 // StepConfig sets how a step updates the parameters.
 type StepConfig struct {

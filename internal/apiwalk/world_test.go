@@ -10,6 +10,7 @@ import (
 	"reflect"
 
 	"attention/graph"
+	"attention/graph/machine"
 	"attention/graph/mask"
 	"attention/layers"
 	"attention/layers/apply"
@@ -157,6 +158,7 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[*layers.Params](): {func(w *world) any { return w.params }},
 	reflect.TypeFor[*layers.Build]():  {func(w *world) any { return w.build }},
 	reflect.TypeFor[layers.Scope]():   {func(w *world) any { return w.scope() }},
+	reflect.TypeFor[*machine.Arena](): {func(*world) any { return new(machine.Arena) }},
 	reflect.TypeFor[*G.ExprGraph]():   {func(w *world) any { return w.build.Graph() }},
 	reflect.TypeFor[*apply.Layer](): {func(*world) any {
 		l, err := apply.Parse([]byte(`{"layer": "simple"}`))
