@@ -106,44 +106,6 @@ func TestAFuncHasNoJSON(t *testing.T) {
 	require.ErrorContains(t, c.Validate(), `Mask: got Func "mine" without a function, want Visible or VisibleAt`)
 }
 
-// The keys that a function and an offset show, and a panic in the function.
-func TestShownKeysOfFuncsAndOffsets(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		mask    mask.Mask
-		want    layers.ShownKeys
-		refused string
-	}{
-		{name: "offset", mask: mask.Causal{Offset: -1},
-			want: layers.ShownKeys{Start: []uint32{0, 0, 1, 2}, Keys: []uint32{0, 1, 0, 2}}},
-		{name: "function", mask: mask.Func{VisibleAt: func(t, s int) bool { return s != t }},
-			want: layers.ShownKeys{Start: []uint32{0, 1, 3, 4}, Keys: []uint32{1, 3, 0, 1, 2, 3, 0, 2}}},
-		{name: "first head", mask: mask.Func{Visible: func(b, h, t, s int) bool { return b+h+t+s == 2 }},
-			want: layers.ShownKeys{Start: []uint32{0, 1, 2, 3}, Keys: []uint32{2, 3, 1, 2, 0, 1}}},
-		{name: "panic", mask: mask.Func{Name: "mine", VisibleAt: func(t, s int) bool { panic("none") }},
-			refused: `layers: operands: shown keys: mask: Func "mine": got a panic for query 0 and key 0: none, ` +
-				"want true or false"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p, l := newAttention(t, tensor.Float64, but(plainAttention, func(l *layers.AttentionConfig) { l.Mask = c.mask }))
-			b := layers.NewBuild(p, layers.Eval)
-			b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 3, 5))))
-			o, err := b.Calls("*")[0].Operands()
-			require.NoError(t, err)
-			values(t, o.Query, o.Key, o.Value, o.ProjectedQuery, o.ProjectedKey)
-			kept, err := o.Kept()
-			require.NoError(t, err)
-			shown, err := kept.Shown()
-			if c.refused != "" {
-				require.EqualError(t, err, c.refused)
-				return
-			}
-			require.NoError(t, err)
-			require.Equal(t, c.want, shown)
-		})
-	}
-}
-
 // A query's own key is the one that earlier keys move it to.
 func TestOwnKeyAfterEarlierKeys(t *testing.T) {
 	for _, c := range []struct {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"attention/graph"
+	"attention/graph/mask"
 	"attention/internal/golden"
 	"attention/layers"
 
@@ -12,6 +13,31 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
+
+// operandSettings are attentions of all layouts, with parts that change scores and keys.
+func operandSettings() map[string]layers.AttentionConfig {
+	c := layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, HeadDim: 4, QKVBias: true, Mask: mask.Causal{}, Scale: 3}
+	all := map[string]layers.AttentionConfig{}
+	for _, layout := range []layers.Layout{layers.Book, layers.Torch, layers.GPT2, layers.Llama, layers.PerHead,
+		layers.Raw} {
+		c := c
+		if c.Layout = layout; layout == layers.Raw {
+			c.QKVBias, c.ContextOnly = false, true
+		}
+		all[string(layout)] = c
+		if layout != layers.PerHead {
+			c.NumKVHeads = 2
+			all[string(layout)+", shared keys"] = c
+		}
+	}
+	all["rope"] = but(c, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} })
+	all["bias_k"] = but(c, func(c *layers.AttentionConfig) { c.AddBiasKV, c.AddZeroAttn = true, true })
+	all["bias_k, shared keys"] = but(c, func(c *layers.AttentionConfig) { c.AddBiasKV, c.NumKVHeads = true, 3 })
+	all["capped, with sinks and ALiBi"] = but(c, func(c *layers.AttentionConfig) {
+		c.Softcap, c.Sinks, c.ALiBi = 2, true, true
+	})
+	return all
+}
 
 // Attention of a call's operands gives the call's weights and statistics, in every layout; and
 // projections that are not turned are the operands.

@@ -20,7 +20,7 @@
 // A build remembers every call of an Attention. Build.Calls finds calls by the path of their
 // layer, and a call has three views of what it computes: its Weights, of size T·S; Stats of the
 // weights, in memory of size T, which Build.Observe makes part of the layer's own op; and the
-// Operands that scores and output come from. HeadStats are made of the statistics.
+// Operands that scores and output come from. Package heads looks at them after a run.
 //
 // Letters in shapes: B batch, T query length, S key length, E model width, H query heads,
 // K key/value heads, D head width, Dv value width, V vocabulary.

@@ -54,6 +54,7 @@ var rooms = map[string]string{
 	"layers/chapter": `layers graph graph/mask graph/machine internal/config internal/dense internal/expr
 		internal/oneline`,
 	"layers/gradcases": `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,
+	"layers/heads":     `layers graph graph/mask internal/dense internal/expr`,
 	"layers/apply": `layers layers/chapter graph graph/mask graph/machine internal/config internal/dense
 		internal/folder internal/oneline internal/safetensors`,
 	"layers/generate": `internal/config internal/expr layers graph graph/machine internal/dense internal/oneline`,
@@ -124,8 +125,8 @@ var rooms = map[string]string{
 		cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
 		cmd/attention/internal/view/live
-		train train/checkpoint train/record train/text layers layers/generate graph internal/dense internal/expr
-		internal/folder internal/kernel internal/moved internal/oneline internal/tensorprint`,
+		train train/checkpoint train/record train/text layers layers/generate layers/heads graph internal/dense
+		internal/expr internal/folder internal/kernel internal/moved internal/oneline internal/tensorprint`,
 	"cmd/attention/internal/translations": `cmd/attention/internal/run internal/config layers train/tasks/dates`,
 	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations train/tasks/dates
 		cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run
@@ -145,7 +146,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/session internal/folder train train/metrics train/record`,
 	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run train/tasks/dates
 		train/checkpoint train/text layers graph graph/machine graph/mask internal/config internal/expr
-		layers/chapter internal/dense`,
+		layers/chapter layers/heads internal/dense`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/view/follow
 		cmd/attention/internal/view/look cmd/attention/internal/view/web train/record train/tasks/reversal train/text
 		internal/safetensors`,

@@ -26,7 +26,7 @@ const table = "table_test.go"
 // rooms are the packages that a user imports.
 var rooms = []string{
 	"graph", "graph/gradcheck", "graph/machine", "graph/mask",
-	"layers", "layers/apply", "layers/chapter", "layers/generate",
+	"layers", "layers/apply", "layers/chapter", "layers/generate", "layers/heads",
 	"train", "train/checkpoint", "train/parallel", "train/pretrained", "train/record", "train/text",
 }
 

@@ -13,6 +13,7 @@ import (
 	"attention/layers/apply"
 	"attention/layers/chapter"
 	"attention/layers/generate"
+	"attention/layers/heads"
 	"attention/train"
 	"attention/train/checkpoint"
 	"attention/train/parallel"
@@ -152,7 +153,6 @@ var exportedFunctions = []struct {
 	{"layers.NewGPT", layers.NewGPT},
 	{"layers.GPT2Defaults", layers.GPT2Defaults},
 	{"layers.NewGRU", layers.NewGRU},
-	{"layers.NewHeadStats", layers.NewHeadStats},
 	{"layers.Constant", layers.Constant},
 	{"layers.Uniform", layers.Uniform},
 	{"layers.Normal", layers.Normal},
@@ -188,6 +188,13 @@ var exportedFunctions = []struct {
 	{"generate.New", generate.New},
 	{"generate.NewWithoutCache", generate.NewWithoutCache},
 	{"generate.NewStops", generate.NewStops},
+	{"heads.Implied", heads.Implied},
+	{"heads.Keep", heads.Keep},
+	{"heads.KeepLinear", heads.KeepLinear},
+	{"heads.Of", heads.Of},
+	{"heads.Record", heads.Record},
+	{"heads.Shown", heads.Shown},
+	{"heads.Stats", heads.Stats},
 	{"train.Accuracy", train.Accuracy},
 	{"train.NewBatches", train.NewBatches},
 	{"train.CheckFinite", train.CheckFinite},
@@ -323,12 +330,10 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[layers.AttentionCall](),
 	reflect.TypeFor[layers.AttentionConfig](),
 	reflect.TypeFor[layers.RelativeBiasConfig](),
-	reflect.TypeFor[layers.HeadOperands](),
 	reflect.TypeFor[layers.AttentionInput](),
 	reflect.TypeFor[layers.AttentionCache](),
 	reflect.TypeFor[layers.AttentionOperands](),
 	reflect.TypeFor[layers.ScoreGraph](),
-	reflect.TypeFor[layers.ShownKeys](),
 	reflect.TypeFor[layers.NormPlacement](),
 	reflect.TypeFor[layers.BlockConfig](),
 	reflect.TypeFor[layers.Block](),
@@ -353,7 +358,6 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[layers.GRUConfig](),
 	reflect.TypeFor[layers.GRU](),
 	reflect.TypeFor[layers.GRUInput](),
-	reflect.TypeFor[layers.HeadStats](),
 	reflect.TypeFor[layers.Init](),
 	reflect.TypeFor[layers.LatentAttention](),
 	reflect.TypeFor[layers.LatentAttentionConfig](),
@@ -404,6 +408,8 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[generate.Memory](),
 	reflect.TypeFor[generate.Stops](),
 	reflect.TypeFor[generate.Texts](),
+	reflect.TypeFor[heads.Operands](),
+	reflect.TypeFor[heads.Keys](),
 	reflect.TypeFor[train.BatchConfig](),
 	reflect.TypeFor[train.Batches](),
 	reflect.TypeFor[train.Decay](),

@@ -33,7 +33,7 @@ type Probe struct {
 	Notes   map[string]string  // kept with them, as the tokens of the text
 
 	// Numbers returns numbers of every record, as a layer's entropies (H), from the values of
-	// Nodes, which last until it returns; may be nil. layers.HeadStats has both.
+	// Nodes, which last until it returns; may be nil. heads.Record returns both.
 	Numbers func(values []*tensor.Dense) (map[string][]float64, error)
 	Nodes   G.Nodes
 }

@@ -44,7 +44,7 @@ type headNumber struct {
 	number float64
 }
 
-// headNumbers returns a statistic of layers.HeadStats, such as the entropy, of all heads in a record, ascending. NaN
+// headNumbers returns a statistic of heads.Record, such as the entropy, of all heads in a record, ascending. NaN
 // comes first.
 func headNumbers(r record.Record, statistic string) (all []headNumber) {
 	for _, name := range slices.Sorted(maps.Keys(r.Numbers)) {

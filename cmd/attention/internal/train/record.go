@@ -5,6 +5,7 @@ import (
 
 	"attention/cmd/attention/internal/run"
 	"attention/layers"
+	"attention/layers/heads"
 	"attention/train/record"
 	"attention/train/text"
 
@@ -76,12 +77,8 @@ func (r *training) probe(b *layers.Build, ids []int, about text.WeightTexts) (p 
 	if err := b.Err(); err != nil {
 		return p, err
 	}
-	s, err := layers.NewHeadStats(b.Calls("*")[before:])
-	if err != nil {
-		return p, err
-	}
-	p.Nodes, p.Numbers = s.Nodes, s.Numbers
-	return p, nil
+	p.Nodes, p.Numbers, err = heads.Record(b.Calls("*")[before:])
+	return p, err
 }
 
 // boundIDs returns an input of a graph that has a value.

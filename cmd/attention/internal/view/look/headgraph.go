@@ -4,10 +4,9 @@ import (
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/internal/expr"
-	"attention/layers"
+	"attention/layers/heads"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // headGraph computes statistics of a layer's heads. The number of the head is its input, so that one plan serves all
@@ -26,14 +25,10 @@ type headGraph struct {
 func (l *Layer) newHeadGraph(head int, largest func(s *graph.AttentionStats) (*G.Node, error)) (*headGraph, error) {
 	g := new(headGraph)
 	err := expr.Building(func() error {
-		o, err := l.operands(g, head)
-		if err != nil {
+		if err := l.addStats(g, head); err != nil {
 			return err
 		}
-		g.head = G.NewScalar(o.Query.Graph(), tensor.Int, G.WithName("head"))
-		if g.stats, err = o.HeadStats(g.head); err != nil {
-			return err
-		}
+		var err error
 		if g.largest, err = largest(g.stats); err != nil {
 			return err
 		}
@@ -44,12 +39,13 @@ func (l *Layer) newHeadGraph(head int, largest func(s *graph.AttentionStats) (*G
 	return g, err
 }
 
-// operands returns the operands of the layer, or those of a head of linear attention.
-func (l *Layer) operands(g *headGraph, head int) (layers.AttentionOperands, error) {
+// addStats adds the statistics of the layer's heads, or those of one head of linear attention.
+func (l *Layer) addStats(g *headGraph, head int) (err error) {
 	if l.Linear {
-		return l.impliedGraph(g, head)
+		return l.addImpliedStats(g, head)
 	}
-	return l.kept.Shared()
+	g.head, g.stats, err = heads.Stats(l.kept)
+	return err
 }
 
 // run computes the nodes for a head.

@@ -8,6 +8,7 @@ import (
 	"attention/graph/mask"
 	"attention/internal/expr"
 	"attention/layers"
+	"attention/layers/heads"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -27,39 +28,45 @@ func newLinearLayer(path string, at place, o layers.LinearOperands) *Layer {
 
 // keepLinear copies the operands, after the run of their graph.
 func (l *Layer) keepLinear() (err error) {
-	if l.linear, err = l.linear.Kept(); err != nil {
+	if l.linear, err = heads.KeepLinear(l.linear); err != nil {
 		return err
 	}
-	causal := layers.ShownKeys{Start: []uint32{0}}
+	causal := heads.Keys{Start: []uint32{0}}
 	for t := range uint32(l.T) {
 		causal.Keys = append(causal.Keys, 0, t+1)
 		causal.Start = append(causal.Start, t+1)
 	}
-	l.shown = []layers.ShownKeys{causal}
+	l.shown = []heads.Keys{causal}
 	return nil
 }
 
-// impliedGraph adds the weights that a head's state implies, and their statistics: those of an attention whose scores
-// are the logarithms of the weights' sizes, which divides these by their sum.
-func (l *Layer) impliedGraph(g *headGraph, head int) (o layers.AttentionOperands, err error) {
+// addImplied adds the weights that a head's state implies.
+func (l *Layer) addImplied(g *headGraph, head int) (err error) {
 	if l.T > mostImplied {
-		return o, fmt.Errorf("text: got %d tokens, want at most %d to see what a state implies", l.T, mostImplied)
+		return fmt.Errorf("text: got %d tokens, want at most %d to see what a state implies", l.T, mostImplied)
 	}
-	of, err := l.linear.Head(head)
-	if err != nil {
-		return o, err
+	g.weights, g.norms, err = heads.Implied(l.linear, head)
+	return err
+}
+
+// addImpliedStats also adds the weights' statistics: those of an attention whose scores are the logarithms of the
+// weights' sizes, which divides these by their sum.
+func (l *Layer) addImpliedStats(g *headGraph, head int) error {
+	if err := l.addImplied(g, head); err != nil {
+		return err
 	}
 	var f expr.Formula
-	g.weights, g.norms = f.Of(of.Weights()), f.Of(of.StateNorms())
-	if f.Err() != nil {
-		return o, f.Err()
-	}
 	logs := f.Of(G.Log(f.Of(G.Abs(g.weights)))) // (1, T, T)
-	none := G.NewMatrix(g.weights.Graph(), tensor.Float32, G.WithShape(l.T, 1), G.WithName("no query"),
-		G.WithInit(G.Zeroes()))
-	o.Query, o.Key = none, none
-	o.Config = graph.AttentionConfig{Heads: 1, Bias: logs, Mask: mask.Causal{}}
-	return o, f.Err()
+	if f.Err() != nil {
+		return f.Err()
+	}
+	of := g.weights.Graph()
+	none := G.NewMatrix(of, tensor.Float32, G.WithShape(l.T, 1), G.WithName("no query"), G.WithInit(G.Zeroes()))
+	g.head = G.NewScalar(of, tensor.Int, G.WithName("head"))
+	c := graph.AttentionConfig{Heads: 1, Bias: logs, Mask: mask.Causal{}}
+	var err error
+	g.stats, err = graph.FusedAttentionHeadStats(none, none, g.head, c, 0)
+	return err
 }
 
 // Implied returns the weights (T, T) that the state of a head of linear attention implies, the largest size in each
@@ -67,7 +74,7 @@ func (l *Layer) impliedGraph(g *headGraph, head int) (o layers.AttentionOperands
 func (l *Layer) Implied(head int) (weights, most, norms []float32, err error) {
 	g := new(headGraph)
 	err = expr.Building(func() error {
-		if _, err := l.impliedGraph(g, head); err != nil {
+		if err := l.addImplied(g, head); err != nil {
 			return err
 		}
 		g.machine, err = machine.New(g.weights, g.norms)

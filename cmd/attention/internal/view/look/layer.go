@@ -10,6 +10,7 @@ import (
 	"attention/internal/dense"
 	"attention/internal/expr"
 	"attention/layers"
+	"attention/layers/heads"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -52,7 +53,7 @@ type Layer struct {
 
 	kept   layers.AttentionOperands // in a graph of their own
 	linear layers.LinearOperands    // the same of linear attention
-	shown  []layers.ShownKeys       // to all heads, or to each
+	shown  []heads.Keys             // to all heads, or to each
 
 	mu        sync.Mutex
 	graph     *headGraph // nil before the first head's summary, and after the last one's
@@ -85,17 +86,16 @@ func (l *Layer) keep() error {
 	if l.kept.Config.Score != nil {
 		return fmt.Errorf("%s: got %v, which cannot be shown", l.Path, l.kept.Config.Score)
 	}
-	err := expr.Building(func() (err error) { l.kept, err = l.kept.Kept(); return err })
+	err := expr.Building(func() (err error) { l.kept, err = heads.Keep(l.kept); return err })
 	if err != nil {
 		return err
 	}
-	heads := 1
+	l.shown = make([]heads.Keys, 1)
 	if _, blocks := mask.WithoutBlocks(l.kept.Config.Mask); blocks != nil {
-		heads = l.Heads
+		l.shown = make([]heads.Keys, l.Heads)
 	}
-	l.shown = make([]layers.ShownKeys, heads)
-	for head := range heads {
-		if l.shown[head], err = l.kept.ShownBy(head); err != nil {
+	for head := range l.shown {
+		if l.shown[head], err = heads.Shown(l.kept, head); err != nil {
 			return err
 		}
 	}
@@ -109,10 +109,10 @@ func (l *Layer) seen(head, t int) []uint32 {
 }
 
 // Head returns the operands of a head, and the keys that its queries see.
-func (l *Layer) Head(head int) (layers.HeadOperands, layers.ShownKeys, error) {
-	h, err := l.kept.Head(head)
+func (l *Layer) Head(head int) (heads.Operands, heads.Keys, error) {
+	h, err := heads.Of(l.kept, head)
 	if err != nil {
-		return h, layers.ShownKeys{}, err
+		return h, heads.Keys{}, err
 	}
 	return h, l.shown[head%len(l.shown)], nil
 }

@@ -11,6 +11,7 @@ import (
 	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
+	"attention/layers/heads"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/gorgonia"
@@ -149,7 +150,7 @@ func headWeights(t testing.TB, l *Layer, head int) []float64 {
 }
 
 // score returns the score of a query and a key, as the page computes it.
-func score(l *Layer, p layers.HeadOperands, q, k int) (score float64) {
+func score(l *Layer, p heads.Operands, q, k int) (score float64) {
 	for d := range l.Width {
 		x, y := float64(p.Query[q*l.Width+d]), float64(p.Key[k*l.Width+d])
 		if l.Additive {

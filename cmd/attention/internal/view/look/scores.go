@@ -3,7 +3,7 @@ package look
 import (
 	"math"
 
-	"attention/layers"
+	"attention/layers/heads"
 )
 
 // row returns the scores and the weights (H, S) of a query, in which hidden keys are NaN.
@@ -33,7 +33,7 @@ func (l *Layer) row(t int) (scores, weights []float32, err error) {
 }
 
 // score returns what the softmax sees of a query and a key, hidden or not.
-func (l *Layer) score(h layers.HeadOperands, t, key int) (score float64) {
+func (l *Layer) score(h heads.Operands, t, key int) (score float64) {
 	q, k := h.Query[t*l.Width:][:l.Width], h.Key[key*l.Width:][:l.Width]
 	for d := range q {
 		if l.Additive {

@@ -1,4 +1,4 @@
-package layers_test
+package heads_test
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"attention/graph/mask"
 	"attention/internal/golden"
 	"attention/layers"
+	"attention/layers/heads"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -17,7 +18,7 @@ import (
 
 // The entropy of a head is the mean over its queries of that of the weights, as naively summed, over all calls of a
 // layer; its largest score gives the largest of a row's weights against the row's sum.
-func TestHeadStats(t *testing.T) {
+func TestRecord(t *testing.T) {
 	const B, T, E, H = 2, 5, 6, 3
 	for _, dtype := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		p := layers.NewParams(dtype, 3)
@@ -38,9 +39,9 @@ func TestHeadStats(t *testing.T) {
 		}
 		require.NoError(t, b.Err())
 		calls := b.Calls("*")
-		s, err := layers.NewHeadStats(calls)
+		nodes, numbers, err := heads.Record(calls)
 		require.NoError(t, err)
-		wanted := append(G.Nodes{}, s.Nodes...)
+		wanted := append(G.Nodes{}, nodes...)
 		for _, c := range calls {
 			wanted = append(wanted, b.Of(c.Weights()))
 			stats, err := c.Stats()
@@ -51,17 +52,17 @@ func TestHeadStats(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, vm.RunAll())
 		var values []*tensor.Dense
-		for _, n := range s.Nodes {
+		for _, n := range nodes {
 			values = append(values, n.Value().(*tensor.Dense))
 		}
-		got, err := s.Numbers(values)
+		got, err := numbers(values)
 		require.NoError(t, err)
 		require.Len(t, got, 2)
 		for h := range H {
 			entropy, largest := 0.0, math.Inf(-1)
 			for i := range calls {
-				weights := golden.Floats(t, wanted[len(s.Nodes)+2*i].Value().(*tensor.Dense))
-				sums := golden.Floats(t, wanted[len(s.Nodes)+2*i+1].Value().(*tensor.Dense))
+				weights := golden.Floats(t, wanted[len(nodes)+2*i].Value().(*tensor.Dense))
+				sums := golden.Floats(t, wanted[len(nodes)+2*i+1].Value().(*tensor.Dense))
 				for row := range B * T {
 					at := row/T*H*T + h*T + row%T
 					for _, w := range weights[at*T:][:T] {
@@ -79,31 +80,26 @@ func TestHeadStats(t *testing.T) {
 			require.InDelta(t, entropy, got["entropy.attn"][h], tolerance)
 			require.InDelta(t, largest, got["largest_score.attn"][h], 10*tolerance)
 		}
-		_, err = s.Numbers(values[1:])
-		require.EqualError(t, err, "layers: head stats: got values of other nodes, want those of Nodes")
+		_, err = numbers(values[1:])
+		require.EqualError(t, err, "heads: record: got values of other nodes, want those of Record")
 		values[0] = golden.Dense(dtype, make([]float64, 4), 4)
-		_, err = s.Numbers(values)
-		require.EqualError(t, err, "layers: head stats: got values of other nodes, want those of Nodes")
+		_, err = numbers(values)
+		require.EqualError(t, err, "heads: record: got values of other nodes, want those of Record")
 	}
-	_, err := layers.NewHeadStats(nil)
-	require.EqualError(t, err, "layers: head stats: got no attention, want at least one of Build.Calls")
+	_, _, err := heads.Record(nil)
+	require.EqualError(t, err, "heads: record: got no attention, want at least one of Build.Calls")
 	for _, call := range []*layers.AttentionCall{nil, {}} {
-		_, err = layers.NewHeadStats([]*layers.AttentionCall{call})
-		require.EqualError(t, err, "layers: attention call: got nil or its zero value, want one of Build.Calls")
+		_, _, err = heads.Record([]*layers.AttentionCall{call})
+		require.EqualError(t, err, "heads: record: got nil or a zero call, want one of Build.Calls")
 	}
 }
 
 // Queries that see no key do not count.
-func TestHeadStatsOfHiddenRows(t *testing.T) {
-	p := layers.NewParams(tensor.Float64, 3)
-	l, err := layers.NewAttention(p.Scope("attn"), layers.AttentionConfig{EmbedDim: 2, NumHeads: 1})
+func TestRecordOfHiddenRows(t *testing.T) {
+	_, call := attend(t, layers.AttentionConfig{EmbedDim: 2, NumHeads: 1}, 3, 2)
+	_, numbers, err := heads.Record([]*layers.AttentionCall{call})
 	require.NoError(t, err)
-	b := layers.NewBuild(p, layers.Eval)
-	b.Of(l.Forward(b, b.Input("x", 3, 2)))
-	require.NoError(t, b.Err())
-	s, err := layers.NewHeadStats(b.Calls("*"))
-	require.NoError(t, err)
-	got, err := s.Numbers([]*tensor.Dense{golden.Dense(tensor.Float64, []float64{0, 0.5, 0.75}, 1, 3),
+	got, err := numbers([]*tensor.Dense{golden.Dense(tensor.Float64, []float64{0, 0.5, 0.75}, 1, 3),
 		golden.Dense(tensor.Float64, []float64{math.Inf(-1), -2, -1}, 1, 3)})
 	require.NoError(t, err)
 	require.Equal(t, map[string][]float64{"entropy.attn": {0.625}, "largest_score.attn": {-1}}, got)

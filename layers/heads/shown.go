@@ -1,42 +1,42 @@
-package layers
+package heads
 
 import (
+	"fmt"
+
 	"attention/graph/mask"
+	"attention/layers"
 
 	"gorgonia.org/tensor"
 )
 
-// ShownKeys are the keys that each query sees: query t sees the ranges Keys[2i] ≤ s < Keys[2i+1] for
+// Keys are the keys that each query sees: query t sees the ranges Keys[2i] ≤ s < Keys[2i+1] for
 // Start[t] ≤ i < Start[t+1].
-type ShownKeys struct {
+type Keys struct {
 	Start, Keys []uint32
 }
 
-// Shown returns the keys that the queries of the first head see, from the values that the mask's nodes have after a
-// run. The operands are those of one text, without an axis of batches. All queries see the keys that AddBiasKV and
-// AddZeroAttn add.
-func (o AttentionOperands) Shown() (ShownKeys, error) { return o.ShownBy(0) }
-
-// ShownBy is Shown of any head.
-func (o AttentionOperands) ShownBy(head int) (k ShownKeys, err error) {
+// Shown returns the keys that the queries of a head see, from the values that the mask's nodes have after a run. The
+// operands are those of one text, without an axis of batches. All queries see the keys that AddBiasKV and AddZeroAttn
+// add.
+func Shown(o layers.AttentionOperands, head int) (k Keys, err error) {
 	defer func() { // of a mask's function
 		if r := recover(); r != nil {
-			err = errorf("operands", "shown keys: %w", mask.Recovered(r))
+			err = fmt.Errorf("heads: shown keys: %w", mask.Recovered(r))
 		}
 	}()
-	r := operandReader{}
+	r := reader{}
 	q, key := r.text(o.Query), r.text(o.Key)
 	if r.err != nil {
 		return k, r.err
 	}
 	T, S, extra := q.Shape()[0], key.Shape()[0], o.Config.ExtraKeys
 	scores := mask.Scores{Heads: o.Config.Heads > 0, H: max(1, o.Config.Heads), T: T, S: S - extra}
-	if head < 0 || head >= scores.H {
-		return k, errorf("operands", "shown keys: head: got %d, want 0 to %d", head, scores.H-1)
+	if err := check(head, scores.H); err != nil {
+		return k, err
 	}
 	m, in, err := mask.Resolve(o.Config.Mask, scores)
 	if err != nil {
-		return k, errorf("operands", "shown keys: %w", err)
+		return k, fmt.Errorf("heads: shown keys: %w", err)
 	}
 	values := make([]*tensor.Dense, len(in))
 	for i, input := range in {
@@ -46,7 +46,7 @@ func (o AttentionOperands) ShownBy(head int) (k ShownKeys, err error) {
 	}
 	set, err := mask.Bind(m, values, scores)
 	if err != nil {
-		return k, errorf("operands", "shown keys: %w", err)
+		return k, fmt.Errorf("heads: shown keys: %w", err)
 	}
 	set = set.Append(S-extra, extra)
 	k.Start = append(k.Start, 0)
@@ -65,14 +65,14 @@ func (o AttentionOperands) ShownBy(head int) (k ShownKeys, err error) {
 }
 
 // add adds a range unless it is empty.
-func (k *ShownKeys) add(lo, hi int) {
+func (k *Keys) add(lo, hi int) {
 	if lo < hi {
 		k.Keys = append(k.Keys, uint32(lo), uint32(hi))
 	}
 }
 
 // addShown adds the ranges of true in shown, whose first element is key lo.
-func (k *ShownKeys) addShown(lo int, shown []bool) {
+func (k *Keys) addShown(lo int, shown []bool) {
 	begin := -1
 	for i, s := range append(shown[:len(shown):len(shown)], false) {
 		switch {

@@ -1,19 +1,21 @@
-package layers
+package heads
 
 import (
 	"cmp"
+	"fmt"
 
 	"attention/internal/dense"
+	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// HeadOperands are the numbers that the scores and the output of one head over one text are computed from, row by row.
+// Operands are the numbers that the scores and the output of one head over one text are computed from, row by row.
 // With no mask the score of query t and key s is softcap(scale·Query[t]·Key[s]) + Bias[t−s+S−1], and with LogGates of N
 // keys the sum of those up to t+N−T less that up to s. With Config.Sigmoid the weight is the sigmoid of the score plus
 // Config.SigmoidBias.
-type HeadOperands struct {
+type Operands struct {
 	ProjectedQuery, ProjectedKey []float32 // before QKNorm and RoPE; nil if these change neither
 	Query, Key                   []float32 // (T, D), (S, D)
 	Value                        []float32 // (S, Dv)
@@ -23,22 +25,22 @@ type HeadOperands struct {
 	Sink                         *float64  // a score without a key; nil if there is none
 }
 
-// Head returns the operands of a head, from the values that the nodes have after a run. The operands are those of one
-// text, without an axis of batches.
-func (o AttentionOperands) Head(head int) (h HeadOperands, err error) {
+// Of returns the numbers of a head, from the values that the nodes have after a run. The operands are those of one text,
+// without an axis of batches.
+func Of(o layers.AttentionOperands, head int) (h Operands, err error) {
 	c := o.Config
 	heads := max(1, c.Heads)
-	if head < 0 || head >= heads {
-		return h, errorf("operands", "head: got %d, want 0 to %d", head, heads-1)
+	if err := check(head, heads); err != nil {
+		return h, err
 	}
-	r := operandReader{}
+	r := reader{}
 	keyHeads := cmp.Or(c.KVHeads, heads)
-	of := head * keyHeads / heads
-	h = HeadOperands{Query: r.columns(o.Query, heads, head), Key: r.columns(o.Key, keyHeads, of),
-		Value: r.columns(o.Value, keyHeads, of)}
+	keyHead := head * keyHeads / heads
+	h = Operands{Query: r.columns(o.Query, heads, head), Key: r.columns(o.Key, keyHeads, keyHead),
+		Value: r.columns(o.Value, keyHeads, keyHead)}
 	if o.ProjectedQuery != o.Query || o.ProjectedKey != o.Key {
 		h.ProjectedQuery = r.columns(o.ProjectedQuery, heads, head)
-		h.ProjectedKey = r.columns(o.ProjectedKey, keyHeads, of)
+		h.ProjectedKey = r.columns(o.ProjectedKey, keyHeads, keyHead)
 	}
 	if o.Additive != nil {
 		h.Additive = r.all(o.Additive)
@@ -58,32 +60,40 @@ func (o AttentionOperands) Head(head int) (h HeadOperands, err error) {
 	return h, r.err
 }
 
-// operandReader reads the values of nodes. It keeps its first error.
-type operandReader struct{ err error }
+// check refuses a number that no head has.
+func check(head, heads int) error {
+	if head < 0 || head >= heads {
+		return fmt.Errorf("heads: head: got %d, want 0 to %d", head, heads-1)
+	}
+	return nil
+}
+
+// reader reads the values of nodes. It keeps its first error.
+type reader struct{ err error }
 
 // value returns the value of a node; nil after an error.
-func (r *operandReader) value(n *G.Node) *tensor.Dense {
+func (r *reader) value(n *G.Node) *tensor.Dense {
 	if n != nil {
 		if v, ok := n.Value().(*tensor.Dense); ok {
 			return v
 		}
 	}
-	r.err = cmp.Or(r.err, errorf("operands", "got one without a value, want those of a run"))
+	r.err = cmp.Or(r.err, fmt.Errorf("heads: got one without a value, want those of a run"))
 	return nil
 }
 
 // text returns the value (N, width) of an operand of one text; nil after an error.
-func (r *operandReader) text(n *G.Node) *tensor.Dense {
+func (r *reader) text(n *G.Node) *tensor.Dense {
 	v := r.value(n)
 	if v != nil && v.Dims() != 2 {
-		r.err = cmp.Or(r.err, errorf("operands", "got one of shape %v, want those of one text", v.Shape()))
+		r.err = cmp.Or(r.err, fmt.Errorf("heads: got one of shape %v, want those of one text", v.Shape()))
 		return nil
 	}
 	return v
 }
 
 // all returns all numbers of a node.
-func (r *operandReader) all(n *G.Node) []float32 {
+func (r *reader) all(n *G.Node) []float32 {
 	v := r.value(n)
 	if v == nil {
 		return nil
@@ -91,18 +101,18 @@ func (r *operandReader) all(n *G.Node) []float32 {
 	return dense.Float32s(v, 0, v.Shape().TotalSize())
 }
 
-// row returns the numbers of one of some heads that lie one after the other, or of all heads.
-func (r *operandReader) row(n *G.Node, head, width int) []float32 {
+// row returns the width numbers of a head. A node with only one such row serves all heads.
+func (r *reader) row(n *G.Node, head, width int) []float32 {
 	all := r.all(n)
 	if len(all) < width || len(all)%width != 0 {
-		r.err = cmp.Or(r.err, errorf("operands", "head: got %d numbers, want %d for each head", len(all), width))
+		r.err = cmp.Or(r.err, fmt.Errorf("heads: got %d numbers, want %d for each head", len(all), width))
 		return nil
 	}
 	return all[head*width%len(all):][:width]
 }
 
-// columns returns the columns of one of some heads that lie side by side.
-func (r *operandReader) columns(n *G.Node, heads, head int) []float32 {
+// columns returns a head's columns of a node (rows, heads·width).
+func (r *reader) columns(n *G.Node, heads, head int) []float32 {
 	v := r.text(n)
 	if v == nil {
 		return nil

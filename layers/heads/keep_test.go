@@ -1,4 +1,4 @@
-package layers_test
+package heads_test
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"attention/graph/mask"
 	"attention/internal/golden"
 	"attention/layers"
+	"attention/layers/heads"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -18,10 +19,9 @@ import (
 // ofHeads returns the statistics of kept operands, of one head after the other.
 func ofHeads(t testing.TB, o layers.AttentionOperands, of func(s *graph.AttentionStats) *G.Node) (all [][]float64) {
 	t.Helper()
-	o, err := o.Kept()
+	kept, err := heads.Keep(o)
 	require.NoError(t, err)
-	head := G.NewScalar(o.Query.Graph(), tensor.Int, G.WithName("head"))
-	s, err := o.HeadStats(head)
+	head, s, err := heads.Stats(kept)
 	require.NoError(t, err)
 	n := of(s)
 	m, err := machine.New(n)
@@ -36,26 +36,19 @@ func ofHeads(t testing.TB, o layers.AttentionOperands, of func(s *graph.Attentio
 
 // The statistics of kept operands, head by head, are the call's, in every layout and with every mask that holds nodes.
 func TestKeptOperands(t *testing.T) {
-	settings := operandSettings()
-	settings["normalised"] = but(settings["book"], func(c *layers.AttentionConfig) { c.QKNorm = layers.L2Norm })
-	settings["relative bias"] = but(settings["gpt2"], func(c *layers.AttentionConfig) {
-		c.RelativeBias = &layers.RelativeBiasConfig{}
-	})
-	settings["sigmoid"] = but(settings["gpt2"], func(c *layers.AttentionConfig) { c.Sigmoid, c.SigmoidBias = true, -1 })
-	settings["forgetting"] = but(settings["torch"], func(c *layers.AttentionConfig) { c.Forget = true })
-	for name, c := range settings {
-		p, l := newAttention(t, tensor.Float64, c)
+	for name, c := range settings() {
+		p := layers.NewParams(tensor.Float64, 1)
+		l, err := layers.NewAttention(p.Scope(""), c)
+		require.NoError(t, err)
 		for _, masked := range []bool{false, true} {
 			b := layers.NewBuild(p, layers.Eval)
-			x := input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))
-			in := layers.AttentionInput{Query: x}
+			in := layers.AttentionInput{Query: input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))}
 			if masked && c.RoPE == nil {
 				in.Mask = everyNode(t, b)
 			}
 			b.Of(l.Attend(b, in))
 			call := b.Calls("*")[0]
-			o, err := call.Operands()
-			require.NoError(t, err, name)
+			o, operands := operandsOf(t, call)
 			stats, err := call.Stats()
 			require.NoError(t, err, name)
 			require.NoError(t, b.Err())
@@ -63,14 +56,7 @@ func TestKeptOperands(t *testing.T) {
 				"lse":      func(s *graph.AttentionStats) *G.Node { return s.LogSumExp },
 				"distance": func(s *graph.AttentionStats) *G.Node { return s.Distance },
 			} {
-				nodes := G.Nodes{of(stats)}
-				for _, n := range []*G.Node{o.ProjectedQuery, o.ProjectedKey, o.Query, o.Key, o.Value,
-					o.Config.RelativeBias, o.Config.LogGates, o.Config.Sinks} {
-					if n != nil {
-						nodes = append(nodes, n)
-					}
-				}
-				want, shape := values(t, nodes...)[0], nodes[0].Shape()
+				want, shape := values(t, append(G.Nodes{of(stats)}, operands...)...)[0], of(stats).Shape()
 				for h, got := range ofHeads(t, o, of) {
 					for i, x := range got {
 						at := (i/shape[2]*shape[1]+h)*shape[2] + i%shape[2]
@@ -137,13 +123,10 @@ func TestStatsOfAdditiveAttention(t *testing.T) {
 }
 
 func TestKeptOperandsRefuse(t *testing.T) {
-	p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 1})
-	b := layers.NewBuild(p, layers.Eval)
-	b.Of(l.Forward(b, b.Input("x", 7, 5)))
-	o, err := b.Calls("*")[0].Operands()
-	require.NoError(t, err)
-	_, err = o.Kept()
-	require.EqualError(t, err, "layers: operands: projected query: got no value, want that of a run")
-	_, err = o.HeadStats(nil)
-	require.ErrorContains(t, err, "head: got nil")
+	_, call := attend(t, layers.AttentionConfig{EmbedDim: 5, NumHeads: 1}, 7, 5)
+	o, _ := operandsOf(t, call)
+	_, err := heads.Keep(o)
+	require.EqualError(t, err, "heads: projected query: got no value, want that of a run")
+	_, _, err = heads.Stats(o)
+	require.EqualError(t, err, "heads: projected query: got no value, want that of a run")
 }
