@@ -176,11 +176,11 @@ func (m *Machine) runSteps(ctx context.Context) error {
 	}
 	recorded := recording.Load()
 	for i := range m.steps {
-		if m.steps[i].op == nil {
-			continue
-		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("machine: stopped at op %d of %d: %w", i, len(m.steps), err)
+		}
+		if m.steps[i].op == nil {
+			continue
 		}
 		var at mark
 		if recorded != nil {
