@@ -26,8 +26,7 @@ func TestAttentionStatsOfOneHead(t *testing.T) {
 		if a.c.Heads == 0 {
 			rt.Skip("the heads do not lie side by side")
 		}
-		w := watching{offset: d.int("offset", -2, 3), height: d.int("height", 1, 9), width: d.int("width", 1, 9),
-			rows: []float64{float64(d.int("row", 0, a.z.T-1))}}
+		w := watching{offset: d.int("offset", -2, 3), height: d.int("height", 1, 9), width: d.int("width", 1, 9)}
 		a.checkHeads(t, w)
 	})
 }
@@ -35,12 +34,12 @@ func TestAttentionStatsOfOneHead(t *testing.T) {
 func (a drawnAttention) checkHeads(t testing.TB, w watching) {
 	t.Helper()
 	e, c := a.arguments(t)
-	rows, number := node(e.g, "rows", of(w.rows), tensor.Int), G.NewScalar(e.g, tensor.Int, G.WithName("head"))
+	number := G.NewScalar(e.g, tensor.Int, G.WithName("head"))
 	_, stats, err := graph.FusedAttentionStats(e.in[0], e.in[1], e.in[2], c, w.offset)
 	require.NoError(t, err)
 	one, err := graph.FusedAttentionHeadStats(e.in[0], e.in[1], number, c, w.offset)
 	require.NoError(t, err)
-	all, nodes := w.nodes(t, stats, rows), w.nodes(t, one, rows)
+	all, nodes := w.nodes(t, stats), w.nodes(t, one)
 	m, err := machine.New(append(all, nodes...)...)
 	require.NoError(t, err)
 	defer m.Close()

@@ -16,10 +16,9 @@ import (
 // (With a sink, its LogSumExp is the sink's score and its Sink 1.) A row with a NaN has NaN.
 //
 // The weights of a Sigmoid need not add up to 1. Their sum is exp(LogSumExp), and MaxScore is what the sigmoid sees.
-// Entropy, First, Own, Previous and Distance are of the weights divided by their sum, which Received, Rows, Pooled and
-// Largest do not divide by.
+// Entropy, First, Own, Previous and Distance are of the weights divided by their sum, which Largest does not divide by.
 //
-// Its methods give more, by going over the scores a second time, at about the cost of a forward without values.
+// Largest and LargestTo go over the scores a second time, at about the cost of a forward without values.
 type AttentionStats struct {
 	LogSumExp *G.Node // log Σ exp(score), with the sink's: a weight is exp(score − LogSumExp)
 	MaxScore  *G.Node // the largest score that the softmax sees: capped, with biases

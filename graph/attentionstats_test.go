@@ -30,9 +30,6 @@ func TestAttentionStatsOfAnyConfig(t *testing.T) {
 			w := watching{
 				offset: d.int("offset", -2, 3), height: d.int("height", 1, 9), width: d.int("width", 1, 9),
 			}
-			for range d.int("N", 1, 3) {
-				w.rows = append(w.rows, float64(d.int("row", 0, a.z.T-1)))
-			}
 			a.checkStats(shrinking{t, rt}, w)
 		})
 	}
@@ -41,29 +38,22 @@ func TestAttentionStatsOfAnyConfig(t *testing.T) {
 // watching is what statistics are asked for.
 type watching struct {
 	offset, height, width int
-	rows                  []float64
 }
 
 var statisticNames = []string{
 	"lse", "max score", "max product", "entropy", "first", "own", "previous", "sink", "distance",
-	"received", "rows", "largest", "mean", "largest alone", "largest, even",
+	"largest", "largest, even",
 }
 
 // nodes returns the statistics in the order of statisticNames.
-func (w watching) nodes(t testing.TB, s *graph.AttentionStats, rows *G.Node) G.Nodes {
+func (w watching) nodes(t testing.TB, s *graph.AttentionStats) G.Nodes {
 	t.Helper()
-	received, err := s.Received()
-	require.NoError(t, err)
-	chosen, err := s.Rows(rows)
-	require.NoError(t, err)
-	largest, mean, err := s.Pooled(w.height, w.width)
-	require.NoError(t, err)
-	alone, err := s.Largest(w.height, w.width)
+	largest, err := s.Largest(w.height, w.width)
 	require.NoError(t, err)
 	even, err := s.LargestTo(w.height, w.width)
 	require.NoError(t, err)
 	return G.Nodes{s.LogSumExp, s.MaxScore, s.MaxProduct, s.Entropy, s.First, s.Own, s.Previous, s.Sink, s.Distance,
-		received, chosen, largest, mean, alone, even}
+		largest, even}
 }
 
 func (a drawnAttention) checkStats(t testing.TB, w watching) {
@@ -76,7 +66,7 @@ func (a drawnAttention) checkStats(t testing.TB, w watching) {
 	dout := normal(rand.New(rand.NewPCG(9, 9)), e.out.Shape()...)
 	e.differentiate(t, make([]input, len(e.in)), dout, a.dt)
 	gradients := len(e.grads)
-	e.grads = append(e.grads, w.nodes(t, stats, node(e.g, "rows", of(w.rows), tensor.Int))...)
+	e.grads = append(e.grads, w.nodes(t, stats)...)
 	got, plain := e.onOurs(t), a.run(t, true, dout)
 	for i, g := range append([]array{plain.out}, plain.grads...) {
 		name, of := append([]string{"out"}, a.names()...)[i], append([]array{got.out}, got.grads...)[i]
@@ -119,9 +109,7 @@ func (a drawnAttention) naiveStats(w watching) []array {
 	even := cells{rows: min(a.z.T, w.height), columns: min(S, w.width)}
 	even.row = func(t int) int { return t * even.rows / a.z.T }
 	even.column = func(s int) int { return s * even.columns / S }
-	return append(stats, naiveReceived(weights), naiveChosen(weights, w.rows),
-		naivePooled(weights, sized, slices.Max[[]float64]), naivePooled(weights, sized, average),
-		naivePooled(weights, sized, slices.Max[[]float64]), naivePooled(weights, even, slices.Max[[]float64]))
+	return append(stats, naiveLargest(weights, sized), naiveLargest(weights, even))
 }
 
 // products returns queries and keys by matrix, those of shared heads repeated.
@@ -172,38 +160,14 @@ func (a drawnAttention) rowStats(p []float64, q, k array, b, h, t, offset int) [
 		share, distance}
 }
 
-// naiveReceived sums weights (…, T, S) over the queries.
-func naiveReceived(weights array) array {
-	w := weights.matrices()
-	sums := zeros(append(slices.Clone(weights.shape[:len(weights.shape)-2]), w.shape[2])...)
-	for i, x := range w.v {
-		sums.v[i/w.shape[1]/w.shape[2]*w.shape[2]+i%w.shape[2]] += x
-	}
-	return sums
-}
-
-// naiveChosen takes rows of weights (…, T, S).
-func naiveChosen(weights array, rows []float64) array {
-	w := weights.matrices()
-	taken := weights.like(len(rows), w.shape[2])
-	for n := range w.shape[0] {
-		for i, t := range rows {
-			for s := range w.shape[2] {
-				taken.v[(n*len(rows)+i)*w.shape[2]+s] = w.at(n, int(t), s)
-			}
-		}
-	}
-	return taken
-}
-
 // cells are the cells that queries and keys lie in.
 type cells struct {
 	rows, columns int
 	row, column   func(at int) int
 }
 
-// naivePooled makes one number of each cell of weights (…, T, S).
-func naivePooled(weights array, by cells, pool func(cell []float64) float64) array {
+// naiveLargest returns the largest of each cell of weights (…, T, S).
+func naiveLargest(weights array, by cells) array {
 	w := weights.matrices()
 	pooled := weights.like(by.rows, by.columns)
 	p := pooled.matrices()
@@ -216,18 +180,10 @@ func naivePooled(weights array, by cells, pool func(cell []float64) float64) arr
 			}
 		}
 		for at, cell := range all {
-			p.v[n*len(all)+at] = pool(cell)
+			p.v[n*len(all)+at] = slices.Max(cell)
 		}
 	}
 	return pooled
-}
-
-func average(cell []float64) float64 {
-	sum := 0.
-	for _, x := range cell {
-		sum += x
-	}
-	return sum / float64(len(cell))
 }
 
 // Log-sum-exp, entropy and pooling are PyTorch's.
@@ -244,12 +200,10 @@ func TestAttentionStatsOfPyTorch(t *testing.T) {
 		} {
 			_, s, err := graph.FusedAttentionStats(q, k, v, c, 0)
 			require.NoError(t, err)
-			received, err := s.Received()
+			largest, err := s.Largest(3, 4)
 			require.NoError(t, err)
-			largest, mean, err := s.Pooled(3, 4)
-			require.NoError(t, err)
-			names := []string{".lse", ".entropy", ".max", ".distance", ".received", ".largest", ".mean"}
-			for i, n := range (G.Nodes{s.LogSumExp, s.Entropy, s.MaxScore, s.Distance, received, largest, mean}) {
+			names := []string{".lse", ".entropy", ".max", ".distance", ".largest"}
+			for i, n := range (G.Nodes{s.LogSumExp, s.Entropy, s.MaxScore, s.Distance, largest}) {
 				want := array{file.Shape(name + names[i]), file.Float64(name + names[i])}
 				near(t, name+names[i], want, valueOf(t, n), p.tol)
 			}
@@ -267,7 +221,7 @@ func TestAttentionStatsInLinearMemory(t *testing.T) {
 		out, s, err := graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{Mask: mask.Causal{}}, 0)
 		require.NoError(t, err)
 		w := watching{height: T / 32, width: T / 32}
-		nodes := append(w.nodes(t, s, node(g, "rows", of([]float64{1, float64(T) - 1}), tensor.Int)), out)
+		nodes := append(w.nodes(t, s), out)
 		m, err := machine.New(nodes...)
 		require.NoError(t, err)
 		defer m.Close()
@@ -282,7 +236,7 @@ func TestAttentionStatsInLinearMemory(t *testing.T) {
 		for row, e := range s.Entropy.Value().Data().([]float32) {
 			require.LessOrEqual(t, float64(e), math.Log(float64(row+1))+1e-5, "row %d", row)
 		}
-		cells := 4 * (3*32*32 + w.height*w.width)
+		cells := 4 * (32*32 + w.height*w.width)
 		return (m.Memory().Sum - cells) / T
 	}
 	require.Equal(t, each(1024), each(8192))
@@ -296,12 +250,11 @@ func TestPackedAttentionStats(t *testing.T) {
 	require.NoError(t, err)
 	c := graph.AttentionConfig{Heads: 6, KVHeads: 2, Mask: mask.Causal{}}
 	w := watching{height: 2, width: 3}
-	rows := node(g, "rows", of([]float64{6, 0}), tensor.Int)
 	out, s, err := graph.FusedAttentionStats(parts[0], parts[1], parts[2], c, 1)
 	require.NoError(t, err)
 	packedOut, packed, err := graph.FusedAttentionPackedStats(qkv, [3]int{24, 8, 10}, c, 1)
 	require.NoError(t, err)
-	nodes, packedNodes := append(w.nodes(t, s, rows), out), append(w.nodes(t, packed, rows), packedOut)
+	nodes, packedNodes := append(w.nodes(t, s), out), append(w.nodes(t, packed), packedOut)
 	for i, n := range nodes {
 		require.Equal(t, bits(valueOf(t, n)), bits(valueOf(t, packedNodes[i])), "%d", i)
 	}
@@ -314,8 +267,8 @@ func TestAttentionStatsOfOneToken(t *testing.T) {
 	out, s, err := graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{Scale: 1}, 0)
 	require.NoError(t, err)
 	w := watching{height: 9, width: 9}
-	for i, n := range w.nodes(t, s, node(g, "rows", of([]float64{0}), tensor.Int)) {
-		want := []float64{5, 5, 5, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1}[i]
+	for i, n := range w.nodes(t, s) {
+		want := []float64{5, 5, 5, 0, 1, 1, 0, 0, 0, 1, 1}[i]
 		require.Equal(t, []float64{want}, valueOf(t, n).v, statisticNames[i])
 	}
 	sum := func(n *G.Node) *G.Node {
@@ -338,22 +291,10 @@ func TestAttentionStatsRefuse(t *testing.T) {
 	_, _, err = graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{}, math.MaxInt)
 	require.EqualError(t, err, fmt.Sprintf("graph: FusedAttention: offset: got %d, want at most %d either way",
 		math.MaxInt, math.MaxInt32))
-	_, _, err = s.Pooled(0, 3)
-	require.EqualError(t, err, "graph: Pooled: cells: got 0 by 3, want from 1 to 2147483647 queries and keys")
 	_, err = s.Largest(0, 3)
 	require.EqualError(t, err, "graph: Largest: cells: got 0 by 3, want from 1 to 2147483647 queries and keys")
 	_, err = s.LargestTo(3, 0)
 	require.EqualError(t, err, "graph: LargestTo: cells: got 3 rows and 0 columns, want at least 1 each")
-	_, err = s.Rows(x)
-	require.ErrorContains(t, err, "graph: Rows: rows: ")
-	_, err = s.Rows(node(g, "many", zeros(2, 2), tensor.Int))
-	require.EqualError(t, err, "graph: Rows: rows: shape (2, 2), want (N)")
-	rows, err := s.Rows(node(g, "rows", of([]float64{0, 3}), tensor.Int))
-	require.NoError(t, err)
-	m, err := machine.New(rows)
-	require.NoError(t, err)
-	defer m.Close()
-	require.ErrorContains(t, m.RunAll(), "graph: Rows: rows: got 3 at 1, want from 0 to T−1=2")
-	_, err = new(graph.AttentionStats).Received()
-	require.EqualError(t, err, "graph: Received: got the zero value of statistics, want those of an attention")
+	_, err = new(graph.AttentionStats).Largest(1, 1)
+	require.EqualError(t, err, "graph: Largest: got the zero value of statistics, want those of an attention")
 }

@@ -35,7 +35,6 @@ func BenchmarkAgainstGorgonia(b *testing.B) {
 		{name: "Max, last axis", in: shapes(long),
 			ours:  unary(func(x *G.Node) (*G.Node, error) { return graph.Max(x, last) }),
 			stock: func(in G.Nodes) (*G.Node, error) { return G.Max(in[0], 2) }},
-		{name: "Var, last axis", in: shapes(long), ours: unary(varBy(graph.VarConfig{Dim: []int{-1}}))},
 		{name: "TopK, 8", in: shapes(long), ours: unary(topKBy(8))},
 		{name: "MSE", in: shapes(long, long), ours: lossBy(0),
 			stock: func(in G.Nodes) (*G.Node, error) { return G.Mean(G.Must(G.Square(G.Must(G.Sub(in[0], in[1]))))) }},

@@ -53,13 +53,9 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 			return s.Own, nil
 		}
 	}
-	mean := func(height, width int) func(s *graph.AttentionStats) (*G.Node, error) {
-		return func(s *graph.AttentionStats) (*G.Node, error) {
-			_, mean, err := s.Pooled(height, width)
-			return mean, err
-		}
+	largest := func(height, width int) func(s *graph.AttentionStats) (*G.Node, error) {
+		return func(s *graph.AttentionStats) (*G.Node, error) { return s.Largest(height, width) }
 	}
-	largest := func(s *graph.AttentionStats) (*G.Node, error) { return s.Largest(2, 3) }
 	largestTo := func(s *graph.AttentionStats) (*G.Node, error) { return s.LargestTo(2, 3) }
 	ops := map[string]func() (*G.Node, error){
 		"watched":           watched(0, nil),
@@ -70,10 +66,8 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 		"distance":          watched(0, func(s *graph.AttentionStats) (*G.Node, error) { return s.Distance, nil }),
 		"of one head":       oneHead(0),
 		"of one, offset 1":  oneHead(1),
-		"received":          watched(0, (*graph.AttentionStats).Received),
-		"mean of 2, 3":      watched(0, mean(2, 3)),
-		"mean of 3, 2":      watched(0, mean(3, 2)),
-		"largest of 2, 3":   watched(0, largest),
+		"largest of 2, 3":   watched(0, largest(2, 3)),
+		"largest of 3, 2":   watched(0, largest(3, 2)),
 		"largest to 2, 3":   watched(0, largestTo),
 		"fused window 1":    masked(mask.SlidingWindow{Left: 1}),
 		"fused window 1, 1": masked(mask.SlidingWindow{Left: 1, Right: 1}),

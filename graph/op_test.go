@@ -185,7 +185,6 @@ var torchOnly = map[string]func(in G.Nodes) (*G.Node, error){
 		return graph.Max(x, graph.ReduceConfig{Dim: []int{1}})
 	}),
 	"max_equals_whole": unary(func(x *G.Node) (*G.Node, error) { return graph.Max(x, graph.ReduceConfig{}) }),
-	"std_of_equals":    unary(func(x *G.Node) (*G.Node, error) { return graph.Std(x, graph.VarConfig{Dim: []int{1}}) }),
 	"clamp_limits":     unary(clampTo(-0.3, 0.8)),
 	"log_softmax_far":  unary(graph.LogSoftmax),
 	"l1_equals":        func(in G.Nodes) (*G.Node, error) { return graph.L1(in[0], in[1], graph.LossConfig{}) },
@@ -224,7 +223,7 @@ func TestOpsEqualPyTorch(t *testing.T) {
 		file  string
 		cases int
 	}{{file: "ops", cases: 36}, {file: "norms", cases: 28}, {file: "positions", cases: 32},
-		{file: "elements", cases: 133}, {file: "decoder_parts", cases: 12},
+		{file: "elements", cases: 120}, {file: "decoder_parts", cases: 12},
 		{file: "linearattention", cases: 20}} {
 		file, seen := golden.Load(t, "torch/"+c.file+".safetensors"), 0
 		for _, entry := range file.Names() {

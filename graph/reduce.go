@@ -17,36 +17,18 @@ type ReduceConfig struct {
 	KeepDim bool  // whether they stay, of length 1
 }
 
-// VarConfig says along which axes Var and Std combine elements, and how.
-type VarConfig struct {
-	Dim     []int // the axes, −1 being the last; none for all
-	KeepDim bool  // whether they stay, of length 1
-	Biased  bool  // divide by the number of elements, not by one less (torch's correction=0, unbiased=False)
-}
-
-func (c VarConfig) along() ReduceConfig { return ReduceConfig{Dim: c.Dim, KeepDim: c.KeepDim} }
-
 // Sum returns the sum along axes (torch.sum), summed in float64: no sum of float32 is
 // further from the exact one than 2⁻²³·log₂n·Σ|x|. gorgonia.Sum adds one number after the
 // other in the type of x, and is 1 % off at 9 million elements.
-func Sum(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Sum", x, c, false) }
+func Sum(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Sum", x, c) }
 
 // Mean returns the mean along axes (torch.mean), summed in float64.
-func Mean(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Mean", x, c, false) }
+func Mean(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Mean", x, c) }
 
 // Max returns the largest element along axes, NaN if one is (torch.amax). Where several
 // are the largest, its gradient is shared evenly among them; TopK's with k = 1 goes
 // to one.
-func Max(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Max", x, c, false) }
-
-// Var returns the variance along axes (torch.var), Σ (x − mean)²/(n − 1) of n elements, or
-// Σ (x − mean)²/n if biased, summed in float64. Less than two elements have only the
-// biased one.
-func Var(x *G.Node, c VarConfig) (*G.Node, error) { return reduceBy("Var", x, c.along(), c.Biased) }
-
-// Std returns the standard deviation, the root of Var (torch.std). Where it is 0 it passes
-// no gradient.
-func Std(x *G.Node, c VarConfig) (*G.Node, error) { return reduceBy("Std", x, c.along(), c.Biased) }
+func Max(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Max", x, c) }
 
 // reduction is what a reduction and its gradient have in common.
 type reduction struct {
@@ -54,23 +36,17 @@ type reduction struct {
 	Name  string
 	X     tensor.Shape
 	Along kernel.Reduction
-	C     float64 // what Sum and Mean divide by; the correction of Var and Std
+	C     float64 // what Sum and Mean divide by
 }
 
-func reduceBy(name string, x *G.Node, c ReduceConfig, biased bool) (*G.Node, error) {
+func reduceBy(name string, x *G.Node, c ReduceConfig) (*G.Node, error) {
 	o, err := newReduction(name, x, c)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case name == "Sum":
-		o.C = 1
-	case name == "Mean":
+	o.C = 1
+	if name == "Mean" {
 		o.C = float64(o.Along.N)
-	case (name == "Var" || name == "Std") && !biased:
-		if o.C = 1; o.Along.N < 2 {
-			return nil, &ShapeError{name, "x", o.X, fmt.Sprintf("at least 2 elements along dim %v, or Biased", c.Dim)}
-		}
 	}
 	return applyTyped(reduce[float32]{o}, reduce[float64]{o}, x)
 }
@@ -133,22 +109,19 @@ func (o reduce[F]) spec() (string, []arg) { return o.Name, named("x") }
 
 func (o reduce[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	y, x := dense.Floats[F](out), dense.Floats[F](in[0])
-	switch o.Name {
-	case "Max":
+	if o.Name == "Max" {
 		kernel.MaxOver(y, x, o.Along)
-	case "Var", "Std":
-		kernel.VarianceOver(y, x, o.Along, o.C, o.Name == "Std")
-	default:
+	} else {
 		kernel.SumOver(y, x, o.Along, o.C)
 	}
 	return nil
 }
 
 func (o reduce[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	if o.Name == "Sum" || o.Name == "Mean" {
-		return only(apply(repeat[F]{reduction: o.reduction}, dy))
+	if o.Name == "Max" {
+		return only(apply(maxBackward[F]{reduction: o.reduction}, in[0], y, dy))
 	}
-	return only(apply(reduceBackward[F]{reduction: o.reduction}, in[0], y, dy))
+	return only(apply(repeat[F]{reduction: o.reduction}, dy))
 }
 
 // y = Σ x/c:  dx = dy/c for every x.
@@ -166,23 +139,18 @@ func (o repeat[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// Max: dx = dy/n for the n largest, else 0. Var: dx = dy·2(x − mean)/(n − c). Std:
-// dx = dy·(x − mean)/((n − c)·y).
-type reduceBackward[F kernel.Float] struct {
+// maxBackward is dx = dy/n for the n largest, else 0.
+type maxBackward[F kernel.Float] struct {
 	sameShape
 	intoFirst
 	isGradient
 	reduction
 }
 
-func (o reduceBackward[F]) spec() (string, []arg) { return o.Name + "Backward", named("x", "y", "dy") }
+func (maxBackward[F]) spec() (string, []arg) { return "MaxBackward", named("x", "y", "dy") }
 
-func (o reduceBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+func (o maxBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	dx, x, y, dy := dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](in[2])
-	if o.Name == "Max" {
-		kernel.MaxBackward(dx, x, y, dy, o.Along)
-	} else {
-		kernel.VarianceBackward(dx, x, y, dy, o.Along, o.C, o.Name == "Std")
-	}
+	kernel.MaxBackward(dx, x, y, dy, o.Along)
 	return nil
 }

@@ -17,56 +17,40 @@ func sumBy(c graph.ReduceConfig) func(x *G.Node) (*G.Node, error) {
 	return func(x *G.Node) (*G.Node, error) { return graph.Sum(x, c) }
 }
 
-func varBy(c graph.VarConfig) func(x *G.Node) (*G.Node, error) {
-	return func(x *G.Node) (*G.Node, error) { return graph.Var(x, c) }
-}
-
 func reduceCases() []opCase {
 	var cases []opCase
 	for _, f := range []struct {
 		name string
-		op   func(x *G.Node, c graph.VarConfig) (*G.Node, error)
-		of   func(v []float64, biased bool) float64
+		op   func(x *G.Node, c graph.ReduceConfig) (*G.Node, error)
+		of   func(v []float64) float64
 	}{
-		{name: "sum", op: plainly(graph.Sum), of: func(v []float64, _ bool) float64 { return sumOf(v) }},
-		{name: "mean", op: plainly(graph.Mean), of: func(v []float64, _ bool) float64 { return sumOf(v) / float64(len(v)) }},
-		{name: "max", op: plainly(graph.Max), of: func(v []float64, _ bool) float64 { return slices.Max(v) }},
-		{name: "var", op: graph.Var, of: naiveVariance},
-		{name: "std", op: graph.Std,
-			of: func(v []float64, biased bool) float64 { return math.Sqrt(naiveVariance(v, biased)) }},
+		{name: "sum", op: graph.Sum, of: sumOf},
+		{name: "mean", op: graph.Mean, of: func(v []float64) float64 { return sumOf(v) / float64(len(v)) }},
+		{name: "max", op: graph.Max, of: slices.Max[[]float64]},
 	} {
 		for _, c := range []struct {
 			name   string
 			shape  s
-			config graph.VarConfig
+			config graph.ReduceConfig
 		}{
 			{name: "", shape: s{2, 3, 5}},
-			{name: "_kept", shape: s{2, 3, 5}, config: graph.VarConfig{KeepDim: true}},
-			{name: "_last", shape: s{2, 3, 5}, config: graph.VarConfig{Dim: []int{-1}}},
-			{name: "_middle", shape: s{2, 3, 5}, config: graph.VarConfig{Dim: []int{1}, KeepDim: true, Biased: true}},
-			{name: "_apart", shape: s{2, 3, 5, 7}, config: graph.VarConfig{Dim: []int{2, 0}}},
-			{name: "_apart_kept", shape: s{2, 3, 5, 7}, config: graph.VarConfig{Dim: []int{1, -1}, KeepDim: true}},
-			{name: "_ones", shape: s{1, 3, 1}, config: graph.VarConfig{Dim: []int{0, 1, 2}, Biased: true}},
-			{name: "_of_one", shape: s{3, 1}, config: graph.VarConfig{Dim: []int{1}, Biased: true}},
-			{name: "_scalar", config: graph.VarConfig{Biased: true}},
+			{name: "_kept", shape: s{2, 3, 5}, config: graph.ReduceConfig{KeepDim: true}},
+			{name: "_last", shape: s{2, 3, 5}, config: graph.ReduceConfig{Dim: []int{-1}}},
+			{name: "_middle", shape: s{2, 3, 5}, config: graph.ReduceConfig{Dim: []int{1}, KeepDim: true}},
+			{name: "_apart", shape: s{2, 3, 5, 7}, config: graph.ReduceConfig{Dim: []int{2, 0}}},
+			{name: "_apart_kept", shape: s{2, 3, 5, 7}, config: graph.ReduceConfig{Dim: []int{1, -1}, KeepDim: true}},
+			{name: "_ones", shape: s{1, 3, 1}, config: graph.ReduceConfig{Dim: []int{0, 1, 2}}},
+			{name: "_of_one", shape: s{3, 1}, config: graph.ReduceConfig{Dim: []int{1}}},
+			{name: "_scalar"},
 		} {
 			cases = append(cases, opCase{name: f.name + c.name, in: shapes(c.shape),
 				op: unary(func(x *G.Node) (*G.Node, error) { return f.op(x, c.config) }),
 				want: func(in []array) array {
-					return naiveReduce(in[0], c.config.Dim, c.config.KeepDim, func(v []float64) float64 {
-						return f.of(v, c.config.Biased)
-					})
+					return naiveReduce(in[0], c.config.Dim, c.config.KeepDim, f.of)
 				}})
 		}
 	}
 	return cases
-}
-
-// plainly is a reduction with the settings of a variance.
-func plainly(f func(*G.Node, graph.ReduceConfig) (*G.Node, error)) func(*G.Node, graph.VarConfig) (*G.Node, error) {
-	return func(x *G.Node, c graph.VarConfig) (*G.Node, error) {
-		return f(x, graph.ReduceConfig{Dim: c.Dim, KeepDim: c.KeepDim})
-	}
 }
 
 func sumOf(v []float64) float64 {
@@ -75,17 +59,6 @@ func sumOf(v []float64) float64 {
 		sum += x
 	}
 	return sum
-}
-
-func naiveVariance(v []float64, biased bool) float64 {
-	mean, squares, n := sumOf(v)/float64(len(v)), 0.0, float64(len(v))
-	for _, x := range v {
-		squares += (x - mean) * (x - mean)
-	}
-	if !biased {
-		n--
-	}
-	return squares / n
 }
 
 // naiveReduce applies f to the elements along axes.
@@ -169,16 +142,6 @@ func TestSumsOfManyElements(t *testing.T) {
 	}
 }
 
-// A variance far from 0 keeps its digits: the squares of x have none to spare.
-func TestVarianceFarFromZero(t *testing.T) {
-	x := of([]float64{1e6, 1e6 + 1, 1e6 + 2, 1e6 + 3})
-	for _, p := range tolerances {
-		y, dx := through(t, varBy(graph.VarConfig{}), x, array{v: []float64{3}}, p.dt)
-		near(t, "var", array{v: []float64{5. / 3}}, y, 1e-7)
-		near(t, "dvar", of([]float64{-3, -1, 1, 3}), dx, 1e-7)
-	}
-}
-
 // Equals share the gradient of Max, NaN and the infinities go as in torch.amax.
 func TestMaxOfEqualsAndSpecialNumbers(t *testing.T) {
 	x := of([]float64{2, 7, 7, 7, -inf, -inf, -inf, -inf, nan, 1, inf, 3, inf, 1, inf, 2}, 4, 4)
@@ -187,16 +150,6 @@ func TestMaxOfEqualsAndSpecialNumbers(t *testing.T) {
 		y, dx := through(t, op, x, of([]float64{3, 8, 5, 4}), p.dt)
 		near(t, "y", of([]float64{7, -inf, nan, inf}), y, 0)
 		require.Equal(t, of([]float64{0, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 2, 0, 2, 0}, 4, 4), dx)
-	}
-}
-
-// A deviation of 0 passes no gradient.
-func TestStdOfEquals(t *testing.T) {
-	for _, p := range tolerances {
-		y, dx := through(t, func(x *G.Node) (*G.Node, error) { return graph.Std(x, graph.VarConfig{}) },
-			of([]float64{3, 3, 3}), array{v: []float64{1}}, p.dt)
-		require.Zero(t, y.v[0])
-		require.Equal(t, []float64{0, 0, 0}, dx.v)
 	}
 }
 
@@ -212,10 +165,6 @@ func TestWrongReductionsAreRefused(t *testing.T) {
 		{call: call(one(over(0, 1, 0)), b.f(2, 3)), want: "Sum: dim: got [0 1 0], want every axis once"},
 		{call: call(one(over(1, -1)), b.f(2, 3)), want: "Sum: dim: got [1 -1], want every axis once"},
 		{call: call(one(over(0)), b.f(2, 0)), want: "Sum: x: shape (2, 0), want every axis at least 1"},
-		{call: call(one(varBy(graph.VarConfig{Dim: []int{1}})), b.f(2, 1)),
-			want: "Var: x: shape (2, 1), want at least 2 elements along dim [1], or Biased"},
-		{call: call(one(func(x *G.Node) (*G.Node, error) { return graph.Std(x, graph.VarConfig{}) }), b.f()),
-			want: "Std: x: shape (), want at least 2 elements along dim [], or Biased"},
 		{call: call(one(func(x *G.Node) (*G.Node, error) {
 			return graph.ArgMax(x, graph.ReduceConfig{Dim: []int{0, 1}})
 		}), b.f(2, 3)), want: "ArgMax: dim: got [0 1], want one axis, or none for all"},

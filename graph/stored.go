@@ -14,19 +14,11 @@ import (
 // BF16 is the type of a node that holds a weight as a file stores it: in bfloat16, the upper half of a float32.
 // Functions of this package take such a node beside nodes of float32. MatMul and Linear as their second argument,
 // Embedding, PositionRows and LinearCrossEntropy as their weight read it as it is and widen what they need, with the
-// bits of Widen; for the others it is widened as a whole. A stored weight has no gradient, but gradients flow through
+// bits of a float32; for the others it is widened as a whole. A stored weight has no gradient, but gradients flow through
 // products with it.
 var BF16 = dense.BF16
 
-// Widen returns w in float32: a node of BF16 widened, which is exact, and any other node as it is.
-func Widen(w *G.Node) (*G.Node, error) {
-	if w == nil || w.Graph() == nil {
-		return apply(widening{}, w)
-	}
-	return widened(w)
-}
-
-// widened is Widen that leaves a mistake to others.
+// widened returns w in float32: a node of BF16 widened, which is exact, and any other node as it is.
 func widened(w *G.Node) (*G.Node, error) {
 	if w == nil || w.Graph() == nil || w.Dtype() != BF16 {
 		return w, nil

@@ -6,18 +6,14 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// reductions returns the cases of sums, means, variances and maxima along axes.
+// reductions returns the cases of sums, means and maxima along axes.
 func reductions() []Case {
 	type along = func(*G.Node, graph.ReduceConfig) (*G.Node, error)
-	type spread = func(*G.Node, graph.VarConfig) (*G.Node, error)
 	over := func(f along, dim ...int) func(G.Nodes) (*G.Node, error) {
 		return one(func(x *G.Node) (*G.Node, error) { return f(x, graph.ReduceConfig{Dim: dim}) })
 	}
 	kept := func(f along, dim ...int) func(G.Nodes) (*G.Node, error) {
 		return one(func(x *G.Node) (*G.Node, error) { return f(x, graph.ReduceConfig{Dim: dim, KeepDim: true}) })
-	}
-	by := func(f spread, c graph.VarConfig) func(G.Nodes) (*G.Node, error) {
-		return one(func(x *G.Node) (*G.Node, error) { return f(x, c) })
 	}
 	largest := func(k int) func(G.Nodes) (*G.Node, error) {
 		return one(func(x *G.Node) (*G.Node, error) {
@@ -37,17 +33,6 @@ func reductions() []Case {
 			Case{Op: f.name, About: "axes apart", Inputs: x(2, 3, 5, 7), Apply: over(f.of, 2, 0)},
 			Case{Op: f.name, About: "an axis of length 1", Inputs: x(3, 1), Apply: over(f.of, 1)},
 			Case{Op: f.name, About: "scalar", Inputs: x(), Apply: over(f.of)})
-	}
-	for _, f := range []struct {
-		name string
-		of   spread
-	}{{name: "Var", of: graph.Var}, {name: "Std", of: graph.Std}} {
-		cases = append(cases,
-			Case{Op: f.name, About: "whole", Inputs: x(2, 3, 5), Apply: by(f.of, graph.VarConfig{})},
-			Case{Op: f.name, About: "whole, biased", Inputs: x(2, 3, 5), Apply: by(f.of, graph.VarConfig{Biased: true})},
-			Case{Op: f.name, About: "middle axis", Inputs: x(2, 3, 5), Apply: by(f.of, graph.VarConfig{Dim: []int{1}})},
-			Case{Op: f.name, About: "axes apart, kept", Inputs: x(2, 3, 5, 7),
-				Apply: by(f.of, graph.VarConfig{Dim: []int{0, -2}, KeepDim: true})})
 	}
 	return append(cases,
 		Case{Op: "TopK", About: "1 of 5", Inputs: x(2, 3, 5), Apply: largest(1)},

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// BenchmarkAttentionStatistics compares a forward with and without statistics, and the second passes.
+// BenchmarkAttentionStatistics compares a forward with and without statistics, and the second pass.
 func BenchmarkAttentionStatistics(b *testing.B) {
 	for _, size := range []Attention{
 		{B: 1, H: 12, K: 12, T: 1024, S: 1024, D: 64, DV: 64},
@@ -23,15 +23,13 @@ func BenchmarkAttentionStatistics(b *testing.B) {
 			p := newAttentionProblem[float32](a, false)
 			stats := p.watch(0)
 			rows := a.B * a.H * a.S
-			received, cells := make([]float32, rows), make([]float32, 2*rows*a.S/64)
+			cells := make([]float32, rows*a.S/64)
 			b.Run(name, func(b *testing.B) {
 				alternately(b, "plain", []timed{
 					{"plain", func() { AttentionForward(p.a, p.out, p.lse, p.in) }},
 					{"watched", func() { AttentionForwardWatched(p.a, p.out, p.lse, stats, p.in) }},
-					{"received", func() { AttentionReceived(p.a, received, p.lse, p.in) }},
-					{"pooled", func() {
-						AttentionPooled(p.a, cells[:rows*a.S/64], cells[rows*a.S/64:],
-							Cells{CellsOf(a.T, 8), CellsOf(a.S, 8)}, p.lse, p.in)
+					{"largest", func() {
+						AttentionLargest(p.a, cells, Cells{CellsOf(a.T, 8), CellsOf(a.S, 8)}, p.lse, p.in)
 					}},
 				})
 			})

@@ -146,75 +146,28 @@ func testWeights[F Float](t *testing.T, _ path) {
 		AttentionForward(a, x.out, x.lse, x.in)
 		n := newNaive(a, x.in)
 		tol := x.tolerance(n)
-		heads := a.B * a.H
-		received := make([]F, heads*a.S)
-		AttentionReceived(a, received, x.lse, x.in)
-		for i, got := range received {
-			var want accurateSum
-			for q := range a.T {
-				want.add(n.p[(i/a.S*a.T+q)*a.S+i%a.S])
-			}
-			x.equal(t, fmt.Sprintf("received %d", i), got, want.value(), (tol+sumError[F](a.T))*want.value())
-		}
-		rows := []int{a.T - 1, rapid.IntRange(0, a.T-1).Draw(t, "row")}
-		weights := make([]F, heads*2*a.S)
-		AttentionRows(a, weights, rows, x.lse, x.in)
-		for i, got := range weights {
-			want := n.p[(i/a.S/2*a.T+rows[i/a.S%2])*a.S+i%a.S]
-			x.equal(t, fmt.Sprintf("weight %d", i), got, want, tol*want)
-		}
 		size := rapid.SampledFrom([]int{1, 3, 8, 64, 100, 1 << 40})
-		x.closePooled(t, n, Cells{CellsOf(a.T, size.Draw(t, "height")), CellsOf(a.S, size.Draw(t, "width"))}, tol)
-		x.closePooled(t, n, Cells{EvenCells(a.T, rapid.IntRange(1, a.T).Draw(t, "rows")),
+		x.closeLargest(t, n, Cells{CellsOf(a.T, size.Draw(t, "height")), CellsOf(a.S, size.Draw(t, "width"))}, tol)
+		x.closeLargest(t, n, Cells{EvenCells(a.T, rapid.IntRange(1, a.T).Draw(t, "rows")),
 			EvenCells(a.S, rapid.IntRange(1, a.S).Draw(t, "columns"))}, tol)
 	})
 }
 
-// accurateSum is a sum of float64s that rounds about once (Neumaier 1974), so that it can judge one of float64s.
-type accurateSum struct{ sum, lost float64 }
-
-func (s *accurateSum) add(x float64) {
-	sum := s.sum + x
-	if math.Abs(s.sum) >= math.Abs(x) {
-		s.lost += s.sum - sum + x
-	} else {
-		s.lost += x - sum + s.sum
-	}
-	s.sum = sum
-}
-
-func (s *accurateSum) value() float64 { return s.sum + s.lost }
-
-// sumError bounds the relative error of a sum of numbers ≥ 0, of which each goes through n additions: an addition
-// rounds by at most eps times what it adds up, which is at most the sum. Equal addends round the same way, so it is
-// no random walk.
-func sumError[F Float](n int) float64 { return roundingOf[F]() * float64(n) }
-
-// closePooled compares the weights in cells.
-func (p *attentionProblem[F]) closePooled(t require.TestingT, n *naive, cells Cells, tol float64) {
+// closeLargest compares the largest weights of cells.
+func (p *attentionProblem[F]) closeLargest(t require.TestingT, n *naive, cells Cells, tol float64) {
 	a := p.a
 	rows, columns := len(cells.Queries)-1, len(cells.Keys)-1
-	largest, mean := make([]F, a.B*a.H*rows*columns), make([]F, a.B*a.H*rows*columns)
-	AttentionPooled(a, largest, mean, cells, p.lse, p.in)
-	alone := make([]F, len(largest))
-	AttentionPooled(a, alone, nil, cells, p.lse, p.in)
-	requireBits(t, largest, alone)
+	largest := make([]F, a.B*a.H*rows*columns)
+	AttentionLargest(a, largest, cells, p.lse, p.in)
 	for i := range largest {
 		head, r, c := i/columns/rows, i/columns%rows, i%columns
-		most, count, sum := 0., 0., accurateSum{}
-		tall, wide := cells.Queries[r+1]-cells.Queries[r], cells.Keys[c+1]-cells.Keys[c]
+		most := 0.
 		for q := cells.Queries[r]; q < cells.Queries[r+1]; q++ {
 			for s := cells.Keys[c]; s < cells.Keys[c+1]; s++ {
-				w := n.p[(head*a.T+q)*a.S+s]
-				most, count = max(most, w), count+1
-				sum.add(w)
+				most = max(most, n.p[(head*a.T+q)*a.S+s])
 			}
 		}
-		// A weight is added to those of its query in a tile, and these sums to those of the cell.
-		additions := min(wide, keyBlock) + tall*((wide+keyBlock-1)/keyBlock+1)
-		want := sum.value() / count
 		p.equal(t, fmt.Sprintf("largest %d", i), largest[i], most, tol*most)
-		p.equal(t, fmt.Sprintf("mean %d", i), mean[i], want, (tol+sumError[F](additions))*want)
 	}
 }
 
@@ -263,19 +216,19 @@ func TestAttentionStatisticsOfHugeScores(t *testing.T) {
 		}
 		p.in.K[2*37] = size
 		stats := p.watch(36)
-		received := make([]float32, 100)
-		AttentionReceived(p.a, received, p.lse, p.in)
+		weights := make([]float32, 300)
+		AttentionLargest(p.a, weights, Cells{CellsOf(3, 1), CellsOf(100, 1)}, p.lse, p.in)
 		for row := range 3 {
 			assert.Equal(t, size, stats.MaxScore[row])
 			assert.Zero(t, stats.Entropy[row])
 			assert.Equal(t, float32(row%2*(2-row)), stats.Own[row], "key 36, 37, 38")
 		}
-		for s, mass := range received {
+		for i, weight := range weights {
 			want := float32(0)
-			if s == 37 {
-				want = 3
+			if i%100 == 37 {
+				want = 1
 			}
-			assert.Equal(t, want, mass, "key %d", s)
+			assert.Equal(t, want, weight, "row %d, key %d", i/100, i%100)
 		}
 	}
 }
@@ -356,11 +309,10 @@ func TestAttentionStatisticsOnAnyCores(t *testing.T) {
 		runtime.GOMAXPROCS(cores)
 		p := newAttentionProblem[float32](Attention{B: 2, H: 4, K: 2, T: 300, S: 300, D: 16, DV: 16}, true)
 		stats := p.watch(0)
-		received, largest, mean := make([]float32, 2400), make([]float32, 8*5*43), make([]float32, 8*5*43)
-		AttentionReceived(p.a, received, p.lse, p.in)
-		AttentionPooled(p.a, largest, mean, Cells{CellsOf(300, 70), CellsOf(300, 7)}, p.lse, p.in)
+		largest := make([]float32, 8*5*43)
+		AttentionLargest(p.a, largest, Cells{CellsOf(300, 70), CellsOf(300, 7)}, p.lse, p.in)
 		all := stats.slices()
-		got := append(all[:], received, largest, mean)
+		got := append(all[:], largest)
 		if want == nil {
 			want = got
 		}
@@ -376,20 +328,18 @@ func TestAttentionWeightsPanic(t *testing.T) {
 	short := stats
 	short.Own = short.Own[1:]
 	enough := make([]float64, 1000)
-	pooled := func(largest, mean []float64, rows []int) {
-		AttentionPooled(p.a, largest, mean, Cells{rows, CellsOf(5, 5)}, p.lse, p.in)
+	largest := func(out []float64, rows []int) {
+		AttentionLargest(p.a, out, Cells{rows, CellsOf(5, 5)}, p.lse, p.in)
 	}
 	for want, call := range map[string]func(){
 		"statistics: slice is too short": func() { AttentionForwardWatched(p.a, p.out, p.lse, short, p.in) },
-		"received: slice is too short":   func() { AttentionReceived(p.a, enough[:39], p.lse, p.in) },
-		"weights: slice is too short":    func() { AttentionRows(p.a, enough[:39], []int{0}, p.lse, p.in) },
-		"rows: outside the queries":      func() { AttentionRows(p.a, enough, []int{3}, p.lse, p.in) },
-		"pooled: empty cells":            func() { pooled(enough, enough, []int{0, 2, 2, 3}) },
-		"largest: slice is too short":    func() { pooled(enough[:15], enough, CellsOf(3, 2)) },
-		"mean: slice is too short":       func() { pooled(enough, enough[:15], CellsOf(3, 2)) },
+		"largest: empty cells":           func() { largest(enough, []int{0, 2, 2, 3}) },
+		"largest: slice is too short":    func() { largest(enough[:15], CellsOf(3, 2)) },
 
-		"pooled: cells do not cover the queries": func() { pooled(enough, enough, []int{0, 2}) },
-		"lse: slice is too short":                func() { AttentionReceived(p.a, enough, p.lse[:71], p.in) },
+		"largest: cells do not cover the queries": func() { largest(enough, []int{0, 2}) },
+		"lse: slice is too short": func() {
+			AttentionLargest(p.a, enough, Cells{CellsOf(3, 2), CellsOf(5, 5)}, p.lse[:71], p.in)
+		},
 	} {
 		assert.PanicsWithValue(t, "kernel: attention: "+want, call)
 	}

@@ -6,11 +6,9 @@ type compiled[F Float] interface {
 	attentionForward(a Attention, out, lse []F, in QKV[F])
 	attentionForwardWatched(a Attention, out, lse []F, stats RowStatistics[F], in QKV[F])
 	attentionBackward(a Attention, grad QKV[F], dout, out, lse []F, in QKV[F])
-	attentionReceived(a Attention, received, lse []F, in QKV[F])
-	attentionRows(a Attention, weights []F, rows []int, lse []F, in QKV[F])
 	blockMeans(a Attention, means []F, size int, from []int, k []F)
 	chooseBlocks(a Attention, numbers []int64, size int, starts []int, q, means []F)
-	attentionPooled(a Attention, largest, mean []F, cells Cells, lse []F, in QKV[F])
+	attentionLargest(a Attention, largest []F, cells Cells, lse []F, in QKV[F])
 	gemmStrided(batch int, transA, transB Transpose, m, n, k int, alpha F, a []F, lda, strideA int,
 		b []F, ldb, strideB int, beta F, c []F, ldc, strideC int)
 	gemmSymmetric(transA, transB Transpose, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F, c []F, ldc int)

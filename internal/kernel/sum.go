@@ -17,22 +17,17 @@ func SumOver[F, G Float](y []G, x []F, r Reduction, divisor float64) {
 	r.fit("sum", len(x), len(y))
 	x, room := gather(&r, x)
 	defer giveBack(room)
-	sumOver(y, x, nil, r, divisor)
-}
-
-// sumOver sums x, or (x − mean)² if there are means, one for each result.
-func sumOver[F, G Float](y []G, x []F, means []float64, r Reduction, divisor float64) {
 	if r.Inner == 1 {
-		sumRuns(y, x, means, r, divisor)
+		sumRuns(y, x, r, divisor)
 	} else {
-		sumMiddle(y, x, means, r, divisor)
+		sumMiddle(y, x, r, divisor)
 	}
 }
 
 // sumRuns sums runs of N elements.
-func sumRuns[F, G Float](y []G, x []F, means []float64, r Reduction, divisor float64) {
+func sumRuns[F, G Float](y []G, x []F, r Reduction, divisor float64) {
 	blocks := max(1, (r.N+sumBlock-1)/sumBlock)
-	c := sumRunsCall[F, G]{y: y, x: x, means: means, n: r.N, blocks: blocks, divisor: divisor}
+	c := sumRunsCall[F, G]{y: y, x: x, n: r.N, blocks: blocks, divisor: divisor}
 	if blocks == 1 {
 		split(c, r.Outer, rowGrain(grainFast, r.N))
 		return
@@ -49,7 +44,6 @@ func sumRuns[F, G Float](y []G, x []F, means []float64, r Reduction, divisor flo
 type sumRunsCall[F, G Float] struct {
 	y         []G
 	x         []F
-	means     []float64 // of the runs, or nil
 	sums      []float64 // of blocks, if a run has several
 	n, blocks int
 	divisor   float64
@@ -58,20 +52,17 @@ type sumRunsCall[F, G Float] struct {
 func (c sumRunsCall[F, G]) do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		if c.blocks == 1 {
-			c.y[i] = G(c.sum(i, c.x[i*c.n:][:c.n]) / c.divisor)
+			c.y[i] = G(sumPart(c.x[i*c.n:][:c.n]) / c.divisor)
 			continue
 		}
 		run, from := i/c.blocks, i%c.blocks*sumBlock
-		c.sums[i] = c.sum(run, c.x[run*c.n:][from:min(from+sumBlock, c.n)])
+		c.sums[i] = sumPart(c.x[run*c.n:][from:min(from+sumBlock, c.n)])
 	}
 }
 
-// sum sums a part of a run.
-func (c sumRunsCall[F, G]) sum(run int, x []F) float64 {
-	switch {
-	case c.means != nil:
-		return sumDeviations(x, c.means[run])
-	case len(x) < short:
+// sumPart returns the sum of a part of a run.
+func sumPart[F Float](x []F) float64 {
+	if len(x) < short {
 		return sumGo(x)
 	}
 	return sum(chosenPath, x)
@@ -94,8 +85,8 @@ func pairwise(x []float64, step int) float64 {
 }
 
 // sumMiddle sums N rows of Inner elements, by blocks of rows and of columns.
-func sumMiddle[F, G Float](y []G, x []F, means []float64, r Reduction, divisor float64) {
-	c := sumMiddleCall[F, G]{y: y, x: x, means: means, r: r, divisor: divisor,
+func sumMiddle[F, G Float](y []G, x []F, r Reduction, divisor float64) {
+	c := sumMiddleCall[F, G]{y: y, x: x, r: r, divisor: divisor,
 		blocks: (r.N + sumBlock - 1) / sumBlock, wide: (r.Inner + sumWidth - 1) / sumWidth}
 	if c.blocks > 1 {
 		room := borrow[float64](r.Outer * c.blocks * r.Inner)
@@ -115,7 +106,6 @@ const sumWidth = 1 << 9
 type sumMiddleCall[F, G Float] struct {
 	y            []G
 	x            []F
-	means        []float64 // of the columns, or nil
 	sums         []float64 // of blocks of rows, if there are several
 	r            Reduction
 	blocks, wide int
@@ -131,12 +121,7 @@ func (c sumMiddleCall[F, G]) do(lo, hi int) {
 		n, rows := min(sumWidth, c.r.Inner-from), min(sumBlock, c.r.N-k)
 		total := room[:]
 		x := c.x[(outer*c.r.N+k)*c.r.Inner+from:]
-		if c.means != nil {
-			clear(total)
-			addDeviations(total[:n], c.means[outer*c.r.Inner+from:], x, rows, c.r.Inner)
-		} else {
-			c.sumRows(total, x, rows, n)
-		}
+		c.sumRows(total, x, rows, n)
 		if c.blocks > 1 {
 			copy(c.sums[block*c.r.Inner+from:], total[:n])
 			continue
@@ -199,33 +184,6 @@ func sumColumnsGo[F Float](rows, n, ld int, y []float64, x []F) {
 	for i := range rows {
 		for j, v := range x[i*ld:][:n] {
 			y[j] += float64(v)
-		}
-	}
-}
-
-// sumDeviations returns Σ (x − mean)².
-func sumDeviations[F Float](x []F, mean float64) float64 {
-	var s [4]float64 // that do not wait for each other
-	for ; len(x) >= 4; x = x[4:] {
-		a, b, c, d := float64(x[0])-mean, float64(x[1])-mean, float64(x[2])-mean, float64(x[3])-mean
-		s[0] += a * a
-		s[1] += b * b
-		s[2] += c * c
-		s[3] += d * d
-	}
-	for i, v := range x {
-		s[i] += (float64(v) - mean) * (float64(v) - mean)
-	}
-	return (s[0] + s[1]) + (s[2] + s[3])
-}
-
-// addDeviations adds Σ (x − mean)² of the columns of rows that are ld apart to y.
-func addDeviations[F Float](y, means []float64, x []F, rows, ld int) {
-	means = means[:len(y)]
-	for i := range rows {
-		for j, v := range x[i*ld:][:len(y)] {
-			d := float64(v) - means[j]
-			y[j] += d * d
 		}
 	}
 }

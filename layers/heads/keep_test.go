@@ -109,7 +109,7 @@ func TestStatsOfAdditiveAttention(t *testing.T) {
 		func(s *graph.AttentionStats) *G.Node { return s.LogSumExp },
 		func(s *graph.AttentionStats) *G.Node { return s.Distance },
 		func(s *graph.AttentionStats) *G.Node {
-			largest, _, err := s.Pooled(1, 6)
+			largest, err := s.Largest(1, 6)
 			require.NoError(t, err)
 			return largest
 		},

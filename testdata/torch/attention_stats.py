@@ -9,9 +9,7 @@ Writes attention_stats.safetensors beside itself, in float64. Made with torch 1.
     <case>.entropy     torch.distributions.Categorical(logits=scores).entropy()
     <case>.max         torch.amax of the scores
     <case>.distance    the mean of |t − s| by the weights
-    <case>.received    the weights' sum over the queries
     <case>.largest     torch.nn.functional.max_pool2d of the weights, cells of 3 by 4
-    <case>.mean        torch.nn.functional.avg_pool2d of the same cells
 
 The cases: plain; causal, with queries the last of the keys; biased. Scores are those of
 scaled_dot_product_attention; hidden ones are −1e30, so that Categorical takes them.
@@ -37,8 +35,6 @@ for name, scores in {"plain": product, "causal": product.masked_fill(hidden, -1e
     out[name + ".entropy"] = torch.distributions.Categorical(logits=scores).entropy()
     out[name + ".max"] = torch.amax(scores, -1)
     out[name + ".distance"] = (weights * (torch.arange(7)[:, None] - torch.arange(11)).abs()).sum(-1)
-    out[name + ".received"] = weights.sum(-2)
     out[name + ".largest"] = functional.max_pool2d(weights, **cells)
-    out[name + ".mean"] = functional.avg_pool2d(weights, count_include_pad=False, **cells)
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "attention_stats.safetensors")
 golden.save(path, out, {"torch": torch.__version__})

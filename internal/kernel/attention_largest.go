@@ -26,32 +26,26 @@ func CellsOf(n, size int) []int {
 	return edges
 }
 
-// AttentionPooled writes the largest weight and the mean of each cell, (B,H,rows,columns). Keys that are not seen have
-// the weight 0. mean may be nil.
-func AttentionPooled[F Float](a *Attention, largest, mean []F, cells Cells, lse []F, in QKV[F]) {
-	compiledFor[F]().attentionPooled(*a, largest, mean, cells, lse, in)
+// AttentionLargest writes the largest weight of each cell, (B,H,rows,columns). Keys that are not seen have the weight 0.
+// It goes over the scores a second time, with the numbers of the rows of AttentionForward. The weights before dropout
+// are factor·exp(score − shift), or sigmoid(score), tile by tile; values are not read.
+func AttentionLargest[F Float](a *Attention, largest []F, cells Cells, lse []F, in QKV[F]) {
+	compiledFor[F]().attentionLargest(*a, largest, cells, lse, in)
 }
 
-func (compiledHere[F]) attentionPooled(c Attention, largest, mean []F, cells Cells, lse []F, in QKV[F]) {
+func (compiledHere[F]) attentionLargest(c Attention, largest []F, cells Cells, lse []F, in QKV[F]) {
 	a := &c
 	checkScores(a, lse, &in)
 	checkEdges("queries", cells.Queries, a.T)
 	checkEdges("keys", cells.Keys, a.S)
-	g := cellGrid[F]{Cells: cells, rows: len(cells.Queries) - 1, columns: len(cells.Keys) - 1,
-		largest: largest, mean: mean}
+	g := cellGrid[F]{Cells: cells, rows: len(cells.Queries) - 1, columns: len(cells.Keys) - 1, largest: largest}
 	atLeast("largest", len(largest), a.B, a.H, g.rows, g.columns)
-	if mean != nil {
-		atLeast("mean", len(mean), a.B, a.H, g.rows, g.columns)
-	}
 	each := max(1, queryBlock*g.rows/max(a.T, 1)) // rows of cells that a task computes
 	tasks := (g.rows + each - 1) / each
 	overWeights(a, lse, in, a.B*a.H*tasks, func(r *attentionRun[F], w *weightTiles[F], task int) {
 		b, h, row := task/tasks/a.H, task/tasks%a.H, task%tasks*each
 		rows := min(each, g.rows-row)
 		clear(g.largest[((b*a.H+h)*g.rows+row)*g.columns:][:rows*g.columns])
-		if g.mean != nil {
-			clear(g.mean[((b*a.H+h)*g.rows+row)*g.columns:][:rows*g.columns])
-		}
 		end := g.Queries[row+rows]
 		for t0 := g.Queries[row]; t0 < end; t0 += queryBlock {
 			s := r.block(w, b, h, t0, min(queryBlock, end-t0))
@@ -61,20 +55,17 @@ func (compiledHere[F]) attentionPooled(c Attention, largest, mean []F, cells Cel
 				}
 			}
 		}
-		if g.mean != nil {
-			g.divide(b*a.H+h, row, rows)
-		}
 	})
 }
 
 // checkEdges makes sure that cells cover n things and that none is empty.
 func checkEdges(name string, edges []int, n int) {
 	if len(edges) == 0 || edges[0] != 0 || edges[len(edges)-1] != n {
-		panic("kernel: attention: pooled: cells do not cover the " + name)
+		panic("kernel: attention: largest: cells do not cover the " + name)
 	}
 	for i := range edges[1:] {
 		if edges[i] >= edges[i+1] {
-			panic("kernel: attention: pooled: empty cells")
+			panic("kernel: attention: largest: empty cells")
 		}
 	}
 }
@@ -83,13 +74,13 @@ func checkEdges(name string, edges []int, n int) {
 type cellGrid[F Float] struct {
 	Cells
 	rows, columns int // of cells
-	largest, mean []F
+	largest       []F
 }
 
 // cellOf returns the cell that a thing lies in.
 func cellOf(edges []int, at int) int { return sort.SearchInts(edges, at+1) - 1 }
 
-// add turns a tile of scores into weights and adds them to the cells of a head.
+// add turns a tile of scores into weights and compares them with the cells of a head.
 func (g *cellGrid[F]) add(r *attentionRun[F], w *weightTiles[F], head, s0, keys int) {
 	top := cellOf(g.Queries, w.t0)
 	for from, column := 0, cellOf(g.Keys, s0); from < keys; column++ {
@@ -102,16 +93,10 @@ func (g *cellGrid[F]) add(r *attentionRun[F], w *weightTiles[F], head, s0, keys 
 			end := min(w.rows, g.Queries[row+1]-w.t0)
 			at := (head*g.rows+row)*g.columns + column
 			sum, most := F(0), g.largest[at]
-			if g.mean != nil {
-				sum = g.mean[at]
-			}
 			tops, lost := w.top[t:end], w.factor[t:end]
 			for i, v := range w.sum[t:end] {
 				sum += v * lost[i]
 				most = max(most, tops[i]*lost[i])
-			}
-			if g.mean != nil {
-				g.mean[at] = sum
 			}
 			if sum != sum {
 				most = sum // the maximum may have lost a NaN
@@ -120,15 +105,5 @@ func (g *cellGrid[F]) add(r *attentionRun[F], w *weightTiles[F], head, s0, keys 
 			t = end
 		}
 		from += n
-	}
-}
-
-// divide makes means of the sums in rows of cells of a head.
-func (g *cellGrid[F]) divide(head, row, rows int) {
-	for i := row; i < row+rows; i++ {
-		height := g.Queries[i+1] - g.Queries[i]
-		for j := range g.columns {
-			g.mean[(head*g.rows+i)*g.columns+j] /= F(height * (g.Keys[j+1] - g.Keys[j]))
-		}
 	}
 }
