@@ -92,9 +92,9 @@ func TestFrozenRunResumes(t *testing.T) {
 	}
 	f, err := safetensors.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, `["tokens.weight"]`, f.Metadata["frozen"])
-	f.Metadata["frozen"] = "x"
+	require.Equal(t, `["tokens.weight"]`, small.State(f, "frozen"))
+	small.SetState(f, "frozen", "1")
 	small.WriteSealed(t, path, f)
 	_, l := frozenLoop(t, small.Config(), "tokens")
-	require.ErrorContains(t, small.Restore(l, path, nil), "frozen: not JSON")
+	require.ErrorContains(t, small.Restore(l, path, nil), "frozen: got 1, want a list")
 }

@@ -84,11 +84,11 @@ func TestSealsAreTold(t *testing.T) {
 		{reason: "another program's format", metadata: map[string]string{"sha256": digits, "format": "pt"},
 			rest: map[string]string{"sha256": digits, "format": "pt"}},
 		{reason: "another key in a checkpoint",
-			metadata: map[string]string{"sha256": digits, "format": "attention checkpoint 2"},
-			rest:     map[string]string{"sha256": digits, "format": "attention checkpoint 2"}},
+			metadata: map[string]string{"sha256": digits, "format": "attention checkpoint 3"},
+			rest:     map[string]string{"sha256": digits, "format": "attention checkpoint 3"}},
 		{reason: "a checkpoint", sealed: true,
-			metadata: map[string]string{"attention.sha256": digits, "sha256": digits, "format": "attention checkpoint 2"},
-			rest:     map[string]string{"sha256": digits, "format": "attention checkpoint 2"}},
+			metadata: map[string]string{"attention.sha256": digits, "sha256": digits, "format": "attention checkpoint 3"},
+			rest:     map[string]string{"sha256": digits, "format": "attention checkpoint 3"}},
 		{reason: "a seal that was cut", metadata: map[string]string{"attention.sha256": "12"}, sealed: true},
 	} {
 		require.NoError(t, WriteFile(path, &File{Metadata: row.metadata, Tensors: tensors}))

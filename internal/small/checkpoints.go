@@ -1,6 +1,7 @@
 package small
 
 import (
+	"encoding/json"
 	"io"
 	"testing"
 
@@ -36,4 +37,27 @@ func Restore(l *train.Loop, path string, source train.Resumable) error {
 // WriteSealed writes a file with its checksum, as a checkpoint is.
 func WriteSealed(t testing.TB, path string, f *safetensors.File) {
 	require.NoError(t, folder.WriteFile(path, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
+}
+
+// State returns a value of the state in a checkpoint's metadata as JSON; "" for none.
+func State(f *safetensors.File, key string) string { return string(state(f)[key]) }
+
+// SetState sets a value of the state in a checkpoint's metadata to a value in JSON; "" removes it.
+func SetState(f *safetensors.File, key, value string) {
+	s := state(f)
+	if s[key] = json.RawMessage(value); value == "" {
+		delete(s, key)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	f.Metadata["state"] = string(text)
+}
+
+func state(f *safetensors.File) (s map[string]json.RawMessage) {
+	if err := json.Unmarshal([]byte(f.Metadata["state"]), &s); err != nil {
+		panic(err)
+	}
+	return s
 }

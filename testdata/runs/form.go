@@ -1,17 +1,21 @@
 //go:build ignore
 
 // Form gives run folders that the program of commit 900aa4f wrote the form of today's: the format number in config.json
-// and in the metadata of the model, and the types of the model and the schedule in what the model and the checkpoints
-// are about. With -bare it deletes from models what they are about. The tensors keep their bytes.
+// and in the metadata of the model, the types of the model and the schedule in what the model and the checkpoints
+// are about, and the state in a checkpoint's metadata as one value. With -state it does the last of these alone, to
+// checkpoints. With -bare it deletes from models what they are about. The tensors keep their bytes.
 package main
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"io"
 	"log"
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"attention/internal/folder"
@@ -20,9 +24,9 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	if os.Args[1] == "-bare" {
+	if change := map[string]func(metadata map[string]string){"-bare": bare, "-state": state}[os.Args[1]]; change != nil {
 		for _, path := range os.Args[2:] {
-			check(bare(path))
+			check(rewrite(path, change))
 		}
 		return
 	}
@@ -51,7 +55,7 @@ func form(run string) error {
 		return err
 	}
 	for _, path := range checkpoints {
-		if err := rewrite(path, addTypes); err != nil {
+		if err := rewrite(path, func(metadata map[string]string) { addTypes(metadata); state(metadata) }); err != nil {
 			return err
 		}
 	}
@@ -82,15 +86,35 @@ func addTypes(about map[string]string) {
 	}
 }
 
-// bare deletes what a model is about. One of another program stays as it is.
-func bare(path string) error {
-	return rewrite(path, func(metadata map[string]string) {
-		for key := range metadata {
-			if strings.HasPrefix(key, "about.") {
-				delete(metadata, key)
-			}
+// state makes one value of the state in a checkpoint's metadata, which had a key for each part.
+func state(metadata map[string]string) {
+	parts := map[string]string{"steps": metadata["step"], "evaluated": metadata["evaluated"], "config": metadata["config"],
+		"frozen": metadata["frozen"], "best": metadata["best"], "observed": cmp.Or(metadata["watch"], "-1"),
+		"kernels": strconv.Quote(metadata["kernels"]), "precision": strconv.Quote(cmp.Or(metadata["precision"], "full"))}
+	if source, ok := metadata["source"]; ok {
+		parts["source"] = strconv.Quote(source)
+	}
+	values := map[string]json.RawMessage{}
+	for key, value := range parts {
+		if value != "" {
+			values[key] = json.RawMessage(value)
 		}
-	})
+	}
+	text, err := json.Marshal(values)
+	check(err)
+	for _, key := range strings.Fields("step evaluated config frozen best watch kernels precision source") {
+		delete(metadata, key)
+	}
+	metadata["format"], metadata["state"] = "attention checkpoint 3", string(text)
+}
+
+// bare deletes what a model is about. One of another program stays as it is.
+func bare(metadata map[string]string) {
+	for key := range metadata {
+		if strings.HasPrefix(key, "about.") {
+			delete(metadata, key)
+		}
+	}
 }
 
 // rewrite changes the metadata of a file and writes it with a new seal, or without one if it is about nothing.

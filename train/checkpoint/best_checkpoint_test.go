@@ -37,9 +37,8 @@ func TestBestInACheckpoint(t *testing.T) {
 	}
 	plain, f := save(train.Config{})
 	require.Equal(t, []string{"params.w"}, names(f))
-	require.NotContains(t, f.Metadata, "best")
-	require.NotContains(t, f.Metadata["config"], "patience")
-	require.NotContains(t, f.Metadata["config"], "best")
+	require.NotContains(t, f.Metadata["state"], "patience")
+	require.NotContains(t, f.Metadata["state"], "best")
 	resume := func(path string, c train.Config) (best, w float64) {
 		c.Steps = 4
 		l, p := small.Walker(t, c)
@@ -57,7 +56,7 @@ func TestBestInACheckpoint(t *testing.T) {
 
 	patient, f := save(train.Config{Patience: 9})
 	require.Equal(t, []string{"params.w"}, names(f))
-	require.Equal(t, `{"step":2,"loss":1,"tokens":1,"from":1,"stale":1}`, f.Metadata["best"])
+	require.Equal(t, `{"step":2,"loss":1,"tokens":1,"from":1,"stale":1}`, small.State(f, "best"))
 	best, _ = resume(patient, train.Config{KeepBest: true})
 	require.Equal(t, 2.0, best)
 
@@ -77,13 +76,13 @@ func TestBestInACheckpoint(t *testing.T) {
 
 	l, _ := small.Walker(t, train.Config{Steps: 4, KeepBest: true})
 	for text, want := range map[string]string{
-		`{"step":0}`: "best: step: got 0, want at least 1", `{"step":1,"stale":-1}`: "best: stale: got -1, want at least 0",
-		`{"step":"x"}`: `best: step: got "x", want a whole number`, `{`: "best: not JSON: "} {
-		f.Metadata["best"] = text
+		`{"step":-1}`: "best.step: got -1, want at least 0", `{"step":1,"stale":-1}`: "best.stale: got -1, want at least 0",
+		`{"step":"x"}`: `best.step: got "x", want a whole number`} {
+		small.SetState(f, "best", text)
 		small.WriteSealed(t, kept, f)
 		require.ErrorContains(t, small.Restore(l, kept, nil), want)
 	}
-	f.Metadata["best"] = `{"step":1}`
+	small.SetState(f, "best", `{"step":1}`)
 	f.Tensors[1].Shape = []int{1, 1}
 	small.WriteSealed(t, kept, f)
 	require.ErrorContains(t, small.Restore(l, kept, nil), "best.w is float64 (1, 1), want float64 (1)")

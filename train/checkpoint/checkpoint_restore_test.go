@@ -30,25 +30,26 @@ func set(key, value string) func(*safetensors.File) {
 	return func(f *safetensors.File) { f.Metadata[key] = value }
 }
 
-// drop returns a change that removes one entry of the metadata.
-func drop(key string) func(*safetensors.File) {
-	return func(f *safetensors.File) { delete(f.Metadata, key) }
+// setState returns a change of one value of the state in the metadata, in JSON.
+func setState(key, value string) func(*safetensors.File) {
+	return func(f *safetensors.File) { small.SetState(f, key, value) }
 }
 
 var metadataRefusals = []refusal{
-	{want: `format: got "", want "attention checkpoint 2"`,
+	{want: `format: got "", want "attention checkpoint 3"`,
 		spoil: func(f *safetensors.File) { clear(f.Metadata) }},
-	{want: `format: got "attention checkpoint 1", want "attention checkpoint 2"`,
-		spoil: set("format", "attention checkpoint 1")},
-	{want: `step: got "", want a whole number >= 0`, spoil: drop("step")},
-	{want: `step: got "-1", want a whole number >= 0`, spoil: set("step", "-1")},
-	{want: `step: got "1.5", want a whole number >= 0`, spoil: set("step", "1.5")},
-	{want: `evaluated: got "x", want a whole number >= 0`, spoil: set("evaluated", "x")},
-	{want: `config: not JSON: unexpected end of JSON input, want one JSON object`, spoil: set("config", "{")},
-	{want: `kernels: got none, want a name`, spoil: drop("kernels")},
-	{want: `source: illegal base64 data at input byte 0`, spoil: set("source", "?")},
-	{want: `source: text: windows: state of 3 bytes: invalid PCG encoding`, spoil: set("source", "AAAA")},
-	{want: `source: got none, want the state of one: it was saved without`, spoil: drop("source")},
+	{want: `format: got "attention checkpoint 2", want "attention checkpoint 3"`,
+		spoil: set("format", "attention checkpoint 2")},
+	{want: `state: steps: got -1, want at least 0`, spoil: setState("steps", "-1")},
+	{want: `state: steps: got 1.5, want a whole number`, spoil: setState("steps", "1.5")},
+	{want: `state: evaluated: got "x", want a whole number`, spoil: setState("evaluated", `"x"`)},
+	{want: `state: best.tokens: got -1, want at least 0`, spoil: setState("best", `{"tokens":-1}`)},
+	{want: `state: observed: got -2, want at least -1`, spoil: setState("observed", "-2")},
+	{want: `state: not JSON: unexpected end of JSON input, want one JSON object`, spoil: set("state", "{")},
+	{want: `state: kernels: got none, want a name`, spoil: setState("kernels", "")},
+	{want: `source: illegal base64 data at input byte 0`, spoil: setState("source", `"?"`)},
+	{want: `source: text: windows: state of 3 bytes: invalid PCG encoding`, spoil: setState("source", `"AAAA"`)},
+	{want: `source: got none, want the state of one: it was saved without`, spoil: setState("source", "")},
 	{want: `heads: got "4", want the loop's ""; text: got "", want the loop's "novel"; ` +
 		`width: got "7", want the loop's "6"`,
 		spoil: func(f *safetensors.File) {
@@ -57,7 +58,7 @@ var metadataRefusals = []refusal{
 		}},
 	{want: "solver: got adam(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0 of all), " +
 		"want the loop's adamw(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0 of all)",
-		spoil: set("config", `{"solver":{"name":"adam"}}`)},
+		spoil: setState("config", `{"solver":{"name":"adam"}}`)},
 }
 
 // tensorRefusals are those of the tensors of the test's model.
@@ -203,7 +204,7 @@ func TestDamageErrors(t *testing.T) {
 
 	require.NoError(t, checkpoint.WriteParams(path, layers.NewParams(w.Value().Dtype(), 1), nil))
 	require.EqualError(t, small.Restore(l, path, nil), "train: checkpoint: "+path+
-		`: format: got "", want "attention checkpoint 2"`)
+		`: format: got "", want "attention checkpoint 3"`)
 	require.NoError(t, safetensors.WriteFile(path, &safetensors.File{}))
 	require.EqualError(t, small.Restore(l, path, nil),
 		"train: checkpoint: "+path+`: damaged: checksum: got none, want 64 digits`)

@@ -108,17 +108,21 @@ func TestCheckpointFile(t *testing.T) {
 	require.Equal(t, []int64{2}, steps.Data)
 	first, _ := f.Get("solver.exp_avg.output.bias")
 	require.Len(t, first.Data, small.Vocabulary)
-	require.Equal(t, "attention checkpoint 2", f.Metadata["format"])
-	require.Equal(t, "2", f.Metadata["step"])
-	require.Equal(t, "0", f.Metadata["evaluated"])
+	require.Equal(t, "attention checkpoint 3", f.Metadata["format"])
 	require.Equal(t, `{"width": 6}`, f.Metadata["about.model"])
-	require.Equal(t, "AAAAAAAAAA8=", f.Metadata["source"], "position 15 in the text")
-	require.Equal(t, kernel.InstructionSet(), f.Metadata["kernels"])
-	require.Len(t, f.Metadata, 8)
-	var saved train.Config
-	require.NoError(t, json.Unmarshal([]byte(f.Metadata["config"]), &saved))
-	saved.About = c.About
-	require.Equal(t, c, saved)
+	require.Len(t, f.Metadata, 4)
+	var saved struct {
+		Steps, Evaluated, Observed int
+		Config                     train.Config
+		Source                     []byte
+		Kernels, Precision         string
+	}
+	require.NoError(t, json.Unmarshal([]byte(f.Metadata["state"]), &saved))
+	require.Equal(t, [3]int{2, 0, -1}, [3]int{saved.Steps, saved.Evaluated, saved.Observed})
+	require.Equal(t, []byte{7: 15}, saved.Source, "position 15 in the text")
+	require.Equal(t, [2]string{kernel.InstructionSet(), "full"}, [2]string{saved.Kernels, saved.Precision})
+	saved.Config.About = c.About
+	require.Equal(t, c, saved.Config)
 
 	step.Value().Float32s()[0] = 4
 	require.NoError(t, small.Restore(l, path, nil))
@@ -156,7 +160,7 @@ func TestRestoredByAnotherProgram(t *testing.T) {
 		{key: "precision", value: "bf16", want: checkpoint.Restored{Precision: "bf16"}},
 	} {
 		changed := &safetensors.File{Metadata: maps.Clone(f.Metadata), Tensors: f.Tensors}
-		changed.Metadata[row.key] = row.value
+		small.SetState(changed, row.key, `"`+row.value+`"`)
 		require.NoError(t, folder.WriteFile(path, func(w io.Writer) error { return safetensors.WriteSealed(w, changed) }))
 		got, err := checkpoint.Restore(l, path, nil)
 		require.NoError(t, err)

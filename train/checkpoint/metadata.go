@@ -3,29 +3,44 @@ package checkpoint
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
-	"attention/graph"
 	"attention/internal/about"
 	"attention/internal/config"
+	"attention/internal/kernel"
 	"attention/train"
+)
+
+// The keys of a checkpoint's metadata.
+const (
+	format      = "attention checkpoint 3"
+	formatKey   = "format"
+	stateKey    = "state"  // metadata as JSON
+	notesPrefix = "notes." // before the keys of State.Notes, as about.Prefix before those of Config.About
 )
 
 // metadata is the part of a checkpoint beside its tensors.
 type metadata struct {
-	train.State        // without tensors
-	source      []byte // nil if there is none
-	kernels     string
-	precision   string
+	Steps     int          `json:"steps"`
+	Evaluated int          `json:"evaluated"`
+	Config    train.Config `json:"config"`
+	Frozen    []string     `json:"frozen,omitempty"`
+	Best      best         `json:"best,omitzero"`
+	Observed  int          `json:"observed"`
+	Kernels   string       `json:"kernels"`          // kernel.InstructionSet
+	Precision string       `json:"precision"`        // of products
+	Source    *string      `json:"source,omitempty"` // Resumable.State in base64; nil without a source
+
+	about, notes map[string]string
 }
 
-// evaluations summarizes the evaluations of a run. The zero value is for none.
-type evaluations struct {
+// best summarizes the evaluations of a run. The zero value is for none.
+type best struct {
 	Step   int     `json:"step"` // of the evaluation with the lowest loss
 	Loss   float64 `json:"loss"`
 	Tokens int     `json:"tokens"`
@@ -33,60 +48,38 @@ type evaluations struct {
 	Stale  int     `json:"stale"` // evaluations since then
 }
 
-func readMetadata(all map[string]string) (c metadata, err error) {
-	if got := all[formatKey]; got != format {
-		return c, fmt.Errorf("format: got %q, want %q", got, format)
+// metadataOf returns the metadata of a state and of a source, which may be nil.
+func metadataOf(s train.State, source train.Resumable) (map[string]string, error) {
+	c := metadata{Steps: s.Steps, Evaluated: s.Evaluated, Config: s.Config, Frozen: s.Frozen,
+		Best: best{s.Best.Step, s.Best.Loss, s.Best.Tokens, s.From, s.Stale}, Observed: s.Observed,
+		Kernels: kernel.InstructionSet(), Precision: s.Config.Precision.String()}
+	if source != nil {
+		c.Source = new(base64.StdEncoding.EncodeToString(source.State()))
 	}
-	for _, field := range []struct {
-		key    string
-		number *int
-	}{{stepKey, &c.Steps}, {evaluatedKey, &c.Evaluated}} {
-		text := all[field.key]
-		if *field.number, err = strconv.Atoi(text); err != nil || *field.number < 0 {
-			return c, fmt.Errorf("%s: got %q, want a whole number >= 0", field.key, text)
-		}
-	}
-	if err := config.Foreign.Decode([]byte(all[configKey]), &c.Config); err != nil {
-		return c, fmt.Errorf("config: %w", err)
-	}
-	if text, ok := all[frozenKey]; ok {
-		if err := config.Foreign.Decode([]byte(text), &c.Frozen); err != nil {
-			return c, fmt.Errorf("frozen: %w", err)
-		}
-	}
-	e, err := parseEvaluations(all[bestKey])
-	if err != nil {
-		return c, fmt.Errorf("best: %w", err)
-	}
-	c.Best, c.From, c.Stale = train.Evaluation{Step: e.Step, Loss: e.Loss, Tokens: e.Tokens}, e.From, e.Stale
-	c.Observed = -1
-	if text, ok := all[observedKey]; ok {
-		if c.Observed, err = strconv.Atoi(text); err != nil || c.Observed < 0 {
-			return c, fmt.Errorf("%s: got %.100q, want a whole number >= 0", observedKey, text)
-		}
-	}
-	if c.kernels = all[kernelsKey]; c.kernels == "" {
-		return c, fmt.Errorf("%s: got none, want a name", kernelsKey)
-	}
-	c.precision = cmp.Or(all[precisionKey], graph.FullPrecision.String())
-	c.Config.About, c.Notes = about.Get(all, about.Prefix), about.Get(all, notesPrefix)
-	if state, ok := all[sourceKey]; ok {
-		if c.source, err = base64.StdEncoding.DecodeString(state); err != nil {
-			return c, fmt.Errorf("source: %w", err)
-		}
-	}
-	return c, nil
+	text, err := json.Marshal(c)
+	all := map[string]string{formatKey: format, stateKey: string(text)}
+	about.Put(all, about.Prefix, s.Config.About)
+	about.Put(all, notesPrefix, s.Notes)
+	return all, err
 }
 
-// parseEvaluations reads evaluations from a checkpoint; none if the text is empty.
-func parseEvaluations(text string) (e evaluations, err error) {
-	if text == "" {
-		return e, nil
+func readMetadata(all map[string]string) (c metadata, err error) {
+	if got := all[formatKey]; got != format {
+		return c, fmt.Errorf("format: got %.100q, want %q", got, format)
 	}
-	if err := config.Foreign.Decode([]byte(text), &e); err != nil {
-		return e, err
+	if err := config.Foreign.Decode([]byte(all[stateKey]), &c); err != nil {
+		return c, fmt.Errorf("state: %w", err)
 	}
-	return e, config.JSON(cmp.Or(config.AtLeast(e, 1, "Step"), config.AtLeast(e, 0, "Tokens", "Stale")))
+	c.about, c.notes = about.Get(all, about.Prefix), about.Get(all, notesPrefix)
+	err = cmp.Or(config.AtLeast(c, 0, "Steps", "Evaluated", "Best.Step", "Best.Tokens", "Best.Stale"),
+		config.AtLeast(c, -1, "Observed"))
+	if err == nil && c.Kernels == "" {
+		err = config.Errorf(c, "Kernels", "got none, want a name")
+	}
+	if err != nil {
+		return c, fmt.Errorf("state: %w", config.JSON(err))
+	}
+	return c, nil
 }
 
 // restoreSource sets a source, unless it is nil, to the checkpoint's position; undo
@@ -95,11 +88,15 @@ func (c metadata) restoreSource(source train.Resumable) (undo func() error, err 
 	if source == nil {
 		return func() error { return nil }, nil
 	}
-	if c.source == nil {
+	if c.Source == nil {
 		return nil, errors.New("source: got none, want the state of one: it was saved without")
 	}
 	before := source.State()
-	if err := source.SetState(c.source); err != nil {
+	state, err := base64.StdEncoding.DecodeString(*c.Source)
+	if err == nil {
+		err = source.SetState(state)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}
 	return func() error { return source.SetState(before) }, nil

@@ -41,7 +41,7 @@ func Read(path string, p *layers.Params) (Checkpoint, error) {
 	for name, value := range p.Own() {
 		dense.SetSlice(value, values[name])
 	}
-	return Checkpoint{Steps: c.Steps, About: c.Config.About}, nil
+	return Checkpoint{Steps: c.Steps, About: c.about}, nil
 }
 
 // fittingParams returns the metadata of a checkpoint whose parameters are these, whatever its solver.

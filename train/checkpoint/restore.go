@@ -56,8 +56,8 @@ func Restore(l *train.Loop, path string, source train.Resumable) (*Restored, err
 
 // wanted is the part of a checkpoint that a loop takes.
 type wanted struct {
-	metadata              // with the tensors of the loop
-	own      train.Config // the loop's
+	metadata
+	state train.State // of the checkpoint, with the config and the tensors of the loop
 }
 
 // fitting returns what a loop takes from a checkpoint whose tensors, solver and config are the loop's.
@@ -73,10 +73,9 @@ func fitting(r *safetensors.Reader, l *train.Loop) (*wanted, error) {
 	if got, want := c.Frozen, s.Frozen; !slices.Equal(got, want) {
 		return nil, fmt.Errorf("frozen parameters: got %s, want the loop's %s", listed(got), listed(want))
 	}
-	if err := compareAbout(s.Config.About, c.Config.About); err != nil {
+	if err := compareAbout(s.Config.About, c.about); err != nil {
 		return nil, err
 	}
-	c.Params, c.Solver, c.Kept, c.Observations = s.Params, s.Solver, s.Kept, s.Observations
 	want := signatures(paramPrefix, s.Params.Own())
 	for _, p := range s.Solver {
 		want = append(want, safetensors.Signature{Name: solverPrefix + p.Name,
@@ -91,14 +90,17 @@ func fitting(r *safetensors.Reader, l *train.Loop) (*wanted, error) {
 	case keep && len(kept) > 0:
 		want, saved = append(want, signatures(bestPrefix, s.Kept)...), append(saved, kept...)
 	case keep || s.Config.Patience == 0: // the loop begins anew, or does not look back
-		c.Best, c.From, c.Stale = train.Evaluation{}, 0, 0
+		c.Best = best{}
 	}
-	return &wanted{c, s.Config}, safetensors.Compare(want, saved)
+	s.Steps, s.Evaluated, s.Observed, s.Notes = c.Steps, c.Evaluated, c.Observed, c.notes
+	s.Best = train.Evaluation{Step: c.Best.Step, Loss: c.Best.Loss, Tokens: c.Best.Tokens}
+	s.From, s.Stale = c.Best.From, c.Best.Stale
+	return &wanted{c, s}, safetensors.Compare(want, saved)
 }
 
 // restore sets the loop and the source to the state of a checkpoint that fits.
 func (w *wanted) restore(r *safetensors.Reader, l *train.Loop, source train.Resumable) error {
-	for _, p := range w.Solver {
+	for _, p := range w.state.Solver {
 		var steps [1]int64
 		if p.Dtype != tensor.Int64 {
 			continue
@@ -114,7 +116,7 @@ func (w *wanted) restore(r *safetensors.Reader, l *train.Loop, source train.Resu
 	if err != nil {
 		return err
 	}
-	if err := l.SetState(w.State, func() error { return w.readTensors(r) }); err != nil {
+	if err := l.SetState(w.state, func() error { return w.readTensors(r) }); err != nil {
 		return oneline.Join(err, undo())
 	}
 	return nil
@@ -122,10 +124,10 @@ func (w *wanted) restore(r *safetensors.Reader, l *train.Loop, source train.Resu
 
 // readTensors reads each tensor to its place: two of a large model do not fit the memory.
 func (w *wanted) readTensors(r *safetensors.Reader) error {
-	if err := readInto(r, paramPrefix, w.Params.Own()); err != nil {
+	if err := readInto(r, paramPrefix, w.state.Params.Own()); err != nil {
 		return err
 	}
-	for _, p := range w.Solver {
+	for _, p := range w.state.Solver {
 		if p.Value == nil {
 			continue // all elements are other processes'
 		}
@@ -134,14 +136,14 @@ func (w *wanted) readTensors(r *safetensors.Reader) error {
 		}
 	}
 	if w.Best.Step > 0 {
-		if err := readInto(r, bestPrefix, w.Kept); err != nil {
+		if err := readInto(r, bestPrefix, w.state.Kept); err != nil {
 			return err
 		}
 	}
 	if w.Observed < 0 {
 		return nil
 	}
-	return readInto(r, observedPrefix, w.Observations)
+	return readInto(r, observedPrefix, w.state.Observations)
 }
 
 // readInto copies a file's tensors, whose signatures are right, into tensors.
@@ -157,11 +159,11 @@ func readInto(r *safetensors.Reader, prefix string, tensors iter.Seq2[string, *t
 // restored returns how the writer of the checkpoint differs.
 func (w *wanted) restored() *Restored {
 	var r Restored
-	if w.kernels != kernel.InstructionSet() {
-		r.Kernels = w.kernels
+	if w.Kernels != kernel.InstructionSet() {
+		r.Kernels = w.Kernels
 	}
-	if w.precision != w.own.Precision.String() {
-		r.Precision = w.precision
+	if w.Precision != w.state.Config.Precision.String() {
+		r.Precision = w.Precision
 	}
 	return &r
 }

@@ -308,7 +308,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 		require.EqualError(t, err, "train: parameters: "+path+": "+row.want)
 	}
 
-	metadata := `{"__metadata__":{"format":"attention checkpoint 2","step":"0","evaluated":"0","config":"{}","kernels":"go",` +
+	metadata := `{"__metadata__":{"format":"attention checkpoint 3","state":"{\"kernels\":\"go\"}",` +
 		seal + `},`
 	path := hugeFile(t, metadata+strings.Replace(huge, `"w"`, `"params.w"`, 1)+`}`, size)
 	const want = "params.w is float32 (1099511627776), want float32 (2, 3)"

@@ -1,19 +1,13 @@
 package checkpoint
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
-	"attention/graph"
-	"attention/internal/about"
 	"attention/internal/dense"
 	"attention/internal/folder"
-	"attention/internal/kernel"
 	"attention/internal/safetensors"
 	"attention/train"
 
@@ -21,27 +15,12 @@ import (
 )
 
 // A checkpoint is a safetensors file of all parameters and the solver's state, told
-// apart by a prefix. Its metadata are the strings below and a checksum over the file's
-// bytes (package folder).
+// apart by a prefix, with metadata, and a checksum over the file's bytes (package folder).
 const (
-	format = "attention checkpoint 2"
-
 	paramPrefix    = "params."
 	solverPrefix   = "solver."
 	bestPrefix     = "best."  // before the parameters of State.Kept
 	observedPrefix = "watch." // before State.Observations
-
-	formatKey    = "format"
-	stepKey      = "step"      // steps taken
-	evaluatedKey = "evaluated" // State.Evaluated
-	configKey    = "config"    // train.Config as JSON
-	sourceKey    = "source"    // Resumable.State in base64; missing without a source
-	kernelsKey   = "kernels"   // kernel.InstructionSet
-	precisionKey = "precision" // of products, unless it is full
-	frozenKey    = "frozen"    // names of the frozen parameters as JSON; missing without any
-	bestKey      = "best"      // evaluations as JSON; missing without Config.KeepBest and Config.Patience
-	observedKey  = "watch"     // State.Observed; missing without an observer
-	notesPrefix  = "notes."    // before the keys of State.Notes
 )
 
 // Save writes all that a run needs to resume to a file: parameters, the solver's state, the
@@ -82,12 +61,9 @@ func fileOf(s train.State, source train.Resumable) (*safetensors.File, error) {
 	if err := train.CheckFinite(s.Params); err != nil {
 		return nil, err
 	}
-	metadata, err := metadataOf(s)
+	metadata, err := metadataOf(s, source)
 	if err != nil {
 		return nil, err
-	}
-	if source != nil {
-		metadata[sourceKey] = base64.StdEncoding.EncodeToString(source.State())
 	}
 	params, err := toFile(paramPrefix, s.Params.Own())
 	if err != nil {
@@ -105,44 +81,6 @@ func fileOf(s train.State, source train.Resumable) (*safetensors.File, error) {
 		}
 	}
 	return &safetensors.File{Metadata: metadata, Tensors: slices.Concat(params, solverOf(s), kept, observed)}, nil
-}
-
-// metadataOf returns the metadata of a state but its source's.
-func metadataOf(s train.State) (map[string]string, error) {
-	settings, err := json.Marshal(s.Config)
-	if err != nil {
-		return nil, fmt.Errorf("config: %w", err)
-	}
-	metadata := map[string]string{
-		formatKey:    format,
-		stepKey:      strconv.Itoa(s.Steps),
-		evaluatedKey: strconv.Itoa(s.Evaluated),
-		configKey:    string(settings),
-		kernelsKey:   kernel.InstructionSet(),
-	}
-	if p := s.Config.Precision; p != graph.FullPrecision {
-		metadata[precisionKey] = p.String()
-	}
-	if len(s.Frozen) > 0 {
-		names, err := json.Marshal(s.Frozen)
-		if err != nil {
-			return nil, fmt.Errorf("frozen: %w", err)
-		}
-		metadata[frozenKey] = string(names)
-	}
-	if s.Best.Step > 0 {
-		text, err := json.Marshal(evaluations{s.Best.Step, s.Best.Loss, s.Best.Tokens, s.From, s.Stale})
-		if err != nil {
-			return nil, fmt.Errorf("best: %w", err)
-		}
-		metadata[bestKey] = string(text)
-	}
-	if s.Observed >= 0 {
-		metadata[observedKey] = strconv.Itoa(s.Observed)
-	}
-	about.Put(metadata, about.Prefix, s.Config.About)
-	about.Put(metadata, notesPrefix, s.Notes)
-	return metadata, nil
 }
 
 // solverOf returns the solver's state as a file holds it.

@@ -13,6 +13,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/internal/kernel"
 	"attention/internal/safetensors"
+	"attention/internal/small"
 
 	"github.com/stretchr/testify/require"
 )
@@ -41,12 +42,12 @@ func TestTrainInBFloat16(t *testing.T) {
 	config, err := run.ReadConfig(folder("calm"))
 	require.NoError(t, err)
 	require.Equal(t, "bf16", config.Precision)
-	for _, c := range []struct{ name, want string }{{"stopped", "bf16"}, {"full", ""}} {
+	for _, c := range []struct{ name, want string }{{"stopped", `"bf16"`}, {"full", `"full"`}} {
 		paths, err := filepath.Glob(filepath.Join(folder(c.name), run.CheckpointsFolder, "*.safetensors"))
 		require.NoError(t, err)
 		f, err := safetensors.ReadFile(paths[len(paths)-1])
 		require.NoError(t, err)
-		require.Equal(t, c.want, f.Metadata["precision"])
+		require.Equal(t, c.want, small.State(f, "precision"))
 	}
 	require.Contains(t, resume(t, folder("stopped"), "--precision", "full", "--steps", "14"),
 		"attention: --resume: the checkpoint was written in the precision \"bf16\", which now is another: bits differ")

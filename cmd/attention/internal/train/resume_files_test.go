@@ -16,6 +16,7 @@ import (
 	"attention/internal/folder"
 	"attention/internal/kernel"
 	"attention/internal/safetensors"
+	"attention/internal/small"
 	"attention/train/metrics"
 
 	"github.com/stretchr/testify/require"
@@ -135,7 +136,7 @@ func TestTrainResumesWithOtherKernels(t *testing.T) {
 	require.NotContains(t, resume(t, checkpoint), "checkpoint was")
 	f, err := safetensors.ReadFile(checkpoint)
 	require.NoError(t, err)
-	f.Metadata["kernels"] = "neon\x1b"
+	small.SetState(f, "kernels", `"neon\u001b"`)
 	require.NoError(t, folder.WriteFile(checkpoint, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
 	note := "attention: --resume: the checkpoint was written with the kernels \"neon\\x1b\", not \"" +
 		kernel.InstructionSet() + "\": " +
