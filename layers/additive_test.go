@@ -15,8 +15,7 @@ import (
 // Additive attention takes two sequences: any lengths, one batch.
 func TestAdditiveAttentionOfTwoSequences(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	l, err := layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 3, KeyDim: 4, AttnDim: 5})
-	require.NoError(t, err)
+	l := must(layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 3, KeyDim: 4, AttnDim: 5}))
 	for _, c := range []struct {
 		query, key   []int
 		out, wantErr string
@@ -45,7 +44,7 @@ func TestAdditiveAttentionOfTwoSequences(t *testing.T) {
 		require.Equal(t, c.out, fmt.Sprint(out.Shape()))
 	}
 	b := layers.NewBuild(p, layers.Eval)
-	_, err = l.Forward(b, input(t, b, "query", golden.Numbers(tensor.Float32, 2, 3)), nil)
+	_, err := l.Forward(b, input(t, b, "query", golden.Numbers(tensor.Float32, 2, 3)), nil)
 	require.EqualError(t, err, "layers: AdditiveAttention: key: got nil, want a node")
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"attention/internal/golden"
+	"attention/internal/refusal"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -15,8 +16,7 @@ import (
 // requireDeclared checks that a config declares the parameters that its layer has.
 func requireDeclared[C, L any](t *testing.T, p *layers.Params, construct func(layers.Scope, C) (L, error), c C) {
 	t.Helper()
-	declared, err := layers.Declare(construct, c)
-	require.NoError(t, err)
+	declared := must(layers.Declare(construct, c))
 	require.Equal(t, shapes(p), shapes(declared))
 	require.Equal(t, p.Count(), declared.Count())
 }
@@ -49,96 +49,50 @@ func TestBlockParameters(t *testing.T) {
 }
 
 func TestBlockConfigsAreRefused(t *testing.T) {
-	block := func(change func(c *layers.BlockConfig)) layers.BlockConfig {
-		c := gptBlock()
-		change(&c)
-		return c
-	}
-	cross := func(c layers.AttentionConfig) layers.DecoderBlockConfig {
-		return layers.DecoderBlockConfig{Block: gptBlock(), Cross: c}
-	}
-	for _, row := range []struct {
-		wantErr string
-		config  any
-	}{
-		{wantErr: "Norm: EmbedDim: got 0, want at least 1", config: layers.NormConfig{}},
-		{wantErr: "Norm: EmbedDim: got 9223372036854775807, want at most",
-			config: layers.NormConfig{EmbedDim: math.MaxInt}},
-		{wantErr: "Norm: Kind: got \"batch\", want one of layer, rms",
-			config: layers.NormConfig{EmbedDim: 3, Kind: "batch"}},
-		{wantErr: "Norm: Bias: got true with Kind \"rms\", want false",
-			config: layers.NormConfig{EmbedDim: 3, Kind: layers.RMSNorm, Bias: true}},
-		{wantErr: "Norm: UnitOffset: got true with Kind \"layer\", want false",
-			config: layers.NormConfig{EmbedDim: 3, UnitOffset: true}},
-		{wantErr: "Norm: Eps: got NaN, want a finite number of at least 0",
-			config: layers.NormConfig{EmbedDim: 3, Eps: math.NaN()}},
-		{wantErr: "Norm: Eps: got +Inf, want a finite number of at least 0",
-			config: layers.NormConfig{EmbedDim: 3, Eps: math.Inf(1)}},
-		{wantErr: "MLP: EmbedDim: got 0, want at least 1", config: layers.MLPConfig{}},
-		{wantErr: "MLP: DimFeedforward: got -1, want at least 0",
-			config: layers.MLPConfig{EmbedDim: 3, DimFeedforward: -1}},
-		{wantErr: "MLP: DimFeedforward: got 9223372036854775807 for EmbedDim=3, want at",
-			config: layers.MLPConfig{EmbedDim: 3, DimFeedforward: math.MaxInt}},
-		{wantErr: "MLP: EmbedDim: got 9223372036854775807, want at most",
-			config: layers.MLPConfig{EmbedDim: math.MaxInt}},
-		{wantErr: "MLP: Activation: got \"elu\", want one of gelu, gelu_tanh",
-			config: layers.MLPConfig{EmbedDim: 3, Activation: "elu"}},
-		{wantErr: "MLP: Layout: got \"x\", want one of book, torch, gpt2",
-			config: layers.MLPConfig{EmbedDim: 3, Layout: "x"}},
-		{wantErr: "MLP: Dropout: got 1, want a number from 0 to below 1",
-			config: layers.MLPConfig{EmbedDim: 3, Dropout: 1}},
-		{wantErr: "MLP: HiddenDropout: got -1, want a number from 0 to below 1",
-			config: layers.MLPConfig{EmbedDim: 3, HiddenDropout: -1}},
-		{wantErr: "MLP: OutStd: got -1, want a finite number of at least 0",
-			config: layers.MLPConfig{EmbedDim: 3, OutStd: -1}},
-		{wantErr: "Block: Attention.NumHeads: got 0, want at least 1",
-			config: layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 3}}},
-		{wantErr: "Block: Attention.OutStd: got -1, want a finite number",
-			config: block(func(c *layers.BlockConfig) { c.Attention.OutStd = -1 })},
-		{wantErr: "Block: Attention.Layout: got \"x\", want one of book, torch",
-			config: block(func(c *layers.BlockConfig) { c.Attention.Layout = "x" })},
-		{wantErr: "Block: Attention.OutDim: got 6, want EmbedDim=12",
-			config: block(func(c *layers.BlockConfig) { c.Attention.OutDim = 6 })},
-		{wantErr: "Block: MLP.EmbedDim: got 6, want Attention.EmbedDim=12",
-			config: block(func(c *layers.BlockConfig) { c.MLP.EmbedDim = 6 })},
-		{wantErr: "Block: Norm.EmbedDim: got 6, want Attention.EmbedDim=12",
-			config: block(func(c *layers.BlockConfig) { c.Norm.EmbedDim = 6 })},
-		{wantErr: "DecoderBlock: Cross.EmbedDim: got 6, want Block.Attention",
-			config: cross(layers.AttentionConfig{EmbedDim: 6, NumHeads: 2})},
-		{wantErr: "DecoderBlock: Cross.OutDim: got 6, want Block.Attention",
-			config: cross(layers.AttentionConfig{EmbedDim: 12, OutDim: 6, NumHeads: 2})},
-		{wantErr: "DecoderBlock: Cross.NumHeads: got 5",
-			config: cross(layers.AttentionConfig{EmbedDim: 12, NumHeads: 5})},
-	} {
-		p := layers.NewParams(tensor.Float32, 1)
-		var err error
-		switch c := row.config.(type) {
-		case layers.NormConfig:
-			_, err = layers.NewNorm(p.Scope(""), c)
-		case layers.MLPConfig:
-			_, err = layers.NewMLP(p.Scope(""), c)
-		case layers.BlockConfig:
-			_, err = layers.NewBlock(p.Scope(""), c)
-		case layers.DecoderBlockConfig:
-			_, err = layers.NewDecoderBlock(p.Scope(""), c)
-		}
-		require.ErrorContains(t, err, "layers: "+row.wantErr)
-		require.Zero(t, p.Len(), "nothing is left behind")
-	}
+	refuses(t, "Norm", layers.NewNorm, layers.NormConfig{EmbedDim: 3}, refusal.Rows{
+		{`{"embed_dim": 0}`, "EmbedDim: got 0, want at least 1"},
+		{`{"embed_dim": 9223372036854775807}`, "EmbedDim: got 9223372036854775807, want at most 2147483647"},
+		{`{"kind": "batch"}`, `Kind: got "batch", want one of layer, rms`},
+		{`{"kind": "rms", "bias": true}`, `Bias: got true with Kind "rms", want false`},
+		{`{"unit_offset": true}`, `UnitOffset: got true with Kind "layer", want false`},
+		{func(c *layers.NormConfig) { c.Eps = math.NaN() }, "Eps: got NaN, want a finite number of at least 0"},
+		{func(c *layers.NormConfig) { c.Eps = math.Inf(1) }, "Eps: got +Inf, want a finite number of at least 0"},
+	})
+	refuses(t, "MLP", layers.NewMLP, layers.MLPConfig{EmbedDim: 3}, refusal.Rows{
+		{`{"embed_dim": 0}`, "EmbedDim: got 0, want at least 1"},
+		{`{"dim_feedforward": -1}`, "DimFeedforward: got -1, want at least 0"},
+		{`{"dim_feedforward": 9223372036854775807}`,
+			"DimFeedforward: got 9223372036854775807 for EmbedDim=3, want at most 2147483647 elements in a weight"},
+		{`{"embed_dim": 9223372036854775807}`, "EmbedDim: got 9223372036854775807, want at most 2147483647"},
+		{`{"activation": "elu"}`,
+			`Activation: got "elu", want one of gelu, gelu_tanh, relu, relu2, silu, swiglu, geglu, geglu_tanh`},
+		{`{"layout": "x"}`, `Layout: got "x", want one of book, torch, gpt2, llama, per_head, raw`},
+		{`{"dropout": 1}`, "Dropout: got 1, want a number from 0 to below 1"},
+		{`{"hidden_dropout": -1}`, "HiddenDropout: got -1, want a number from 0 to below 1"},
+		{`{"out_std": -1}`, "OutStd: got -1, want a finite number of at least 0"},
+	})
+	refuses(t, "Block", layers.NewBlock, gptBlock(), refusal.Rows{
+		{`{"attention": {"num_heads": 0}}`, "Attention.NumHeads: got 0, want at least 1"},
+		{`{"attention": {"out_std": -1}}`, "Attention.OutStd: got -1, want a finite number of at least 0"},
+		{`{"attention": {"layout": "x"}}`, `Attention.Layout: got "x", want one of book, torch, gpt2, llama, per_head, raw`},
+		{`{"attention": {"d_out": 6}}`, "Attention.OutDim: got 6, want EmbedDim=12"},
+		{`{"mlp": {"embed_dim": 6}}`, "MLP.EmbedDim: got 6, want Attention.EmbedDim=12"},
+		{`{"norm": {"embed_dim": 6}}`, "Norm.EmbedDim: got 6, want Attention.EmbedDim=12"},
+	})
+	refuses(t, "DecoderBlock", layers.NewDecoderBlock, layers.DecoderBlockConfig{Block: gptBlock()}, refusal.Rows{
+		{`{"cross": {"d_in": 6, "num_heads": 2}}`, "Cross.EmbedDim: got 6, want Block.Attention.EmbedDim=12"},
+		{`{"cross": {"d_in": 12, "d_out": 6, "num_heads": 2}}`, "Cross.OutDim: got 6, want Block.Attention.EmbedDim=12"},
+		{`{"cross": {"d_in": 12, "num_heads": 5}}`, "Cross.NumHeads: got 5, want a divisor of OutDim=12"},
+	})
 }
 
 func TestBlockInputsAreRefused(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	norm, err := layers.NewNorm(p.Scope("norm"), layers.NormConfig{EmbedDim: 12})
-	require.NoError(t, err)
-	mlp, err := layers.NewMLP(p.Scope("mlp"), layers.MLPConfig{EmbedDim: 12})
-	require.NoError(t, err)
-	pre, err := layers.NewBlock(p.Scope("pre"), gptBlock())
-	require.NoError(t, err)
-	post, err := layers.NewBlock(p.Scope("post"), postNorm(gptBlock)())
-	require.NoError(t, err)
-	decoder, err := layers.NewDecoderBlock(p.Scope("decoder"), layers.DecoderBlockConfig{Block: gptBlock()})
-	require.NoError(t, err)
+	norm := must(layers.NewNorm(p.Scope("norm"), layers.NormConfig{EmbedDim: 12}))
+	mlp := must(layers.NewMLP(p.Scope("mlp"), layers.MLPConfig{EmbedDim: 12}))
+	pre := must(layers.NewBlock(p.Scope("pre"), gptBlock()))
+	post := must(layers.NewBlock(p.Scope("post"), postNorm(gptBlock)()))
+	decoder := must(layers.NewDecoderBlock(p.Scope("decoder"), layers.DecoderBlockConfig{Block: gptBlock()}))
 
 	b := layers.NewBuild(p, layers.Eval)
 	good := input(t, b, "good", golden.Numbers(tensor.Float32, 2, 3, 12))
@@ -168,7 +122,7 @@ func TestBlockInputsAreRefused(t *testing.T) {
 		}
 	}
 	for _, in := range []layers.AttentionInput{{Query: good, Key: good}, {Query: good, Value: good}} {
-		_, err = pre.Forward(b, in)
+		_, err := pre.Forward(b, in)
 		require.ErrorContains(t, err, "layers: pre: Block: key: got another sequence than the query, want nil")
 	}
 }

@@ -22,8 +22,7 @@ func TestCausalBuffer(t *testing.T) {
 	two, any := layers.CausalBuffer{ContextLength: 2}, layers.CausalBuffer{}
 	column := tensor.New(tensor.WithShape(2, 2), tensor.AsFortran([]float64{0, 0, 1, 0}))
 	whole := of([]int{9, 9, 9, 9, 0, 1, 9, 0, 0}, 3, 3)
-	corner, err := whole.Slice(tensor.S(1, 3), tensor.S(1, 3))
-	require.NoError(t, err)
+	corner := must(whole.Slice(tensor.S(1, 3), tensor.S(1, 3)))
 	for _, row := range []struct {
 		of      layers.CausalBuffer
 		v       *tensor.Dense
@@ -81,11 +80,9 @@ func TestBuffers(t *testing.T) {
 		{config: split, want: map[string]layers.CausalBuffer{"a.heads.0.mask": length, "a.heads.1.mask": length}},
 	} {
 		p := layers.NewParams(tensor.Float32, 1)
-		l, err := layers.NewAttention(p.Scope("a"), row.config)
-		require.NoError(t, err)
+		l := must(layers.NewAttention(p.Scope("a"), row.config))
 		require.Equal(t, row.want, maps.Collect(p.Buffers()))
-		state, err := l.State(layers.Torch)
-		require.NoError(t, err)
+		state := must(l.State(layers.Torch))
 		require.NotContains(t, state, "mask")
 	}
 }
@@ -94,8 +91,7 @@ func TestBuffers(t *testing.T) {
 func TestStateHasBuffers(t *testing.T) {
 	c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}, ContextLength: 3, Layout: layers.Torch}
 	_, l := newAttention(t, tensor.Float32, c)
-	state, err := l.State(layers.Book)
-	require.NoError(t, err)
+	state := must(l.State(layers.Book))
 	require.Equal(t, []float32{0, 1, 1, 0, 0, 1, 0, 0, 0}, state["mask"].Data())
 	require.NoError(t, l.SetState(layers.Book, state))
 	state["mask"] = of([]bool{false, true, true, false, false, false, false, false, false}, 3, 3)

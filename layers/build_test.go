@@ -35,12 +35,10 @@ func TestOneParameterIsOneNode(t *testing.T) {
 // A layer used twice shares its parameters.
 func TestALayerUsedTwice(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 3, Out: 3, Bias: true})
-	require.NoError(t, err)
+	l := must(layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 3, Out: 3, Bias: true}))
 	b := layers.NewBuild(p, layers.Train)
-	y, err := l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3)))
-	require.NoError(t, err)
-	_, err = l.Forward(b, y)
+	y := must(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3))))
+	_, err := l.Forward(b, y)
 	require.NoError(t, err)
 	require.Len(t, b.Learnables(), 2)
 }
@@ -53,8 +51,7 @@ func TestForeignParametersAreRefused(t *testing.T) {
 			continue
 		}
 		c := chapter.Config{Layer: name, EmbedDim: 3, OutDim: 4, NumHeads: 2, QueryDim: 3, KeyDim: 3, AttnDim: 7}
-		l, err := chapter.New(q.Scope(name), c)
-		require.NoError(t, err)
+		l := must(chapter.New(q.Scope(name), c))
 		b := layers.NewBuild(p, layers.Eval)
 		out, err := l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float32, 2, 3)))
 		require.ErrorContains(t, err, "got a parameter of another set", name)
@@ -154,9 +151,8 @@ func TestABuildKeepsTheFirstError(t *testing.T) {
 	require.Same(t, first, b.Err())
 
 	// A layer that is given the scalar returns the cause, not an error of the scalar.
-	l, err := layers.NewNorm(p.Scope(""), layers.NormConfig{EmbedDim: 3})
-	require.NoError(t, err)
-	_, err = l.Forward(b, y)
+	l := must(layers.NewNorm(p.Scope(""), layers.NormConfig{EmbedDim: 3}))
+	_, err := l.Forward(b, y)
 	require.Same(t, first, err)
 }
 
@@ -186,9 +182,8 @@ func TestCallsRefuseABuildThatIsNone(t *testing.T) {
 // Graphs of any batch and length, for training or not, share the tensors.
 func TestGraphsShareParameters(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewAttention(p.Scope(""), layers.AttentionConfig{EmbedDim: 3, NumHeads: 1, ContextOnly: true,
-		Dropout: 0.5})
-	require.NoError(t, err)
+	l := must(layers.NewAttention(p.Scope(""), layers.AttentionConfig{EmbedDim: 3, NumHeads: 1, ContextOnly: true,
+		Dropout: 0.5}))
 	var builds []*layers.Build
 	for i, shape := range [][]int{{5, 3}, {2, 7, 3}} {
 		b := layers.NewBuild(p, layers.Mode(i))

@@ -22,17 +22,15 @@ func TestCheckpointBlocks(t *testing.T) {
 		build func(s layers.Scope, b func() *layers.Build) (*layers.Build, *G.Node)
 	}{
 		{name: "GPT", build: func(s layers.Scope, b func() *layers.Build) (*layers.Build, *G.Node) {
-			m, err := layers.NewGPT(s, layers.GPTConfig{VocabSize: 11, ContextLength: 5, EmbedDim: 12, NumLayers: 4,
+			m := must(layers.NewGPT(s, layers.GPTConfig{VocabSize: 11, ContextLength: 5, EmbedDim: 12, NumLayers: 4,
 				NumHeads: 3, Activation: "gelu_new", Bias: true, TieWordEmbeddings: true, EmbeddingDropout: 0.2,
-				AttentionDropout: 0.3, ResidualDropout: 0.4})
-			require.NoError(t, err)
+				AttentionDropout: 0.3, ResidualDropout: 0.4}))
 			build := b()
 			return build, build.Of(m.Loss(build, input(t, build, "ids", ids), input(t, build, "targets", targets)))
 		}},
 		{name: "Seq2Seq", build: func(s layers.Scope, b func() *layers.Build) (*layers.Build, *G.Node) {
-			m, err := layers.NewSeq2Seq(s, layers.Seq2SeqConfig{SourceVocabSize: 11, TargetVocabSize: 11,
-				ContextLength: 5, EmbedDim: 12, NumEncoderLayers: 3, NumDecoderLayers: 3, NumHeads: 3, Dropout: 0.3})
-			require.NoError(t, err)
+			m := must(layers.NewSeq2Seq(s, layers.Seq2SeqConfig{SourceVocabSize: 11, TargetVocabSize: 11,
+				ContextLength: 5, EmbedDim: 12, NumEncoderLayers: 3, NumDecoderLayers: 3, NumHeads: 3, Dropout: 0.3}))
 			build := b()
 			lengths := input(t, build, "lengths", tensor.New(tensor.WithShape(2), tensor.WithBacking([]int{5, 3})))
 			source, target := input(t, build, "source", ids), input(t, build, "ids", ids)
@@ -51,10 +49,8 @@ func TestCheckpointBlocks(t *testing.T) {
 						return b
 					})
 					require.NoError(t, b.Err())
-					grads, err := G.Grad(loss, b.Learnables()...)
-					require.NoError(t, err)
-					m, err = machine.New(append(grads, loss)...)
-					require.NoError(t, err)
+					grads := must(G.Grad(loss, b.Learnables()...))
+					m = must(machine.New(append(grads, loss)...))
 					for key := range int64(2) {
 						require.NoError(t, G.Let(b.DropoutKey(), key))
 						require.NoError(t, m.RunAll())

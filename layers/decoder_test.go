@@ -15,8 +15,7 @@ import (
 func newDecoder(t testing.TB, dt tensor.Dtype, c layers.DecoderConfig) (*layers.Decoder, *layers.Params) {
 	t.Helper()
 	p := layers.NewParams(dt, 3)
-	m, err := layers.NewDecoder(p.Scope(""), c)
-	require.NoError(t, err)
+	m := must(layers.NewDecoder(p.Scope(""), c))
 	require.Equal(t, c, m.Config())
 	return m, p
 }
@@ -90,8 +89,7 @@ func TestDecoderCountOfLlama(t *testing.T) {
 	}
 	c := layers.DecoderConfig{VocabSize: 128_256, ContextLength: 131_072, NumLayers: 16,
 		Blocks: []layers.BlockConfig{block}, TieWordEmbeddings: true}
-	p, err := layers.Declare(layers.NewDecoder, c)
-	require.NoError(t, err)
+	p := must(layers.Declare(layers.NewDecoder, c))
 	require.Equal(t, 1_235_814_400, p.Count(), "Llama-3.2-1B")
 }
 
@@ -107,8 +105,7 @@ func TestDecoderPattern(t *testing.T) {
 	require.Len(t, calls, 7)
 	for i, call := range calls {
 		require.Equal(t, c.Blocks[[]int{0, 0, 1}[i%3]], c.Block(i))
-		weights, err := call.Weights()
-		require.NoError(t, err)
+		weights := must(call.Weights())
 		seen := 0
 		for _, w := range values(t, weights)[0][7*8 : 8*8] { // the last query of the first head
 			if w > 0 {
@@ -172,18 +169,16 @@ func TestDecoderCacheEqualsTheWholeSequence(t *testing.T) {
 			m, params := newDecoder(t, p.dt, c)
 			ids := sequences(2, n)
 			b := layers.NewBuild(params, layers.Eval)
-			logits, err := m.Forward(b, input(t, b, "ids", ids))
-			require.NoError(t, err)
+			logits := must(m.Forward(b, input(t, b, "ids", ids)))
 			whole := values(t, logits)[0]
 			g := newGPTChunks(t, params, m, graph.KVCacheConfig{Batch: 2})
 			from := 0
 			for _, to := range []int{4, 5, 6, 9, 10, 11} {
-				got, err := g.run(chunkOf(ids, from, to), true)
-				require.NoError(t, err)
+				got := must(g.run(chunkOf(ids, from, to), true))
 				require.InDeltaSlice(t, columns(whole, n*V, from*V, to*V), got, p.tol, "%s: tokens %d on", name, from)
 				from = to
 			}
-			_, err = g.run(chunkOf(ids, 0, 1), false)
+			_, err := g.run(chunkOf(ids, 0, 1), false)
 			if c.LearnedPositions {
 				require.ErrorContains(t, err, "PositionRows: start: got 11 for T=1 rows", name)
 			} else {
@@ -200,9 +195,8 @@ func TestDecoderRefusesForeignCaches(t *testing.T) {
 	m, p := newDecoder(t, tensor.Float32, tinyDecoder())
 	b := layers.NewBuild(p, layers.Eval)
 	ids, start := input(t, b, "ids", sequences(0, 3)), b.InputOf(tensor.Int, "start")
-	cache, err := m.NewCache(graph.KVCacheConfig{})
-	require.NoError(t, err)
-	_, err = m.ForwardCached(b, ids, nil, cache)
+	cache := must(m.NewCache(graph.KVCacheConfig{}))
+	_, err := m.ForwardCached(b, ids, nil, cache)
 	require.ErrorContains(t, err, "layers: model.layers.0.self_attn: Attention: start: got nil with a cache, want the")
 	cache[2] = foreignCache{}
 	_, err = m.ForwardCached(b, ids, start, cache)

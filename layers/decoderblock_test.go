@@ -47,13 +47,11 @@ func TestDecoderBlockOfAnotherMemory(t *testing.T) {
 		Cross: layers.AttentionConfig{EmbedDim: 6, KDim: 5, VDim: 5, NumHeads: 3},
 	}
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewDecoderBlock(p.Scope(""), c)
-	require.NoError(t, err)
+	l := must(layers.NewDecoderBlock(p.Scope(""), c))
 	requireDeclared(t, p, layers.NewDecoderBlock, c)
 	b := layers.NewBuild(p, layers.Eval)
-	out, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3, 6)),
-		Memory: input(t, b, "memory", golden.Numbers(tensor.Float64, 2, 7, 5))})
-	require.NoError(t, err)
+	out := must(l.Forward(b, layers.DecoderInput{X: input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3, 6)),
+		Memory: input(t, b, "memory", golden.Numbers(tensor.Float64, 2, 7, 5))}))
 	require.Equal(t, tensor.Shape{2, 3, 6}, out.Shape())
 	values(t, out)
 }
@@ -65,12 +63,10 @@ func TestDecoderBlockMask(t *testing.T) {
 		block := gptBlock()
 		block.Attention.Mask = config
 		p := layers.NewParams(tensor.Float64, 1)
-		l, err := layers.NewDecoderBlock(p.Scope(""), layers.DecoderBlockConfig{Block: block})
-		require.NoError(t, err)
+		l := must(layers.NewDecoderBlock(p.Scope(""), layers.DecoderBlockConfig{Block: block}))
 		b := layers.NewBuild(p, layers.Eval)
-		out, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", x), Memory: input(t, b, "memory", memory),
-			Mask: call})
-		require.NoError(t, err)
+		out := must(l.Forward(b, layers.DecoderInput{X: input(t, b, "x", x), Memory: input(t, b, "memory", memory),
+			Mask: call}))
 		return values(t, out)[0]
 	}
 	causal := run(mask.Causal{}, nil)

@@ -30,8 +30,7 @@ type gptChunk struct {
 
 func newGPTChunks(t *testing.T, p *layers.Params, m *layers.Decoder, size graph.KVCacheConfig) *gptChunks {
 	t.Helper()
-	cache, err := m.NewCache(size)
-	require.NoError(t, err)
+	cache := must(m.NewCache(size))
 	return &gptChunks{t, p, m, cache, map[string]*gptChunk{}}
 }
 
@@ -64,8 +63,7 @@ func (g *gptChunks) chunk(shape tensor.Shape, each bool) *gptChunk {
 		c.logits, err = g.model.ForwardCached(b, c.ids, c.start, g.cache)
 	}
 	require.NoError(g.t, err)
-	c.machine, err = machine.New(c.logits)
-	require.NoError(g.t, err)
+	c.machine = must(machine.New(c.logits))
 	g.compiled[name] = c
 	return c
 }
@@ -118,16 +116,14 @@ func TestGPTCacheEqualsTheWholeSequence(t *testing.T) {
 				m, params := newGPT(t, p.dt, c)
 				ids := sequences(batch, n)
 				b := layers.NewBuild(params, layers.Eval)
-				logits, err := m.Forward(b, input(t, b, "ids", ids))
-				require.NoError(t, err)
+				logits := must(m.Forward(b, input(t, b, "ids", ids)))
 				whole := values(t, logits)[0]
 				g := newGPTChunks(t, params, m, graph.KVCacheConfig{Batch: batch})
 				for range 2 { // the second time with a cache that has been used
 					from := 0
 					for i, to := range []int{4, 5, 6, 9, 10, 11} {
 						each := i%2 == 1
-						got, err := g.run(chunkOf(ids, from, to), each)
-						require.NoError(t, err)
+						got := must(g.run(chunkOf(ids, from, to), each))
 						first := to - 1
 						if each {
 							first = from
@@ -154,8 +150,7 @@ func TestGPTCacheTruncate(t *testing.T) {
 	straight := newGPTChunks(t, p, m, graph.KVCacheConfig{})
 	_, err := straight.run(chunkOf(ids, 0, 5), false)
 	require.NoError(t, err)
-	want, err := straight.run(chunkOf(ids, 7, 9), false)
-	require.NoError(t, err)
+	want := must(straight.run(chunkOf(ids, 7, 9), false))
 
 	g := newGPTChunks(t, p, m, graph.KVCacheConfig{})
 	_, err = g.run(chunkOf(ids, 0, 9), false)
@@ -163,8 +158,7 @@ func TestGPTCacheTruncate(t *testing.T) {
 	for _, layer := range g.cache {
 		require.NoError(t, layer.Truncate(5))
 	}
-	got, err := g.run(chunkOf(ids, 7, 9), false)
-	require.NoError(t, err)
+	got := must(g.run(chunkOf(ids, 7, 9), false))
 	require.InDeltaSlice(t, want, got, 1e-14)
 	require.ErrorContains(t, g.cache[1].Truncate(8), "KVCache: length: got 8, want 0 to 7")
 }
@@ -175,8 +169,7 @@ func TestGPTCacheBytes(t *testing.T) {
 		c := tinyGPT()
 		c.NumKVHeads = 1
 		m, _ := newGPT(t, dt, c)
-		cache, err := m.NewCache(graph.KVCacheConfig{Batch: 2})
-		require.NoError(t, err)
+		cache := must(m.NewCache(graph.KVCacheConfig{Batch: 2}))
 		require.Len(t, cache, 2)
 		for _, layer := range cache {
 			require.Equal(t, 2*11*2*4*int(dt.Size()), layer.Bytes(), "batch · context · (keys + values) · width")
@@ -186,16 +179,13 @@ func TestGPTCacheBytes(t *testing.T) {
 
 func TestGPTCacheRefuses(t *testing.T) {
 	m, p := newGPT(t, tensor.Float32, tinyGPT())
-	cache, err := m.NewCache(graph.KVCacheConfig{})
-	require.NoError(t, err)
-	other, err := m.NewCache(graph.KVCacheConfig{Batch: 2})
-	require.NoError(t, err)
+	cache := must(m.NewCache(graph.KVCacheConfig{}))
+	other := must(m.NewCache(graph.KVCacheConfig{Batch: 2}))
 	c := tinyGPT()
 	c.NumLayers = 1
 	small, _ := newGPT(t, tensor.Float32, c)
-	short, err := small.NewCache(graph.KVCacheConfig{})
-	require.NoError(t, err)
-	_, err = m.NewCache(graph.KVCacheConfig{Capacity: -1})
+	short := must(small.NewCache(graph.KVCacheConfig{}))
+	_, err := m.NewCache(graph.KVCacheConfig{Capacity: -1})
 	require.ErrorContains(t, err, "KVCache: Capacity: got -1, want at least 1")
 
 	b := layers.NewBuild(p, layers.Eval)

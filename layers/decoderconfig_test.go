@@ -9,10 +9,10 @@ import (
 	"attention/graph"
 	"attention/graph/mask"
 	"attention/internal/config"
+	"attention/internal/refusal"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
-	"gorgonia.org/tensor"
 )
 
 // tinyDecoder is a Llama whose every third layer sees a window only and has no positions.
@@ -53,69 +53,52 @@ func TestDecoderConfigGoesThroughJSON(t *testing.T) {
 }
 
 func TestDecoderConfigsAreRefused(t *testing.T) {
-	for _, row := range []struct {
-		wantErr string
-		change  func(c *layers.DecoderConfig)
-	}{
-		{wantErr: "VocabSize: got 0, want at least 1", change: func(c *layers.DecoderConfig) { c.VocabSize = 0 }},
-		{wantErr: "ContextLength: got -1, want at least 1", change: func(c *layers.DecoderConfig) { c.ContextLength = -1 }},
-		{wantErr: "ContextLength: got 9223372036854775807, want at most 2147483647",
-			change: func(c *layers.DecoderConfig) { c.ContextLength = math.MaxInt }},
-		{wantErr: "NumLayers: got 0, want at least 1", change: func(c *layers.DecoderConfig) { c.NumLayers = 0 }},
-		{wantErr: "NumLayers: got 1000000000, want at most 65536",
-			change: func(c *layers.DecoderConfig) { c.NumLayers = 1_000_000_000 }},
-		{wantErr: "VocabSize: got 2147483647 for Blocks[0].Attention.EmbedDim=12, want at most 2147483647 elements",
-			change: func(c *layers.DecoderConfig) { c.VocabSize = math.MaxInt32 }},
-		{wantErr: "ContextLength: got 2147483647 for Blocks[0].Attention.EmbedDim=12, want at most",
-			change: func(c *layers.DecoderConfig) { c.ContextLength, c.LearnedPositions = math.MaxInt32, true }},
-		{wantErr: "Blocks: got none, want at least one kind", change: func(c *layers.DecoderConfig) { c.Blocks = nil }},
-		{wantErr: "Blocks[1].Attention.NumHeads: got 5, want a divisor of OutDim=12",
-			change: func(c *layers.DecoderConfig) { c.Blocks[1].Attention.NumHeads = 5 }},
-		{wantErr: "Blocks[0].Attention.EmbedDim: got 3000000000000000000, want at most",
-			change: func(c *layers.DecoderConfig) { c.Blocks[0].Attention.EmbedDim = 3e18 }},
-		{wantErr: "Blocks[1].MLP.DimFeedforward: got -1, want at least 0",
-			change: func(c *layers.DecoderConfig) { c.Blocks[1].MLP.DimFeedforward = -1 }},
-		{wantErr: `Blocks[1].NormPlacement: got "both", want one of pre, post, output, sandwich`,
-			change: func(c *layers.DecoderConfig) { c.Blocks[1].NormPlacement = "both" }},
-		{wantErr: `Blocks[1].Parallel: got true with NormPlacement "post", want another placement`,
-			change: func(c *layers.DecoderConfig) { b := &c.Blocks[1]; b.Parallel, b.NormPlacement = true, layers.PostNorm }},
-		{wantErr: "Blocks[0].ResidualScale: got NaN, want a finite number of at least 0",
-			change: func(c *layers.DecoderConfig) { c.Blocks[0].ResidualScale = math.NaN() }},
-		{wantErr: "Blocks[1].Attention.EmbedDim: got 6, want Blocks[0].Attention.EmbedDim=12",
-			change: func(c *layers.DecoderConfig) { c.Blocks[1].Attention.EmbedDim = 6 }},
-		{wantErr: `Blocks[1].Attention.Layout: got "book", want Layout="llama", or none`,
-			change: func(c *layers.DecoderConfig) { c.Blocks[1].Attention.Layout = layers.Book }},
-		{wantErr: "Pattern[1]: got 2, want 0 to 1, one of Blocks",
-			change: func(c *layers.DecoderConfig) { c.Pattern = []int{0, 2} }},
-		{wantErr: "Pattern[0]: got -1, want 0 to 1, one of Blocks",
-			change: func(c *layers.DecoderConfig) { c.Pattern = []int{-1} }},
-		{wantErr: "Norm.EmbedDim: got 6, want Blocks[0].Attention.EmbedDim=12",
-			change: func(c *layers.DecoderConfig) { c.Norm.EmbedDim = 6 }},
-		{wantErr: `Norm.Kind: got "batch", want one of layer, rms`,
-			change: func(c *layers.DecoderConfig) { c.Norm.Kind = "batch" }},
-		{wantErr: "EmbeddingScale: got -1, want a finite number of at least 0",
-			change: func(c *layers.DecoderConfig) { c.EmbeddingScale = -1 }},
-		{wantErr: "LogitScale: got +Inf, want a finite number of at least 0",
-			change: func(c *layers.DecoderConfig) { c.LogitScale = math.Inf(1) }},
-		{wantErr: "LogitSoftcap: got NaN, want a finite number of at least 0",
-			change: func(c *layers.DecoderConfig) { c.LogitSoftcap = math.NaN() }},
-		{wantErr: "EmbeddingDropout: got 1, want a number from 0 to below 1",
-			change: func(c *layers.DecoderConfig) { c.EmbeddingDropout = 1 }},
-		{wantErr: `Layout: got "torch", want one of gpt2, llama`,
-			change: func(c *layers.DecoderConfig) { c.Layout = layers.Torch }},
-		{wantErr: `Initializer: got "zeros", want one of gpt2, torch`,
-			change: func(c *layers.DecoderConfig) { c.Initializer = "zeros" }},
-		{wantErr: `Initializer: got "torch", which only a GPT has, want "gpt2"`,
-			change: func(c *layers.DecoderConfig) { c.Initializer = layers.TorchInitializer }},
-	} {
-		c := tinyDecoder()
-		row.change(&c)
-		require.ErrorContains(t, c.Validate(), "layers: Decoder: "+row.wantErr)
-		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewDecoder(p.Scope(""), c)
-		require.ErrorContains(t, err, row.wantErr)
-		require.Zero(t, p.Len(), "nothing is left behind")
+	block := func(i int, patch string) func(*layers.DecoderConfig) {
+		return func(c *layers.DecoderConfig) {
+			c.Blocks = slices.Clone(c.Blocks)
+			require.NoError(t, config.Decode([]byte(patch), &c.Blocks[i]))
+		}
 	}
+	refuses(t, "Decoder", layers.NewDecoder, tinyDecoder(), refusal.Rows{
+		{`{"vocab_size": 0}`, "VocabSize: got 0, want at least 1"},
+		{`{"context_length": -1}`, "ContextLength: got -1, want at least 1"},
+		{`{"context_length": 9223372036854775807}`,
+			"ContextLength: got 9223372036854775807, want at most 2147483647"},
+		{`{"num_layers": 0}`, "NumLayers: got 0, want at least 1"},
+		{`{"num_layers": 1000000000}`, "NumLayers: got 1000000000, want at most 65536"},
+		{`{"vocab_size": 2147483647}`,
+			"VocabSize: got 2147483647 for Blocks[0].Attention.EmbedDim=12, want at most 2147483647 elements in a weight"},
+		{`{"context_length": 2147483647, "learned_positions": true}`,
+			"ContextLength: got 2147483647 for Blocks[0].Attention.EmbedDim=12, want at most 2147483647 elements in a weight"},
+		{`{"blocks": []}`, "Blocks: got none, want at least one kind"},
+		{block(1, `{"attention": {"num_heads": 5}}`), "Blocks[1].Attention.NumHeads: got 5, want a divisor of OutDim=12"},
+		{block(0, `{"attention": {"d_in": 3000000000000000000}}`),
+			"Blocks[0].Attention.EmbedDim: got 3000000000000000000, want at most 2147483647"},
+		{block(1, `{"mlp": {"dim_feedforward": -1}}`), "Blocks[1].MLP.DimFeedforward: got -1, want at least 0"},
+		{block(1, `{"norm_placement": "both"}`),
+			`Blocks[1].NormPlacement: got "both", want one of pre, post, output, sandwich`},
+		{block(1, `{"parallel": true, "norm_placement": "post"}`),
+			`Blocks[1].Parallel: got true with NormPlacement "post", want another placement`},
+		{func(c *layers.DecoderConfig) {
+			c.Blocks = []layers.BlockConfig{c.Blocks[0], {Attention: c.Blocks[1].Attention, ResidualScale: math.NaN()}}
+		}, "Blocks[1].ResidualScale: got NaN, want a finite number of at least 0"},
+		{block(1, `{"attention": {"d_in": 6}}`), "Blocks[1].Attention.EmbedDim: got 6, want Blocks[0].Attention.EmbedDim=12"},
+		{block(1, `{"attention": {"layout": "book"}}`),
+			`Blocks[1].Attention.Layout: got "book", want Layout="llama", or none`},
+		{`{"pattern": [0, 2]}`, "Pattern[1]: got 2, want 0 to 1, one of Blocks"},
+		{`{"pattern": [-1]}`, "Pattern[0]: got -1, want 0 to 1, one of Blocks"},
+		{`{"norm": {"embed_dim": 6}}`, "Norm.EmbedDim: got 6, want Blocks[0].Attention.EmbedDim=12"},
+		{`{"norm": {"kind": "batch"}}`, `Norm.Kind: got "batch", want one of layer, rms`},
+		{`{"embedding_scale": -1}`, "EmbeddingScale: got -1, want a finite number of at least 0"},
+		{func(c *layers.DecoderConfig) { c.LogitScale = math.Inf(1) },
+			"LogitScale: got +Inf, want a finite number of at least 0"},
+		{func(c *layers.DecoderConfig) { c.LogitSoftcap = math.NaN() },
+			"LogitSoftcap: got NaN, want a finite number of at least 0"},
+		{`{"embedding_dropout": 1}`, "EmbeddingDropout: got 1, want a number from 0 to below 1"},
+		{`{"layout": "torch"}`, `Layout: got "torch", want one of gpt2, llama`},
+		{`{"initializer": "zeros"}`, `Initializer: got "zeros", want one of gpt2, torch`},
+		{`{"initializer": "torch"}`, `Initializer: got "torch", which only a GPT has, want "gpt2"`},
+	})
 }
 
 // A GPT's config comes back from its decoder's, and no other decoder has one.
@@ -135,8 +118,7 @@ func TestDecoderConfigOfGPT(t *testing.T) {
 		got, ok := want.Decoder().GPT()
 		require.True(t, ok, name)
 		require.Equal(t, want, got, name)
-		text, err := json.Marshal(want.Decoder())
-		require.NoError(t, err)
+		text := must(json.Marshal(want.Decoder()))
 		var read layers.DecoderConfig
 		require.NoError(t, json.Unmarshal(text, &read))
 		_, ok = read.GPT()
@@ -160,8 +142,7 @@ func TestDecoderConfigOfGPT(t *testing.T) {
 // Any JSON is a config that comes back from its own JSON as it was, or an error.
 func FuzzDecoderConfig(f *testing.F) {
 	for _, c := range []layers.DecoderConfig{tinyDecoder(), tinyGPT().Decoder(), {}} {
-		text, err := json.Marshal(c)
-		require.NoError(f, err)
+		text := must(json.Marshal(c))
 		f.Add(text)
 		for _, list := range []string{"blocks", "pattern"} {
 			f.Add(slices.Concat(text[:len(text)-1], []byte(`,"`+list+`":[]}`)))
@@ -173,11 +154,9 @@ func FuzzDecoderConfig(f *testing.F) {
 		if json.Unmarshal(text, &c) != nil || c.Validate() != nil || c.NumLayers > 100 {
 			return
 		}
-		p, err := layers.Declare(layers.NewDecoder, c)
-		require.NoError(t, err)
+		p := must(layers.Declare(layers.NewDecoder, c))
 		require.Positive(t, p.Count())
-		again, err := json.Marshal(c)
-		require.NoError(t, err)
+		again := must(json.Marshal(c))
 		var back layers.DecoderConfig
 		require.NoError(t, json.Unmarshal(again, &back))
 		require.Equal(t, c.Validate(), back.Validate())

@@ -42,8 +42,7 @@ func TestDecoderPartsEqualPyTorch(t *testing.T) {
 			t.Run(name+"/"+p.label, func(t *testing.T) {
 				c := torchCase{golden.Load(t, "torch/decoder_parts.safetensors"), name + ".", p.dt, p.tol}
 				params := layers.NewParams(p.dt, 1)
-				l, err := make(params.Scope(""))
-				require.NoError(t, err)
+				l := must(make(params.Scope("")))
 				require.ElementsMatch(t, c.entries("param."), names(params))
 				for _, param := range c.entries("param.") {
 					require.NoError(t, params.Set(param, c.load("param."+param)))
@@ -66,11 +65,9 @@ func TestDecoderPartsEqualPyTorch(t *testing.T) {
 // rowGradients returns the output of a layer, and the gradients of its input x and of its parameters for dy.
 func rowGradients(t *testing.T, b *layers.Build, l rowLayer, x, dy *tensor.Dense) G.Nodes {
 	in := input(t, b, "x", x)
-	y, err := l.Forward(b, in)
-	require.NoError(t, err)
+	y := must(l.Forward(b, in))
 	wrt := append(G.Nodes{in}, b.Learnables()...)
-	grads, err := G.Backpropagate(G.Nodes{y}, G.Nodes{input(t, b, "dy", dy)}, wrt)
-	require.NoError(t, err)
+	grads := must(G.Backpropagate(G.Nodes{y}, G.Nodes{input(t, b, "dy", dy)}, wrt))
 	return append(G.Nodes{y}, grads...)
 }
 
@@ -88,8 +85,7 @@ func TestDecoderPartsOnBothMachines(t *testing.T) {
 	for name, make := range all {
 		for _, p := range torchTypes {
 			params := layers.NewParams(p.dt, 1)
-			l, err := make(params.Scope(""))
-			require.NoError(t, err)
+			l := must(make(params.Scope("")))
 			b := layers.NewBuild(params, layers.Train)
 			nodes := rowGradients(t, b, l, golden.Numbers(p.dt, 2, 3, 5), golden.Numbers(p.dt, 2, 3, 5))
 			tape := G.NewTapeMachine(b.Graph())

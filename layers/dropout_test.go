@@ -21,10 +21,8 @@ func TestDropout(t *testing.T) {
 	require.NoError(t, ones.Memset(1.0))
 	b := layers.NewBuild(params, layers.Train)
 	x := input(t, b, "x", ones)
-	first, err := drop.Forward(b, x)
-	require.NoError(t, err)
-	second, err := drop.Forward(b, x)
-	require.NoError(t, err)
+	first := must(drop.Forward(b, x))
+	second := must(drop.Forward(b, x))
 	var drawn [][]float64
 	for key := range int64(2) {
 		require.NoError(t, G.Let(b.DropoutKey(), key))
@@ -46,8 +44,7 @@ func TestDropout(t *testing.T) {
 
 	b = layers.NewBuild(params, layers.Eval)
 	x = input(t, b, "x", ones)
-	y, err := drop.Forward(b, x)
-	require.NoError(t, err)
+	y := must(drop.Forward(b, x))
 	require.Same(t, x, y)
 	require.Nil(t, b.DropoutKey())
 }
@@ -61,11 +58,11 @@ func TestWrongDropoutsAreRefused(t *testing.T) {
 			x       *G.Node
 			wantErr string
 		}{
-			{p: 1, x: x, wantErr: "P: got 1, want a number from 0 to below 1"},
-			{p: -0.1, x: x, wantErr: "P: got -0.1, want a number from 0 to below 1"},
-			{p: math.NaN(), x: x, wantErr: "P: got NaN, want a number from 0 to below 1"},
-			{p: 0.5, wantErr: "x: got nil, want a node"},
-			{wantErr: "x: got nil, want a node"},
+			{1, x, "P: got 1, want a number from 0 to below 1"},
+			{-0.1, x, "P: got -0.1, want a number from 0 to below 1"},
+			{math.NaN(), x, "P: got NaN, want a number from 0 to below 1"},
+			{0.5, nil, "x: got nil, want a node"},
+			{0, nil, "x: got nil, want a node"},
 		} {
 			_, err := layers.Dropout{P: c.p}.Forward(b, c.x)
 			require.EqualError(t, err, "layers: Dropout: "+c.wantErr)
@@ -77,7 +74,6 @@ func TestDropoutJSON(t *testing.T) {
 	var d layers.Dropout
 	require.NoError(t, json.Unmarshal([]byte(`{"p":0.1}`), &d))
 	require.Equal(t, layers.Dropout{P: 0.1}, d)
-	text, err := json.Marshal(d)
-	require.NoError(t, err)
+	text := must(json.Marshal(d))
 	require.Equal(t, `{"p":0.1}`, string(text))
 }

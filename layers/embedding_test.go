@@ -2,11 +2,11 @@ package layers_test
 
 import (
 	"encoding/json"
-	"math"
 	"testing"
 
 	"attention/graph/machine"
 	"attention/internal/golden"
+	"attention/internal/refusal"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -29,8 +29,7 @@ func TestEmbeddingsEqualPyTorch(t *testing.T) {
 				config: layers.EmbeddingConfig{NumEmbeddings: 11, EmbeddingDim: 3, PaddingIdx: new(0)}},
 			{name: "embedding_last", config: layers.EmbeddingConfig{NumEmbeddings: 7, EmbeddingDim: 5, PaddingIdx: new(6)}},
 		} {
-			l, err := layers.NewEmbedding(params.Scope(c.name), c.config)
-			require.NoError(t, err)
+			l := must(layers.NewEmbedding(params.Scope(c.name), c.config))
 			want := torchCase{file, c.name + "." + p.label + ".", p.dt, p.tol}
 			weight, _ := params.Get(c.name + ".weight")
 			require.Equal(t, want.load("param.weight").Data(), weight.Data(), c.name)
@@ -39,10 +38,8 @@ func TestEmbeddingsEqualPyTorch(t *testing.T) {
 			ids := b.InputOf(tensor.Int64, "ids", file.Shape(want.prefix+"ids")...)
 			require.NoError(t, G.Let(ids, tensor.New(tensor.WithShape(ids.Shape()...),
 				tensor.WithBacking(file.Int64(want.prefix+"ids")))))
-			out, err := l.Forward(b, ids)
-			require.NoError(t, err)
-			grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", want.load("dout"))}, b.Learnables())
-			require.NoError(t, err)
+			out := must(l.Forward(b, ids))
+			grads := must(G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", want.load("dout"))}, b.Learnables()))
 			got := values(t, append(G.Nodes{out}, grads...)...)
 			want.near(t, "out", out, got[0])
 			want.near(t, "grad.weight", grads[0], got[1])
@@ -56,8 +53,7 @@ func TestEmbeddingForward(t *testing.T) {
 	l := must(layers.NewEmbedding(p.Scope("tokens"), layers.EmbeddingConfig{NumEmbeddings: 3, EmbeddingDim: 2}))
 	for _, shape := range [][]int{nil, {1}, {5}, {2, 3}, {2, 3, 5}} {
 		b := layers.NewBuild(p, layers.Eval)
-		out, err := l.Forward(b, b.InputOf(tensor.Int, "ids", shape...))
-		require.NoError(t, err)
+		out := must(l.Forward(b, b.InputOf(tensor.Int, "ids", shape...)))
 		require.Equal(t, append(append([]int{}, shape...), 2), []int(out.Shape()))
 	}
 	b := layers.NewBuild(p, layers.Eval)
@@ -65,34 +61,22 @@ func TestEmbeddingForward(t *testing.T) {
 	require.EqualError(t, err, "layers: tokens: Embedding: ids: got nil, want a node")
 	_, err = l.Forward(b, b.Input("x", 2))
 	require.EqualError(t, err, "layers: tokens: Embedding: graph: Embedding: ids: got float32, want int or int64")
-	out, err := l.Forward(b, input(t, b, "ids", tensor.New(tensor.WithShape(2), tensor.WithBacking([]int{0, 3}))))
-	require.NoError(t, err)
-	m, err := machine.New(out)
-	require.NoError(t, err)
+	out := must(l.Forward(b, input(t, b, "ids", tensor.New(tensor.WithShape(2), tensor.WithBacking([]int{0, 3})))))
+	m := must(machine.New(out))
 	require.EqualError(t, m.RunAll(), "machine: graph: Embedding: ids: got 3 at 1, want 0 <= id < V=3")
 }
 
 func TestWrongEmbeddingsAreRefused(t *testing.T) {
-	for _, c := range []struct {
-		config  layers.EmbeddingConfig
-		wantErr string
-	}{
-		{wantErr: "NumEmbeddings: got 0, want at least 1"},
-		{config: layers.EmbeddingConfig{NumEmbeddings: 1}, wantErr: "EmbeddingDim: got 0, want at least 1"},
-		{config: layers.EmbeddingConfig{NumEmbeddings: 1, EmbeddingDim: math.MaxInt},
-			wantErr: "EmbeddingDim: got 9223372036854775807, want at most 2147483647"},
-		{config: layers.EmbeddingConfig{NumEmbeddings: math.MaxInt, EmbeddingDim: 2},
-			wantErr: "NumEmbeddings: got 9223372036854775807 for EmbeddingDim=2, want at most 2147483647 elements in a weight"},
-		{config: layers.EmbeddingConfig{NumEmbeddings: 3, EmbeddingDim: 2, PaddingIdx: new(-1)},
-			wantErr: "PaddingIdx: got -1, want at least 0 and less than NumEmbeddings=3"},
-		{config: layers.EmbeddingConfig{NumEmbeddings: 3, EmbeddingDim: 2, PaddingIdx: new(3)},
-			wantErr: "PaddingIdx: got 3, want at least 0 and less than NumEmbeddings=3"},
-	} {
-		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewEmbedding(p.Scope("tokens"), c.config)
-		require.EqualError(t, err, "layers: tokens: Embedding: "+c.wantErr)
-		require.Zero(t, p.Len())
-	}
+	base := layers.EmbeddingConfig{NumEmbeddings: 3, EmbeddingDim: 2}
+	refuses(t, "Embedding", layers.NewEmbedding, base, refusal.Rows{
+		{`{"num_embeddings": 0}`, "NumEmbeddings: got 0, want at least 1"},
+		{`{"embedding_dim": 0}`, "EmbeddingDim: got 0, want at least 1"},
+		{`{"embedding_dim": 9223372036854775807}`, "EmbeddingDim: got 9223372036854775807, want at most 2147483647"},
+		{`{"num_embeddings": 9223372036854775807}`,
+			"NumEmbeddings: got 9223372036854775807 for EmbeddingDim=2, want at most 2147483647 elements in a weight"},
+		{`{"padding_idx": -1}`, "PaddingIdx: got -1, want at least 0 and less than NumEmbeddings=3"},
+		{`{"padding_idx": 3}`, "PaddingIdx: got 3, want at least 0 and less than NumEmbeddings=3"},
+	})
 }
 
 // Padding 0 is not none, in JSON neither, and parameters that are only declared or blank
@@ -106,8 +90,7 @@ func TestEmbeddingConfig(t *testing.T) {
 		var c layers.EmbeddingConfig
 		require.NoError(t, json.Unmarshal([]byte(text), &c))
 		require.Equal(t, want, c)
-		back, err := json.Marshal(c)
-		require.NoError(t, err)
+		back := must(json.Marshal(c))
 		require.Equal(t, text, string(back))
 		for _, p := range []*layers.Params{layers.NewParams(tensor.Float64, 1), layers.NewBlankParams(tensor.Float32)} {
 			require.NotNil(t, must(layers.NewEmbedding(p.Scope(""), c)))

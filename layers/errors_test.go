@@ -17,9 +17,10 @@ import (
 
 // site is where a wrong layer is made, or a layer called wrongly.
 type site struct {
-	t *testing.T
-	s layers.Scope
-	b *layers.Build
+	t  *testing.T
+	at string
+	s  layers.Scope
+	b  *layers.Build
 }
 
 // x is an input of the graph.
@@ -30,14 +31,6 @@ func (c site) x(shape ...int) *G.Node {
 // ids are an input of the graph, all 0.
 func (c site) ids(shape ...int) *G.Node {
 	return input(c.t, c.b, fmt.Sprint("ids ", shape), tensor.New(tensor.WithShape(shape...), tensor.Of(tensor.Int)))
-}
-
-// must is for what goes before the error that a test is about.
-func must[L any](l L, err error) L {
-	if err != nil {
-		panic(err)
-	}
-	return l
 }
 
 // misplaced is an error and where it came up: the path below the scope.
@@ -56,145 +49,103 @@ func requirePlaces(t *testing.T, cases []misplaced) {
 			if at != "" {
 				at += ": "
 			}
-			err := c.err(site{t, p.Scope(scope), layers.NewBuild(p, layers.Eval)})
+			err := c.err(site{t, c.at, p.Scope(scope), layers.NewBuild(p, layers.Eval)})
 			require.EqualError(t, err, "layers: "+at+c.wantErr)
 		}
 	}
+}
+
+// creating is the error of a constructor at the row's path.
+func creating[C, L any](create func(layers.Scope, C) (L, error), c C) func(site) error {
+	return func(s site) error { return failed(create(s.s.Sub(s.at), c)) }
 }
 
 // The error of a constructor is that of Validate at the layer's path.
 func TestErrorsOfConstructorsSayWhere(t *testing.T) {
 	const heads = "NumHeads: got 5, want a divisor of OutDim=12"
 	fiveHeads := layers.AttentionConfig{EmbedDim: 12, NumHeads: 5}
+	narrow, gpt, seq2seq := gptBlock(), tinyGPT(), tinySeq2Seq()
+	narrow.MLP.EmbedDim, gpt.NumHeads, seq2seq.NumHeads = 5, 5, 5
 	requirePlaces(t, []misplaced{
-		{at: "", wantErr: "Linear: Out: got 0, want at least 1", err: func(c site) error {
-			_, err := layers.NewLinear(c.s, layers.LinearConfig{In: 2})
-			return err
-		}},
-		{at: "ln", wantErr: "Norm: EmbedDim: got 0, want at least 1", err: func(c site) error {
-			_, err := layers.NewNorm(c.s.Sub("ln"), layers.NormConfig{})
-			return err
-		}},
-		{at: "", wantErr: "MLP: EmbedDim: got 0, want at least 1", err: func(c site) error {
-			_, err := layers.NewMLP(c.s, layers.MLPConfig{})
-			return err
-		}},
-		{at: "attn", wantErr: "Attention: " + heads, err: func(c site) error {
-			_, err := layers.NewAttention(c.s.Sub("attn"), fiveHeads)
-			return err
-		}},
-		{at: "", wantErr: "AdditiveAttention: QueryDim: got 0, want at least 1", err: func(c site) error {
-			_, err := layers.NewAdditiveAttention(c.s, layers.AdditiveAttentionConfig{})
-			return err
-		}},
-		{at: "", wantErr: "Block: Attention." + heads, err: func(c site) error {
-			_, err := layers.NewBlock(c.s, layers.BlockConfig{Attention: fiveHeads})
-			return err
-		}},
-		{at: "", wantErr: "DecoderBlock: Block.MLP.EmbedDim: got 5, want Block.Attention.EmbedDim=12",
-			err: func(c site) error {
-				block := gptBlock()
-				block.MLP.EmbedDim = 5
-				_, err := layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block})
-				return err
-			}},
-		{at: "", wantErr: "DecoderBlock: Cross." + heads, err: func(c site) error {
-			_, err := layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: gptBlock(), Cross: fiveHeads})
-			return err
-		}},
-		{at: "", wantErr: "GPT: NumHeads: got 5, want a divisor of EmbedDim=12", err: func(c site) error {
-			config := tinyGPT()
-			config.NumHeads = 5
-			_, err := layers.NewGPT(c.s, config)
-			return err
-		}},
-		{at: "", wantErr: "Seq2Seq: NumHeads: got 5, want a divisor of EmbedDim=12", err: func(c site) error {
-			config := tinySeq2Seq()
-			config.NumHeads = 5
-			_, err := layers.NewSeq2Seq(c.s, config)
-			return err
-		}},
+		{"", "Linear: Out: got 0, want at least 1", creating(layers.NewLinear, layers.LinearConfig{In: 2})},
+		{"ln", "Norm: EmbedDim: got 0, want at least 1", creating(layers.NewNorm, layers.NormConfig{})},
+		{"", "MLP: EmbedDim: got 0, want at least 1", creating(layers.NewMLP, layers.MLPConfig{})},
+		{"attn", "Attention: " + heads, creating(layers.NewAttention, fiveHeads)},
+		{"", "AdditiveAttention: QueryDim: got 0, want at least 1",
+			creating(layers.NewAdditiveAttention, layers.AdditiveAttentionConfig{})},
+		{"", "Block: Attention." + heads, creating(layers.NewBlock, layers.BlockConfig{Attention: fiveHeads})},
+		{"", "DecoderBlock: Block.MLP.EmbedDim: got 5, want Block.Attention.EmbedDim=12",
+			creating(layers.NewDecoderBlock, layers.DecoderBlockConfig{Block: narrow})},
+		{"", "DecoderBlock: Cross." + heads,
+			creating(layers.NewDecoderBlock, layers.DecoderBlockConfig{Block: gptBlock(), Cross: fiveHeads})},
+		{"", "GPT: NumHeads: got 5, want a divisor of EmbedDim=12", creating(layers.NewGPT, gpt)},
+		{"", "Seq2Seq: NumHeads: got 5, want a divisor of EmbedDim=12", creating(layers.NewSeq2Seq, seq2seq)},
 	})
 }
 
 // The error of a Forward is that of the innermost layer it came up in, at its path.
 func TestErrorsOfForwardSayWhere(t *testing.T) {
-	const thin = "x: shape (2, 3, 5), want ([B,] T, 12)"
+	const thin = "shape (2, 3, 5), want ([B,] T, 12)"
+	book := gptBlock()
+	book.Attention.Layout, book.MLP.Layout = layers.Book, layers.Book
 	requirePlaces(t, []misplaced{
-		{at: "head", wantErr: "Linear: graph: Linear: weight: shape (7, 12), want (Out, In=5)", err: func(c site) error {
-			_, err := must(layers.NewLinear(c.s.Sub("head"), layers.LinearConfig{In: 12, Out: 7})).Forward(c.b, c.x(2, 3, 5))
-			return err
+		{"head", "Linear: graph: Linear: weight: shape (7, 12), want (Out, In=5)", func(c site) error {
+			l := must(layers.NewLinear(c.s.Sub("head"), layers.LinearConfig{In: 12, Out: 7}))
+			return failed(l.Forward(c.b, c.x(2, 3, 5)))
 		}},
-		{at: "", wantErr: "Norm: " + thin, err: func(c site) error {
-			_, err := must(layers.NewNorm(c.s, layers.NormConfig{EmbedDim: 12})).Forward(c.b, c.x(2, 3, 5))
-			return err
+		{"", "Norm: x: " + thin, func(c site) error {
+			return failed(must(layers.NewNorm(c.s, layers.NormConfig{EmbedDim: 12})).Forward(c.b, c.x(2, 3, 5)))
 		}},
-		{at: "", wantErr: "MLP: " + thin, err: func(c site) error {
-			_, err := must(layers.NewMLP(c.s, layers.MLPConfig{EmbedDim: 12})).Forward(c.b, c.x(2, 3, 5))
-			return err
+		{"", "MLP: x: " + thin, func(c site) error {
+			return failed(must(layers.NewMLP(c.s, layers.MLPConfig{EmbedDim: 12})).Forward(c.b, c.x(2, 3, 5)))
 		}},
-		{at: "attn", wantErr: "Attention: query: " + thin[len("x: "):], err: func(c site) error {
+		{"attn", "Attention: query: " + thin, func(c site) error {
 			l := must(layers.NewAttention(c.s.Sub("attn"),
 				layers.AttentionConfig{EmbedDim: 12, NumHeads: 2, ContextOnly: true, Layout: layers.PerHead}))
-			_, err := l.Forward(c.b, c.x(2, 3, 5))
-			return err
+			return failed(l.Forward(c.b, c.x(2, 3, 5)))
 		}},
-		{at: "", wantErr: "AdditiveAttention: key: got nil, want a node", err: func(c site) error {
-			_, err := must(layers.NewAdditiveAttention(c.s,
-				layers.AdditiveAttentionConfig{QueryDim: 12, KeyDim: 3, AttnDim: 2})).Forward(c.b, c.x(2, 3, 12), nil)
-			return err
+		{"", "AdditiveAttention: key: got nil, want a node", func(c site) error {
+			l := must(layers.NewAdditiveAttention(c.s, layers.AdditiveAttentionConfig{QueryDim: 12, KeyDim: 3, AttnDim: 2}))
+			return failed(l.Forward(c.b, c.x(2, 3, 12), nil))
 		}},
-		{at: "attn", wantErr: "Attention: query: " + thin[len("x: "):], err: func(c site) error {
-			_, err := must(layers.NewBlock(c.s, postNorm(gptBlock)())).Forward(c.b, layers.AttentionInput{Query: c.x(2, 3, 5)})
-			return err
+		{"attn", "Attention: query: " + thin, func(c site) error {
+			block := must(layers.NewBlock(c.s, postNorm(gptBlock)()))
+			return failed(block.Forward(c.b, layers.AttentionInput{Query: c.x(2, 3, 5)}))
 		}},
-		{at: "attn", wantErr: "Attention: graph: FusedAttention: lengths: shape (5), want (B) = (2)",
-			err: func(c site) error {
-				in := layers.AttentionInput{Query: c.x(2, 3, 12), Mask: mask.KeyLengths{Lengths: c.ids(5)}}
-				block := gptBlock()
-				block.Attention.Layout, block.MLP.Layout = layers.Book, layers.Book
-				_, err := must(layers.NewBlock(c.s, block)).Forward(c.b, in)
-				return err
-			}},
-		{at: "cross_attn", wantErr: "Attention: key: shape (2, 7, 5), want ([B,] S, 12)", err: func(c site) error {
+		{"attn", "Attention: graph: FusedAttention: lengths: shape (5), want (B) = (2)", func(c site) error {
+			in := layers.AttentionInput{Query: c.x(2, 3, 12), Mask: mask.KeyLengths{Lengths: c.ids(5)}}
+			return failed(must(layers.NewBlock(c.s, book)).Forward(c.b, in))
+		}},
+		{"cross_attn", "Attention: key: shape (2, 7, 5), want ([B,] S, 12)", func(c site) error {
 			block := gptBlock()
 			block.Attention.Layout = layers.Book
-			_, err := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block})).Forward(c.b,
-				layers.DecoderInput{X: c.x(2, 3, 12), Memory: c.x(2, 7, 5)})
-			return err
+			l := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block}))
+			return failed(l.Forward(c.b, layers.DecoderInput{X: c.x(2, 3, 12), Memory: c.x(2, 7, 5)}))
 		}},
-		{at: "", wantErr: "DecoderBlock: memory: got nil, want a node", err: func(c site) error {
-			_, err := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: gptBlock()})).Forward(c.b,
-				layers.DecoderInput{X: c.x(2, 3, 12)})
-			return err
+		{"", "DecoderBlock: memory: got nil, want a node", func(c site) error {
+			l := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: gptBlock()}))
+			return failed(l.Forward(c.b, layers.DecoderInput{X: c.x(2, 3, 12)}))
 		}},
-		{at: "", wantErr: "GPT: ids: shape (2, 13), want ([B,] T <= ContextLength=11)", err: func(c site) error {
-			_, err := must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 13))
-			return err
+		{"", "GPT: ids: shape (2, 13), want ([B,] T <= ContextLength=11)", func(c site) error {
+			return failed(must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 13)))
 		}},
-		{at: "", wantErr: "GPT: graph: LinearCrossEntropy: targets: shape (2, 5), want (2, 3)", err: func(c site) error {
-			_, err := must(layers.NewGPT(c.s, tinyGPT())).Loss(c.b, c.ids(2, 3), c.ids(2, 5))
-			return err
+		{"", "GPT: graph: LinearCrossEntropy: targets: shape (2, 5), want (2, 3)", func(c site) error {
+			return failed(must(layers.NewGPT(c.s, tinyGPT())).Loss(c.b, c.ids(2, 3), c.ids(2, 5)))
 		}},
-		{at: "", wantErr: "GPT: graph: PositionRows: start: got float32, want int or int64", err: func(c site) error {
+		{"", "GPT: graph: PositionRows: start: got float32, want int or int64", func(c site) error {
 			m := must(layers.NewGPT(c.s, tinyGPT()))
-			_, err := m.ForwardCached(c.b, c.ids(2, 3), c.x(1), must(m.NewCache(graph.KVCacheConfig{Batch: 2})))
-			return err
+			return failed(m.ForwardCached(c.b, c.ids(2, 3), c.x(1), must(m.NewCache(graph.KVCacheConfig{Batch: 2}))))
 		}},
-		{at: "transformer.wpe.weight", wantErr: "got a parameter of another set, want one of the build's own Params",
-			err: func(c site) error {
-				c.b = layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Eval)
-				_, err := must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 3))
-				return err
+		{"transformer.wpe.weight", "got a parameter of another set, want one of the build's own Params", func(c site) error {
+			c.b = layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Eval)
+			return failed(must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 3)))
+		}},
+		{"transformer.decoder.layers.0.multihead_attn", "Attention: key: shape (2, 7, 5), want ([B,] S, 12)",
+			func(c site) error {
+				return failed(must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Decode(c.b, c.ids(2, 3), c.x(2, 7, 5), nil))
 			}},
-		{at: "transformer.decoder.layers.0.multihead_attn", wantErr: "Attention: key: shape (2, 7, 5), want ([B,] S, 12)",
-			err: func(c site) error {
-				_, err := must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Decode(c.b, c.ids(2, 3), c.x(2, 7, 5), nil)
-				return err
-			}},
-		{at: "", wantErr: "Seq2Seq: graph: CrossEntropy: targets: shape (2, 5), want (2, 3)", err: func(c site) error {
-			_, err := must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Loss(c.b, c.ids(2, 7), c.ids(2, 3), nil, c.ids(2, 5))
-			return err
+		{"", "Seq2Seq: graph: CrossEntropy: targets: shape (2, 5), want (2, 3)", func(c site) error {
+			return failed(must(layers.NewSeq2Seq(c.s, tinySeq2Seq())).Loss(c.b, c.ids(2, 7), c.ids(2, 3), nil, c.ids(2, 5)))
 		}},
 	})
 }

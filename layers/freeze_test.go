@@ -46,8 +46,7 @@ func TestFreeze(t *testing.T) {
 	require.False(t, p.Frozen("b.e"))
 	require.ErrorContains(t, new(layers.Params).Freeze("a"), "want a pattern of the 0 parameters' names")
 
-	declared, err := layers.Declare(layers.NewLinear, layers.LinearConfig{In: 3, Out: 4, Bias: true})
-	require.NoError(t, err)
+	declared := must(layers.Declare(layers.NewLinear, layers.LinearConfig{In: 3, Out: 4, Bias: true}))
 	require.NoError(t, declared.Freeze("bias"))
 	require.Equal(t, 4, declared.CountFrozen(), "without values too")
 }
@@ -62,21 +61,18 @@ type backward struct {
 // backwardOf returns the backward pass of a GPT of which the patterns freeze a part.
 func backwardOf(t *testing.T, freeze ...string) backward {
 	p := layers.NewParams(tensor.Float64, 3)
-	model, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 11, ContextLength: 5, EmbedDim: 6, NumLayers: 2,
-		NumHeads: 2, Activation: "gelu", Bias: true, TieWordEmbeddings: true})
-	require.NoError(t, err)
+	model := must(layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 11, ContextLength: 5, EmbedDim: 6, NumLayers: 2,
+		NumHeads: 2, Activation: "gelu", Bias: true, TieWordEmbeddings: true}))
 	require.NoError(t, p.Freeze(freeze...))
 	b := layers.NewBuild(p, layers.Train)
 	ids := tensor.New(tensor.WithShape(2, 5), tensor.WithBacking([]int{3, 1, 4, 1, 5, 9, 2, 6, 5, 3}))
 	x := b.InputOf(tensor.Int, "ids", 2, 5)
 	loss := b.Of(G.Sum(b.Of(G.Square(b.Of(model.Forward(b, x))))))
 	require.NoError(t, b.Err())
-	grads, err := G.Grad(loss, b.Learnables()...)
-	require.NoError(t, err)
+	grads := must(G.Grad(loss, b.Learnables()...))
 	require.NoError(t, G.Let(x, ids))
 	wanted := append(G.Nodes{loss}, grads...)
-	m, err := machine.New(wanted...)
-	require.NoError(t, err)
+	m := must(machine.New(wanted...))
 	require.NoError(t, m.RunAll())
 	all := backward{ops: map[string]int{}, planned: m.Memory().Planned, grads: map[string][]float64{}}
 	for _, n := range b.Graph().ExactSubgraphRoots(wanted...).AllNodes() {

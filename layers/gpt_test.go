@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"attention/internal/golden"
+	"attention/internal/refusal"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -18,8 +19,7 @@ import (
 func newGPT(t testing.TB, dt tensor.Dtype, c layers.GPTConfig) (*layers.Decoder, *layers.Params) {
 	t.Helper()
 	p := layers.NewParams(dt, 3)
-	m, err := layers.NewGPT(p.Scope(""), c)
-	require.NoError(t, err)
+	m := must(layers.NewGPT(p.Scope(""), c))
 	require.Equal(t, c.Decoder(), m.Config())
 	return m, p
 }
@@ -79,8 +79,7 @@ func TestGPTCountOfGPT2(t *testing.T) {
 		{config: released(48, 1600, 25), want: 1_557_611_200},
 	} {
 		require.NoError(t, c.config.Validate())
-		p, err := layers.Declare(layers.NewGPT, c.config)
-		require.NoError(t, err)
+		p := must(layers.Declare(layers.NewGPT, c.config))
 		require.Equal(t, c.want, p.Count())
 	}
 }
@@ -98,8 +97,7 @@ func TestGPTDeclared(t *testing.T) {
 		}
 		m, p := newGPT(t, tensor.Float64, c)
 		require.Same(t, p, m.Params())
-		declared, err := layers.Declare(layers.NewGPT, c)
-		require.NoError(t, err)
+		declared := must(layers.Declare(layers.NewGPT, c))
 		require.Equal(t, shapes(p), shapes(declared), "%+v", c)
 		require.Equal(t, p.Count(), declared.Count())
 		elements := 0
@@ -183,8 +181,7 @@ func TestGPTSeesNoLaterToken(t *testing.T) {
 	m, p := newGPT(t, tensor.Float64, tinyGPT())
 	logits := func(ids []int) []float64 {
 		b := layers.NewBuild(p, layers.Eval)
-		out, err := m.Forward(b, input(t, b, "ids", tensor.New(tensor.WithBacking(ids))))
-		require.NoError(t, err)
+		out := must(m.Forward(b, input(t, b, "ids", tensor.New(tensor.WithBacking(ids)))))
 		return values(t, out)[0]
 	}
 	whole := logits([]int{4, 9, 9, 0, 12})
@@ -196,44 +193,29 @@ func TestGPTSeesNoLaterToken(t *testing.T) {
 }
 
 func TestGPTRefuses(t *testing.T) {
-	for _, row := range []struct {
-		wantErr string
-		change  func(c *layers.GPTConfig)
-	}{
-		{wantErr: "VocabSize: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.VocabSize = 0 }},
-		{wantErr: "ContextLength: got -1, want at least 1", change: func(c *layers.GPTConfig) { c.ContextLength = -1 }},
-		{wantErr: "EmbedDim: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.EmbedDim = 0 }},
-		{wantErr: "NumLayers: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.NumLayers = 0 }},
-		{wantErr: "NumHeads: got 0, want at least 1", change: func(c *layers.GPTConfig) { c.NumHeads = 0 }},
-		{wantErr: "Activation: got \"tanh\", want gelu_new",
-			change: func(c *layers.GPTConfig) { c.Activation = "tanh" }},
-		{wantErr: "EmbeddingDropout: got 1, want a number from 0 to below 1",
-			change: func(c *layers.GPTConfig) { c.EmbeddingDropout = 1 }},
-		{wantErr: "AttentionDropout: got NaN, want a number from 0 to below 1",
-			change: func(c *layers.GPTConfig) { c.AttentionDropout = math.NaN() }},
-		{wantErr: "ResidualDropout: got -1, want a number from 0 to below 1",
-			change: func(c *layers.GPTConfig) { c.ResidualDropout = -1 }},
-		{wantErr: "NumHeads: got 5, want a divisor of EmbedDim=12",
-			change: func(c *layers.GPTConfig) { c.NumHeads = 5 }},
-		{wantErr: "NumKVHeads: got 2, want 0 or a divisor", change: func(c *layers.GPTConfig) { c.NumKVHeads = 2 }},
-		{wantErr: "DimFeedforward: got -1, want at least 0",
-			change: func(c *layers.GPTConfig) { c.DimFeedforward = -1 }},
-		{wantErr: "Eps: got -1, want a finite number", change: func(c *layers.GPTConfig) { c.Eps = -1 }},
-		{wantErr: "VocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight",
-			change: func(c *layers.GPTConfig) { c.VocabSize = math.MaxInt32 }},
-		{wantErr: "ContextLength: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight",
-			change: func(c *layers.GPTConfig) { c.ContextLength = math.MaxInt32 }},
-		{wantErr: "VocabSize: got 13 for EmbedDim=9223372036854775807, want at most",
-			change: func(c *layers.GPTConfig) { c.EmbedDim = math.MaxInt }},
-	} {
-		c := tinyGPT()
-		row.change(&c)
-		require.ErrorContains(t, c.Validate(), "layers: GPT: "+row.wantErr)
-		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewGPT(p.Scope(""), c)
-		require.ErrorContains(t, err, row.wantErr)
-		require.Zero(t, p.Len(), "nothing is left behind")
-	}
+	refuses(t, "GPT", layers.NewGPT, tinyGPT(), refusal.Rows{
+		{`{"vocab_size": 0}`, "VocabSize: got 0, want at least 1"},
+		{`{"n_positions": -1}`, "ContextLength: got -1, want at least 1"},
+		{`{"n_embd": 0}`, "EmbedDim: got 0, want at least 1"},
+		{`{"n_layer": 0}`, "NumLayers: got 0, want at least 1"},
+		{`{"n_head": 0}`, "NumHeads: got 0, want at least 1"},
+		{`{"activation_function": "tanh"}`,
+			`Activation: got "tanh", want gelu_new, gelu_pytorch_tanh, gelu, relu, relu2 or silu`},
+		{`{"embd_pdrop": 1}`, "EmbeddingDropout: got 1, want a number from 0 to below 1"},
+		{func(c *layers.GPTConfig) { c.AttentionDropout = math.NaN() },
+			"AttentionDropout: got NaN, want a number from 0 to below 1"},
+		{`{"resid_pdrop": -1}`, "ResidualDropout: got -1, want a number from 0 to below 1"},
+		{`{"n_head": 5}`, "NumHeads: got 5, want a divisor of EmbedDim=12"},
+		{`{"n_kv_head": 2}`, "NumKVHeads: got 2, want 0 or a divisor of NumHeads=3"},
+		{`{"n_inner": -1}`, "DimFeedforward: got -1, want at least 0"},
+		{`{"layer_norm_epsilon": -1}`, "Eps: got -1, want a finite number of at least 0"},
+		{`{"vocab_size": 2147483647}`,
+			"VocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight"},
+		{`{"n_positions": 2147483647}`,
+			"ContextLength: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight"},
+		{`{"n_embd": 9223372036854775807}`,
+			"VocabSize: got 13 for EmbedDim=9223372036854775807, want at most 2147483647 elements in a weight"},
+	})
 	m, p := newGPT(t, tensor.Float32, tinyGPT())
 	b := layers.NewBuild(p, layers.Eval)
 	for _, row := range []struct {

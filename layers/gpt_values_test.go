@@ -182,16 +182,14 @@ func TestTransformersEqualPyTorch(t *testing.T) {
 
 func testModule(t *testing.T, c torchCase, make func(s layers.Scope) (module, error)) {
 	p := layers.NewParams(c.dt, 1)
-	m, err := make(p.Scope(""))
-	require.NoError(t, err)
+	m := must(make(p.Scope("")))
 	require.ElementsMatch(t, c.entries("param."), names(p), "the names of state_dict")
 	for name := range p.All() {
 		require.NoError(t, p.Set(name, c.load("param."+name)))
 	}
 	b := layers.NewBuild(p, layers.Train) // no dropout was asked for
 	in := c.named(t, b, "x", "memory", "source", "ids", "targets", "lengths")
-	out, err := m.forward(b, in)
-	require.NoError(t, err)
+	out := must(m.forward(b, in))
 	wrt := b.Learnables()
 	require.Len(t, wrt, p.Len())
 	for _, name := range []string{"x", "memory"} {
@@ -201,8 +199,7 @@ func testModule(t *testing.T, c torchCase, make func(s layers.Scope) (module, er
 	}
 	loss, dloss := out, "dout"
 	if m.loss != nil {
-		loss, err = m.loss(b, in)
-		require.NoError(t, err)
+		loss = must(m.loss(b, in))
 		dloss = ""
 	}
 	grads := c.grads(t, b, loss, dloss, wrt)
@@ -223,8 +220,7 @@ func testModule(t *testing.T, c torchCase, make func(s layers.Scope) (module, er
 // run computes nodes of one graph.
 func run(t testing.TB, nodes ...*G.Node) {
 	t.Helper()
-	m, err := machine.New(nodes...)
-	require.NoError(t, err)
+	m := must(machine.New(nodes...))
 	require.NoError(t, m.RunAll())
 }
 
@@ -255,11 +251,9 @@ func (c torchCase) named(t *testing.T, b *layers.Build, names ...string) map[str
 // grads are those of a loss, or of a result into which the entry dout flows.
 func (c torchCase) grads(t *testing.T, b *layers.Build, of *G.Node, dout string, wrt G.Nodes) G.Nodes {
 	if dout == "" {
-		grads, err := G.Grad(of, wrt...)
-		require.NoError(t, err)
+		grads := must(G.Grad(of, wrt...))
 		return grads
 	}
-	grads, err := G.Backpropagate(G.Nodes{of}, G.Nodes{input(t, b, dout, c.load(dout))}, wrt)
-	require.NoError(t, err)
+	grads := must(G.Backpropagate(G.Nodes{of}, G.Nodes{input(t, b, dout, c.load(dout))}, wrt))
 	return grads
 }

@@ -31,8 +31,7 @@ func TestGPTConfigJSON(t *testing.T) {
 	} {
 		c := want
 		change(&c)
-		out, err := json.Marshal(c)
-		require.NoError(t, err)
+		out := must(json.Marshal(c))
 		var back layers.GPTConfig
 		require.NoError(t, json.Unmarshal(out, &back))
 		require.Equal(t, c, back)
@@ -67,8 +66,7 @@ func TestGPTConfigMerges(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(c.text), &got))
 		require.Equal(t, c.want, got, c.reason)
 	}
-	text, err := json.Marshal(layers.GPTConfig{})
-	require.NoError(t, err)
+	text := must(json.Marshal(layers.GPTConfig{}))
 	require.Contains(t, string(text), `"activation_function":"gelu"`)
 }
 
@@ -88,11 +86,9 @@ func FuzzGPTConfig(f *testing.F) {
 		if json.Unmarshal(text, &c) != nil || c.Validate() != nil {
 			return
 		}
-		p, err := layers.Declare(layers.NewGPT, c)
-		require.NoError(t, err)
+		p := must(layers.Declare(layers.NewGPT, c))
 		require.Positive(t, p.Count())
-		again, err := json.Marshal(c)
-		require.NoError(t, err)
+		again := must(json.Marshal(c))
 		var back layers.GPTConfig
 		require.NoError(t, json.Unmarshal(again, &back))
 		require.Equal(t, c, back)

@@ -93,8 +93,7 @@ func TestGPTBeginsAsTorchWithBiases(t *testing.T) {
 
 // at returns an element of a tensor.
 func at(t *testing.T, d *tensor.Dense, i ...int) any {
-	v, err := d.At(i...)
-	require.NoError(t, err)
+	v := must(d.At(i...))
 	return v
 }
 
@@ -103,27 +102,23 @@ func at(t *testing.T, d *tensor.Dense, i ...int) any {
 func TestGPTInitializer(t *testing.T) {
 	c := bookConfig()
 	c.QKVBias = nil
-	torch, err := layers.Declare(layers.NewGPT, c)
-	require.NoError(t, err)
+	torch := must(layers.Declare(layers.NewGPT, c))
 	c.Initializer = ""
-	gpt2, err := layers.Declare(layers.NewGPT, c)
-	require.NoError(t, err)
+	gpt2 := must(layers.Declare(layers.NewGPT, c))
 	require.Equal(t, maps.Collect(gpt2.Shapes()), maps.Collect(torch.Shapes()))
-	bare, err := layers.Declare(layers.NewGPT, bookConfig())
-	require.NoError(t, err)
+	bare := must(layers.Declare(layers.NewGPT, bookConfig()))
 	require.Equal(t, gpt2.Len()-4, bare.Len())
 	for name := range bare.Shapes() {
 		require.NotContains(t, name, "c_attn.bias")
 	}
 	c.Bias, c.QKVBias = false, new(true)
-	only, err := layers.Declare(layers.NewGPT, c)
-	require.NoError(t, err)
+	only := must(layers.Declare(layers.NewGPT, c))
 	for name := range only.Shapes() {
 		require.Equal(t, strings.HasSuffix(name, "c_attn.bias"), strings.HasSuffix(name, ".bias"), name)
 	}
 
 	blank := layers.NewBlankParams(tensor.Float32)
-	_, err = layers.NewGPT(blank.Scope(""), bookConfig())
+	_, err := layers.NewGPT(blank.Scope(""), bookConfig())
 	require.NoError(t, err)
 	for name, v := range blank.All() {
 		require.Equal(t, make([]float32, v.Size()), v.Float32s(), name)
@@ -131,8 +126,7 @@ func TestGPTInitializer(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	_, err = layers.NewGPT(p.Scope("a"), bookConfig())
 	require.NoError(t, err)
-	v, err := p.Scope("").Param("after", layers.Normal(0, 1), 2)
-	require.NoError(t, err)
+	v := must(p.Scope("").Param("after", layers.Normal(0, 1), 2))
 	require.NotZero(t, v.Value().Float32s()[0], "what is made after the model is drawn as before")
 
 	c.Initializer = "keras"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"attention/internal/golden"
+	"attention/internal/refusal"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -32,8 +33,7 @@ func TestGRUEqualsPyTorch(t *testing.T) {
 				config: layers.GRUConfig{InputSize: 7, HiddenSize: 3, NumLayers: 2, Bias: true, Bidirectional: true}},
 			{name: "gru_single", state: true, config: layers.GRUConfig{InputSize: 7, HiddenSize: 11, Bias: true}},
 		} {
-			l, err := layers.NewGRU(params.Scope(c.name), c.config)
-			require.NoError(t, err)
+			l := must(layers.NewGRU(params.Scope(c.name), c.config))
 			want := torchCase{file, c.name + "." + p.label + ".", p.dt, p.tol}
 			names := want.entries("param.")
 			for _, name := range names {
@@ -60,9 +60,8 @@ func TestGRUEqualsPyTorch(t *testing.T) {
 				wrt, entries = append(wrt, n), append(entries, "grad."+strings.TrimPrefix(n.Name(), c.name+"."))
 			}
 			require.Len(t, b.Learnables(), len(names))
-			grads, err := G.Backpropagate(G.Nodes{out, end},
-				G.Nodes{input(t, b, "dout", want.load("dout")), input(t, b, "dend", want.load("dend"))}, wrt)
-			require.NoError(t, err)
+			grads := must(G.Backpropagate(G.Nodes{out, end},
+				G.Nodes{input(t, b, "dout", want.load("dout")), input(t, b, "dend", want.load("dend"))}, wrt))
 			nodes := append(G.Nodes{out, end}, grads...)
 			got := values(t, nodes...)
 			clearBeyond(got[0], lengths, out.Shape())
@@ -125,21 +124,12 @@ func TestGRURefusesWrongInput(t *testing.T) {
 }
 
 func TestWrongGRUsAreRefused(t *testing.T) {
-	for _, c := range []struct {
-		config  layers.GRUConfig
-		wantErr string
-	}{
-		{wantErr: "InputSize: got 0, want at least 1"},
-		{config: layers.GRUConfig{InputSize: 1}, wantErr: "HiddenSize: got 0, want at least 1"},
-		{config: layers.GRUConfig{InputSize: 1, HiddenSize: 1, NumLayers: -1}, wantErr: "NumLayers: got -1, want at least 0"},
-		{config: layers.GRUConfig{InputSize: 1, HiddenSize: math.MaxInt},
-			wantErr: "HiddenSize: got 9223372036854775807, want at most 715827882"},
-		{config: layers.GRUConfig{InputSize: 1, HiddenSize: 1 << 20},
-			wantErr: "HiddenSize: got 1048576 for InputSize=1, want at most 2147483647 elements in a weight"},
-	} {
-		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewGRU(p.Scope("rnn"), c.config)
-		require.EqualError(t, err, "layers: rnn: GRU: "+c.wantErr)
-		require.Zero(t, p.Len())
-	}
+	refuses(t, "GRU", layers.NewGRU, layers.GRUConfig{InputSize: 1, HiddenSize: 1}, refusal.Rows{
+		{`{"input_size": 0}`, "InputSize: got 0, want at least 1"},
+		{`{"hidden_size": 0}`, "HiddenSize: got 0, want at least 1"},
+		{`{"num_layers": -1}`, "NumLayers: got -1, want at least 0"},
+		{`{"hidden_size": 9223372036854775807}`, "HiddenSize: got 9223372036854775807, want at most 715827882"},
+		{`{"hidden_size": 1048576}`,
+			"HiddenSize: got 1048576 for InputSize=1, want at most 2147483647 elements in a weight"},
+	})
 }

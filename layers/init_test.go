@@ -53,8 +53,7 @@ func TestInitialValuesArePyTorchs(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	first := func(seed int64) any {
 		p := layers.NewParams(tensor.Float64, seed)
-		w, err := p.Scope("").Param("w", layers.Normal(0, 1), 3, 5)
-		require.NoError(t, err)
+		w := must(p.Scope("").Param("w", layers.Normal(0, 1), 3, 5))
 		return w.Value().Data()
 	}
 	require.Equal(t, first(1), first(1))
@@ -65,8 +64,7 @@ func TestSeeds(t *testing.T) {
 func TestInits(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	values := func(name string, i layers.Init) []float64 {
-		w, err := p.Scope("").Param(name, i, 100, 100)
-		require.NoError(t, err)
+		w := must(p.Scope("").Param(name, i, 100, 100))
 		return w.Value().Data().([]float64)
 	}
 	require.Equal(t, make([]float64, 10000), values("zero", layers.Init{}))

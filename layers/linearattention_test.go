@@ -10,6 +10,7 @@ import (
 	"attention/graph"
 	"attention/graph/mask"
 	"attention/internal/golden"
+	"attention/internal/refusal"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -26,8 +27,7 @@ func linearForms(t testing.TB) map[string]layers.LinearAttentionConfig {
 		if form == "grouped" {
 			name = "gated_delta_net"
 		}
-		c, err := layers.LinearAttentionOf(name)
-		require.NoError(t, err)
+		c := must(layers.LinearAttentionOf(name))
 		c.EmbedDim, c.NumHeads = 12, 4
 		if form == "grouped" {
 			c.NumKVHeads = 2
@@ -46,8 +46,7 @@ func linearLayer(
 ) (*layers.LinearAttention, *layers.Params) {
 	t.Helper()
 	p := layers.NewParams(want.dt, 1)
-	l, err := layers.NewLinearAttention(p.Scope(""), c)
-	require.NoError(t, err)
+	l := must(layers.NewLinearAttention(p.Scope(""), c))
 	require.ElementsMatch(t, want.entries("param."), slices.Collect(maps.Keys(maps.Collect(p.Shapes()))))
 	for _, name := range want.entries("param.") {
 		require.NoError(t, p.Set(name, want.load("param."+name)))
@@ -75,18 +74,15 @@ func TestLinearAttentionEqualsPyTorch(t *testing.T) {
 		l, p := linearLayer(t, want, c)
 		b := layers.NewBuild(p, layers.Train)
 		x := input(t, b, "x", want.load("x"))
-		out, err := l.Forward(b, x)
-		require.NoError(t, err)
+		out := must(l.Forward(b, x))
 		lengths := input(t, b, "lengths", tensor.New(tensor.WithBacking([]int64{67, 13})))
-		short, err := l.Attend(b, layers.AttentionInput{Query: x, Mask: mask.KeyLengths{Lengths: lengths}})
-		require.NoError(t, err)
+		short := must(l.Attend(b, layers.AttentionInput{Query: x, Mask: mask.KeyLengths{Lengths: lengths}}))
 		wrt, entries := G.Nodes{x}, []string{"out", "short", "dx"}
 		for _, n := range b.Learnables() {
 			wrt, entries = append(wrt, n), append(entries, "grad."+n.Name())
 		}
 		require.Len(t, b.Learnables(), len(want.entries("grad.")))
-		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", want.load("dout"))}, wrt)
-		require.NoError(t, err)
+		grads := must(G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", want.load("dout"))}, wrt))
 		nodes := append(G.Nodes{out, short}, grads...)
 		all := values(t, nodes...)
 		if want.dt == tensor.Float64 { // Gorgonia's own machine computes the same
@@ -113,8 +109,7 @@ func TestLinearAttentionCache(t *testing.T) {
 	eachLinear(t, func(t *testing.T, want torchCase, c layers.LinearAttentionConfig) {
 		const B, T, E = 2, 67, 12
 		l, p := linearLayer(t, want, c)
-		cache, err := l.NewCache(B)
-		require.NoError(t, err)
+		cache := must(l.NewCache(B))
 		size := cache.Bytes()
 		x, out := want.file.Float64(want.prefix+"x"), want.file.Float64(want.prefix+"out")
 		for range 2 {
@@ -123,9 +118,8 @@ func TestLinearAttentionCache(t *testing.T) {
 				rows := func(x []float64) []float64 { return columns(x, T*E, from*E, (from+n)*E) }
 				b := layers.NewBuild(p, layers.Eval)
 				start := input(t, b, "start", tensor.New(tensor.FromScalar(from)))
-				y, err := l.Attend(b, layers.AttentionInput{Query: input(t, b, "x", golden.Dense(want.dt, rows(x), B, n, E)),
-					Cache: cache, Start: start})
-				require.NoError(t, err)
+				y := must(l.Attend(b, layers.AttentionInput{Query: input(t, b, "x", golden.Dense(want.dt, rows(x), B, n, E)),
+					Cache: cache, Start: start}))
 				golden.Close(t, fmt.Sprint("tokens from ", from), rows(out), values(t, y)[0], want.tol, want.tol)
 				from += n
 				require.Equal(t, from, cache.Len())
@@ -144,8 +138,7 @@ func TestLinearAttentionWeights(t *testing.T) {
 	eachLinear(t, func(t *testing.T, want torchCase, c layers.LinearAttentionConfig) {
 		c.Norm, c.Gate, c.ConvSize, c.NumKVHeads = false, false, 0, 0
 		p := layers.NewParams(want.dt, 5)
-		l, err := layers.NewLinearAttention(p.Scope(""), c)
-		require.NoError(t, err)
+		l := must(layers.NewLinearAttention(p.Scope(""), c))
 		b := layers.NewBuild(p, layers.Eval)
 		x := input(t, b, "x", want.load("x"))
 		out, weights := b.Of(l.Forward(b, x)), b.Of(l.Weights(b, layers.AttentionInput{Query: x}))
@@ -176,11 +169,10 @@ func TestLinearAttentionWeights(t *testing.T) {
 
 // Initial decays are those of Mamba-2: time steps between 1e-3 and 0.1, rates below 16.
 func TestLinearAttentionBegins(t *testing.T) {
-	c, err := layers.LinearAttentionOf("gated_delta_net")
-	require.NoError(t, err)
+	c := must(layers.LinearAttentionOf("gated_delta_net"))
 	c.EmbedDim, c.NumHeads, c.HeadDim = 8, 512, 1
 	p := layers.NewParams(tensor.Float64, 1)
-	_, err = layers.NewLinearAttention(p.Scope(""), c)
+	_, err := layers.NewLinearAttention(p.Scope(""), c)
 	require.NoError(t, err)
 	rates, _ := p.Get("A_log")
 	bias, _ := p.Get("dt_bias")
@@ -203,8 +195,7 @@ func TestLinearAttentionBegins(t *testing.T) {
 // deltaDecoder has three delta layers to one of full attention.
 func deltaDecoder(t testing.TB) layers.DecoderConfig {
 	c := tinyDecoder()
-	form, err := layers.LinearAttentionOf("gated_delta_net")
-	require.NoError(t, err)
+	form := must(layers.LinearAttentionOf("gated_delta_net"))
 	c.Blocks = c.Blocks[:1:1]
 	delta := c.Blocks[0]
 	delta.Linear = &form
@@ -233,12 +224,10 @@ func TestDecoderOfLinearLayers(t *testing.T) {
 	calls := b.LinearCalls("model.layers.[0-3].self_attn")
 	require.Len(t, calls, 3)
 	require.Equal(t, "model.layers.2.self_attn", calls[2].Path)
-	weights, err := calls[2].Weights()
-	require.NoError(t, err)
+	weights := must(calls[2].Weights())
 	require.Equal(t, tensor.Shape{2, 6, n, n}, weights.Shape())
 	want := values(t, whole)[0]
-	cache, err := m.NewCache(graph.KVCacheConfig{Batch: 2})
-	require.NoError(t, err)
+	cache := must(m.NewCache(graph.KVCacheConfig{Batch: 2}))
 	for from := 0; from < n; {
 		to := min(from+1+from%3, n)
 		b := layers.NewBuild(p, layers.Eval)
@@ -252,7 +241,7 @@ func TestDecoderOfLinearLayers(t *testing.T) {
 
 	b = layers.NewBuild(p, layers.Eval)
 	b.Mask(mask.Prefix{N: 1}, "*")
-	_, err = m.Forward(b, input(t, b, "ids", ids))
+	_, err := m.Forward(b, input(t, b, "ids", ids))
 	require.ErrorContains(t, err, "layers: model.layers.0.self_attn: LinearAttention: change: got a mask or factors of heads "+
 		"from the build, want none")
 }
@@ -263,28 +252,19 @@ func TestLinearAttentionConfigs(t *testing.T) {
 		Gate: true, Normalize: true}
 	requireNoZero(t, full)
 	requireRoundTrip(t, full)
-	for _, row := range []struct {
-		change func(c *layers.LinearAttentionConfig)
-		want   string
-	}{
-		{func(c *layers.LinearAttentionConfig) { c.EmbedDim = 0 }, "EmbedDim: got 0, want at least 1"},
-		{func(c *layers.LinearAttentionConfig) { c.HeadDim, c.NumHeads, c.NumKVHeads = 0, 3, 0 },
+	valid := full
+	valid.Normalize = false
+	refuses(t, "LinearAttention", layers.NewLinearAttention, valid, refusal.Rows{
+		{`{"d_in": 0}`, "EmbedDim: got 0, want at least 1"},
+		{`{"head_dim": 0, "num_heads": 3, "num_kv_heads": 0}`,
 			"NumHeads: got 3 for EmbedDim=8, want a divisor of it, or HeadDim"},
-		{func(c *layers.LinearAttentionConfig) { c.NumKVHeads = 3 }, "NumKVHeads: got 3, want a divisor of NumHeads=2"},
-		{func(c *layers.LinearAttentionConfig) { c.ConvSize = 1 }, "ConvSize: got 1, want 0 or at least 2 tokens"},
-		{func(c *layers.LinearAttentionConfig) {},
-			"Normalize: got true, want it with Features and without Delta: weights are above 0 then"},
-		{func(c *layers.LinearAttentionConfig) { c.Norm = false; c.Normalize = false },
-			"NormEps: got 1e-06 without Norm, want both"},
-		{func(c *layers.LinearAttentionConfig) { c.Normalize, c.Decay = false, "all" },
-			`Decay: got "all", want one of fixed, head, channel`},
-		{func(c *layers.LinearAttentionConfig) { c.Normalize, c.Features = false, "relu" },
-			`Features: got "relu", want one of elu`},
-	} {
-		c := full
-		row.change(&c)
-		require.EqualError(t, c.Validate(), "layers: LinearAttention: "+row.want)
-	}
+		{`{"num_kv_heads": 3}`, "NumKVHeads: got 3, want a divisor of NumHeads=2"},
+		{`{"conv_size": 1}`, "ConvSize: got 1, want 0 or at least 2 tokens"},
+		{`{"normalize": true}`, "Normalize: got true, want it with Features and without Delta: weights are above 0 then"},
+		{`{"norm": false}`, "NormEps: got 1e-06 without Norm, want both"},
+		{`{"decay": "all"}`, `Decay: got "all", want one of fixed, head, channel`},
+		{`{"features": "relu"}`, `Features: got "relu", want one of elu`},
+	})
 	_, err := layers.LinearAttentionOf("mamba")
 	require.EqualError(t, err, `layers: LinearAttention: form: got "mamba", want one of `+
 		"delta_net, gated_delta_net, gla, linear, retention")
@@ -292,8 +272,7 @@ func TestLinearAttentionConfigs(t *testing.T) {
 
 func TestLinearAttentionRefuses(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewLinearAttention(p.Scope("a"), layers.LinearAttentionConfig{EmbedDim: 6, NumHeads: 2})
-	require.NoError(t, err)
+	l := must(layers.NewLinearAttention(p.Scope("a"), layers.LinearAttentionConfig{EmbedDim: 6, NumHeads: 2}))
 	for _, row := range []struct {
 		change func(b *layers.Build, in *layers.AttentionInput)
 		want   string

@@ -30,12 +30,10 @@ func TestNormDefaults(t *testing.T) {
 			want: []float64{1e-3 / math.Sqrt(square+1), 2e-3 / math.Sqrt(square+1), 6e-3 / math.Sqrt(square+1)}},
 	} {
 		p := layers.NewParams(tensor.Float64, 1)
-		l, err := layers.NewNorm(p.Scope(""), c.config)
-		require.NoError(t, err)
+		l := must(layers.NewNorm(p.Scope(""), c.config))
 		requireDeclared(t, p, layers.NewNorm, c.config)
 		b := layers.NewBuild(p, layers.Eval)
-		out, err := l.Forward(b, input(t, b, "x", x))
-		require.NoError(t, err)
+		out := must(l.Forward(b, input(t, b, "x", x)))
 		require.InDeltaSlice(t, c.want, values(t, out)[0], 1e-12)
 	}
 }

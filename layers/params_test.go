@@ -16,13 +16,9 @@ import (
 func some(t *testing.T, dt tensor.Dtype) (p *layers.Params, a, c, d layers.Param) {
 	t.Helper()
 	p = layers.NewParams(dt, 1)
-	var err error
-	a, err = p.Scope("").Param("a", layers.Constant(1), 2, 3)
-	require.NoError(t, err)
-	c, err = p.Scope("b").Param("c", layers.Constant(2), 5)
-	require.NoError(t, err)
-	d, err = p.Scope("").Sub("b").Param("d", layers.Constant(3), 1, 1, 7)
-	require.NoError(t, err)
+	a = must(p.Scope("").Param("a", layers.Constant(1), 2, 3))
+	c = must(p.Scope("b").Param("c", layers.Constant(2), 5))
+	d = must(p.Scope("").Sub("b").Param("d", layers.Constant(3), 1, 1, 7))
 	return p, a, c, d
 }
 
@@ -57,8 +53,7 @@ func TestScopes(t *testing.T) {
 		"y.w":   p.Scope("").Sub("y"),
 		"y.z.w": p.Scope("y.z"),
 	} {
-		w, err := s.Param("w", layers.Init{}, 1)
-		require.NoError(t, err)
+		w := must(s.Param("w", layers.Init{}, 1))
 		v, ok := p.Get(name)
 		require.True(t, ok, name)
 		require.Same(t, w.Value(), v)
@@ -113,8 +108,7 @@ func TestSetCopiesViews(t *testing.T) {
 	transposed := golden.Dense(tensor.Float64, []float64{1, 4, 2, 5, 3, 6}, 3, 2)
 	require.NoError(t, transposed.T())
 	wide := golden.Dense(tensor.Float64, []float64{0, 1, 2, 3, 0, 4, 5, 6}, 2, 4)
-	sliced, err := wide.Slice(nil, G.S(1, 4))
-	require.NoError(t, err)
+	sliced := must(wide.Slice(nil, G.S(1, 4)))
 	for _, v := range []*tensor.Dense{transposed, sliced.(*tensor.Dense)} {
 		require.NoError(t, p.Set("a", golden.Dense(tensor.Float64, make([]float64, 6), 2, 3)))
 		require.NoError(t, p.Set("a", v))
@@ -147,11 +141,9 @@ func TestWrongValuesAreRefused(t *testing.T) {
 // A graph that is built already sees what Set puts in.
 func TestABuiltGraphSeesSet(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 2, Out: 1})
-	require.NoError(t, err)
+	l := must(layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 2, Out: 1}))
 	b := layers.NewBuild(p, layers.Eval)
-	y, err := l.Forward(b, input(t, b, "x", golden.Dense(tensor.Float64, []float64{10, 1}, 1, 2)))
-	require.NoError(t, err)
+	y := must(l.Forward(b, input(t, b, "x", golden.Dense(tensor.Float64, []float64{10, 1}, 1, 2))))
 	require.NotEqual(t, []float64{32}, values(t, y)[0])
 	require.NoError(t, p.Set("weight", golden.Dense(tensor.Float64, []float64{3, 2}, 1, 2)))
 	require.Equal(t, []float64{32}, values(t, y)[0])

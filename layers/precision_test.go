@@ -61,25 +61,21 @@ func precisionCases() map[string]struct {
 		want []string
 	}{
 		"GPT": {func(t *testing.T, b *layers.Build) *G.Node {
-			m, err := layers.NewGPT(b.Params().Scope(""), layers.GPTConfig{VocabSize: 11, ContextLength: 5, EmbedDim: 12,
-				NumLayers: 2, NumHeads: 3, Activation: "gelu_new", Bias: true})
-			require.NoError(t, err)
+			m := must(layers.NewGPT(b.Params().Scope(""), layers.GPTConfig{VocabSize: 11, ContextLength: 5, EmbedDim: 12,
+				NumLayers: 2, NumHeads: 3, Activation: "gelu_new", Bias: true}))
 			return b.Of(m.Loss(b, input(t, b, "ids", ids), input(t, b, "targets", targets)))
 		}, append(append(loss, attention...), linear...)},
 		"Seq2Seq": {func(t *testing.T, b *layers.Build) *G.Node {
-			m, err := layers.NewSeq2Seq(b.Params().Scope(""), layers.Seq2SeqConfig{SourceVocabSize: 11, TargetVocabSize: 11,
-				ContextLength: 5, EmbedDim: 12, NumEncoderLayers: 1, NumDecoderLayers: 1, NumHeads: 3})
-			require.NoError(t, err)
+			m := must(layers.NewSeq2Seq(b.Params().Scope(""), layers.Seq2SeqConfig{SourceVocabSize: 11, TargetVocabSize: 11,
+				ContextLength: 5, EmbedDim: 12, NumEncoderLayers: 1, NumDecoderLayers: 1, NumHeads: 3}))
 			lengths := input(t, b, "lengths", tensor.New(tensor.WithShape(2), tensor.WithBacking([]int{5, 3})))
 			source, target := input(t, b, "source", ids), input(t, b, "ids", ids)
 			return b.Of(m.Loss(b, source, target, lengths, input(t, b, "targets", targets)))
 		}, append(attention, linear...)},
 		"AdditiveAttention and GRU": {func(t *testing.T, b *layers.Build) *G.Node {
-			additive, err := layers.NewAdditiveAttention(b.Params().Scope("additive"),
-				layers.AdditiveAttentionConfig{QueryDim: 6, KeyDim: 6, AttnDim: 5})
-			require.NoError(t, err)
-			gru, err := layers.NewGRU(b.Params().Scope("gru"), layers.GRUConfig{InputSize: 6, HiddenSize: 4})
-			require.NoError(t, err)
+			additive := must(layers.NewAdditiveAttention(b.Params().Scope("additive"),
+				layers.AdditiveAttentionConfig{QueryDim: 6, KeyDim: 6, AttnDim: 5}))
+			gru := must(layers.NewGRU(b.Params().Scope("gru"), layers.GRUConfig{InputSize: 6, HiddenSize: 4}))
 			x := input(t, b, "x", golden.Dense(tensor.Float32, make([]float64, 30), 1, 5, 6))
 			out := b.Of(additive.Forward(b, x, x))
 			states, _ := b.Of2(gru.Forward(b, layers.GRUInput{X: out}))
@@ -87,8 +83,7 @@ func precisionCases() map[string]struct {
 		}, []string{"Linear", "MatMul", "GRU", "GRUBackward"}},
 		"Attention with weights": {func(t *testing.T, b *layers.Build) *G.Node {
 			c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}}
-			l, err := layers.NewAttention(b.Params().Scope(""), c)
-			require.NoError(t, err)
+			l := must(layers.NewAttention(b.Params().Scope(""), c))
 			x := input(t, b, "x", golden.Dense(tensor.Float32, make([]float64, 30), 1, 5, 6))
 			in := layers.AttentionInput{Query: x}
 			out, weights := b.Of(G.Sum(b.Of(l.Attend(b, in)))), b.Of(G.Sum(b.Of(l.Weights(b, in))))
@@ -128,8 +123,7 @@ func TestSetPrecisionOfALoss(t *testing.T) {
 		b := layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Train)
 		b.SetPrecision(precision)
 		loss := precisionCases()["GPT"].loss(t, b)
-		m, err := machine.New(loss)
-		require.NoError(t, err)
+		m := must(machine.New(loss))
 		require.NoError(t, m.RunAll())
 		losses[i] = float64(loss.Value().Data().(float32))
 	}
@@ -177,8 +171,7 @@ func TestFormsInBFloat16(t *testing.T) {
 			out := b.Of(l.Forward(b, x))
 			require.NoError(t, b.Err(), name)
 			dout := input(t, b, "dout", golden.Numbers(tensor.Float32, 2, 37, 12))
-			grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, append(G.Nodes{x}, b.Learnables()...))
-			require.NoError(t, err)
+			grads := must(G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, append(G.Nodes{x}, b.Learnables()...)))
 			all[i] = values(t, append(G.Nodes{out}, grads...)...)
 		}
 		for i, exact := range all[0] {

@@ -2,11 +2,11 @@ package layers_test
 
 import (
 	"encoding/json"
-	"math"
 	"testing"
 
 	"attention/graph"
 	"attention/internal/golden"
+	"attention/internal/refusal"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -29,18 +29,15 @@ func TestRNNSeq2SeqEqualsPyTorch(t *testing.T) {
 			name string
 			attn int
 		}{{name: "plain"}, {name: "attention", attn: 13}} {
-			m, err := layers.NewRNNSeq2Seq(params.Scope(c.name), tinyRNN(c.attn))
-			require.NoError(t, err)
+			m := must(layers.NewRNNSeq2Seq(params.Scope(c.name), tinyRNN(c.attn)))
 			want := torchCase{file, c.name + "." + p.label + ".", p.dt, p.tol}
 			requireParams(t, params, c.name, want)
 
 			b := layers.NewBuild(params, layers.Train)
 			source, target := input(t, b, "source", ids([]int{1, 6, 6, 0, 5, 2, 0, 0}, 4)),
 				input(t, b, "target", ids([]int{10, 6, 2, 10, 1, 0}, 3))
-			memory, err := m.Encode(b, source, input(t, b, "lengths", intVector(4, 2)))
-			require.NoError(t, err)
-			out, err := m.Decode(b, target, memory)
-			require.NoError(t, err)
+			memory := must(m.Encode(b, source, input(t, b, "lengths", intVector(4, 2))))
+			out := must(m.Decode(b, target, memory))
 			targets := input(t, b, "targets", ids([]int{6, 2, 0, 1, 0, graph.IgnoreTarget}, 3))
 			loss := b.Of(m.Loss(b, source, target, memory.Lengths, targets))
 			nodes := G.Nodes{out.Logits, out.State, b.Of(G.Reshape(loss, tensor.Shape{1}))}
@@ -84,8 +81,7 @@ func gradientsOf(t *testing.T, b *layers.Build, loss *G.Node, scope string, in .
 	for _, n := range b.Learnables() {
 		in, names = append(in, n), append(names, "grad."+n.Name()[len(scope)+1:])
 	}
-	grads, err := G.Grad(loss, in...)
-	require.NoError(t, err)
+	grads = must(G.Grad(loss, in...))
 	return grads, names
 }
 
@@ -97,16 +93,13 @@ func TestRNNSeq2SeqStepByStep(t *testing.T) {
 		m := must(layers.NewRNNSeq2Seq(p.Scope(""), tinyRNN(attn)))
 		b := layers.NewBuild(p, layers.Eval)
 		source, all := input(t, b, "source", intVector(3, 1, 6)), []int{7, 1, 0}
-		memory, err := m.Encode(b, source, nil)
-		require.NoError(t, err)
-		whole, err := m.Decode(b, input(t, b, "all", intVector(all...)), memory)
-		require.NoError(t, err)
+		memory := must(m.Encode(b, source, nil))
+		whole := must(m.Decode(b, input(t, b, "all", intVector(all...)), memory))
 		require.Equal(t, tensor.Shape{3, 11}, whole.Logits.Shape())
 		nodes := G.Nodes{whole.Logits, whole.State}
 		var last layers.RNNOutput
 		for i, id := range all {
-			last, err = m.Decode(b, input(t, b, "one"+string(rune('0'+i)), intVector(id)), memory)
-			require.NoError(t, err)
+			last = must(m.Decode(b, input(t, b, "one"+string(rune('0'+i)), intVector(id)), memory))
 			memory.State = last.State
 			nodes = append(nodes, last.Logits)
 		}
@@ -138,10 +131,9 @@ func TestRNNSeq2SeqSeesNoPadding(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	m := must(layers.NewRNNSeq2Seq(p.Scope(""), tinyRNN(0)))
 	b := layers.NewBuild(p, layers.Eval)
-	memory, err := m.Encode(b, input(t, b, "source", intVector(3, 1)), nil)
-	require.NoError(t, err)
+	memory := must(m.Encode(b, input(t, b, "source", intVector(3, 1)), nil))
 	memory.States = nil
-	_, err = m.Decode(b, input(t, b, "target", intVector(3)), memory)
+	_, err := m.Decode(b, input(t, b, "target", intVector(3)), memory)
 	require.NoError(t, err)
 }
 
@@ -153,40 +145,25 @@ func TestRNNSeq2SeqConfig(t *testing.T) {
 		require.Equal(t, c, m.Config())
 		require.Same(t, p, m.Params())
 		requireDeclared(t, p, layers.NewRNNSeq2Seq, c)
-		text, err := json.Marshal(c)
-		require.NoError(t, err)
+		text := must(json.Marshal(c))
 		var back layers.RNNSeq2SeqConfig
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.Equal(t, c, back)
 	}
-	for _, row := range []struct {
-		wantErr string
-		change  func(c *layers.RNNSeq2SeqConfig)
-	}{
-		{wantErr: "SourceVocabSize: got 0, want at least 1",
-			change: func(c *layers.RNNSeq2SeqConfig) { c.SourceVocabSize = 0 }},
-		{wantErr: "TargetVocabSize: got 0, want at least 1",
-			change: func(c *layers.RNNSeq2SeqConfig) { c.TargetVocabSize = 0 }},
-		{wantErr: "EmbedDim: got 0, want at least 1", change: func(c *layers.RNNSeq2SeqConfig) { c.EmbedDim = 0 }},
-		{wantErr: "HiddenSize: got -1, want at least 1", change: func(c *layers.RNNSeq2SeqConfig) { c.HiddenSize = -1 }},
-		{wantErr: "AttnDim: got -1, want at least 0", change: func(c *layers.RNNSeq2SeqConfig) { c.AttnDim = -1 }},
-		{wantErr: "HiddenSize: got 9223372036854775807, want at most ",
-			change: func(c *layers.RNNSeq2SeqConfig) { c.HiddenSize = math.MaxInt }},
-		{wantErr: "HiddenSize: got 1048576 for EmbedDim=3, want at most 2147483647 elements in a weight",
-			change: func(c *layers.RNNSeq2SeqConfig) { c.HiddenSize = 1 << 20 }},
-		{wantErr: "HiddenSize: got 5 for EmbedDim=268435456, want at most 2147483647 elements in a weight",
-			change: func(c *layers.RNNSeq2SeqConfig) { c.SourceVocabSize, c.TargetVocabSize, c.EmbedDim = 1, 1, 1<<28 }},
-		{wantErr: "AttnDim: got 268435456 for HiddenSize=5, want at most 2147483647 elements in a weight",
-			change: func(c *layers.RNNSeq2SeqConfig) { c.AttnDim = 1 << 28 }},
-	} {
-		c := tinyRNN(13)
-		row.change(&c)
-		require.ErrorContains(t, c.Validate(), "layers: RNNSeq2Seq: "+row.wantErr)
-		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewRNNSeq2Seq(p.Scope(""), c)
-		require.ErrorContains(t, err, row.wantErr)
-		require.Zero(t, p.Len(), "nothing is left behind")
-	}
+	refuses(t, "RNNSeq2Seq", layers.NewRNNSeq2Seq, tinyRNN(13), refusal.Rows{
+		{`{"source_vocab": 0}`, "SourceVocabSize: got 0, want at least 1"},
+		{`{"target_vocab": 0}`, "TargetVocabSize: got 0, want at least 1"},
+		{`{"width": 0}`, "EmbedDim: got 0, want at least 1"},
+		{`{"hidden": -1}`, "HiddenSize: got -1, want at least 1"},
+		{`{"d_attn": -1}`, "AttnDim: got -1, want at least 0"},
+		{`{"hidden": 9223372036854775807}`, "HiddenSize: got 9223372036854775807, want at most 536870911"},
+		{`{"hidden": 1048576}`,
+			"HiddenSize: got 1048576 for EmbedDim=3, want at most 2147483647 elements in a weight"},
+		{`{"source_vocab": 1, "target_vocab": 1, "width": 268435456}`,
+			"HiddenSize: got 5 for EmbedDim=268435456, want at most 2147483647 elements in a weight"},
+		{`{"d_attn": 268435456}`,
+			"AttnDim: got 268435456 for HiddenSize=5, want at most 2147483647 elements in a weight"},
+	})
 }
 
 func TestRNNSeq2SeqRefusesWrongInput(t *testing.T) {

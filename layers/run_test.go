@@ -6,6 +6,7 @@ import (
 
 	"attention/graph/machine"
 	"attention/internal/golden"
+	"attention/internal/refusal"
 	"attention/layers"
 	"attention/layers/chapter"
 
@@ -82,11 +83,42 @@ func input(t testing.TB, b *layers.Build, name string, v *tensor.Dense) *G.Node 
 	return n
 }
 
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// failed returns the error of a call.
+func failed[V any](_ V, err error) error { return err }
+
+// refuses checks that the constructor refuses each row's change of a config, Validate too if it is exported, and that
+// nothing is made. The errors begin with the layer's name.
+func refuses[C, L any](
+	t *testing.T, layer string, create func(layers.Scope, C) (L, error), base C, rows refusal.Rows,
+) {
+	t.Helper()
+	type validator interface{ Validate() error }
+	refusal.Check(t, base, "layers: "+layer+": ", rows, func(c C) error {
+		p := layers.NewParams(tensor.Float32, 1)
+		_, err := create(p.Scope(""), c)
+		require.Equal(t, err != nil, p.Len() == 0, "nothing is made")
+		return err
+	}, func(c C) error {
+		if v, ok := any(c).(validator); ok {
+			return v.Validate()
+		}
+		_, err := layers.Declare(create, c)
+		return err
+	})
+}
+
 // values runs nodes of one graph.
 func values(t testing.TB, nodes ...*G.Node) [][]float64 {
 	t.Helper()
-	m, err := machine.New(nodes...)
-	require.NoError(t, err)
+	m := must(machine.New(nodes...))
 	defer m.Close()
 	require.NoError(t, m.RunAll())
 	var got [][]float64

@@ -3,9 +3,9 @@ package layers_test
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"testing"
 
+	"attention/internal/refusal"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -16,8 +16,7 @@ import (
 func newSeq2Seq(t testing.TB, c layers.Seq2SeqConfig) (*layers.Seq2Seq, *layers.Params) {
 	t.Helper()
 	p := layers.NewParams(tensor.Float64, 1)
-	m, err := layers.NewSeq2Seq(p.Scope(""), c)
-	require.NoError(t, err)
+	m := must(layers.NewSeq2Seq(p.Scope(""), c))
 	require.Equal(t, c, m.Config())
 	return m, p
 }
@@ -34,8 +33,7 @@ func TestSeq2SeqCount(t *testing.T) {
 		c.ShareEmbeddings, c.TieWordEmbeddings, c.Sinusoidal, c.PostNorm = i&1 > 0, i&2 > 0, i&4 > 0, i&8 > 0
 		_, p := newSeq2Seq(t, c)
 		requireDeclared(t, p, layers.NewSeq2Seq, c)
-		text, err := json.Marshal(c)
-		require.NoError(t, err)
+		text := must(json.Marshal(c))
 		var back layers.Seq2SeqConfig
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.Equal(t, c, back)
@@ -54,8 +52,7 @@ func TestSeq2SeqSeesNoPaddingAndNoLaterToken(t *testing.T) {
 		if length > 0 {
 			lengths = input(t, b, "lengths", intVector(length))
 		}
-		out, err := m.Forward(b, one("source", source), one("target", target), lengths)
-		require.NoError(t, err)
+		out := must(m.Forward(b, one("source", source), one("target", target), lengths))
 		return values(t, out)[0]
 	}
 	want := logits([]int{3, 1, 12}, []int{4, 0, 10}, 0)
@@ -71,14 +68,11 @@ func TestSeq2SeqHalves(t *testing.T) {
 	c.Sinusoidal = true
 	m, p := newSeq2Seq(t, c)
 	b := layers.NewBuild(p, layers.Eval)
-	whole, err := m.Forward(b, input(t, b, "sources", sequences(1, 5)),
-		input(t, b, "targets", tensor.New(tensor.WithShape(1, 3), tensor.WithBacking([]int{7, 1, 0}))), nil)
-	require.NoError(t, err)
-	memory, err := m.Encode(b, input(t, b, "source", sequences(0, 5)), nil)
-	require.NoError(t, err)
+	whole := must(m.Forward(b, input(t, b, "sources", sequences(1, 5)),
+		input(t, b, "targets", tensor.New(tensor.WithShape(1, 3), tensor.WithBacking([]int{7, 1, 0}))), nil))
+	memory := must(m.Encode(b, input(t, b, "source", sequences(0, 5)), nil))
 	require.Equal(t, tensor.Shape{5, 12}, memory.Shape())
-	logits, err := m.Decode(b, input(t, b, "target", intVector(7, 1, 0)), memory, nil)
-	require.NoError(t, err)
+	logits := must(m.Decode(b, input(t, b, "target", intVector(7, 1, 0)), memory, nil))
 	require.Equal(t, tensor.Shape{3, 11}, logits.Shape())
 	got := values(t, whole, logits)
 	require.InDeltaSlice(t, got[0], got[1], 1e-14)
@@ -106,47 +100,26 @@ func TestSeq2SeqDropout(t *testing.T) {
 }
 
 func TestSeq2SeqRefuses(t *testing.T) {
-	for _, row := range []struct {
-		wantErr string
-		change  func(c *layers.Seq2SeqConfig)
-	}{
-		{wantErr: "SourceVocabSize: got 0, want at least 1",
-			change: func(c *layers.Seq2SeqConfig) { c.SourceVocabSize = 0 }},
-		{wantErr: "TargetVocabSize: got 0, want at least 1",
-			change: func(c *layers.Seq2SeqConfig) { c.TargetVocabSize = 0 }},
-		{wantErr: "ContextLength: got 0, want at least 1",
-			change: func(c *layers.Seq2SeqConfig) { c.ContextLength = 0 }},
-		{wantErr: "EmbedDim: got 0, want at least 1", change: func(c *layers.Seq2SeqConfig) { c.EmbedDim = 0 }},
-		{wantErr: "NumEncoderLayers: got 0, want at least 1",
-			change: func(c *layers.Seq2SeqConfig) { c.NumEncoderLayers = 0 }},
-		{wantErr: "NumDecoderLayers: got 0, want at least 1",
-			change: func(c *layers.Seq2SeqConfig) { c.NumDecoderLayers = 0 }},
-		{wantErr: "NumHeads: got 0, want at least 1", change: func(c *layers.Seq2SeqConfig) { c.NumHeads = 0 }},
-		{wantErr: "TargetVocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements",
-			change: func(c *layers.Seq2SeqConfig) { c.TargetVocabSize = math.MaxInt32 }},
-		{wantErr: "TargetVocabSize: got 11, want SourceVocabSize=13, since embeddings are shared",
-			change: func(c *layers.Seq2SeqConfig) { c.ShareEmbeddings = true }},
-		{wantErr: "EmbedDim: got 9, want an even one for sinusoidal positions",
-			change: func(c *layers.Seq2SeqConfig) { c.Sinusoidal, c.EmbedDim = true, 9 }},
-		{wantErr: "NumHeads: got 5, want a divisor of EmbedDim=12",
-			change: func(c *layers.Seq2SeqConfig) { c.NumHeads = 5 }},
-		{wantErr: "Activation: got \"tanh\", want one of gelu, gelu_tanh, relu, relu2, silu, swiglu, geglu, geglu_tanh",
-			change: func(c *layers.Seq2SeqConfig) { c.Activation = "tanh" }},
-		{wantErr: "Dropout: got 1, want a number from 0 to below 1",
-			change: func(c *layers.Seq2SeqConfig) { c.Dropout = 1 }},
-		{wantErr: "DimFeedforward: got -1, want at least 0",
-			change: func(c *layers.Seq2SeqConfig) { c.DimFeedforward = -1 }},
-		{wantErr: "SourceVocabSize: got 13 for EmbedDim=9223372036854775807, want at most 2147483647 elements in a weigh",
-			change: func(c *layers.Seq2SeqConfig) { c.EmbedDim = math.MaxInt }},
-	} {
-		c := tinySeq2Seq()
-		row.change(&c)
-		require.ErrorContains(t, c.Validate(), "layers: Seq2Seq: "+row.wantErr)
-		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewSeq2Seq(p.Scope(""), c)
-		require.ErrorContains(t, err, row.wantErr)
-		require.Zero(t, p.Len(), "nothing is left behind")
-	}
+	refuses(t, "Seq2Seq", layers.NewSeq2Seq, tinySeq2Seq(), refusal.Rows{
+		{`{"source_vocab": 0}`, "SourceVocabSize: got 0, want at least 1"},
+		{`{"target_vocab": 0}`, "TargetVocabSize: got 0, want at least 1"},
+		{`{"context": 0}`, "ContextLength: got 0, want at least 1"},
+		{`{"width": 0}`, "EmbedDim: got 0, want at least 1"},
+		{`{"encoder_layers": 0}`, "NumEncoderLayers: got 0, want at least 1"},
+		{`{"decoder_layers": 0}`, "NumDecoderLayers: got 0, want at least 1"},
+		{`{"num_heads": 0}`, "NumHeads: got 0, want at least 1"},
+		{`{"target_vocab": 2147483647}`,
+			"TargetVocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight"},
+		{`{"shared": true}`, "TargetVocabSize: got 11, want SourceVocabSize=13, since embeddings are shared"},
+		{`{"sinusoidal": true, "width": 9}`, "EmbedDim: got 9, want an even one for sinusoidal positions"},
+		{`{"num_heads": 5}`, "NumHeads: got 5, want a divisor of EmbedDim=12"},
+		{`{"activation": "tanh"}`,
+			`Activation: got "tanh", want one of gelu, gelu_tanh, relu, relu2, silu, swiglu, geglu, geglu_tanh`},
+		{`{"dropout": 1}`, "Dropout: got 1, want a number from 0 to below 1"},
+		{`{"hidden": -1}`, "DimFeedforward: got -1, want at least 0"},
+		{`{"width": 9223372036854775807}`,
+			"SourceVocabSize: got 13 for EmbedDim=9223372036854775807, want at most 2147483647 elements in a weight"},
+	})
 	m, p := newSeq2Seq(t, tinySeq2Seq())
 	b := layers.NewBuild(p, layers.Eval)
 	source, target := input(t, b, "source", sequences(2, 5)), input(t, b, "target", sequences(2, 3))
@@ -184,19 +157,16 @@ func TestWeightsOfTheMemory(t *testing.T) {
 				b.Observe("transformer.decoder.layers.*.multihead_attn")
 			}
 			lengths := input(t, b, "lengths", intVector(5, 3))
-			memory, err := m.Encode(b, input(t, b, "source", sequences(2, 5)), lengths)
-			require.NoError(t, err)
+			memory := must(m.Encode(b, input(t, b, "source", sequences(2, 5)), lengths))
 			ids := []int{7, 1, 0, 10, 4, 4, 2, 3, 9, 8, 0, 1, 5, 6}
 			target := input(t, b, "target", tensor.New(tensor.WithShape(2, 7), tensor.WithBacking(ids)))
-			logits, err := m.Decode(b, target, memory, lengths)
-			require.NoError(t, err)
+			logits := must(m.Decode(b, target, memory, lengths))
 			wanted := G.Nodes{logits}
 			calls := b.Calls("*.multihead_attn")
 			require.Len(t, calls, 2)
 			for i, call := range calls {
 				require.Equal(t, fmt.Sprintf("transformer.decoder.layers.%d.multihead_attn", i), call.Path)
-				w, err := call.Weights()
-				require.NoError(t, err)
+				w := must(call.Weights())
 				require.Equal(t, tensor.Shape{2, 3, 7, 5}, w.Shape())
 				wanted = append(wanted, w)
 			}

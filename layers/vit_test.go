@@ -2,13 +2,13 @@ package layers_test
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 	"testing"
 
 	"attention/graph"
 	"attention/graph/mask"
 	"attention/internal/golden"
+	"attention/internal/refusal"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -33,8 +33,7 @@ func TestViTEqualsPyTorch(t *testing.T) {
 			name string
 			seen mask.Mask
 		}{{name: "all"}, {name: "own", seen: mask.SlidingWindow{}}} {
-			m, err := layers.NewViT(params.Scope(c.name), tinyViT())
-			require.NoError(t, err)
+			m := must(layers.NewViT(params.Scope(c.name), tinyViT()))
 			want := torchCase{file, c.name + "." + p.label + ".", p.dt, p.tol}
 			requireParams(t, params, c.name, want)
 			params.Draw(layers.Normal(0, 1), 2, 6, 4, 3) // as PyTorch draws the picture
@@ -100,39 +99,26 @@ func TestViTConfig(t *testing.T) {
 	require.Equal(t, c, m.Config())
 	require.Same(t, p, m.Params())
 	requireDeclared(t, p, layers.NewViT, c)
-	text, err := json.Marshal(c)
-	require.NoError(t, err)
+	text := must(json.Marshal(c))
 	var back layers.ViTConfig
 	require.NoError(t, json.Unmarshal(text, &back))
 	require.Equal(t, c, back)
-	for _, row := range []struct {
-		wantErr string
-		change  func(c *layers.ViTConfig)
-	}{
-		{wantErr: "Height: got 0, want at least 1", change: func(c *layers.ViTConfig) { c.Height = 0 }},
-		{wantErr: "Height: got 7, want a multiple of PatchSize=2", change: func(c *layers.ViTConfig) { c.Height = 7 }},
-		{wantErr: "Width: got 5, want a multiple of PatchSize=2", change: func(c *layers.ViTConfig) { c.Width = 5 }},
-		{wantErr: "Width: got 9223372036854775807, want at most 16384",
-			change: func(c *layers.ViTConfig) { c.Width = math.MaxInt }},
-		{wantErr: "Channels: got -3, want at least 1", change: func(c *layers.ViTConfig) { c.Channels = -3 }},
-		{wantErr: "PatchSize: got 0, want at least 1", change: func(c *layers.ViTConfig) { c.PatchSize = 0 }},
-		{wantErr: "EmbedDim: got 0, want at least 1", change: func(c *layers.ViTConfig) { c.EmbedDim = 0 }},
-		{wantErr: "NumLayers: got 0, want at least 1", change: func(c *layers.ViTConfig) { c.NumLayers = 0 }},
-		{wantErr: "NumHeads: got 3, want a divisor of EmbedDim=8", change: func(c *layers.ViTConfig) { c.NumHeads = 3 }},
-		{wantErr: "NumClasses: got 0, want at least 1", change: func(c *layers.ViTConfig) { c.NumClasses = 0 }},
-		{wantErr: "NumClasses: got 2147483647 for EmbedDim=8, want at most 2147483647 elements in a weight",
-			change: func(c *layers.ViTConfig) { c.NumClasses = math.MaxInt32 }},
-		{wantErr: "DimFeedforward: got -1, want at least 0", change: func(c *layers.ViTConfig) { c.DimFeedforward = -1 }},
-		{wantErr: "Dropout: got 1, want a number from 0 to below 1", change: func(c *layers.ViTConfig) { c.Dropout = 1 }},
-	} {
-		c := tinyViT()
-		row.change(&c)
-		require.ErrorContains(t, c.Validate(), "layers: ViT: "+row.wantErr)
-		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewViT(p.Scope(""), c)
-		require.ErrorContains(t, err, row.wantErr)
-		require.Zero(t, p.Len(), "nothing is left behind")
-	}
+	refuses(t, "ViT", layers.NewViT, tinyViT(), refusal.Rows{
+		{`{"height": 0}`, "Height: got 0, want at least 1"},
+		{`{"height": 7}`, "Height: got 7, want a multiple of PatchSize=2"},
+		{`{"width": 5}`, "Width: got 5, want a multiple of PatchSize=2"},
+		{`{"width": 9223372036854775807}`, "Width: got 9223372036854775807, want at most 16384"},
+		{`{"channels": -3}`, "Channels: got -3, want at least 1"},
+		{`{"patch": 0}`, "PatchSize: got 0, want at least 1"},
+		{`{"embed_dim": 0}`, "EmbedDim: got 0, want at least 1"},
+		{`{"num_layers": 0}`, "NumLayers: got 0, want at least 1"},
+		{`{"num_heads": 3}`, "NumHeads: got 3, want a divisor of EmbedDim=8"},
+		{`{"num_classes": 0}`, "NumClasses: got 0, want at least 1"},
+		{`{"num_classes": 2147483647}`,
+			"NumClasses: got 2147483647 for EmbedDim=8, want at most 2147483647 elements in a weight"},
+		{`{"hidden": -1}`, "DimFeedforward: got -1, want at least 0"},
+		{`{"dropout": 1}`, "Dropout: got 1, want a number from 0 to below 1"},
+	})
 }
 
 func TestViTRefusesWrongInput(t *testing.T) {
