@@ -188,3 +188,33 @@ const dropoutKeyName = "dropout.key"
 // DropoutKey returns the int64 scalar input that every dropout of the graph draws its mask
 // from; nil if the graph has no dropout. Each step sets it to a new value.
 func (b *Build) DropoutKey() *G.Node { return b.dropoutKey }
+
+// SetPrecision makes the layers that are called afterwards multiply in a precision: their Linear maps, the products of
+// attention, the output layer of a GPT and the gradients of all these. Weights and everything else stay float32;
+// README.md has a table. BFloat16 is an error of the build if the parameters are float64, or if the processor gains
+// too little by it; see graph.Precision.Check.
+func (b *Build) SetPrecision(p graph.Precision) {
+	if err := p.Check(b.params.Dtype()); err != nil {
+		b.Of(nil, err)
+		return
+	}
+	b.precision = p
+}
+
+// Precision returns the precision of the layers that are called next.
+func (b *Build) Precision() graph.Precision { return b.precision }
+
+// CheckpointBlocks makes training take less memory and more time: each Block and DecoderBlock
+// built afterwards keeps only its input and output for the backward pass, which computes
+// everything between them again, with the same bits (torch.utils.checkpoint, transformers'
+// gradient_checkpointing). It has an effect in Train graphs on package machine; see
+// graph.Checkpoint.
+func (b *Build) CheckpointBlocks() { b.checkpoint = true }
+
+// checkpoint marks an end of a block, if the build wants it.
+func (f *formula) checkpoint(x *G.Node) *G.Node {
+	if !f.b.checkpoint || f.b.mode != Train {
+		return x
+	}
+	return f.Of(graph.Checkpoint(x))
+}

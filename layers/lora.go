@@ -3,30 +3,75 @@ package layers
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
 	"attention/internal/config"
 	"attention/internal/pattern"
 	"attention/internal/torchrand"
-
-	"gorgonia.org/tensor"
 )
 
-// adapter is the low-rank addition to one weight.
-type adapter struct {
-	a, b  Param // (r, in), (out, r)
-	scale float64
+// LoRAConfig sets low-rank adapters of linear maps (Hu et al. 2021). Its JSON has the names and its zeros mean the
+// defaults of peft.LoraConfig.
+type LoRAConfig struct {
+	Rank  int     `json:"r,omitempty"`          // r, the width of an adapter; 0 means 8
+	Alpha float64 `json:"lora_alpha,omitempty"` // adapters are scaled by Alpha/Rank; 0 means 8
+	// RankStabilized scales adapters by Alpha/√Rank (Kalajdzievski 2023).
+	RankStabilized bool    `json:"use_rslora,omitempty"`
+	Dropout        float64 `json:"lora_dropout,omitempty"` // of an adapter's input, in Train graphs
+	// Targets are patterns, as for Params.Freeze, of the weights that get an adapter: "q_proj", "c_attn". They are linear
+	// maps, and a Decoder's token embeddings ("embed_tokens", "wte") and output head ("lm_head"), which are one weight if
+	// they are tied. AllLinear is all linear maps without the head; nil means the same.
+	Targets []string `json:"target_modules,omitempty"`
+	// RankPattern and AlphaPattern are the Rank and Alpha of the targets that their patterns match. Of several patterns of
+	// a target the longest counts.
+	RankPattern  map[string]int     `json:"rank_pattern,omitempty"`
+	AlphaPattern map[string]float64 `json:"alpha_pattern,omitempty"`
+	// Whole are patterns of parameters that are trained whole beside the adapters: "embed_tokens", "norm".
+	Whole []string `json:"modules_to_save,omitempty"`
+	Seed  int64    `json:"-"` // of the adapters' initial values
 }
 
-// linearMap says how a weight that may get an adapter is used.
-type linearMap struct {
-	transposed bool   // it is stored as (in, out)
-	extra      bool   // it is a table of tokens or an output head, which AllLinear leaves out
-	table      bool   // its rows are looked up: those of an id are (in)
-	head       string // the name that it would have as an output head of its own, if it is a table tied to the head
+// AllLinear is the LoRAConfig.Targets of all linear maps except the output head, as in peft.
+const AllLinear = "all-linear"
+
+// Validate returns an error that names the first wrong field.
+func (c LoRAConfig) Validate() error {
+	err := cmp.Or(config.AtLeast(c, 0, "Rank", "Alpha"), config.AtMost(c, math.MaxInt32, "Rank"),
+		config.Probability(c, "Dropout"))
+	for _, key := range slices.Sorted(maps.Keys(c.RankPattern)) {
+		if r := c.RankPattern[key]; err == nil && (r < 1 || r > math.MaxInt32) {
+			err = config.Errorf(c, "RankPattern", "got %d of %.60q, want 1 to %d", r, key, math.MaxInt32)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.AlphaPattern)) {
+		if a := c.AlphaPattern[key]; err == nil && !(a > 0 && a <= math.MaxFloat64) {
+			err = config.Errorf(c, "AlphaPattern", "got %v of %.60q, want a finite number above 0", a, key)
+		}
+	}
+	if err == nil && len(c.Targets) > 1 && slices.Contains(c.Targets, AllLinear) {
+		return config.Errorf(c, "Targets", "got %s among %d patterns, want it alone", AllLinear, len(c.Targets))
+	}
+	return err
+}
+
+// resolved returns c with zeros replaced by their defaults.
+func (c LoRAConfig) resolved() LoRAConfig {
+	c.Rank, c.Alpha = cmp.Or(c.Rank, 8), cmp.Or(c.Alpha, 8)
+	if len(c.Targets) == 0 {
+		c.Targets = []string{AllLinear}
+	}
+	return c
+}
+
+// scale returns the factor of an adapter of a rank.
+func (c LoRAConfig) scale(rank int, alpha float64) float64 {
+	if c.RankStabilized {
+		return alpha / math.Sqrt(float64(rank))
+	}
+	return alpha / float64(rank)
 }
 
 // AddLoRA adds adapters to linear maps, and freezes all else but what c.Whole matches. A map x·Wᵀ becomes
@@ -163,52 +208,4 @@ func byPattern[V any](c LoRAConfig, field string, patterns map[string]V, names [
 		}
 	}
 	return of, nil
-}
-
-// mapOf returns the widths of a linear map by the name of its weight.
-func (p *Params) mapOf(name string) (out, in int) {
-	s := p.shapes[name]
-	if p.linear[name].transposed {
-		return s[1], s[0]
-	}
-	return s[0], s[1]
-}
-
-// LoRA returns the config of the adapters, with its defaults, and whether there are any.
-func (p *Params) LoRA() (LoRAConfig, bool) {
-	if p.lora == nil {
-		return LoRAConfig{}, false
-	}
-	return *p.lora, true
-}
-
-// IsAdapter reports whether the named parameter is an adapter's lora_A or lora_B.
-func (p *Params) IsAdapter(name string) bool {
-	for _, a := range p.adapters {
-		if name == a.a.name || name == a.b.name {
-			return true
-		}
-	}
-	return false
-}
-
-// Adapter returns the adapter of the named weight, A (r, in) and B (out, r), the scale of B·A, and whether there is
-// one.
-func (p *Params) Adapter(name string) (a, b *tensor.Dense, scale float64, ok bool) {
-	of, ok := p.adapters[name]
-	return of.a.Value(), of.b.Value(), of.scale, ok
-}
-
-// Own returns the names and values that belong into a file of the set, in the order they were made: all of them or,
-// after AddLoRA, the adapters and what else is not frozen, for the rest is the model that they are added to. Package
-// checkpoint writes and reads these.
-func (p *Params) Own() iter.Seq2[string, *tensor.Dense] {
-	return func(yield func(string, *tensor.Dense) bool) {
-		for name, v := range p.All() {
-			own := p.lora == nil || !p.Frozen(name) || p.IsAdapter(name)
-			if own && !yield(name, v) {
-				return
-			}
-		}
-	}
 }

@@ -1,12 +1,76 @@
 package layers
 
 import (
+	"iter"
+
 	"attention/graph"
 	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
+
+// adapter is the low-rank addition to one weight.
+type adapter struct {
+	a, b  Param // (r, in), (out, r)
+	scale float64
+}
+
+// linearMap says how a weight that may get an adapter is used.
+type linearMap struct {
+	transposed bool   // it is stored as (in, out)
+	extra      bool   // it is a table of tokens or an output head, which AllLinear leaves out
+	table      bool   // its rows are looked up: those of an id are (in)
+	head       string // the name that it would have as an output head of its own, if it is a table tied to the head
+}
+
+// mapOf returns the widths of a linear map by the name of its weight.
+func (p *Params) mapOf(name string) (out, in int) {
+	s := p.shapes[name]
+	if p.linear[name].transposed {
+		return s[1], s[0]
+	}
+	return s[0], s[1]
+}
+
+// LoRA returns the config of the adapters, with its defaults, and whether there are any.
+func (p *Params) LoRA() (LoRAConfig, bool) {
+	if p.lora == nil {
+		return LoRAConfig{}, false
+	}
+	return *p.lora, true
+}
+
+// IsAdapter reports whether the named parameter is an adapter's lora_A or lora_B.
+func (p *Params) IsAdapter(name string) bool {
+	for _, a := range p.adapters {
+		if name == a.a.name || name == a.b.name {
+			return true
+		}
+	}
+	return false
+}
+
+// Adapter returns the adapter of the named weight, A (r, in) and B (out, r), the scale of B·A, and whether there is
+// one.
+func (p *Params) Adapter(name string) (a, b *tensor.Dense, scale float64, ok bool) {
+	of, ok := p.adapters[name]
+	return of.a.Value(), of.b.Value(), of.scale, ok
+}
+
+// Own returns the names and values that belong into a file of the set, in the order they were made: all of them or,
+// after AddLoRA, the adapters and what else is not frozen, for the rest is the model that they are added to. Package
+// checkpoint writes and reads these.
+func (p *Params) Own() iter.Seq2[string, *tensor.Dense] {
+	return func(yield func(string, *tensor.Dense) bool) {
+		for name, v := range p.All() {
+			own := p.lora == nil || !p.Frozen(name) || p.IsAdapter(name)
+			if own && !yield(name, v) {
+				return
+			}
+		}
+	}
+}
 
 // Merged returns the value of the named parameter with its adapter added, W + scale·B·A, in new memory; and the
 // parameter's own value if it has no adapter.
