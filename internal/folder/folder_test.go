@@ -15,17 +15,23 @@ import (
 // enter opens a folder until the test ends.
 func enter(t *testing.T, path string) *folder.Dir {
 	t.Helper()
-	d, err := folder.Enter(path)
-	require.NoError(t, err)
+	d := must(folder.Enter(path))
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d
+}
+
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // namesIn returns the names of a folder's files, ascending.
 func namesIn(t *testing.T, path string) []string {
 	t.Helper()
-	names, err := folder.Names(path)
-	require.NoError(t, err)
+	names := must(folder.Names(path))
 	return names
 }
 
@@ -39,8 +45,7 @@ func text(s string) func(io.Writer) error {
 
 func requireFile(t *testing.T, want, path string) {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	require.NoError(t, err)
+	content := must(os.ReadFile(path))
 	require.Equal(t, want, string(content), path)
 }
 
@@ -55,21 +60,18 @@ func TestEnterAndMake(t *testing.T) {
 	require.Error(t, err)
 
 	for range 2 { // the second time it is there
-		d, err := folder.Make(filepath.Join(path, "a", "b"))
-		require.NoError(t, err)
+		d := must(folder.Make(filepath.Join(path, "a", "b")))
 		require.NoError(t, d.MakeFolder("c"))
 		require.NoError(t, d.Close())
 	}
 	require.DirExists(t, filepath.Join(path, "a", "b", "c"))
 	d := enter(t, path)
 	require.EqualError(t, d.MakeFolder("file"), "open "+filepath.Join(path, "file")+": got a regular file, want a folder")
-	names, err := d.Names()
-	require.NoError(t, err)
+	names := must(d.Names())
 	require.Equal(t, []string{"a", "file"}, names)
 
 	for _, want := range []string{"1", "3"} {
-		made, err := folder.MakeNext(filepath.Join(path, "runs"))
-		require.NoError(t, err)
+		made := must(folder.MakeNext(filepath.Join(path, "runs")))
 		require.Equal(t, filepath.Join(path, "runs", want), made)
 		require.NoError(t, os.MkdirAll(filepath.Join(path, "runs", "2"), 0o755))
 	}
@@ -81,8 +83,7 @@ func TestMakeEmpty(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join("runs", "1"), 0o755))
 	for path, want := range map[string]string{"": filepath.Join("runs", "2", "x"), "new": filepath.Join("new", "x"),
 		filepath.Join("runs", "1"): filepath.Join("runs", "1", "x")} {
-		d, err := folder.MakeEmpty(path, "runs")
-		require.NoError(t, err)
+		d := must(folder.MakeEmpty(path, "runs"))
 		require.Equal(t, want, d.Path("x"))
 		require.NoError(t, d.Close())
 	}
@@ -129,15 +130,14 @@ func TestLinksAreRefused(t *testing.T) {
 func TestHolds(t *testing.T) {
 	path := t.TempDir()
 	d := enter(t, path)
-	f, err := d.Open("metrics.jsonl", os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-	require.NoError(t, err)
+	f := must(d.Open("metrics.jsonl", os.O_WRONLY|os.O_CREATE|os.O_EXCL))
 	defer f.Close()
 	require.True(t, d.Holds("metrics.jsonl", f))
 	require.NoError(t, d.Write("metrics.jsonl", text("another")))
 	require.False(t, d.Holds("metrics.jsonl", f))
 	require.NoError(t, d.Remove("metrics.jsonl"))
 	require.False(t, d.Holds("metrics.jsonl", f))
-	err = d.Remove("metrics.jsonl")
+	err := d.Remove("metrics.jsonl")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, filepath.Join(path, "metrics.jsonl"))
 }
@@ -156,8 +156,7 @@ func TestRemoveIncomplete(t *testing.T) {
 		return left
 	}), left)
 	require.Len(t, namesIn(t, path), 1)
-	lock, err := d.Lock()
-	require.NoError(t, err)
+	lock := must(d.Lock())
 	defer lock.Close()
 	require.True(t, folder.IsLeftover("lock", ours))
 	keep := []string{".tmp-config.json", ".tmp-model12x", ".tmp-notes", ".tmp-notes12", "config.tmp-", "model12"}

@@ -16,15 +16,13 @@ import (
 func TestLock(t *testing.T) {
 	path := t.TempDir()
 	d := enter(t, path)
-	lock, err := d.Lock()
-	require.NoError(t, err)
-	_, err = d.Lock()
+	lock := must(d.Lock())
+	_, err := d.Lock()
 	require.True(t, errors.Is(err, folder.ErrInUse))
 	require.EqualError(t, err, fmt.Sprintf("%s: in use by another process (%d), want none",
 		filepath.Join(path, "lock"), os.Getpid()))
 	require.NoError(t, lock.Close())
-	lock, err = d.Lock()
-	require.NoError(t, err)
+	lock = must(d.Lock())
 	require.NoError(t, lock.Close())
 }
 
@@ -35,14 +33,11 @@ func TestLocked(t *testing.T) {
 	require.False(t, folder.Locked(path))
 	require.Empty(t, namesIn(t, path))
 	d := enter(t, path)
-	lock, err := d.Lock()
-	require.NoError(t, err)
-	before, err := os.Stat(filepath.Join(path, "lock"))
-	require.NoError(t, err)
+	lock := must(d.Lock())
+	before := must(os.Stat(filepath.Join(path, "lock")))
 	require.True(t, folder.Locked(path))
 	require.True(t, folder.Locked(path))
-	after, err := os.Stat(filepath.Join(path, "lock"))
-	require.NoError(t, err)
+	after := must(os.Stat(filepath.Join(path, "lock")))
 	require.Equal(t, before.ModTime(), after.ModTime())
 	requireFile(t, fmt.Sprintln(os.Getpid()), filepath.Join(path, "lock"))
 	require.NoError(t, lock.Close())
@@ -61,8 +56,7 @@ func TestLocked(t *testing.T) {
 		}
 	})
 	for range 200 {
-		lock, err := d.Lock()
-		require.NoError(t, err)
+		lock := must(d.Lock())
 		require.NoError(t, lock.Close())
 	}
 	close(stop)

@@ -14,10 +14,9 @@ import (
 func TestReadFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, os.WriteFile(path, []byte("four"), 0o644))
-	content, err := folder.ReadFile(path, 4)
-	require.NoError(t, err)
+	content := must(folder.ReadFile(path, 4))
 	require.Equal(t, "four", string(content))
-	_, err = folder.ReadFile(path, 3)
+	_, err := folder.ReadFile(path, 3)
 	require.EqualError(t, err, "open "+path+": got 4 bytes, want at most 3")
 	_, err = folder.ReadFile(filepath.Dir(path), 3)
 	require.EqualError(t, err, "open "+filepath.Dir(path)+": got a folder, want a regular file")
@@ -26,12 +25,10 @@ func TestReadFile(t *testing.T) {
 	require.ErrorContains(t, err, "open "+path+"2: ")
 
 	if os.Symlink(path, path+"link") == nil { // a user may name a link
-		content, err = folder.ReadFile(path+"link", 4)
-		require.NoError(t, err)
+		content = must(folder.ReadFile(path+"link", 4))
 		require.Equal(t, "four", string(content))
 	}
-	content, err = folder.ReadAll(strings.NewReader("four"), 4)
-	require.NoError(t, err)
+	content = must(folder.ReadAll(strings.NewReader("four"), 4))
 	require.Equal(t, "four", string(content))
 	_, err = folder.ReadAll(strings.NewReader("fours"), 4)
 	require.EqualError(t, err, "got more than 4 bytes, want at most 4")
@@ -62,19 +59,16 @@ func TestHardLinks(t *testing.T) {
 				"open "+of+": got a file of "+map[string]string{"lock": "2", "metrics": "3"}[name]+
 					" names (hard links), want one of its own, such as cp makes")
 		}
-		f, err := d.Open(name, os.O_RDONLY)
-		require.NoError(t, err)
+		f := must(d.Open(name, os.O_RDONLY))
 		require.NoError(t, f.Close())
 	}
 	_, err := d.Lock()
 	require.ErrorContains(t, err, "names (hard links)")
 	require.NoError(t, d.Write("metrics", text("new")))
-	content, err := os.ReadFile(outside)
-	require.NoError(t, err)
+	content := must(os.ReadFile(outside))
 	require.Equal(t, "kept", string(content))
 	require.NoError(t, d.Remove("lock"))
-	f, err := d.Open("metrics", os.O_RDWR)
-	require.NoError(t, err)
+	f := must(d.Open("metrics", os.O_RDWR))
 	require.NoError(t, f.Close())
 }
 

@@ -24,8 +24,7 @@ func TestOnlyRegularFiles(t *testing.T) {
 		case "pipe":
 			require.NoError(t, syscall.Mkfifo(of, 0o644))
 		case "socket":
-			l, err := net.Listen("unix", of)
-			require.NoError(t, err)
+			l := must(net.Listen("unix", of))
 			defer l.Close()
 		default:
 			require.NoError(t, os.Mkdir(of, 0o755))

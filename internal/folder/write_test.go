@@ -72,8 +72,7 @@ func TestWriteFile(t *testing.T) {
 // them; nor after an error. The last has its name last.
 func TestWriteAll(t *testing.T) {
 	path := t.TempDir()
-	d, err := folder.Enter(path)
-	require.NoError(t, err)
+	d := must(folder.Enter(path))
 	defer d.Close()
 	require.NoError(t, d.Write("b", text("old")))
 	var during []string

@@ -30,16 +30,13 @@ func TestModes(t *testing.T) {
 		before := syscall.Umask(row.umask)
 		mode := func(want fs.FileMode, name ...string) {
 			t.Helper()
-			info, err := os.Stat(filepath.Join(append([]string{path}, name...)...))
-			require.NoError(t, err)
+			info := must(os.Stat(filepath.Join(append([]string{path}, name...)...)))
 			require.Equal(t, want, info.Mode().Perm(), "umask %o: %v", row.umask, name)
 		}
-		d, err := folder.Make(filepath.Join(path, "run"))
-		require.NoError(t, err)
+		d := must(folder.Make(filepath.Join(path, "run")))
 		require.NoError(t, d.MakeFolder("checkpoints"))
 		require.NoError(t, d.Write("model", text("x")))
-		lock, err := d.Lock()
-		require.NoError(t, err)
+		lock := must(d.Lock())
 		require.NoError(t, lock.Close())
 		for _, name := range []string{"model", "lock"} {
 			mode(row.newFile, "run", name)
@@ -50,8 +47,7 @@ func TestModes(t *testing.T) {
 		require.NoError(t, os.Chmod(filepath.Join(path, "run", "model"), row.other))
 		require.NoError(t, d.Write("model", func(w io.Writer) error {
 			for _, name := range namesIn(t, filepath.Join(path, "run")) {
-				info, err := os.Stat(filepath.Join(path, "run", name))
-				require.NoError(t, err)
+				info := must(os.Stat(filepath.Join(path, "run", name)))
 				if name != "lock" && !info.IsDir() {
 					require.Zero(t, info.Mode().Perm()&^row.other, name)
 				}

@@ -83,19 +83,18 @@ func TestFileFailsTheTest(t *testing.T) {
 		do   func(f *File)
 		want string
 	}{
-		{name: "Float64 missing", do: func(f *File) { f.Float64("x") },
-			want: `golden: sub/x.safetensors: no tensor "x"; there are ["f64" "i64"`},
-		{name: "Float32 missing", do: func(f *File) { f.Float32("x") }, want: `no tensor "x"`},
-		{name: "Int64 missing", do: func(f *File) { f.Int64("x") }, want: `no tensor "x"`},
-		{name: "Bool missing", do: func(f *File) { f.Bool("x") }, want: `no tensor "x"`},
-		{name: "Shape missing", do: func(f *File) { f.Shape("x") }, want: `no tensor "x"`},
-		{name: "Metadata missing", do: func(f *File) { f.Metadata("x") }, want: `golden: sub/x.safetensors: no metadata "x"`},
-		{name: "Float64 of integers", do: func(f *File) { f.Float64("i32") },
-			want: `golden: sub/x.safetensors: tensor "i32": got I32, want floating-point numbers`},
-		{name: "Float32 of booleans", do: func(f *File) { f.Float32("bool") },
-			want: `tensor "bool": got BOOL, want floating-point numbers`},
-		{name: "Int64 of floats", do: func(f *File) { f.Int64("f32") }, want: `tensor "f32": got F32, want integers`},
-		{name: "Bool of bytes", do: func(f *File) { f.Bool("u8") }, want: `tensor "u8": got U8, want booleans`},
+		{"Float64 missing", func(f *File) { f.Float64("x") },
+			`golden: sub/x.safetensors: no tensor "x"; there are ["f64" "i64"`},
+		{"Float32 missing", func(f *File) { f.Float32("x") }, `no tensor "x"`},
+		{"Int64 missing", func(f *File) { f.Int64("x") }, `no tensor "x"`},
+		{"Bool missing", func(f *File) { f.Bool("x") }, `no tensor "x"`},
+		{"Shape missing", func(f *File) { f.Shape("x") }, `no tensor "x"`},
+		{"Metadata missing", func(f *File) { f.Metadata("x") }, `golden: sub/x.safetensors: no metadata "x"`},
+		{"Float64 of integers", func(f *File) { f.Float64("i32") },
+			`golden: sub/x.safetensors: tensor "i32": got I32, want floating-point numbers`},
+		{"Float32 of booleans", func(f *File) { f.Float32("bool") }, `tensor "bool": got BOOL, want floating-point numbers`},
+		{"Int64 of floats", func(f *File) { f.Int64("f32") }, `tensor "f32": got F32, want integers`},
+		{"Bool of bytes", func(f *File) { f.Bool("u8") }, `tensor "u8": got U8, want booleans`},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

@@ -16,8 +16,7 @@ func TestBytes(t *testing.T) {
 		{Name: "a", Shape: []int{2}, Data: []float32{1, -2}}, {Name: "b", Shape: []int{3}, Data: []uint8{7, 8, 9}},
 	}}))
 	for _, unmapped := range []bool{false, true} {
-		r, err := Open(path)
-		require.NoError(t, err)
+		r := must(Open(path))
 		r.unmapped = unmapped
 		a, isMapped, err := r.Bytes("a")
 		require.NoError(t, err)
@@ -32,8 +31,7 @@ func TestBytes(t *testing.T) {
 		require.EqualError(t, err, `safetensors: `+path+`: tensor "c": there is none of this name, only "a", "b"`)
 		require.NoError(t, r.Close())
 		b[0] = 1 // which stays in this process
-		f, err := ReadFile(path)
-		require.NoError(t, err)
+		f := must(ReadFile(path))
 		require.Equal(t, []uint8{7, 8, 9}, f.Tensors[1].Data)
 	}
 }

@@ -17,8 +17,7 @@ func written(t *testing.T, content string) string {
 
 // A Reader reads what Read reads, in any order and in both types.
 func TestReaderEqualsRead(t *testing.T) {
-	r, err := Open(written(t, pythonFile))
-	require.NoError(t, err)
+	r := must(Open(written(t, pythonFile)))
 	defer r.Close()
 	want := pythonContent()
 	require.Equal(t, want.Metadata, r.Metadata())
@@ -33,8 +32,7 @@ func TestReaderEqualsRead(t *testing.T) {
 		data := x.Data.([]float32)
 		got, wide := make([]float32, len(data)), make([]float64, len(data))
 		require.NoError(t, ReadFloats(r, name, got))
-		whole, err := r.Read(name)
-		require.NoError(t, err)
+		whole := must(r.Read(name))
 		require.Equal(t, x, whole)
 		require.NoError(t, ReadFloats(r, name, wide))
 		require.Equal(t, data, got)
@@ -57,8 +55,7 @@ func TestReaderLargeTensor(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, WriteFile(path, &File{Tensors: []Tensor{{Name: "w", Shape: []int{len(all)}, Data: all}}}))
-	r, err := Open(path)
-	require.NoError(t, err)
+	r := must(Open(path))
 	defer r.Close()
 	got := make([]float32, len(all))
 	require.NoError(t, ReadFloats(r, "w", got))
@@ -67,8 +64,7 @@ func TestReaderLargeTensor(t *testing.T) {
 
 func TestReaderRefuses(t *testing.T) {
 	path := written(t, pythonFile)
-	r, err := Open(path)
-	require.NoError(t, err)
+	r := must(Open(path))
 	require.EqualError(t, ReadFloats(r, "none", []float32{}),
 		"safetensors: "+path+`: tensor "none": there is none of this name`)
 	require.ErrorContains(t, ReadFloats(r, "half", []float32{1}), `tensor "half": destination: got 1 elements, want 3`)
@@ -79,7 +75,7 @@ func TestReaderRefuses(t *testing.T) {
 	require.NoError(t, r.Close())
 	require.ErrorIs(t, ReadFloats(r, "wte.weight", make([]float64, 6)), os.ErrClosed)
 
-	_, err = Open(path + ".none")
+	_, err := Open(path + ".none")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	for _, row := range hostile {
 		if row.name == "boolean of 2" { // its data is bad, its header is not
@@ -99,8 +95,7 @@ func TestReadPart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, WriteFile(path, &File{Tensors: []Tensor{{Name: "i", Shape: []int{3}, Data: []int64{1, 2, 3}},
 		{Name: "f", Shape: []int{70000}, Data: data}}}))
-	r, err := Open(path)
-	require.NoError(t, err)
+	r := must(Open(path))
 	defer r.Close()
 	for _, row := range []struct{ lo, n int }{{0, 70000}, {0, 0}, {70000, 0}, {5, 69995}, {33333, 20000}, {69999, 1}} {
 		got := make([]float32, row.n)

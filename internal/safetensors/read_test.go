@@ -37,40 +37,32 @@ func TestReadAccepts(t *testing.T) {
 		name, file string
 		want       *File
 	}{
-		{name: "no tensors", file: file(`{}`, 0), want: &File{Tensors: []Tensor{}}},
-		{name: "empty metadata", file: file(`{"__metadata__":{}}`, 0),
-			want: &File{Metadata: map[string]string{}, Tensors: []Tensor{}}},
-		{name: "metadata last",
-			file: file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"__metadata__":{"k":"v"}}`, 1),
-			want: &File{Metadata: map[string]string{"k": "v"}, Tensors: []Tensor{u8("a", 0)}}},
-		{name: "padding and spaces",
-			file: file("{ \"a\" :{\"data_offsets\":[ 0,1],\n\"shape\":[1],\"dtype\":\"U8\"} }   ", 1),
-			want: &File{Tensors: []Tensor{u8("a", 0)}}},
-		{name: "header in another order than the data",
-			file: file(`{"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]},`+
-				`"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`, 0) + "\x01\x02\x03",
-			want: &File{Tensors: []Tensor{u8("a", 1, 2), u8("b", 3)}}},
-		{name: "empty tensors between others",
-			file: file(`{"c":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},`+
-				`"b":{"dtype":"U8","shape":[0],"data_offsets":[1,1]},`+
-				`"z":{"dtype":"U8","shape":[0],"data_offsets":[2,2]},`+
-				`"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 0) + "\x01\x02",
-			want: &File{Tensors: []Tensor{u8("a", 1), u8("b"), u8("c", 2), u8("z")}}},
-		{name: "names empty and escaped",
-			file: file(`{"":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},`+
-				`"\u00e9\ud83d\uDE00\\ud800\ufffd":{"dtype":"U8","shape":[0],"data_offsets":[1,1]}}`, 1),
-			want: &File{Tensors: []Tensor{u8("", 0), u8("é😀\\ud800\ufffd")}}},
-		{name: "as many axes as allowed", file: file(`{"a":{"dtype":"U8","shape":[`+many+`],"data_offsets":[0,1]}}`, 1),
-			want: &File{Tensors: []Tensor{{"a", bytesToInts(bytes.Repeat([]byte{1}, 64)), []uint8{0}, U8}}}},
-		{name: "misaligned",
-			file: file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},`+
-				`"b":{"dtype":"F32","shape":[],"data_offsets":[1,5]}}`, 0) + "\x07\x00\x00\x80\x3f",
-			want: &File{Tensors: []Tensor{u8("a", 7), {"b", []int{}, []float32{1}, F32}}}},
+		{"no tensors", file(`{}`, 0), &File{Tensors: []Tensor{}}},
+		{"empty metadata", file(`{"__metadata__":{}}`, 0), &File{Metadata: map[string]string{}, Tensors: []Tensor{}}},
+		{"metadata last", file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"__metadata__":{"k":"v"}}`, 1),
+			&File{Metadata: map[string]string{"k": "v"}, Tensors: []Tensor{u8("a", 0)}}},
+		{"padding and spaces", file("{ \"a\" :{\"data_offsets\":[ 0,1],\n\"shape\":[1],\"dtype\":\"U8\"} }   ", 1),
+			&File{Tensors: []Tensor{u8("a", 0)}}},
+		{"header in another order than the data", file(`{"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]},`+
+			`"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`, 0) + "\x01\x02\x03",
+			&File{Tensors: []Tensor{u8("a", 1, 2), u8("b", 3)}}},
+		{"empty tensors between others", file(`{"c":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},`+
+			`"b":{"dtype":"U8","shape":[0],"data_offsets":[1,1]},`+
+			`"z":{"dtype":"U8","shape":[0],"data_offsets":[2,2]},`+
+			`"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 0) + "\x01\x02",
+			&File{Tensors: []Tensor{u8("a", 1), u8("b"), u8("c", 2), u8("z")}}},
+		{"names empty and escaped", file(`{"":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},`+
+			`"\u00e9\ud83d\uDE00\\ud800\ufffd":{"dtype":"U8","shape":[0],"data_offsets":[1,1]}}`, 1),
+			&File{Tensors: []Tensor{u8("", 0), u8("é😀\\ud800\ufffd")}}},
+		{"as many axes as allowed", file(`{"a":{"dtype":"U8","shape":[`+many+`],"data_offsets":[0,1]}}`, 1),
+			&File{Tensors: []Tensor{{"a", bytesToInts(bytes.Repeat([]byte{1}, 64)), []uint8{0}, U8}}}},
+		{"misaligned", file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},`+
+			`"b":{"dtype":"F32","shape":[],"data_offsets":[1,5]}}`, 0) + "\x07\x00\x00\x80\x3f",
+			&File{Tensors: []Tensor{u8("a", 7), {"b", []int{}, []float32{1}, F32}}}},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			got, err := readString(row.file)
-			require.NoError(t, err)
+			got := must(readString(row.file))
 			assert.Equal(t, row.want, got)
 		})
 	}
@@ -111,8 +103,7 @@ func FuzzRead(f *testing.F) {
 		}
 		var first, second bytes.Buffer
 		require.NoError(t, Write(&first, got))
-		again, err := Read(bytes.NewReader(first.Bytes()), int64(first.Len()))
-		require.NoError(t, err)
+		again := must(Read(bytes.NewReader(first.Bytes()), int64(first.Len())))
 		for i := range got.Tensors { // what Write decides for itself
 			got.Tensors[i].DType = dtypeOf(got.Tensors[i].Data)
 		}

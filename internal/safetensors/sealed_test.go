@@ -39,19 +39,17 @@ func TestSealed(t *testing.T) {
 	writeSealed(t, path, &File{Metadata: metadata, Tensors: tensors})
 	require.Len(t, metadata, 2, "the caller's own")
 	for _, read := range []func(string) (*File, error){openSealed, ReadFile} {
-		f, err := read(path)
-		require.NoError(t, err)
+		f := must(read(path))
 		require.Equal(t, &File{Metadata: metadata, Tensors: tensors}, f)
 	}
 
-	content, err := os.ReadFile(path)
-	require.NoError(t, err)
+	content := must(os.ReadFile(path))
 	name := strings.Index(string(content), `"attention.sha256":"`)
 	for i := range content {
 		for _, bit := range []byte{1, 32} {
 			content[i] ^= bit
 			require.NoError(t, os.WriteFile(path, content, 0o644))
-			_, err = openSealed(path)
+			_, err := openSealed(path)
 			require.ErrorIs(t, err, ErrDamaged, "byte %d", i)
 			_, err = ReadFile(path)
 			if i <= name || i > name+len("attention.sha256") {
@@ -60,7 +58,7 @@ func TestSealed(t *testing.T) {
 			content[i] ^= bit
 		}
 	}
-	_, err = OpenSealed(path + "2")
+	_, err := OpenSealed(path + "2")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.NotErrorIs(t, err, ErrDamaged)
 	require.EqualError(t, WriteSealed(io.Discard, &File{Metadata: map[string]string{"attention.sha256": "of the data"}}),
@@ -92,13 +90,12 @@ func TestSealsAreTold(t *testing.T) {
 		{reason: "a seal that was cut", metadata: map[string]string{"attention.sha256": "12"}, sealed: true},
 	} {
 		require.NoError(t, WriteFile(path, &File{Metadata: row.metadata, Tensors: tensors}))
-		r, err := Open(path)
-		require.NoError(t, err)
+		r := must(Open(path))
 		require.Equal(t, row.sealed, r.Sealed(), row.reason)
 		require.Equal(t, row.rest, r.Metadata(), row.reason)
 		require.Equal(t, row.sealed, r.CheckSeal() != nil, row.reason) // these digits are nobody's
 		require.NoError(t, r.Close())
-		r, err = OpenSealed(path)
+		r, err := OpenSealed(path)
 		if !row.sealed {
 			require.EqualError(t, err, path+": damaged: checksum: got none, want 64 digits", row.reason)
 			continue

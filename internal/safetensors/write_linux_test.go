@@ -29,10 +29,8 @@ func TestWriteFileOnAFullDisk(t *testing.T) {
 
 	require.ErrorIs(t, err, syscall.EFBIG)
 	assert.ErrorContains(t, err, path+`: tensor "big": `)
-	got, err := ReadFile(path)
-	require.NoError(t, err)
+	got := must(ReadFile(path))
 	assert.Equal(t, old, got)
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	entries := must(os.ReadDir(dir))
 	assert.Len(t, entries, 1)
 }

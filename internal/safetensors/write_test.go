@@ -65,8 +65,7 @@ func TestWriteAligns(t *testing.T) {
 	require.NoError(t, Write(&b, f))
 	n := binary.LittleEndian.Uint64(b.Bytes())
 	assert.Zero(t, n%8)
-	h, err := parseHeader(b.Bytes()[8:8+n], int64(b.Len())-8-int64(n))
-	require.NoError(t, err)
+	h := must(parseHeader(b.Bytes()[8:8+n], int64(b.Len())-8-int64(n)))
 	var names []string
 	for _, e := range h.entries {
 		names = append(names, e.name)
@@ -172,19 +171,16 @@ func TestWriteFile(t *testing.T) {
 	for _, v := range []int64{1, 2} { // a new file, then an existing one
 		want := &File{Metadata: map[string]string{"k": "v"}, Tensors: []Tensor{{"w", []int{1}, []int64{v}, I64}}}
 		require.NoError(t, WriteFile(path, want))
-		got, err := ReadFile(path)
-		require.NoError(t, err)
+		got := must(ReadFile(path))
 		assert.Equal(t, want, got)
 		assert.Equal(t, []string{"x.safetensors"}, list(t, dir))
 	}
-	info, err := os.Stat(path)
-	require.NoError(t, err)
+	info := must(os.Stat(path))
 	assert.Equal(t, fs.FileMode(0o644), info.Mode().Perm())
 
 	// A failed write does not change the good file.
 	require.Error(t, WriteFile(path, &File{Tensors: []Tensor{{Name: "w"}}}))
-	got, err := ReadFile(path)
-	require.NoError(t, err)
+	got := must(ReadFile(path))
 	assert.Equal(t, []int64{2}, got.Tensors[0].Data)
 }
 
@@ -196,10 +192,9 @@ func TestWriteFileFollowsALink(t *testing.T) {
 	link := filepath.Join(dir, "link")
 	require.NoError(t, os.Symlink(target, link))
 	require.NoError(t, WriteFile(link, &File{}))
-	info, err := os.Lstat(link)
-	require.NoError(t, err)
+	info := must(os.Lstat(link))
 	assert.Equal(t, fs.ModeSymlink, info.Mode().Type(), "the link is still a link")
-	_, err = ReadFile(target)
+	_, err := ReadFile(target)
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"x"}, list(t, filepath.Dir(target)))
 }
@@ -228,8 +223,7 @@ func TestFileErrorsNameThePath(t *testing.T) {
 // list returns the names in a directory, with hidden ones.
 func list(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	entries := must(os.ReadDir(dir))
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
