@@ -56,7 +56,7 @@ func TestReadmeNames(t *testing.T) {
 	scope := newReadmeScope(t)
 	code := regexp.MustCompile("`([^`]+)`")
 	theirs := regexp.MustCompile(`^[a-z_*]+$`)
-	ours := regexp.MustCompile(`^(graph|mask|machine|gradcheck|layers|chapter|generate|heads|train|checkpoint|record|parallel|text|pretrained)\.[A-Z]`)
+	ours := regexp.MustCompile(`^(graph|mask|machine|gradcheck|layers|chapter|generate|heads|train|loop|checkpoint|record|parallel|text|pretrained)\.[A-Z]`)
 	bare := regexp.MustCompile("Bare names are fields of `([a-zA-Z.]+)`")
 	checked := 0
 	for _, path := range []string{"../README.md", "README.md", "chapter/README.md",
@@ -138,6 +138,7 @@ import (
 	"attention/layers/heads"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/parallel"
 	"attention/train/pretrained"
 	"attention/train/record"

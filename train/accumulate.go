@@ -23,7 +23,7 @@ type batchLoss struct {
 //
 // It returns L and Σ nᵢ. Every batch has a dropout key of its own.
 func (s *Step) gradients(source Source) (loss float64, tokens int, err error) {
-	if s.batches == 1 {
+	if s.config.batches() == 1 {
 		r, err := s.batchGradients(source, dropoutKey(s.config.Seed, s.taken))
 		return r.loss, r.tokens, err
 	}
@@ -31,12 +31,12 @@ func (s *Step) gradients(source Source) (loss float64, tokens int, err error) {
 		return s.groupGradients(source)
 	}
 	s.used = 0
-	losses, sum, err := s.sumBatches(source, 0, s.batches, false)
+	losses, sum, err := s.sumBatches(source, 0, s.config.batches(), false)
 	if err != nil {
 		return 0, 0, err
 	}
 	loss, tokens = meanOf(losses)
-	for i, p := range s.program.params {
+	for i, p := range s.params {
 		scaleTensor(p.Grad, sum[i], 1/float64(tokens))
 	}
 	return loss, tokens, nil
@@ -63,7 +63,7 @@ func (s *Step) batchGradients(source Source, key int64) (batchLoss, error) {
 	if err != nil {
 		return batchLoss{}, err
 	}
-	if err := s.program.takeGradients(); err != nil {
+	if err := s.program.readGradients(s.params); err != nil {
 		return batchLoss{}, err
 	}
 	return batchLoss{loss, b.Tokens}, nil
@@ -83,12 +83,10 @@ func nextBatch(source Source) (Batch, error) {
 
 // sumBatches returns the losses of the batches of a step from lo to hi−1 and Σ nᵢ·gᵢ over them.
 //
-// The gradients are added in a tree that depends on the number of batches alone, so that
-// processes can share them out and add the same numbers in the same order: the sum over n > 1
-// batches is the sum over the largest power of two below n, plus the sum over the rest. On the way a
-// sum over 2ᵏ batches waits until the next 2ᵏ are added up, as the digits of a counter do.
-//
-// A sum that is to be kept does not lie in the parameters' Grad, which the next batch overwrites.
+// Gradients are added pairwise, like the carries of a binary counter, so the order depends on the number of
+// batches alone: the sum over n > 1 batches is the sum over the largest power of two below n, plus the sum over
+// the others. Processes that share the batches thus add the same numbers in the same order. With keep the result
+// has memory of its own, which the next batch does not overwrite.
 func (s *Step) sumBatches(source Source, lo, hi int, keep bool) (losses []batchLoss, sum []*tensor.Dense, err error) {
 	var waiting [][]*tensor.Dense
 	first := s.used
@@ -119,29 +117,29 @@ func (s *Step) sumBatches(source Source, lo, hi int, keep bool) (losses []batchL
 }
 
 func (s *Step) ofBatch(i int, err error) error {
-	return fmt.Errorf("micro-batch %d of %d: %w", i+1, s.batches, err)
+	return fmt.Errorf("micro-batch %d of %d: %w", i+1, s.config.batches(), err)
 }
 
 // weighted returns nᵢ·gᵢ of batch i.
 func (s *Step) weighted(source Source, i int, keep bool) (r batchLoss, sum []*tensor.Dense, err error) {
-	if r, err = s.batchGradients(source, dropoutKey(s.config.Seed, s.taken*s.batches+i)); err != nil {
+	if r, err = s.batchGradients(source, dropoutKey(s.config.Seed, s.taken*s.config.batches()+i)); err != nil {
 		return r, nil, err
 	}
 	if r.tokens < 1 {
 		return r, nil, fmt.Errorf("tokens: got %d, want the number of targets that count, at least 1", r.tokens)
 	}
 	// Checked now: the graph still holds the batch that a NaN comes from.
-	if err := checkGradients(s.program.params); err != nil {
+	if err := checkGradients(s.params); err != nil {
 		return r, nil, s.program.withOrigin(err)
 	}
-	for _, p := range s.program.params {
+	for _, p := range s.params {
 		sum = append(sum, p.Grad)
 	}
 	if keep {
 		sum = s.sums[s.used]
 		s.used++
 	}
-	for i, p := range s.program.params {
+	for i, p := range s.params {
 		scaleTensor(sum[i], p.Grad, float64(r.tokens))
 	}
 	return r, sum, nil
@@ -149,12 +147,12 @@ func (s *Step) weighted(source Source, i int, keep bool) (r batchLoss, sum []*te
 
 // makeSums allocates the sums that this process holds at once.
 func (s *Step) makeSums(bounds []int) {
-	if s.batches == 1 {
+	if s.config.batches() == 1 {
 		return
 	}
 	for range sumsOf(bounds) {
 		var sum []*tensor.Dense
-		for _, p := range s.program.params {
+		for _, p := range s.params {
 			sum = append(sum, newLike(p.Value))
 		}
 		s.sums = append(s.sums, sum)

@@ -13,6 +13,7 @@ import (
 	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/text"
 )
 
@@ -50,14 +51,14 @@ func TestAccumulationEqualsTheBigBatch(t *testing.T) {
 			c := small.Config()
 			c.Solver, c.ClipNorm = solver, 2
 			big, several := small.New(t, tensor.Float64, 7, 0), small.New(t, tensor.Float64, 7, 0)
-			bigLoop, err := train.New(big.Params, rowsLoss(big, n*small.BatchSize), c)
+			bigLoop, err := loop.New(big.Params, rowsLoss(big, n*small.BatchSize), c)
 			require.NoError(t, err)
 			c.Accumulate = n
 			smallLoop := several.Loop(t, c)
 			for step := range uint64(small.Steps) {
 				var parts []train.Batch
 				for i, count := range counts {
-					parts = append(parts, ignore(small.Batch(step*n+uint64(i)), count))
+					parts = append(parts, small.Ignore(small.Batch(step*n+uint64(i)), count))
 				}
 				want, err := bigLoop.Step(stacked(parts...))
 				require.NoError(t, err)
@@ -102,23 +103,12 @@ func TestAccumulationDrawsNewDropout(t *testing.T) {
 		}
 		c := small.Config()
 		c.Accumulate, c.EvalEvery = n, 1
-		require.NoError(t, m.Loop(t, c).Run(context.Background(), &watched{small.Batches(n * small.Steps), seen}, eval))
+		require.NoError(t, m.Loop(t, c).Run(context.Background(), &small.Watched{Source: small.Batches(n * small.Steps), Look: seen}, eval))
 		seen()
 		require.Len(t, keys, n*small.Steps)
 		return small.Bits(m.Values())
 	}
 	require.Equal(t, run(nil), run(small.Batches(2)))
-}
-
-// watched calls look before every batch.
-type watched struct {
-	train.Source
-	look func()
-}
-
-func (w *watched) Next() (train.Batch, error) {
-	w.look()
-	return w.Source.Next()
 }
 
 func TestAccumulationRefuses(t *testing.T) {
@@ -154,7 +144,7 @@ func TestAccumulationNamesTheBatchThatIsNotFinite(t *testing.T) {
 	}
 	c := small.Config()
 	c.Accumulate = 3
-	l, err := train.New(p, loss, c)
+	l, err := loop.New(p, loss, c)
 	require.NoError(t, err)
 	batch := func(x ...float64) train.Batch {
 		return train.Batch{Tokens: 1, Inputs: map[string]*tensor.Dense{"x": small.Vector(x...)}}

@@ -9,6 +9,7 @@ import (
 	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -26,7 +27,7 @@ func clipped(t *testing.T, limit float64, names []string,
 		require.NoError(t, err)
 		params, inputs["gradient of "+name] = append(params, param), grads[i]
 	}
-	l, err := train.New(p, func(b *layers.Build) (*G.Node, error) {
+	l, err := loop.New(p, func(b *layers.Build) (*G.Node, error) {
 		var loss *G.Node
 		for i, param := range params {
 			in := b.Input("gradient of "+names[i], grads[i].Shape()...)
@@ -38,7 +39,7 @@ func clipped(t *testing.T, limit float64, names []string,
 			loss = b.Of(graph.Add(loss, term))
 		}
 		return loss, b.Err()
-	}, train.Config{Steps: 1, StepConfig: train.StepConfig{ClipNorm: limit, Schedule: train.ConstantRate(1),
+	}, loop.Config{Steps: 1, StepConfig: train.StepConfig{ClipNorm: limit, Schedule: train.ConstantRate(1),
 		Solver: train.SolverConfig{Name: train.SGD}}})
 	require.NoError(t, err)
 	r, err := l.Step(train.Batch{Inputs: inputs, Tokens: 1})

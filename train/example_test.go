@@ -3,6 +3,7 @@ package train_test
 import (
 	"encoding/json"
 	"fmt"
+	"log"
 
 	"gorgonia.org/tensor"
 
@@ -61,4 +62,10 @@ func ExampleCosineLR() {
 	// step 1050: 5.50e-04
 	// step 2000: 1.00e-04
 	// step 5000: 1.00e-04
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }

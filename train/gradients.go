@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"attention/internal/dense"
+	"attention/internal/kernel"
 
 	"gorgonia.org/tensor"
 )
@@ -15,48 +16,50 @@ type gradients struct {
 	copies []*tensor.Dense // of those that cannot be written to there, else nil
 }
 
-// takeGradients sets the parameters' Grad to the gradients of the last run. They lie in the machine's
+// readGradients sets the parameters' Grad to the gradients of the last run. They are in the machine's
 // memory, which the next run overwrites.
-func (pr *program) takeGradients() error {
+func (pr *program) readGradients(params []Param) error {
 	g := &pr.gradients
+	last := g.values
 	g.values = slices.Grow(g.values[:0], len(pr.grads))
-	changed := len(g.copies) == 0
+	changed := len(last) < len(pr.grads)
 	for i, n := range pr.grads {
 		v, ok := n.Value().(*tensor.Dense)
 		if !ok {
-			return fmt.Errorf("gradient of %s: got a %T, want a tensor", pr.params[i].Name, n.Value())
+			return fmt.Errorf("gradient of %s: got a %T, want a tensor", params[i].Name, n.Value())
 		}
+		changed = changed || g.copies[i] == nil && v != last[i]
 		g.values = append(g.values, v)
-		changed = changed || g.copies[i] == nil && v != pr.params[i].Grad
 	}
 	if changed { // the first run, or the first after the machine was planned anew
 		g.copies = make([]*tensor.Dense, len(g.values))
-		for i, v := range g.values {
-			if !pr.isAlone(i) {
-				g.copies[i] = newLike(pr.params[i].Value)
+		for i := range g.values {
+			if !pr.isAlone(i, params[i].Value.Shape()) {
+				g.copies[i] = newLike(params[i].Value)
 			}
-			pr.params[i].Grad = v
 		}
 	}
-	for i, c := range g.copies {
+	for i, v := range g.values {
+		c := g.copies[i]
 		if c == nil {
+			params[i].Grad = v
 			continue
 		}
-		if v := g.values[i]; dense.IsRowMajor(v) {
+		if dense.IsRowMajor(v) {
 			scaleTensor(c, v, 1) // a copy, on all cores
 		} else if err := tensor.Copy(c, v); err != nil {
-			return fmt.Errorf("gradient of %s: %w", pr.params[i].Name, err)
+			return fmt.Errorf("gradient of %s: %w", params[i].Name, err)
 		}
-		pr.params[i].Grad = c
+		params[i].Grad = c
 	}
 	return nil
 }
 
-// isAlone reports whether a gradient can be written to: whether nothing else that outlives the
-// run shares its memory, as an input or another gradient may.
-func (pr *program) isAlone(i int) bool {
+// isAlone reports whether a gradient can be written to, as that of a parameter of this shape: whether nothing else
+// that outlives the run shares its memory, as an input or another gradient may.
+func (pr *program) isAlone(i int, shape tensor.Shape) bool {
 	v := pr.gradients.values[i]
-	if !pr.machine.Owns(v) || !dense.IsRowMajor(v) || !slices.Equal(v.Shape(), pr.params[i].Value.Shape()) {
+	if !pr.machine.Owns(v) || !dense.IsRowMajor(v) || !slices.Equal(v.Shape(), shape) {
 		return false
 	}
 	for j, other := range pr.gradients.values {
@@ -85,4 +88,44 @@ func (g *gradients) sizeOfCopies() (bytes int) {
 		}
 	}
 	return bytes
+}
+
+// Span is the elements from Lo to Hi−1 of a parameter, or of all parameters one after the other.
+type Span struct{ Lo, Hi int }
+
+// Len returns the number of elements.
+func (s Span) Len() int { return s.Hi - s.Lo }
+
+// wholeOf returns all elements of a tensor.
+func wholeOf(d *tensor.Dense) Span { return Span{0, d.Shape().TotalSize()} }
+
+// part returns some elements of a row-major tensor of F.
+func part[F kernel.Float](d *tensor.Dense, s Span) []F { return dense.Floats[F](d)[s.Lo:s.Hi] }
+
+// scalePart writes c·x to y, which may be x, for some elements; both have one dtype and shape.
+func scalePart(y, x *tensor.Dense, s Span, c float64) {
+	dense.ByType(x.Dtype(), scale[float32], scale[float64])(y, x, s, c)
+}
+
+func scale[F kernel.Float](y, x *tensor.Dense, s Span, c float64) {
+	kernel.Scale(part[F](y, s), part[F](x, s), F(c))
+}
+
+// sumSquares returns Σ x² over some elements.
+func sumSquares(x *tensor.Dense, s Span) float64 {
+	return dense.ByType(x.Dtype(), squares[float32], squares[float64])(x, s)
+}
+
+func squares[F kernel.Float](x *tensor.Dense, s Span) float64 {
+	return kernel.SumSquares(part[F](x, s))
+}
+
+// scaleTensor writes c·x to y, which may be x; both have one dtype and shape.
+func scaleTensor(y, x *tensor.Dense, c float64) { scalePart(y, x, wholeOf(x), c) }
+
+// addTensor adds x to y; both have one dtype and shape.
+func addTensor(y, x *tensor.Dense) { dense.ByType(x.Dtype(), add[float32], add[float64])(y, x) }
+
+func add[F kernel.Float](y, x *tensor.Dense) {
+	kernel.AddRows(dense.Floats[F](y), dense.Floats[F](y), dense.Floats[F](x))
 }

@@ -7,6 +7,7 @@ import (
 	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -26,19 +27,19 @@ func TestGradientsThatShareMemory(t *testing.T) {
 			params = append(params, param)
 		}
 		x := small.Vector(3, 0, 4)
-		loop, err := train.New(p, func(b *layers.Build) (*G.Node, error) {
+		l, err := loop.New(p, func(b *layers.Build) (*G.Node, error) {
 			in := b.Input("x", 3)
 			sum := b.Of(graph.Add(b.Node(params[0]), b.Node(params[1])))
 			y := b.Of(graph.Add(b.Of(graph.Mul(sum, in)), b.Of(graph.Mul(b.Node(params[2]), in))))
 			return b.Of(graph.Sum(y, graph.ReduceConfig{})), b.Err()
-		}, train.Config{Steps: 2, Accumulate: accumulate, StepConfig: train.StepConfig{ClipNorm: 1,
+		}, loop.Config{Steps: 2, StepConfig: train.StepConfig{Accumulate: accumulate, ClipNorm: 1,
 			Schedule: train.ConstantRate(1), Solver: train.SolverConfig{Name: train.SGD}}})
 		require.NoError(t, err)
 		batch := train.Batch{Inputs: train.Values{"x": x}, Tokens: 1}
 		batches := []train.Batch{batch, batch}[:accumulate]
 		const norm = 8.660254037844387 // of three gradients of norm 5
 		for step := range 2 {
-			r, err := loop.Step(batches...)
+			r, err := l.Step(batches...)
 			require.NoError(t, err)
 			require.InDelta(t, norm, r.GradNorm, 1e-12)
 			for _, name := range names {

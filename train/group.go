@@ -2,15 +2,19 @@ package train
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
+
+	"attention/internal/config"
 
 	"gorgonia.org/tensor"
 )
 
-// Group is the processes that train one model together, each with a Loop of its own over
+// Group is the processes that train one model together, each with a Step of its own over
 // parameters of equal values: package train/parallel has one for any transport. All of them make
-// the same calls of a Loop and of its Group, in the same order.
+// the same calls of a Step and of its Group, in the same order.
 type Group interface {
 	// Rank returns the number of this process: 0 ≤ Rank < Size.
 	Rank() int
@@ -26,8 +30,8 @@ type Group interface {
 	// Gather returns the bytes of each process, by rank, until the next call; all know their
 	// numbers.
 	Gather(mine []byte, sizes []int) ([][]byte, error)
-	// Share shares out the work of steps of n batches: the batches, and the parameters in blocks
-	// that end at these elements of all parameters, one after the other.
+	// Share splits the n batches of a step and the parameters among the processes. ends are the ends
+	// of the blocks, counted through all parameters; no block is split.
 	Share(params []Param, ends []int, n int) Reducer
 }
 
@@ -59,6 +63,18 @@ type groupStep struct {
 	before  int64 // bytes that were sent before the current step
 	sent    int64 // in all steps
 	steps   int
+}
+
+// checkShares refuses a group that has more processes than a step has batches.
+func (c StepConfig) checkShares() error {
+	if c.Group == nil {
+		return nil
+	}
+	if got, size := c.batches(), c.Group.Size(); got < size {
+		return fmt.Errorf("train: %w", config.Errorf(c, "Accumulate",
+			"got %d for a group of %d processes, which share the batches of a step, want at least %[2]d", got, size))
+	}
+	return nil
 }
 
 func newGroupStep(g Group, params []Param, blocks []block, n int) *groupStep {
@@ -108,7 +124,7 @@ func (s *Step) sumShare(source Source) (losses []batchLoss, sums [][]*tensor.Den
 		}
 		losses, sums = append(losses, more...), append(sums, sum)
 	}
-	return losses, sums, s.skip(source, bounds[last], s.batches)
+	return losses, sums, s.skip(source, bounds[last], s.config.batches())
 }
 
 // skip draws the batches from lo to hi−1, which other processes run.
@@ -119,6 +135,39 @@ func (s *Step) skip(source Source, lo, hi int) error {
 		}
 	}
 	return nil
+}
+
+// Collect calls lead with the solver's state, of all processes in a group. There each process calls Collect:
+// rank 0 calls lead, and the other processes send it their parts.
+func (s *Step) Collect(lead func(state []Part) error) error {
+	if lead == nil && (s.group == nil || s.group.Rank() == 0) {
+		return errors.New("train: state: got nil for the function that gets it, want one")
+	}
+	parts := s.State()
+	if s.group == nil {
+		return lead(parts)
+	}
+	return s.group.reducer.Collect(parts, func(each func(i int, write func(any) error) error) error {
+		for i := range parts {
+			parts[i].Each = func(write func(any) error) error { return each(i, write) }
+		}
+		return lead(parts)
+	})
+}
+
+// Traffic returns the bytes that this process of a group has sent in a step, the mean of its steps,
+// and the least, 2·(N − 1)/N of the gradients: the bound for a sum that all N processes get. Both are 0
+// for one process, and before the first step.
+func (s *Step) Traffic() (sent, least int64) {
+	g := s.group
+	if g == nil || g.steps == 0 {
+		return 0, 0
+	}
+	size, bytes := int64(g.Size()), int64(0)
+	for _, p := range s.params {
+		bytes += int64(p.Value.MemSize())
+	}
+	return g.sent / int64(g.steps), 2 * (size - 1) * bytes / size
 }
 
 // spread gives every process the values that each has updated.

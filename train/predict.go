@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"attention/graph/machine"
 	"attention/internal/dense"
+	"attention/internal/expr"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -113,3 +115,111 @@ func checkOutputs(b *layers.Build, out G.Nodes) error {
 	}
 	return nil
 }
+
+// Evaluator computes the mean of a loss over the batches of a source, and trains nothing.
+type Evaluator struct {
+	program *program
+	group   Group // nil for one process
+}
+
+// NewEvaluator plans the graph of loss, a scalar of the build's graph, which has no dropout: build an Eval one. The
+// processes of a group, which may be nil for one, share the batches of a source.
+func NewEvaluator(b *layers.Build, loss *G.Node, g Group) (*Evaluator, error) {
+	if b == nil || b.Graph() == nil {
+		return nil, errors.New("train: evaluator: got no build, want one of layers.NewBuild")
+	}
+	p, err := newProgram(b, loss)
+	if err == nil && p.dropoutKey != nil {
+		err = errors.New("build: got one with dropout, want an eval one")
+	}
+	if err == nil {
+		err = expr.Building(p.compile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("train: %v graph: %w", b.Mode(), err)
+	}
+	return &Evaluator{p, g}, nil
+}
+
+// Run returns the mean loss over all targets of a source that count, and their number. It reads the source up to
+// io.EOF. A context that is done stops it between two batches, or in one.
+func (e *Evaluator) Run(ctx context.Context, s Source) (loss float64, tokens int, err error) {
+	if ctx == nil {
+		return 0, 0, errors.New("context: got nil, want one")
+	}
+	if s == nil {
+		return 0, 0, errors.New("source: got nil, want one")
+	}
+	if e.group != nil {
+		return e.runTogether(ctx, s)
+	}
+	losses, _, err := e.losses(ctx, s, 0, 1)
+	if err != nil {
+		return 0, 0, err
+	}
+	loss, tokens = meanOf(losses)
+	return loss, tokens, nil
+}
+
+// losses returns the losses of a source's batches whose number modulo size is rank, and how
+// many batches there are.
+func (e *Evaluator) losses(ctx context.Context, s Source, rank, size int) (own []batchLoss, n int, err error) {
+	for ; ; n++ {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		b, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("batch: %w", err)
+		}
+		if b.Tokens < 1 {
+			return nil, 0, fmt.Errorf("batch: tokens: got %d, want the number of targets that count, at least 1",
+				b.Tokens)
+		}
+		if n%size != rank {
+			continue
+		}
+		loss, err := e.program.run(ctx, b.Inputs, 0)
+		if err != nil {
+			return nil, 0, err
+		}
+		own = append(own, batchLoss{loss, b.Tokens})
+	}
+	if n == 0 {
+		return nil, 0, errors.New("source: got no batch, want at least one")
+	}
+	return own, n, nil
+}
+
+// runTogether is Run in a group. The losses are added in the order of the batches, whichever
+// process had them.
+func (e *Evaluator) runTogether(ctx context.Context, s Source) (loss float64, tokens int, err error) {
+	g := e.group
+	own, n, err := e.losses(ctx, s, g.Rank(), g.Size())
+	if err := g.Agree(err); err != nil {
+		return 0, 0, err
+	}
+	if err := g.Same("number of batches of the evaluation", fmt.Sprint(n)); err != nil {
+		return 0, 0, err
+	}
+	counts := make([]int, g.Size())
+	for rank := range counts {
+		counts[rank] = (n - rank + g.Size() - 1) / g.Size()
+	}
+	parts, err := gatherLosses(g, own, counts)
+	if err != nil {
+		return 0, 0, err
+	}
+	all := make([]batchLoss, n)
+	for i := range all {
+		all[i] = parts[i%g.Size()][i/g.Size()]
+	}
+	loss, tokens = meanOf(all)
+	return loss, tokens, nil
+}
+
+// Memory returns the bytes of the values within the graph.
+func (e *Evaluator) Memory() int { return e.program.machine.Memory().Planned }

@@ -2,12 +2,12 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 
-	"attention/graph"
 	"attention/graph/machine"
 	"attention/internal/dense"
 	"attention/layers"
@@ -15,15 +15,17 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// program is a loss's graph of one mode, ready to run.
+// ErrNotFinite is wrapped by the error of a step with a NaN or infinite loss or gradient,
+// which leaves the parameters as they were, and by the error of saving such a parameter or of
+// reading one from a file.
+var ErrNotFinite = machine.ErrNotFinite
+
+// program is a loss's graph, for batches of one shape, with the machine that runs it.
 type program struct {
 	loss       *G.Node
 	inputs     map[string]*G.Node
 	dropoutKey *G.Node // nil without dropout
-	params     []Param // those to train, which the loss depends on; none in an Eval graph
-	frozen     []string
-	grads      G.Nodes         // of params
-	precision  graph.Precision // of the last layers
+	grads      G.Nodes // of the parameters to train, in a Step's order; none in an Evaluator
 	machine    *machine.Machine
 	gradients  gradients
 }
@@ -36,23 +38,23 @@ func newProgram(b *layers.Build, loss *G.Node) (*program, error) {
 	if err := checkLoss(loss, b); err != nil {
 		return nil, fmt.Errorf("loss: %w", err)
 	}
-	return &program{loss: loss, inputs: b.Inputs(), dropoutKey: b.DropoutKey(),
-		precision: b.Precision()}, nil
+	return &program{loss: loss, inputs: b.Inputs(), dropoutKey: b.DropoutKey()}, nil
 }
 
-// newTrainingProgram returns the program of a loss and its gradients.
-func newTrainingProgram(b *layers.Build, loss *G.Node) (*program, error) {
+// newTrainingProgram returns the program of a loss and its gradients, and the parameters that they belong to.
+func newTrainingProgram(b *layers.Build, loss *G.Node) (*program, []Param, error) {
 	p, err := newProgram(b, loss)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := p.differentiate(b); err != nil {
-		return nil, err
+	params, err := p.differentiate(b)
+	if err != nil {
+		return nil, nil, err
 	}
-	return p, p.compile()
+	return p, params, p.compile()
 }
 
-// compile plans the machine that computes the loss and, in a Train graph, the gradients.
+// compile plans the machine that computes the loss and the gradients, if there are any.
 func (pr *program) compile() (err error) {
 	pr.machine, err = machine.New(append(G.Nodes{pr.loss}, pr.grads...)...)
 	return err
@@ -72,8 +74,8 @@ func checkLoss(cost *G.Node, b *layers.Build) error {
 }
 
 // differentiate adds the gradient of every parameter that the loss depends on and that is
-// not frozen. A parameter may have a node without a path to the loss.
-func (pr *program) differentiate(b *layers.Build) error {
+// not frozen, and returns these parameters. A parameter may have a node without a path to the loss.
+func (pr *program) differentiate(b *layers.Build) (params []Param, err error) {
 	reached := map[*G.Node]bool{}
 	for _, n := range b.Graph().ExactSubgraphRoots(pr.loss).AllNodes() {
 		reached[n] = true
@@ -85,28 +87,28 @@ func (pr *program) differentiate(b *layers.Build) error {
 		}
 	}
 	var nodes G.Nodes
+	frozen := 0
 	for name, value := range b.Params().All() {
 		if b.Params().Frozen(name) {
-			pr.frozen = append(pr.frozen, name)
+			frozen++
 		}
 		if n, ok := used[name]; ok {
 			nodes = append(nodes, n)
-			pr.params = append(pr.params, Param{Name: name, Value: value}) // Grad is the machine's
+			params = append(params, Param{Name: name, Value: value}) // Grad is the machine's
 		}
 	}
 	if len(nodes) == 0 {
 		which := ""
-		if len(pr.frozen) > 0 {
+		if frozen > 0 {
 			which = " that are not frozen"
 		}
 		const wrong = "loss: depends on none of the %d parameters%s, want at least one"
-		return fmt.Errorf(wrong, b.Params().Len()-len(pr.frozen), which)
+		return nil, fmt.Errorf(wrong, b.Params().Len()-frozen, which)
 	}
-	var err error
 	if pr.grads, err = G.Grad(pr.loss, nodes...); err != nil {
-		return fmt.Errorf("gradient of the loss: %w", err)
+		return nil, fmt.Errorf("gradient of the loss: %w", err)
 	}
-	return nil
+	return params, nil
 }
 
 // run binds values to the graph's inputs and returns the loss, which is finite.
@@ -165,4 +167,44 @@ func (pr *program) bind(values Values) error {
 		}
 	}
 	return nil
+}
+
+// CheckFinite returns an error that wraps ErrNotFinite and names the first parameter with a NaN
+// or an infinity: a model that has one computes nothing else.
+func CheckFinite(p *layers.Params) error {
+	if p == nil {
+		return errors.New("train: parameters: got nil, want Params")
+	}
+	for name, value := range p.Own() {
+		if !dense.IsFinite(value) {
+			return fmt.Errorf("parameter %s: has values that are %w", name, ErrNotFinite)
+		}
+	}
+	return nil
+}
+
+// Memory is the size of what a Step holds, in bytes.
+type Memory struct {
+	Weights   int // all parameters
+	Gradients int // of those that are trained, and their sums if a step takes several batches
+	Solver    int // of the solver's state, with a Group of this process's part
+	Graphs    int // of the values within the graphs, of the forward and the backward pass, but the gradients
+}
+
+// Memory returns the memory of the step now.
+func (s *Step) Memory() Memory {
+	m := Memory{Weights: s.weights, Graphs: s.program.machine.Memory().Planned}
+	for _, p := range s.params {
+		m.Gradients += int(p.Value.MemSize())
+	}
+	m.Graphs += s.program.gradients.sizeOfCopies() - m.Gradients // the others are in the graph's memory
+	for _, sum := range s.sums {
+		for _, v := range sum {
+			m.Gradients += int(v.MemSize())
+		}
+	}
+	for _, v := range s.solver.State() {
+		m.Solver += int(v.MemSize())
+	}
+	return m
 }

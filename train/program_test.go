@@ -16,6 +16,7 @@ import (
 	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 )
 
 // weights makes a set of one parameter, all v.
@@ -31,7 +32,7 @@ func TestNotFiniteGradientStopsTheRun(t *testing.T) {
 	w.Value().Float64s()[1] = 0
 	// Σ√w is finite at 0, its gradient ½/√w is not.
 	loss := func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Sqrt(b.Node(w)))) }
-	l, err := train.New(p, loss, small.Config())
+	l, err := loop.New(p, loss, small.Config())
 	require.NoError(t, err)
 	_, err = l.Step(train.Batch{})
 	require.ErrorContains(t, err,
@@ -66,7 +67,7 @@ func TestParametersTheLossDoesNotDependOnAreLeftAlone(t *testing.T) {
 	}
 	c := small.Config()
 	c.Solver.WeightDecay = 0.5
-	l, err := train.New(m.Params, loss, c)
+	l, err := loop.New(m.Params, loss, c)
 	require.NoError(t, err)
 	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), small.Batches(1)))
 	for i, p := range []layers.Param{absent, dangling} {
@@ -81,7 +82,7 @@ func TestParametersTheLossDoesNotDependOnAreLeftAlone(t *testing.T) {
 }
 
 // sumLoss is Σ op(w + v, x), whose two parameters have one gradient.
-func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*train.Loop, []layers.Param) {
+func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*loop.Loop, []layers.Param) {
 	p, w := weights(t, "w", 1, 2)
 	v, err := p.Scope("").Param("v", layers.Constant(1), 2)
 	require.NoError(t, err)
@@ -98,7 +99,7 @@ func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*train.Loo
 	}
 	c := small.Config()
 	c.Solver.Name, c.Schedule, c.ClipNorm = train.SGD, train.ConstantRate(1), 5
-	l, err := train.New(p, loss, c)
+	l, err := loop.New(p, loss, c)
 	require.NoError(t, err)
 	return l, []layers.Param{w, v}
 }
@@ -164,7 +165,7 @@ func TestParametersOfOneElement(t *testing.T) {
 		loss := func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.HadamardProd(b.Node(w), b.Node(w)))) }
 		c := small.Config()
 		c.Solver.Name, c.Schedule = train.SGD, train.ConstantRate(0.25)
-		l, err := train.New(p, loss, c)
+		l, err := loop.New(p, loss, c)
 		require.NoError(t, err, "%v", shape)
 		s, err := l.Step(train.Batch{})
 		require.NoError(t, err, "%v", shape)
@@ -200,13 +201,13 @@ func TestNewRefuses(t *testing.T) {
 			return G.Sum(x)
 		}, want: "loss: depends on none of the 1 parameters, want at least one"},
 	} {
-		_, err := train.New(p, row.loss, small.Config())
+		_, err := loop.New(p, row.loss, small.Config())
 		require.EqualError(t, err, "train: train graph: "+row.want, row.name)
 	}
-	_, err := train.New(p, func(*layers.Build) (*G.Node, error) { return nil, broken }, small.Config())
+	_, err := loop.New(p, func(*layers.Build) (*G.Node, error) { return nil, broken }, small.Config())
 	require.ErrorIs(t, err, broken)
-	_, err = train.New(nil, small.New(t, tensor.Float32, 1, 0).Loss, small.Config())
+	_, err = loop.New(nil, small.New(t, tensor.Float32, 1, 0).Loss, small.Config())
 	require.EqualError(t, err, "train: got no parameters or no loss, want both")
-	_, err = train.New(p, nil, small.Config())
+	_, err = loop.New(p, nil, small.Config())
 	require.EqualError(t, err, "train: got no parameters or no loss, want both")
 }

@@ -3,11 +3,12 @@ package train
 import (
 	"fmt"
 	"iter"
-	"maps"
+	"math"
+	"runtime"
+	"sync/atomic"
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
-	"attention/internal/safetensors"
 
 	"gorgonia.org/tensor"
 )
@@ -90,13 +91,23 @@ func (s *Solver) Step(lr float64, params []Param) error {
 	return nil
 }
 
-// stepState is the name of the state that is the number of steps taken.
-const stepState = "step"
+// Part is a tensor of a solver's state, or the part of it that this process of a group has.
+type Part struct {
+	Name  string
+	Dtype tensor.Dtype
+	Shape tensor.Shape  // of the whole
+	Value *tensor.Dense // the elements from Lo on, as a vector if they are not all; nil for none
+	Lo    int
+
+	// Each calls write with all elements in order, as slices of numbers, in Step.Collect of a group; nil
+	// if Value is the whole.
+	Each func(write func(part any) error) error
+}
 
 // parts returns the state in the order of State, in parts of the whole.
 func (s *Solver) parts() (all []Part) {
 	if s.steps != nil {
-		all = append(all, Part{Name: stepState, Dtype: tensor.Int64, Shape: s.steps.Shape(), Value: s.steps})
+		all = append(all, Part{Name: "step", Dtype: tensor.Int64, Shape: s.steps.Shape(), Value: s.steps})
 	}
 	for _, slot := range s.slots {
 		for i, name := range slot.names {
@@ -109,6 +120,10 @@ func (s *Solver) parts() (all []Part) {
 	}
 	return all
 }
+
+// State returns the solver's state, whose tensors are the step's own: the next step changes them, and an earlier
+// state that is written to them is restored. In a group it is this process's part.
+func (s *Step) State() []Part { return s.solver.parts() }
 
 // states returns PyTorch's names of what a solver keeps of each parameter.
 func (c SolverConfig) states(solver string) []string {
@@ -133,7 +148,7 @@ func update[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 // State returns all that the solver remembers between steps, in a fixed
 // order, under names made of PyTorch's and the parameter's:
 // "exp_avg.h.0.attn.bias". The tensors are the solver's own: the next Step
-// changes them, and nobody else should.
+// changes them, and who copies an earlier state to them sets the solver back to it.
 func (s *Solver) State() iter.Seq2[string, *tensor.Dense] {
 	return func(yield func(string, *tensor.Dense) bool) {
 		for _, p := range s.parts() {
@@ -144,29 +159,85 @@ func (s *Solver) State() iter.Seq2[string, *tensor.Dense] {
 	}
 }
 
-// SetState copies a state that State returned, so that the coming steps
-// give the same bits as if the solver had never stopped. Names that are
-// missing or unknown and tensors of another dtype or shape are listed in
-// the error, which leaves the state as it was.
-func (s *Solver) SetState(state map[string]*tensor.Dense) error {
-	if err := safetensors.Compare(signatures(s.State()), signatures(maps.All(state))); err != nil {
-		return fmt.Errorf("train: solver state: %w", err)
+// sgd updates a parameter by stochastic gradient descent with momentum, as torch.optim.SGD
+// without dampening and Nesterov's variant.
+func sgd[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
+	value, grad := part[F](p.Value, at.own), part[F](p.Grad, at.own)
+	if s.config.Momentum == 0 {
+		kernel.SGD(value, grad, F(lr), F(at.decay))
+		return
 	}
-	if s.steps != nil {
-		if n := state[stepState].Int64s()[0]; n < 0 {
-			return fmt.Errorf("train: solver state: step: got %d, want a number >= 0", n)
-		}
-	}
-	for name, value := range s.State() {
-		dense.SetSlice(value, dense.Slice(state[name]))
-	}
-	return nil
+	kernel.Momentum(value, grad, dense.Floats[F](at.state[0]), F(lr), F(s.config.Momentum), F(at.decay))
 }
 
-// signatures returns the signatures of tensors.
-func signatures(tensors iter.Seq2[string, *tensor.Dense]) (all []safetensors.Signature) {
-	for name, value := range tensors {
-		all = append(all, safetensors.Signature{Name: name, Form: dense.Form(value)})
+// adam updates a parameter as Adam (Kingma and Ba, arXiv:1412.6980), torch.optim.Adam,
+// or with decoupled decay AdamW (Loshchilov and Hutter, arXiv:1711.05101),
+// torch.optim.AdamW. Its constants are computed in float64, as by PyTorch, and rounded to
+// the parameter's dtype.
+func adam[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
+	c, t := s.config, float64(s.steps.Int64s()[0])
+	k := kernel.AdamConstants[F]{
+		Keep:  1,
+		Beta1: F(c.Beta1), Rest1: F(1 - c.Beta1),
+		Beta2: F(c.Beta2), Rest2: F(1 - c.Beta2),
+		Rate: F(lr / (1 - math.Pow(c.Beta1, t))),
+		Root: F(math.Sqrt(1 - math.Pow(c.Beta2, t))),
+		Eps:  F(c.Eps),
 	}
-	return all
+	if at.solver == AdamW {
+		k.Keep = F(1 - float64(lr*at.decay)) // rounded twice, on every processor
+	} else {
+		k.Decay = F(at.decay)
+	}
+	kernel.Adam(part[F](p.Value, at.own), part[F](p.Grad, at.own),
+		dense.Floats[F](at.state[0]), dense.Floats[F](at.state[1]), k)
+}
+
+// moveMatrices updates the parameters of these numbers as Muon does, each on one core: the products of one are small.
+func (s *Solver) moveMatrices(lr float64, params []Param, numbers []int) {
+	workers := min(runtime.GOMAXPROCS(0), len(numbers))
+	if len(s.rooms) < workers {
+		s.rooms = make([]*tensor.Dense, workers)
+	}
+	var next atomic.Int64
+	end := func() {}
+	kernel.Parallel(workers, 1, func(worker, _ int) {
+		if worker == 0 {
+			end = kernel.SideBySide(workers)
+		}
+		for i := int(next.Add(1)) - 1; i < len(numbers); i = int(next.Add(1)) - 1 {
+			at, p := s.slots[numbers[i]], params[numbers[i]]
+			room := &s.rooms[worker]
+			dense.ByType(at.dtype, muon[float32], muon[float64])(s.config, at, lr*at.factor, p, room)
+		}
+	})
+	end()
+}
+
+// muon updates a matrix (m, n) as Muon (Jordan et al. 2024), torch.optim.Muon: by the momentum's gradient
+// with all its singular values brought near 1. It makes room larger if it is too small.
+func muon[F kernel.Float](c SolverConfig, at slot, lr float64, p Param, room **tensor.Dense) {
+	m, n := at.shape[0], at.shape[1]
+	value, grad, buffer := dense.Floats[F](p.Value), dense.Floats[F](p.Grad), dense.Floats[F](at.state[0])
+	size := m*n + kernel.NewtonSchulzRoom(m, n)
+	if r := *room; r == nil || r.Dtype() != at.dtype || r.Shape().TotalSize() < size {
+		*room = tensor.New(tensor.Of(at.dtype), tensor.WithShape(size))
+	}
+	work := dense.Floats[F](*room)
+	u, work := work[:m*n], work[m*n:]
+	kernel.MuonMomentum(u, grad, buffer, c.Momentum)
+	if c.Nesterov != nil && !*c.Nesterov {
+		copy(u, buffer)
+	}
+	u = kernel.NewtonSchulz(u, m, n, c.NSSteps, work)
+	kernel.Scale(value, value, F(1-float64(lr*at.decay)))
+	kernel.Axpy(-F(lr*c.adjustment(m, n)), u, value)
+}
+
+// adjustment returns what Muon multiplies the learning rate of a matrix (m, n) by.
+func (c SolverConfig) adjustment(m, n int) float64 {
+	if c.AdjustLR == MatchRMSAdamW {
+		return 0.2 * math.Sqrt(float64(max(m, n)))
+	}
+	return math.Sqrt(max(1, float64(m)/float64(n)))
 }

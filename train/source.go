@@ -1,5 +1,18 @@
 package train
 
+import (
+	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Loss builds a model and its loss in a graph: it declares its inputs with
+// b.Input and returns a scalar. It is called once for each graph.
+type Loss func(b *layers.Build) (*G.Node, error)
+
+// Values are the values of a graph's inputs, by the inputs' names.
+type Values = layers.Values
+
 // Batch has the values of a loss's inputs for one batch of examples.
 type Batch struct {
 	Inputs Values // by the inputs' names

@@ -1,10 +1,26 @@
+// Package train trains models. NewStep is where to begin: a Step trains any graph whose loss is
+// one of its nodes, and Step.Run takes a step on a batch. A graph has one shape, so all batches of a
+// Step have one; sequences of several lengths are padded and masked.
+//
+// A Solver updates parameters in place, at the learning rate of a Schedule, from gradients that may be
+// clipped and accumulated. A model is parameters and a Loss, and data a Source of batches: Batches is a
+// source of tensors, and train/text has sources of text. Evaluator, Predict and Accuracy show what a model
+// has learnt.
+//
+// Package train/loop takes the steps of a run, evaluates and saves. Package train/checkpoint saves a run to
+// files, so that one that was stopped or killed gives the bits of one that was not; package train/record
+// records how its weights move; package train/parallel lets processes share its steps, with the bits of one.
+// Everything is deterministic: the same configs, seeds and data give the same bits.
+//
+// Configs are plain structs with JSON. Their zero values are the documented
+// defaults, and Validate returns an error that names the first wrong field.
 package train
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 	"time"
 
 	"attention/graph/machine"
@@ -16,33 +32,40 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Values are the values of a graph's inputs, by the inputs' names.
-type Values = layers.Values
-
 // StepConfig sets how a step updates the parameters.
 type StepConfig struct {
-	Solver   SolverConfig   `json:"solver"`    // zero value: AdamW
-	Schedule ScheduleConfig `json:"schedule"`  // of the learning rate; there is no default
-	ClipNorm float64        `json:"clip_norm"` // limit of the gradients' global norm; 0 means none
-	Seed     int64          `json:"seed"`      // of the dropout masks
+	Accumulate int            `json:"accumulate"` // batches of a step, whose gradients are averaged by tokens; 0 means 1
+	Solver     SolverConfig   `json:"solver"`     // zero value: AdamW
+	Schedule   ScheduleConfig `json:"schedule"`   // of the learning rate; there is no default
+	ClipNorm   float64        `json:"clip_norm"`  // limit of the gradients' global norm; 0 means none
+	Seed       int64          `json:"seed"`       // of the dropout masks
 
 	// BatchTokens is how many tokens of a batch StepResult.TokensPerSecond counts; 0 means those whose targets count.
 	BatchTokens int `json:"-"`
+
+	// Group is the processes that share the batches of every step, and the solver's state; nil is one. The bits
+	// do not depend on their number, which is at most Accumulate. Each has a Step of its own, over parameters
+	// with the same values, and takes its steps when the other processes do, from sources that yield the same
+	// batches.
+	Group Group `json:"-"`
 }
 
 // Validate returns an error that names the first wrong field.
 func (c StepConfig) Validate() error {
-	return cmp.Or(config.In(c, "Solver", c.Solver.Validate()), config.In(c, "Schedule", c.Schedule.Validate()),
-		config.AtLeast(c, 0, "ClipNorm", "BatchTokens"))
+	return cmp.Or(config.AtLeast(c, 0, "Accumulate"), config.In(c, "Solver", c.Solver.Validate()),
+		config.In(c, "Schedule", c.Schedule.Validate()), config.AtLeast(c, 0, "ClipNorm", "BatchTokens"))
 }
 
-// Step takes training steps with one graph: the loss and its gradients, clipping, and
+// batches returns how many batches a step takes.
+func (c StepConfig) batches() int { return max(c.Accumulate, 1) }
+
+// Step takes training steps: the loss and its gradients, clipping, and
 // the solver's update of the parameters in place. It is not safe for use by several
 // goroutines at once.
 type Step struct {
 	config  StepConfig
-	batches int // of a step
-	program *program
+	program *program // of the last batch
+	params  []Param  // those to train, which the loss depends on, with the last gradients
 	solver  *Solver
 	own     []Span // of each parameter, the elements that this process updates
 	blocks  []block
@@ -50,6 +73,7 @@ type Step struct {
 	sums    [][]*tensor.Dense // room for sums of gradients, of all parameters each; none for steps of one batch
 	used    int               // how many of them hold a sum
 	taken   int
+	weights int // bytes of all parameters
 
 	ownBlocks []int      // indices of those that this process sums
 	group     *groupStep // nil for one process
@@ -69,36 +93,45 @@ type StepResult struct {
 // stay unchanged. The build's first error comes first, so that a formula need not check its
 // own.
 func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
-	var s *Step
-	err := expr.Building(func() (err error) { s, err = newStep(b, loss, c, nil, 1); return err })
-	return s, err
-}
-
-// newStep is NewStep for steps of n batches, which the processes of a group share; a nil
-// group is one process.
-func newStep(b *layers.Build, loss *G.Node, c StepConfig, g Group, n int) (*Step, error) {
 	if b == nil || b.Graph() == nil {
 		return nil, errors.New("train: step: got no build, want one of layers.NewBuild")
 	}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	p, err := newTrainingProgram(b, loss)
+	if err := c.checkShares(); err != nil {
+		return nil, err
+	}
+	s := &Step{config: c}
+	err := expr.Building(func() (err error) { s.program, s.params, err = newTrainingProgram(b, loss); return err })
 	if err != nil {
 		return nil, fmt.Errorf("train: %v graph: %w", b.Mode(), err)
 	}
-	slots, err := c.Solver.slots(p.params)
-	if err != nil {
+	for _, v := range b.Params().All() {
+		s.weights += int(v.MemSize())
+	}
+	if err := s.makeSolver(); err != nil {
 		return nil, err
 	}
-	s := &Step{config: c, batches: n, program: p, blocks: blocksOf(slots, n), norms: make([]float64, len(p.params))}
+	return s, nil
+}
+
+// makeSolver makes what steps over several graphs share: the solver, the blocks, the norms and the sums of the
+// parameters, of this process's part in a group.
+func (s *Step) makeSolver() error {
+	slots, err := s.config.Solver.slots(s.params)
+	if err != nil {
+		return err
+	}
+	n := s.config.batches()
+	s.blocks, s.norms = blocksOf(slots, n), make([]float64, len(s.params))
 	s.forgetNorms()
 	bounds := []int{0, n}
 	for _, at := range slots {
 		s.own = append(s.own, at.own)
 	}
-	if g != nil {
-		s.group = newGroupStep(g, p.params, s.blocks, n)
+	if g := s.config.Group; g != nil {
+		s.group = newGroupStep(g, s.params, s.blocks, n)
 		s.own, bounds = s.group.reducer.Own(), s.group.reducer.Batches(g.Rank())
 	}
 	for i, b := range s.blocks {
@@ -109,28 +142,30 @@ func newStep(b *layers.Build, loss *G.Node, c StepConfig, g Group, n int) (*Step
 	for i, own := range s.own {
 		slots[i].own = own
 	}
-	s.solver = c.Solver.newSolver(p.params, slots)
+	s.solver = s.config.Solver.newSolver(s.params, slots)
 	s.makeSums(bounds)
-	return s, nil
-}
-
-// forgetNorms makes the norms of the last step's gradients unknown.
-func (s *Step) forgetNorms() {
-	for i := range s.norms {
-		s.norms[i] = math.NaN()
-	}
+	return nil
 }
 
 // Run takes one step on a batch and returns its loss, computed before the parameters
 // moved. v holds a value of the right type and shape for every input and no other. After
-// an error the step does not count, and the parameters are unchanged.
+// an error the step does not count, and the parameters are unchanged. Take takes a step of several batches.
 func (s *Step) Run(v Values) (loss float64, err error) {
-	r, err := s.take(&list{[]Batch{{Inputs: v}}})
+	if n := s.config.batches(); n > 1 {
+		return 0, fmt.Errorf("train: step %d: got 1 batch, want %d: Take reads them from a source", s.taken+1, n)
+	}
+	r, err := s.Take(once(v))
 	return r.Loss, err
 }
 
-// take takes one step with the next batches of a source.
-func (s *Step) take(source Source) (StepResult, error) {
+// once is a source of one batch.
+type once Values
+
+func (v once) Next() (Batch, error) { return Batch{Inputs: Values(v)}, nil }
+
+// Take takes one step with the next batches of a source, StepConfig.Accumulate of them, which must not end
+// before. After an error the step does not count, and the parameters are unchanged.
+func (s *Step) Take(source Source) (StepResult, error) {
 	r, err := s.step(source)
 	if err != nil {
 		return StepResult{}, fmt.Errorf("train: step %d: %w", s.taken+1, err)
@@ -141,6 +176,9 @@ func (s *Step) take(source Source) (StepResult, error) {
 
 // step is one step: gradients, clipping, update.
 func (s *Step) step(source Source) (StepResult, error) {
+	if source == nil {
+		return StepResult{}, errors.New("source: got nil, want one")
+	}
 	begin := time.Now()
 	loss, tokens, err := s.gradients(source)
 	if err != nil {
@@ -154,7 +192,7 @@ func (s *Step) step(source Source) (StepResult, error) {
 	s.clip(norm)
 	clipped()
 	rate, updated := s.config.Schedule.At(s.taken), machine.Timed("solver")
-	if err := s.solver.Step(rate, s.program.params); err != nil {
+	if err := s.solver.Step(rate, s.params); err != nil {
 		return StepResult{}, err
 	}
 	updated()
@@ -164,7 +202,7 @@ func (s *Step) step(source Source) (StepResult, error) {
 		}
 	}
 	if n := s.config.BatchTokens; n > 0 {
-		tokens = n * s.batches
+		tokens = n * s.config.batches()
 	}
 	return StepResult{Step: s.taken + 1, Loss: loss, LearningRate: rate, GradNorm: norm,
 		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil
@@ -178,3 +216,17 @@ func dropoutKey(seed int64, n int) int64 {
 	const golden = 0x9e3779b97f4a7c15
 	return int64(uint64(seed)*golden + uint64(n))
 }
+
+// Steps returns the number of steps taken.
+func (s *Step) Steps() int { return s.taken }
+
+// SetSteps makes n the number of steps taken, as after the parameters and the state were set to those after n
+// steps. The schedule and the dropout masks continue from there.
+func (s *Step) SetSteps(n int) {
+	s.taken = n
+	s.forgetNorms()
+}
+
+// Params returns the parameters that are trained, in order, with the gradients of the last step, which the next
+// one overwrites.
+func (s *Step) Params() []Param { return slices.Clone(s.params) }

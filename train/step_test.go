@@ -10,6 +10,7 @@ import (
 	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 )
 
 // TestStepIsTheLoops trains one model by Step and one by Loop: equal losses and
@@ -19,7 +20,7 @@ func TestStepIsTheLoops(t *testing.T) {
 	c.ClipNorm, c.Seed = 0.5, 3
 	c.Schedule = train.ScheduleConfig{Schedule: train.CosineLR{Peak: 0.1, WarmupSteps: 2, Steps: 9}}
 	one, other := small.New(t, tensor.Float32, 1, 0.3), small.New(t, tensor.Float32, 1, 0.3)
-	loop, err := train.New(one.Params, one.Loss, c)
+	l, err := loop.New(one.Params, one.Loss, c)
 	require.NoError(t, err)
 	b := layers.NewBuild(other.Params, layers.Train)
 	loss, err := other.Loss(b)
@@ -27,7 +28,7 @@ func TestStepIsTheLoops(t *testing.T) {
 	step, err := train.NewStep(b, loss, c.StepConfig)
 	require.NoError(t, err)
 	for n := range uint64(5) {
-		want, err := loop.Step(small.Batch(n))
+		want, err := l.Step(small.Batch(n))
 		require.NoError(t, err)
 		got, err := step.Run(small.Batch(n).Inputs)
 		require.NoError(t, err)
@@ -45,8 +46,8 @@ func TestBatchTokens(t *testing.T) {
 	c.Accumulate = 2
 	for _, tokens := range []int{0, 1e15} {
 		c.BatchTokens = tokens
-		loop := small.New(t, tensor.Float32, 1, 0).Loop(t, c)
-		s, err := loop.Step(small.Batch(1), small.Batch(2))
+		l := small.New(t, tensor.Float32, 1, 0).Loop(t, c)
+		s, err := l.Step(small.Batch(1), small.Batch(2))
 		require.NoError(t, err)
 		require.Equal(t, tokens > 0, s.TokensPerSecond > 1e12, s.TokensPerSecond)
 	}

@@ -58,24 +58,27 @@ var rooms = map[string]string{
 	"layers/apply": `layers layers/chapter graph graph/mask graph/machine internal/config internal/dense
 		internal/folder internal/oneline internal/safetensors`,
 	"layers/generate": `internal/config internal/expr layers graph graph/machine internal/dense internal/oneline`,
-	"train": `layers graph graph/machine internal/config internal/dense internal/expr internal/kernel internal/pattern
-		internal/safetensors internal/oneline`,
-	"train/checkpoint": `train layers graph internal/about internal/config internal/dense internal/folder internal/kernel
-		internal/safetensors internal/oneline`,
-	"train/record": `train layers graph/machine internal/config internal/dense internal/expr internal/folder
-		internal/kernel internal/lines internal/safetensors internal/oneline`,
-	"train/metrics": `train train/checkpoint internal/folder internal/lines internal/oneline`,
-	"internal/small": `train train/checkpoint train/parallel train/text layers layers/chapter graph internal/folder
-		internal/golden internal/safetensors`,
-	"train/tasks/dates":    `train train/text layers graph graph/machine internal/config internal/dense internal/oneline`,
+	"train": `layers graph graph/machine internal/config internal/dense internal/expr internal/kernel
+		internal/pattern`,
+	"train/loop": `train layers graph internal/config internal/dense internal/expr internal/kernel
+		internal/oneline`,
+	"train/checkpoint": `train train/loop layers graph internal/about internal/config internal/dense
+		internal/folder internal/kernel internal/safetensors internal/oneline`,
+	"train/record": `train train/loop layers graph/machine internal/config internal/dense internal/expr
+		internal/folder internal/kernel internal/lines internal/safetensors internal/oneline`,
+	"train/metrics": `train train/loop train/checkpoint internal/folder internal/lines internal/oneline`,
+	"internal/small": `train train/loop train/checkpoint train/parallel train/text layers layers/chapter
+		graph internal/folder internal/golden internal/safetensors`,
+	"train/tasks/dates": `train train/text layers graph graph/machine internal/config internal/dense
+		internal/oneline`,
 	"train/tasks/reversal": `train layers graph internal/dense internal/expr`,
 	"train/tasks/tiles":    `train layers graph graph/mask internal/expr`,
 	"train/tasks/lookback": `train train/text layers graph internal/dense internal/expr`,
 	"train/text":           `train train/text/jinja layers graph internal/config internal/folder internal/oneline`,
 	"train/text/jinja":     "",
 	"train/parallel":       `train internal/dense internal/kernel`,
-	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense internal/folder internal/gguf
-		internal/safetensors internal/oneline internal/mapped`,
+	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense
+		internal/folder internal/gguf internal/safetensors internal/oneline internal/mapped`,
 
 	"cmd/attention/internal/term":    "cmd/attention/internal/program",
 	"cmd/attention/internal/program": `internal/kernel`,
@@ -86,18 +89,19 @@ var rooms = map[string]string{
 		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained
 		layers layers/chapter graph`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
-	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph graph/mask train
-		train/checkpoint train/text train/pretrained layers layers/chapter layers/generate internal/about
-		internal/config internal/folder internal/pattern internal/safetensors internal/oneline`,
+	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph
+		graph/mask train train/loop train/checkpoint train/text train/pretrained layers layers/chapter
+		layers/generate internal/about internal/config internal/folder internal/pattern internal/safetensors
+		internal/oneline`,
 	"cmd/attention/internal/session": `cmd/attention/internal/flags cmd/attention/internal/pictures
-		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint
-		train/metrics train/record train/parallel layers graph internal/about internal/config internal/folder
-		internal/kernel internal/oneline`,
+		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term train train/loop
+		train/checkpoint train/metrics train/record train/parallel layers graph internal/about internal/config
+		internal/folder internal/kernel internal/oneline`,
 
-	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term internal/oneline layers/apply
-		internal/safetensors internal/dense`,
+	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term
+		internal/oneline layers/apply internal/safetensors internal/dense`,
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/term train train/text layers layers/chapter graph graph/mask
+		cmd/attention/internal/term train train/loop train/text layers layers/chapter graph graph/mask
 		graph/machine internal/dense`,
 	"cmd/attention/internal/chapter": `cmd/attention/internal/diagram cmd/attention/internal/flags
 		cmd/attention/internal/plot cmd/attention/internal/term
@@ -107,12 +111,12 @@ var rooms = map[string]string{
 		cmd/attention/internal/term train/text layers layers/generate internal/folder`,
 	"cmd/attention/internal/export": `cmd/attention/internal/run train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/text layers layers/generate
-		internal/config`,
+		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/text layers
+		layers/generate internal/config`,
 	"cmd/attention/internal/classify": `cmd/attention/internal/run cmd/attention/internal/term`,
 	"cmd/attention/internal/finetune": `graph cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
-		cmd/attention/internal/view/live train train/checkpoint train/metrics
+		cmd/attention/internal/view/live train train/loop train/checkpoint train/metrics
 		train/text layers layers/generate internal/config internal/folder internal/kernel internal/oneline`,
 	"cmd/attention/internal/tokenize": `cmd/attention/internal/run cmd/attention/internal/term train/text
 		internal/folder`,
@@ -125,31 +129,32 @@ var rooms = map[string]string{
 		cmd/attention/internal/program
 		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
 		cmd/attention/internal/view/live
-		train train/checkpoint train/record train/text layers layers/generate layers/heads graph internal/dense
-		internal/expr internal/folder internal/kernel internal/moved internal/oneline internal/tensorprint`,
+		train train/loop train/checkpoint train/record train/text layers layers/generate layers/heads graph
+		internal/dense internal/expr internal/folder internal/kernel internal/moved internal/oneline
+		internal/tensorprint`,
 	"cmd/attention/internal/translations": `cmd/attention/internal/run internal/config layers train/tasks/dates`,
-	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations train/tasks/dates
-		cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run
+	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations
+		train/tasks/dates cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run
 		cmd/attention/internal/session cmd/attention/internal/term internal/config internal/folder internal/oneline
-		train train/checkpoint train/record train/text layers`,
+		train train/loop train/checkpoint train/record train/text layers`,
 	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/term cmd/attention/internal/view/serve
 		internal/dense internal/folder internal/kernel internal/safetensors
-		train train/tasks/reversal train/tasks/tiles layers`,
+		train train/loop train/tasks/reversal train/tasks/tiles layers`,
 	"cmd/attention/internal/compare": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term internal/folder
-		train train/tasks/lookback train/text layers layers/generate graph`,
+		train train/loop train/tasks/lookback train/text layers layers/generate graph`,
 	"cmd/attention/internal/view": `cmd/attention/internal/run cmd/attention/internal/term
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
 		internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run
-		cmd/attention/internal/session internal/folder train train/metrics train/record`,
-	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run train/tasks/dates
-		train/checkpoint train/text layers graph graph/machine graph/mask internal/config internal/expr
-		layers/chapter layers/heads internal/dense`,
-	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/view/follow
-		cmd/attention/internal/view/look cmd/attention/internal/view/web train/record train/tasks/reversal train/text
-		internal/safetensors`,
+		cmd/attention/internal/session internal/folder train train/loop train/metrics train/record`,
+	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run
+		train/tasks/dates train/checkpoint train/text layers graph graph/machine graph/mask internal/config
+		internal/expr layers/chapter layers/heads internal/dense`,
+	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program
+		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/web
+		train/record train/tasks/reversal train/text internal/safetensors`,
 	"cmd/attention/internal/view/live": `cmd/attention/internal/run cmd/attention/internal/session
 		cmd/attention/internal/term cmd/attention/internal/view/follow cmd/attention/internal/view/look
 		cmd/attention/internal/view/serve train/text internal/oneline`,
@@ -157,8 +162,8 @@ var rooms = map[string]string{
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter
 		cmd/attention/internal/chat
-		cmd/attention/internal/classify cmd/attention/internal/compare cmd/attention/internal/export cmd/attention/internal/finetune
-		cmd/attention/internal/flags cmd/attention/internal/generate
+		cmd/attention/internal/classify cmd/attention/internal/compare cmd/attention/internal/export
+		cmd/attention/internal/finetune cmd/attention/internal/flags cmd/attention/internal/generate
 		cmd/attention/internal/gradcheck
 		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
 		cmd/attention/internal/tokenize cmd/attention/internal/translate cmd/attention/internal/why
@@ -282,7 +287,7 @@ func TestCommandsImportNoOtherCommand(t *testing.T) {
 	}
 }
 
-// Package train, a loop of steps, knows nothing of what its rooms do with it.
+// Package train knows nothing of the packages below its folder.
 func TestTrainImportsNoneOfItsRooms(t *testing.T) {
 	for _, p := range listPackages(t) {
 		if p.ImportPath == "attention/train" {

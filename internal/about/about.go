@@ -1,4 +1,4 @@
-// Package about keeps the values of train.Config.About, which describe a model and its data, in the metadata of
+// Package about keeps the values of loop.Config.About, which describe a model and its data, in the metadata of
 // files, and compares them.
 package about
 
@@ -18,7 +18,7 @@ const Prefix = "about."
 const (
 	formatKey   = "format"
 	stepsKey    = "steps" // taken by the run
-	bestStepKey = "best"  // step of the parameters with train.Config.KeepBest; missing if they are the last ones
+	bestStepKey = "best"  // step of the parameters with loop.Config.KeepBest; missing if they are the last ones
 
 	modelFormat = "attention model 1"
 )

@@ -17,6 +17,7 @@ import (
 	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/parallel"
 	"attention/train/pretrained"
 	"attention/train/text"
@@ -288,8 +289,8 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[train.StepConfig](): {func(*world) any {
 		return train.StepConfig{Schedule: train.ConstantRate(0.5)}
 	}},
-	reflect.TypeFor[train.Config](): {func(*world) any {
-		return train.Config{Steps: 2, StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.5)}}
+	reflect.TypeFor[loop.Config](): {func(*world) any {
+		return loop.Config{Steps: 2, StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.5)}}
 	}},
 	reflect.TypeFor[train.Param](): {func(*world) any {
 		return train.Param{Name: "p", Value: ones(tensor.Float32, 2, 2), Grad: ones(tensor.Float32, 2, 2)}

@@ -38,6 +38,16 @@ func Batch(seed uint64) train.Batch {
 	return TextBatch(inputs, targets)
 }
 
+// Ignore lets only the first n targets of a batch count.
+func Ignore(b train.Batch, n int) train.Batch {
+	targets := b.Inputs[text.Targets].Ints()
+	for i := n; i < len(targets); i++ {
+		targets[i] = graph.IgnoreTarget
+	}
+	b.Tokens = n
+	return b
+}
+
 // List is a source of the batches of a list; after the last comes End, and then the first again.
 type List struct {
 	List []train.Batch
@@ -75,4 +85,16 @@ func Texts(t testing.TB) map[string]train.Resumable {
 	inOrder, err := text.NewCycle(ids, text.WindowConfig{Batch: BatchSize, Context: ContextLength})
 	require.NoError(t, err)
 	return map[string]train.Resumable{"random": random, "in order": inOrder}
+}
+
+// Watched calls Look before every batch.
+type Watched struct {
+	train.Source
+	Look func()
+}
+
+// Next returns the next batch of the source.
+func (w *Watched) Next() (train.Batch, error) {
+	w.Look()
+	return w.Source.Next()
 }

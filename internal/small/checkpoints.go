@@ -9,6 +9,7 @@ import (
 	"attention/internal/safetensors"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 )
@@ -29,7 +30,7 @@ func StepsIn(t *testing.T, f *checkpoint.Folder) []int {
 }
 
 // Restore restores a checkpoint and returns the error alone.
-func Restore(l *train.Loop, path string, source train.Resumable) error {
+func Restore(l *loop.Loop, path string, source train.Resumable) error {
 	_, err := checkpoint.Restore(l, path, source)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"attention/layers"
 	"attention/layers/chapter"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -54,14 +55,14 @@ func (m *Model) Loss(b *layers.Build) (*G.Node, error) {
 }
 
 // Config is a run of AdamW over Steps.
-func Config() train.Config {
+func Config() loop.Config {
 	step := train.StepConfig{Schedule: train.ConstantRate(LearningRate)}
-	return train.Config{Steps: Steps, StepConfig: step}
+	return loop.Config{Steps: Steps, StepConfig: step}
 }
 
 // Loop returns a loop over the model.
-func (m *Model) Loop(t testing.TB, c train.Config) *train.Loop {
-	l, err := train.New(m.Params, m.Loss, c)
+func (m *Model) Loop(t testing.TB, c loop.Config) *loop.Loop {
+	l, err := loop.New(m.Params, m.Loss, c)
 	require.NoError(t, err)
 	return l
 }

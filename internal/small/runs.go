@@ -1,11 +1,14 @@
 package small
 
-import "attention/train"
+import (
+	"attention/train"
+	"attention/train/loop"
+)
 
 // Runs are solvers with different states, with and without clipping, a schedule and several
 // batches a step.
-func Runs() map[string]train.Config {
-	runs := map[string]train.Config{}
+func Runs() map[string]loop.Config {
+	runs := map[string]loop.Config{}
 	for name, solver := range map[string]train.SolverConfig{
 		"sgd": {Name: train.SGD}, "momentum": {Name: train.SGD, Momentum: 0.9},
 		"adam": {Name: train.Adam}, "adamw": {WeightDecay: 0.1},
@@ -24,10 +27,10 @@ func Runs() map[string]train.Config {
 type Trail []any
 
 // Follow makes a run leave the trail.
-func (l *Trail) Follow(c *train.Config) {
+func (l *Trail) Follow(c *loop.Config) {
 	c.OnStep = func(s train.StepResult) {
 		s.TokensPerSecond = 0
 		*l = append(*l, s)
 	}
-	c.OnEval = func(e train.Evaluation) { *l = append(*l, e) }
+	c.OnEval = func(e loop.Evaluation) { *l = append(*l, e) }
 }

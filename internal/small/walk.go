@@ -6,6 +6,7 @@ import (
 
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -35,7 +36,7 @@ func (w *Walk) SetState(state []byte) error {
 }
 
 // Walker returns a loop over (w − x)², whose steps set w, 9 at first, to x, and w.
-func Walker(t testing.TB, c train.Config) (*train.Loop, *layers.Params) {
+func Walker(t testing.TB, c loop.Config) (*loop.Loop, *layers.Params) {
 	p := layers.NewParams(tensor.Float64, 1)
 	w, err := p.Scope("").Param("w", layers.Constant(9), 1)
 	require.NoError(t, err)
@@ -46,7 +47,7 @@ func Walker(t testing.TB, c train.Config) (*train.Loop, *layers.Params) {
 	if c.EvalEvery == 0 {
 		c.EvalEvery = 1
 	}
-	l, err := train.New(p, loss, c)
+	l, err := loop.New(p, loss, c)
 	require.NoError(t, err)
 	return l, p
 }

@@ -7,8 +7,8 @@ import (
 
 	"attention/internal/safetensors"
 	"attention/internal/small"
-	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -19,7 +19,7 @@ import (
 func TestBestInACheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	numbers := []float64{4, 1, 3, 2}
-	save := func(c train.Config) (path string, f *safetensors.File) {
+	save := func(c loop.Config) (path string, f *safetensors.File) {
 		c.Steps = 3
 		l, _ := small.Walker(t, c)
 		require.NoError(t, l.Run(context.Background(), &small.Walk{Numbers: numbers}, small.AtZero()))
@@ -35,11 +35,11 @@ func TestBestInACheckpoint(t *testing.T) {
 		}
 		return all
 	}
-	plain, f := save(train.Config{})
+	plain, f := save(loop.Config{})
 	require.Equal(t, []string{"params.w"}, names(f))
 	require.NotContains(t, f.Metadata["state"], "patience")
 	require.NotContains(t, f.Metadata["state"], "best")
-	resume := func(path string, c train.Config) (best, w float64) {
+	resume := func(path string, c loop.Config) (best, w float64) {
 		c.Steps = 4
 		l, p := small.Walker(t, c)
 		source := &small.Walk{Numbers: numbers}
@@ -51,30 +51,30 @@ func TestBestInACheckpoint(t *testing.T) {
 		}
 		return small.Place(p), w
 	}
-	best, last := resume(plain, train.Config{KeepBest: true})
+	best, last := resume(plain, loop.Config{KeepBest: true})
 	require.Equal(t, []float64{2, 2}, []float64{best, last}, "it knows none of before")
 
-	patient, f := save(train.Config{Patience: 9})
+	patient, f := save(loop.Config{Patience: 9})
 	require.Equal(t, []string{"params.w"}, names(f))
 	require.Equal(t, `{"step":2,"loss":1,"tokens":1,"from":1,"stale":1}`, small.State(f, "best"))
-	best, _ = resume(patient, train.Config{KeepBest: true})
+	best, _ = resume(patient, loop.Config{KeepBest: true})
 	require.Equal(t, 2.0, best)
 
-	kept, f := save(train.Config{KeepBest: true})
+	kept, f := save(loop.Config{KeepBest: true})
 	require.Equal(t, []string{"params.w", "best.w"}, names(f))
 	w, _ := f.Get("best.w")
 	require.Equal(t, []float64{1}, w.Data)
-	best, last = resume(kept, train.Config{KeepBest: true})
+	best, last = resume(kept, loop.Config{KeepBest: true})
 	require.Equal(t, []float64{1, 2}, []float64{best, last})
-	best, _ = resume(kept, train.Config{})
+	best, _ = resume(kept, loop.Config{})
 	require.Equal(t, 2.0, best, "it may be forgotten")
 
-	_, p := small.Walker(t, train.Config{Steps: 1})
+	_, p := small.Walker(t, loop.Config{Steps: 1})
 	_, err := checkpoint.Read(kept, p)
 	require.NoError(t, err)
 	require.Equal(t, 3.0, small.Place(p), "the last ones")
 
-	l, _ := small.Walker(t, train.Config{Steps: 4, KeepBest: true})
+	l, _ := small.Walker(t, loop.Config{Steps: 4, KeepBest: true})
 	for text, want := range map[string]string{
 		`{"step":-1}`: "best.step: got -1, want at least 0", `{"step":1,"stale":-1}`: "best.stale: got -1, want at least 0",
 		`{"step":"x"}`: `best.step: got "x", want a whole number`} {

@@ -13,6 +13,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -143,11 +144,11 @@ func TestRestoreRefusesWithoutChangingAnything(t *testing.T) {
 }
 
 // tinyLoop has one parameter of three numbers.
-func tinyLoop(t *testing.T, c train.Config) (*train.Loop, layers.Param) {
+func tinyLoop(t *testing.T, c loop.Config) (*loop.Loop, layers.Param) {
 	p := layers.NewParams(tensor.Float64, 0)
 	w, err := p.Scope("").Param("w", layers.Constant(1), 3)
 	require.NoError(t, err)
-	l, err := train.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Square(b.Node(w)))) }, c)
+	l, err := loop.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Square(b.Node(w)))) }, c)
 	require.NoError(t, err)
 	return l, w
 }

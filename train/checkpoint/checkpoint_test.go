@@ -16,6 +16,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -32,7 +33,7 @@ func TestRestoredLoopGivesTheSameBits(t *testing.T) {
 					all.Follow(&c)
 					follow := c.OnStep
 					whole, source := small.New(t, dtype, 7, 0.3), small.Texts(t)[order]
-					var l *train.Loop
+					var l *loop.Loop
 					c.OnStep = func(s train.StepResult) {
 						if follow(s); s.Step == 5 {
 							require.NoError(t, checkpoint.Save(l, path, source))
@@ -113,7 +114,7 @@ func TestCheckpointFile(t *testing.T) {
 	require.Len(t, f.Metadata, 4)
 	var saved struct {
 		Steps, Evaluated, Observed int
-		Config                     train.Config
+		Config                     loop.Config
 		Source                     []byte
 		Kernels, Precision         string
 	}

@@ -18,6 +18,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 )
 
 // requireStopsAt runs a loop whose checkpoint after 6 steps cannot be written. The
@@ -36,7 +37,7 @@ func requireStopsAt(t *testing.T, folder string, want error, block, unblock func
 	p := layers.NewParams(tensor.Float64, 0)
 	w, err := p.Scope("").Param("w", layers.Constant(1), 1<<19)
 	require.NoError(t, err)
-	l, err := train.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Square(b.Node(w)))) }, c)
+	l, err := loop.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Square(b.Node(w)))) }, c)
 	require.NoError(t, err)
 	l.SaveTo(checkpoints)
 	err = l.Run(context.Background(), noInputs{small.Texts(t)["random"]}, nil)

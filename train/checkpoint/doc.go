@@ -1,4 +1,4 @@
-// Package checkpoint saves all that a train.Loop needs to resume to files, and restores it: a run that was
+// Package checkpoint saves all that a loop.Loop needs to resume to files, and restores it: a run that was
 // stopped or killed and resumed from a checkpoint gives the bits of one that was not. A Folder is the
 // newest checkpoints of one run: Loop.SaveTo makes Run save to it. The format is in
 // save.go.

@@ -11,6 +11,7 @@ import (
 	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/text"
 
 	"gorgonia.org/tensor"
@@ -39,10 +40,9 @@ func ExampleFolder() {
 		check(err)
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
-		loop, err := train.New(params, text.TokenLoss(model.Loss, shape), train.Config{
+		l, err := loop.New(params, text.TokenLoss(model.Loss, shape), loop.Config{
 			Steps:      100,
-			Accumulate: 2, // 2·4 windows a step
-			StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)},
+			StepConfig: train.StepConfig{Accumulate: 2, Schedule: train.ConstantRate(0.01)}, // 2·4 windows a step
 			OnStep: func(s train.StepResult) {
 				if s.Step == stopAfter {
 					stop()
@@ -54,11 +54,11 @@ func ExampleFolder() {
 		checkpoints, err := checkpoint.Open(filepath.Join(folder, name), checkpoint.Config{Every: 20})
 		check(err)
 		defer checkpoints.Close()
-		loop.SaveTo(checkpoints)
-		if _, err := checkpoints.Restore(loop, windows); err != nil { // nothing the first time
+		l.SaveTo(checkpoints)
+		if _, err := checkpoints.Restore(l, windows); err != nil { // nothing the first time
 			return "", err
 		}
-		err = loop.Run(ctx, windows, nil)
+		err = l.Run(ctx, windows, nil)
 		saved, stepsErr := checkpoints.Steps()
 		check(stepsErr)
 		fmt.Println(name, "has checkpoints after", saved, "steps")

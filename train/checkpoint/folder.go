@@ -14,6 +14,7 @@ import (
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
 	"attention/train"
+	"attention/train/loop"
 )
 
 // Config sets when Run saves and how many checkpoints stay.
@@ -80,10 +81,10 @@ func (f *Folder) Close() error {
 	return oneline.Join(f.lock.Close(), f.dir.Close())
 }
 
-// Every returns Config.Every, for train.Saver.
+// Every returns Config.Every, for loop.Saver.
 func (f *Folder) Every() int { return f.config.Every }
 
-// Newest returns the steps of the checkpoint that was last saved or restored, for train.Saver; -1
+// Newest returns the steps of the checkpoint that was last saved or restored, for loop.Saver; -1
 // before.
 func (f *Folder) Newest() int { return f.last }
 
@@ -143,11 +144,11 @@ func (f *Folder) Steps() ([]int, error) { return Steps(f.dir.Path("")) }
 // and then removes all but the newest ones. It also removes checkpoints after more
 // steps than the loop has taken: the run was resumed from an older one. In a group rank 0 calls
 // Save while the other processes call Loop.Save.
-func (f *Folder) Save(l *train.Loop, source train.Resumable) error {
+func (f *Folder) Save(l *loop.Loop, source train.Resumable) error {
 	if l == nil {
 		return errNoLoop
 	}
-	return l.Save(func(s train.State) error {
+	return l.Save(func(s loop.State) error {
 		err := save(s, source, func(fill func(io.Writer) error) error { return f.dir.Write(nameOf(s.Steps), fill) })
 		if err != nil {
 			return err
@@ -178,7 +179,7 @@ func (f *Folder) removeOld() error {
 // Restore restores the loop and the source of its batches from the newest checkpoint
 // as the function Restore does; nil if there is none. If it is damaged, nothing is
 // restored and the error is a DamagedError, which names the newest intact one.
-func (f *Folder) Restore(l *train.Loop, source train.Resumable) (*Restored, error) {
+func (f *Folder) Restore(l *loop.Loop, source train.Resumable) (*Restored, error) {
 	if l == nil {
 		return nil, errNoLoop
 	}
@@ -199,7 +200,7 @@ func (f *Folder) Restore(l *train.Loop, source train.Resumable) (*Restored, erro
 }
 
 // newestIntact returns the path of the first of these checkpoints that the loop can restore, or "".
-func (f *Folder) newestIntact(l *train.Loop, all []int) string {
+func (f *Folder) newestIntact(l *loop.Loop, all []int) string {
 	for _, steps := range all {
 		path := f.Path(steps)
 		r, err := openFitting(path, l.State().Params, func(r *safetensors.Reader) error {

@@ -14,6 +14,7 @@ import (
 	"attention/internal/config"
 	"attention/internal/kernel"
 	"attention/train"
+	"attention/train/loop"
 )
 
 // The keys of a checkpoint's metadata.
@@ -26,15 +27,15 @@ const (
 
 // metadata is the part of a checkpoint beside its tensors.
 type metadata struct {
-	Steps     int          `json:"steps"`
-	Evaluated int          `json:"evaluated"`
-	Config    train.Config `json:"config"`
-	Frozen    []string     `json:"frozen,omitempty"`
-	Best      best         `json:"best,omitzero"`
-	Observed  int          `json:"observed"`
-	Kernels   string       `json:"kernels"`          // kernel.InstructionSet
-	Precision string       `json:"precision"`        // of products
-	Source    *string      `json:"source,omitempty"` // Resumable.State in base64; nil without a source
+	Steps     int         `json:"steps"`
+	Evaluated int         `json:"evaluated"`
+	Config    loop.Config `json:"config"`
+	Frozen    []string    `json:"frozen,omitempty"`
+	Best      best        `json:"best,omitzero"`
+	Observed  int         `json:"observed"`
+	Kernels   string      `json:"kernels"`          // kernel.InstructionSet
+	Precision string      `json:"precision"`        // of products
+	Source    *string     `json:"source,omitempty"` // Resumable.State in base64; nil without a source
 
 	about, notes map[string]string
 }
@@ -49,7 +50,7 @@ type best struct {
 }
 
 // metadataOf returns the metadata of a state and of a source, which may be nil.
-func metadataOf(s train.State, source train.Resumable) (map[string]string, error) {
+func metadataOf(s loop.State, source train.Resumable) (map[string]string, error) {
 	c := metadata{Steps: s.Steps, Evaluated: s.Evaluated, Config: s.Config, Frozen: s.Frozen,
 		Best: best{s.Best.Step, s.Best.Loss, s.Best.Tokens, s.From, s.Stale}, Observed: s.Observed,
 		Kernels: kernel.InstructionSet(), Precision: s.Config.Precision.String()}

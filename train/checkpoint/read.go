@@ -11,7 +11,7 @@ import (
 // Checkpoint describes a checkpoint.
 type Checkpoint struct {
 	Steps int               // that the run had taken
-	About map[string]string // train.Config.About
+	About map[string]string // loop.Config.About
 }
 
 // Read copies the parameters of a checkpoint, such as one of a run that is not

@@ -12,6 +12,7 @@ import (
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
 	"attention/train"
+	"attention/train/loop"
 
 	"gorgonia.org/tensor"
 )
@@ -35,7 +36,7 @@ type Restored struct {
 // stopped, unless Restored has a difference. With a nil source the file may hold a source's
 // state or none. KeepBest begins anew if the file was saved without. In a group every process
 // restores.
-func Restore(l *train.Loop, path string, source train.Resumable) (*Restored, error) {
+func Restore(l *loop.Loop, path string, source train.Resumable) (*Restored, error) {
 	if l == nil {
 		return nil, errNoLoop
 	}
@@ -57,11 +58,11 @@ func Restore(l *train.Loop, path string, source train.Resumable) (*Restored, err
 // wanted is the part of a checkpoint that a loop takes.
 type wanted struct {
 	metadata
-	state train.State // of the checkpoint, with the config and the tensors of the loop
+	state loop.State // of the checkpoint, with the config and the tensors of the loop
 }
 
 // fitting returns what a loop takes from a checkpoint whose tensors, solver and config are the loop's.
-func fitting(r *safetensors.Reader, l *train.Loop) (*wanted, error) {
+func fitting(r *safetensors.Reader, l *loop.Loop) (*wanted, error) {
 	c, err := readMetadata(r.Metadata())
 	if err != nil {
 		return nil, err
@@ -93,13 +94,13 @@ func fitting(r *safetensors.Reader, l *train.Loop) (*wanted, error) {
 		c.Best = best{}
 	}
 	s.Steps, s.Evaluated, s.Observed, s.Notes = c.Steps, c.Evaluated, c.Observed, c.notes
-	s.Best = train.Evaluation{Step: c.Best.Step, Loss: c.Best.Loss, Tokens: c.Best.Tokens}
+	s.Best = loop.Evaluation{Step: c.Best.Step, Loss: c.Best.Loss, Tokens: c.Best.Tokens}
 	s.From, s.Stale = c.Best.From, c.Best.Stale
 	return &wanted{c, s}, safetensors.Compare(want, saved)
 }
 
 // restore sets the loop and the source to the state of a checkpoint that fits.
-func (w *wanted) restore(r *safetensors.Reader, l *train.Loop, source train.Resumable) error {
+func (w *wanted) restore(r *safetensors.Reader, l *loop.Loop, source train.Resumable) error {
 	for _, p := range w.state.Solver {
 		var steps [1]int64
 		if p.Dtype != tensor.Int64 {

@@ -13,8 +13,8 @@ import (
 	"attention/internal/safetensors"
 	"attention/internal/small"
 	"attention/layers"
-	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -295,7 +295,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	w, err := p.Scope("").Param("w", layers.Constant(7), 2, 3)
 	require.NoError(t, err)
-	loop, err := train.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(b.Node(w)) }, small.Config())
+	l, err := loop.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(b.Node(w)) }, small.Config())
 	require.NoError(t, err)
 	huge := fmt.Sprintf(`"w":{"dtype":"F32","shape":[%d],"data_offsets":[0,%d]}`, size/4, size)
 	seal := `"attention.sha256":"` + strings.Repeat("0", 64) + `"`
@@ -314,7 +314,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 	const want = "params.w is float32 (1099511627776), want float32 (2, 3)"
 	_, err = checkpoint.Read(path, p)
 	require.EqualError(t, err, "train: checkpoint: "+path+": "+want)
-	require.ErrorContains(t, small.Restore(loop, path, nil), "train: checkpoint: "+path+": ")
+	require.ErrorContains(t, small.Restore(l, path, nil), "train: checkpoint: "+path+": ")
 	state := fmt.Sprintf(`"params.w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},`+
 		`"solver.exp_avg.w":{"dtype":"F32","shape":[%d],"data_offsets":[24,%d]}`, size/4, size+24)
 	path = hugeFile(t, metadata+state+`}`, size+24)

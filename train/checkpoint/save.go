@@ -10,6 +10,7 @@ import (
 	"attention/internal/folder"
 	"attention/internal/safetensors"
 	"attention/train"
+	"attention/train/loop"
 
 	"gorgonia.org/tensor"
 )
@@ -33,11 +34,11 @@ const (
 // checksum of all its bytes. A parameter that is NaN or infinite is an error that
 // wraps train.ErrNotFinite: no run could resume from it. In a group all processes call Save,
 // and rank 0 writes.
-func Save(l *train.Loop, path string, source train.Resumable) error {
+func Save(l *loop.Loop, path string, source train.Resumable) error {
 	if l == nil {
 		return errNoLoop
 	}
-	return l.Save(func(s train.State) error {
+	return l.Save(func(s loop.State) error {
 		return save(s, source, func(fill func(io.Writer) error) error { return folder.WriteFile(path, fill) })
 	})
 }
@@ -45,7 +46,7 @@ func Save(l *train.Loop, path string, source train.Resumable) error {
 var errNoLoop = errors.New("train: checkpoint: got nil for the loop, want one")
 
 // save saves a state to the file that write writes.
-func save(s train.State, source train.Resumable, write func(fill func(io.Writer) error) error) error {
+func save(s loop.State, source train.Resumable, write func(fill func(io.Writer) error) error) error {
 	f, err := fileOf(s, source)
 	if err != nil {
 		return fmt.Errorf("train: checkpoint after %d steps: %w", s.Steps, err)
@@ -57,7 +58,7 @@ func save(s train.State, source train.Resumable, write func(fill func(io.Writer)
 }
 
 // fileOf returns all that a run needs to resume.
-func fileOf(s train.State, source train.Resumable) (*safetensors.File, error) {
+func fileOf(s loop.State, source train.Resumable) (*safetensors.File, error) {
 	if err := train.CheckFinite(s.Params); err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func fileOf(s train.State, source train.Resumable) (*safetensors.File, error) {
 }
 
 // solverOf returns the solver's state as a file holds it.
-func solverOf(s train.State) (all []safetensors.Tensor) {
+func solverOf(s loop.State) (all []safetensors.Tensor) {
 	for _, p := range s.Solver {
 		t := safetensors.Tensor{Name: solverPrefix + p.Name, Shape: p.Shape}
 		if p.Each == nil {

@@ -12,12 +12,13 @@ import (
 	"attention/internal/folder"
 	"attention/internal/lines"
 	"attention/train"
+	"attention/train/loop"
 )
 
 // History is the steps and evaluations of a run.
 type History struct {
 	Steps       []train.StepResult
-	Evaluations []train.Evaluation
+	Evaluations []loop.Evaluation
 }
 
 // evaluated returns the number of steps before the last evaluation, or 0.
@@ -89,7 +90,7 @@ func (h *History) continues(l Line, steps int) bool {
 // Until returns the part of the history up to a step.
 func (h History) Until(step int) History {
 	h.Steps = h.Steps[:min(step, len(h.Steps))]
-	n := slices.IndexFunc(h.Evaluations, func(e train.Evaluation) bool { return e.Step > step })
+	n := slices.IndexFunc(h.Evaluations, func(e loop.Evaluation) bool { return e.Step > step })
 	if n >= 0 {
 		h.Evaluations = h.Evaluations[:n]
 	}

@@ -13,6 +13,7 @@ import (
 	"attention/internal/folder"
 	"attention/internal/lines"
 	"attention/train"
+	"attention/train/loop"
 )
 
 // FileName is the name of the file in the folder of a run.
@@ -25,11 +26,11 @@ type Line struct {
 }
 
 // Evaluation returns the evaluation of a line; ok is false for the line of a step.
-func (l Line) Evaluation() (e train.Evaluation, ok bool) {
+func (l Line) Evaluation() (e loop.Evaluation, ok bool) {
 	if l.ValidationLoss == nil {
 		return e, false
 	}
-	return train.Evaluation{Step: l.Step, Loss: *l.ValidationLoss}, true
+	return loop.Evaluation{Step: l.Step, Loss: *l.ValidationLoss}, true
 }
 
 func parse(text []byte) (l Line, err error) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"attention/train"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 )
@@ -33,7 +34,7 @@ func TestMend(t *testing.T) {
 			w.AddStep(s)
 		}
 		evaluate := func(n, batches int) {
-			e := train.Evaluation{Step: n, Loss: 2.5}
+			e := loop.Evaluation{Step: n, Loss: 2.5}
 			h.Evaluations = append(h.Evaluations, e)
 			w.AddEvaluation(e, batches)
 		}

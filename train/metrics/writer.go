@@ -12,6 +12,7 @@ import (
 	"attention/internal/oneline"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 )
 
 // Writer writes metrics.jsonl and keeps the first error.
@@ -69,11 +70,11 @@ func (h *History) resume(a *lines.Appender, steps, evaluated int, digest string)
 func (w *Writer) AddStep(s train.StepResult) { w.add(s) }
 
 // AddEvaluation adds an evaluation over some random batches, or over all if batches is 0.
-func (w *Writer) AddEvaluation(e train.Evaluation, batches int) { w.add(evaluation{e, batches}) }
+func (w *Writer) AddEvaluation(e loop.Evaluation, batches int) { w.add(evaluation{e, batches}) }
 
 // evaluation is the line of an evaluation.
 type evaluation struct {
-	train.Evaluation
+	loop.Evaluation
 	Batches int `json:"batches,omitempty"`
 }
 

@@ -9,6 +9,7 @@ import (
 	"attention/internal/folder"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 )
@@ -53,7 +54,7 @@ func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 		if c.steps == 3 {
 			require.Equal(t, train.StepResult{Step: 3, Loss: 2, LearningRate: 0.125, GradNorm: 5, TokensPerSecond: 9},
 				h.Steps[2])
-			require.Equal(t, train.Evaluation{Step: 2, Loss: 1.5}, h.Evaluations[0])
+			require.Equal(t, loop.Evaluation{Step: 2, Loss: 1.5}, h.Evaluations[0])
 		}
 		w.add("more")
 		require.NoError(t, w.Close())

@@ -8,6 +8,7 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/parallel"
 
 	"gorgonia.org/gorgonia"
@@ -38,8 +39,8 @@ func ExampleNewLocal() {
 		if err != nil {
 			return nil, err
 		}
-		l, err := train.New(p, loss, train.Config{Steps: 20, Accumulate: 4, Group: g,
-			StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)}})
+		l, err := loop.New(p, loss, loop.Config{Steps: 20,
+			StepConfig: train.StepConfig{Accumulate: 4, Group: g, Schedule: train.ConstantRate(0.01)}})
 		if err != nil {
 			return nil, err
 		}

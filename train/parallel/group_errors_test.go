@@ -11,6 +11,7 @@ import (
 	"attention/internal/small"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/parallel"
 
 	"github.com/stretchr/testify/require"
@@ -18,14 +19,14 @@ import (
 )
 
 // grouped trains a small model in two processes, whose config and model a row may change.
-func grouped(t *testing.T, ctx func(rank int) context.Context, change func(rank int, m *small.Model, c *train.Config),
+func grouped(t *testing.T, ctx func(rank int) context.Context, change func(rank int, m *small.Model, c *loop.Config),
 	source func(rank int) train.Source) []error {
 	return small.Together(t, 2, func(g *parallel.Group) error {
 		c := small.Config()
 		c.Group, c.Accumulate = g, 4
 		m := small.New(t, tensor.Float64, 7, 0.3)
 		change(g.Rank(), m, &c)
-		l, err := train.New(m.Params, m.Loss, c)
+		l, err := loop.New(m.Params, m.Loss, c)
 		if err != nil {
 			return err
 		}
@@ -35,29 +36,29 @@ func grouped(t *testing.T, ctx func(rank int) context.Context, change func(rank 
 
 func always(int) context.Context { return context.Background() }
 
-func noChange(int, *small.Model, *train.Config) {}
+func noChange(int, *small.Model, *loop.Config) {}
 
 // Processes that are not alike do not begin, and the first one that differs is named.
 func TestGroupRefusesUnlikeProcesses(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		change func(rank int, m *small.Model, c *train.Config)
+		change func(rank int, m *small.Model, c *loop.Config)
 		want   string
 	}{
-		{"config", func(rank int, _ *small.Model, c *train.Config) { c.Seed = int64(rank) },
+		{"config", func(rank int, _ *small.Model, c *loop.Config) { c.Seed = int64(rank) },
 			"rank 1: got another config than rank 0"},
-		{"about", func(rank int, _ *small.Model, c *train.Config) {
+		{"about", func(rank int, _ *small.Model, c *loop.Config) {
 			c.About = map[string]string{"text": string(rune('a' + rank))}
 		},
 			`rank 1: got another model and data than rank 0, "{\"text\":\"b\"}", want its "{\"text\":\"a\"}"`},
-		{"weights", func(rank int, m *small.Model, _ *train.Config) {
+		{"weights", func(rank int, m *small.Model, _ *loop.Config) {
 			w, _ := m.Params.Get("output.bias")
 			w.Float64s()[0] = float64(rank)
 		}, "rank 1: got another weights' checksum than rank 0"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			steps := 0
-			change := func(rank int, m *small.Model, c *train.Config) {
+			change := func(rank int, m *small.Model, c *loop.Config) {
 				row.change(rank, m, c)
 				if rank == 0 {
 					c.OnStep = func(train.StepResult) { steps++ }
@@ -102,7 +103,7 @@ func TestGroupNamesTheProcessThatFails(t *testing.T) {
 		require.EqualError(t, err, "train: step 1: rank 1: micro-batch 3 of 4: batch: the source has ended, "+
 			"want another batch: unexpected EOF")
 	}
-	nan := func(rank int, m *small.Model, c *train.Config) {
+	nan := func(rank int, m *small.Model, c *loop.Config) {
 		c.OnStep = func(s train.StepResult) {
 			if w, _ := m.Params.Get("output.bias"); rank == 1 && s.Step == 3 {
 				w.Float64s()[0] *= 1e300
@@ -133,7 +134,7 @@ func TestGroupStopsTogether(t *testing.T) {
 			}
 		}
 		m := small.New(t, tensor.Float64, 7, 0.3)
-		l, err := train.New(m.Params, m.Loss, c)
+		l, err := loop.New(m.Params, m.Loss, c)
 		if err != nil {
 			return err
 		}
@@ -159,7 +160,7 @@ func TestGroupEndsWhenItCannotSave(t *testing.T) {
 			return nil, errors.New("disk full")
 		}
 		m := small.New(t, tensor.Float64, 7, 0)
-		l, err := train.New(m.Params, m.Loss, c)
+		l, err := loop.New(m.Params, m.Loss, c)
 		if err != nil {
 			return err
 		}
@@ -181,7 +182,7 @@ func TestGroupSaves(t *testing.T) {
 			c := small.Config()
 			c.Group, c.Accumulate = g, 4
 			m := small.New(t, tensor.Float64, 7, 0)
-			l, err := train.New(m.Params, m.Loss, c)
+			l, err := loop.New(m.Params, m.Loss, c)
 			if err != nil {
 				return err
 			}
@@ -209,7 +210,7 @@ func TestGroupEndsWithItsExchange(t *testing.T) {
 			c.OnStep = func(train.StepResult) { g.Abort(errors.New("cable cut")) }
 		}
 		m := small.New(t, tensor.Float64, 7, 0)
-		l, err := train.New(m.Params, m.Loss, c)
+		l, err := loop.New(m.Params, m.Loss, c)
 		if err != nil {
 			return err
 		}
@@ -226,7 +227,7 @@ func TestGroupRefuses(t *testing.T) {
 	c := small.Config()
 	c.Group, c.Accumulate = group[1], 2
 	m := small.New(t, tensor.Float64, 7, 0)
-	_, err = train.New(m.Params, m.Loss, c)
+	_, err = loop.New(m.Params, m.Loss, c)
 	require.EqualError(t, err,
 		"train: Accumulate: got 2 for a group of 3 processes, which share the batches of a step, want at least 3")
 	_, err = parallel.New(nobody{})

@@ -11,6 +11,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/parallel"
 
 	"github.com/stretchr/testify/require"
@@ -20,8 +21,8 @@ import (
 
 // groupRuns are solvers with and without clipping, over steps of a power of two of
 // micro-batches and of other numbers.
-func groupRuns() map[string]train.Config {
-	runs := map[string]train.Config{}
+func groupRuns() map[string]loop.Config {
+	runs := map[string]loop.Config{}
 	for name, c := range small.Runs() {
 		for _, n := range []int{4, 7} {
 			c.Accumulate = n
@@ -38,12 +39,12 @@ type ending struct {
 }
 
 // trained runs a small language model with dropout, evaluations and the best parameters.
-func trained(t *testing.T, dtype tensor.Dtype, c train.Config) (ending, error) {
+func trained(t *testing.T, dtype tensor.Dtype, c loop.Config) (ending, error) {
 	var o ending
 	o.trail.Follow(&c)
 	c.EvalEvery, c.KeepBest = 3, true
 	m := small.New(t, dtype, 7, 0.3)
-	l, err := train.New(m.Params, m.Loss, c)
+	l, err := loop.New(m.Params, m.Loss, c)
 	if err == nil {
 		err = l.Run(context.Background(), small.Texts(t)["random"], small.Batches(5))
 	}
@@ -115,7 +116,7 @@ func (w wide) rows(t testing.TB) *train.Batches {
 }
 
 // wideConfig is a run that saves and clips.
-func wideConfig(solver train.SolverConfig, n int) train.Config {
+func wideConfig(solver train.SolverConfig, n int) loop.Config {
 	c := small.Config()
 	c.Steps, c.Accumulate, c.Solver, c.ClipNorm = 6, n, solver, 0.3
 	return c
@@ -123,7 +124,7 @@ func wideConfig(solver train.SolverConfig, n int) train.Config {
 
 // resumed trains wide in the processes of a group up to some steps, from the newest checkpoint of a
 // folder, if there is one, and saves. It returns the weights' bits.
-func resumed(t *testing.T, folder string, dtype tensor.Dtype, c train.Config, size int) map[string][]uint64 {
+func resumed(t *testing.T, folder string, dtype tensor.Dtype, c loop.Config, size int) map[string][]uint64 {
 	checkpoints := small.OpenFolder(t, folder, checkpoint.Config{Every: 2, Keep: 9})
 	defer checkpoints.Close()
 	steps, err := checkpoints.Steps()
@@ -133,7 +134,7 @@ func resumed(t *testing.T, folder string, dtype tensor.Dtype, c train.Config, si
 		c := c
 		c.Group = g
 		w := newWide(t, dtype, 3)
-		l, err := train.New(w.params, w.loss, c)
+		l, err := loop.New(w.params, w.loss, c)
 		if err != nil {
 			return err
 		}
@@ -203,7 +204,7 @@ func TestGroupTraffic(t *testing.T) {
 	alone := newWide(t, tensor.Float32, 3)
 	c := wideConfig(train.SolverConfig{}, 4)
 	c.Steps = 2
-	l, err := train.New(alone.params, alone.loss, c)
+	l, err := loop.New(alone.params, alone.loss, c)
 	require.NoError(t, err)
 	require.NoError(t, l.Run(context.Background(), alone.rows(t), nil))
 	sent, _ := l.Traffic()
@@ -214,7 +215,7 @@ func TestGroupTraffic(t *testing.T) {
 			c := c
 			c.Group = g
 			w := newWide(t, tensor.Float32, 3)
-			l, err := train.New(w.params, w.loss, c)
+			l, err := loop.New(w.params, w.loss, c)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/parallel"
 	"attention/train/text"
 
@@ -54,7 +55,7 @@ func TestGroupTrafficOfGPT(t *testing.T) {
 			p, loss := gpt(t)
 			after := map[int]int{}
 			c.OnStep = func(s train.StepResult) { after[s.Step] = own.exchanges }
-			l, err := train.New(p, loss, c)
+			l, err := loop.New(p, loss, c)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/pretrained"
 	"attention/train/text"
 
@@ -51,15 +52,15 @@ func Example() {
 	check(err)
 
 	var losses []float64
-	loop, err := train.New(base.Params, func(b *layers.Build) (*G.Node, error) {
+	l, err := loop.New(base.Params, func(b *layers.Build) (*G.Node, error) {
 		ids, targets, packing := text.PackedInputs(b, text.WindowConfig{Batch: c.Batch, Context: c.Context})
 		return base.Model.PackedLoss(b, ids, targets, packing)
-	}, train.Config{Steps: 40, StepConfig: train.StepConfig{Schedule: train.ScheduleConfig{Schedule: train.ConstantRate(0.02)}},
+	}, loop.Config{Steps: 40, StepConfig: train.StepConfig{Schedule: train.ScheduleConfig{Schedule: train.ConstantRate(0.02)}},
 		OnStep: func(r train.StepResult) { losses = append(losses, r.Loss) }})
 	check(err)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	check(loop.Run(ctx, rows, nil))
+	check(l.Run(ctx, rows, nil))
 
 	adapter, err := base.WriteAdapter(filepath.Join(folder, "adapter"), folder)
 	check(err)

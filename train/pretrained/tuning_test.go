@@ -9,6 +9,7 @@ import (
 
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/pretrained"
 	"attention/train/text"
 
@@ -44,17 +45,17 @@ func tuneSmall(ctx context.Context, folder, talks string, seed int64, onStep fun
 		return nil, err
 	}
 	step := train.StepConfig{Schedule: train.ConstantRate(0.02), Seed: seed}
-	loop, err := train.New(base.Params, func(b *layers.Build) (*G.Node, error) {
+	l, err := loop.New(base.Params, func(b *layers.Build) (*G.Node, error) {
 		ids, targets, packing := text.PackedInputs(b, text.WindowConfig{Batch: c.Batch, Context: c.Context})
 		return base.Model.PackedLoss(b, ids, targets, packing)
-	}, train.Config{Steps: 6, StepConfig: step, OnStep: func(r train.StepResult) {
+	}, loop.Config{Steps: 6, StepConfig: step, OnStep: func(r train.StepResult) {
 		losses = append(losses, r.Loss)
 		onStep()
 	}})
 	if err != nil {
 		return nil, err
 	}
-	err = loop.Run(ctx, rows, nil)
+	err = l.Run(ctx, rows, nil)
 	return losses, err
 }
 

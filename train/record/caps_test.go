@@ -12,6 +12,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/record"
 
 	"github.com/stretchr/testify/require"
@@ -28,7 +29,7 @@ func TestRecordEstimatesLargeChanges(t *testing.T) {
 		x := b.Input("x", 300, 301)
 		return b.Of(graph.MSE(b.Node(w), x, graph.LossConfig{})), b.Err()
 	}
-	l, err := train.New(p, loss, train.Config{Steps: 1, StepConfig: train.StepConfig{
+	l, err := loop.New(p, loss, loop.Config{Steps: 1, StepConfig: train.StepConfig{
 		Solver: train.SolverConfig{Name: train.SGD}, Schedule: train.ConstantRate(1000)}})
 	require.NoError(t, err)
 	folder := t.TempDir()

@@ -1,5 +1,5 @@
 // Package record records how the weights of a run move: before the first step, at each evaluation
-// and after the last step. Open makes a train.Loop record to the files of a folder. Read reads the files, also
+// and after the last step. Open makes a loop.Loop record to the files of a folder. Read reads the files, also
 // while the run trains or after it was killed.
 //
 // watch.jsonl has a line for each record, a JSON object:

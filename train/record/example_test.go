@@ -9,6 +9,7 @@ import (
 	"attention/graph/mask"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/record"
 
 	"gorgonia.org/gorgonia"
@@ -25,24 +26,24 @@ func ExampleOpen() {
 	batches, err := train.NewBatches(train.Values{"x": p.Draw(layers.Normal(0, 1), 64, 5, 16)},
 		train.BatchConfig{BatchSize: 16})
 	check(err)
-	loop, err := train.New(p, func(b *layers.Build) (*gorgonia.Node, error) {
+	l, err := loop.New(p, func(b *layers.Build) (*gorgonia.Node, error) {
 		x := b.Input("x", 16, 5, 16) // (B, T, E)
 		return b.Of(graph.MSE(b.Of(attention.Forward(b, x)), x, graph.LossConfig{})), b.Err()
-	}, train.Config{Steps: 60, EvalEvery: 20, StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)}})
+	}, loop.Config{Steps: 60, EvalEvery: 20, StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)}})
 	check(err)
 
 	folder, err := os.MkdirTemp("", "fixed")
 	check(err)
 	defer os.RemoveAll(folder)
 	fixed := p.Draw(layers.Normal(0, 1), 5, 16)
-	recorder, err := record.Open(loop, folder, record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
+	recorder, err := record.Open(l, folder, record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
 		x := b.Input("fixed", 5, 16)
 		b.Of(x, gorgonia.Let(x, fixed))
 		weights := b.Of(attention.Weights(b, layers.AttentionInput{Query: x})) // (H, T, T)
 		return record.Probe{Tensors: map[string]*gorgonia.Node{"weights": weights}}, b.Err()
 	}})
 	check(err)
-	check(loop.Run(context.Background(), batches, nil))
+	check(l.Run(context.Background(), batches, nil))
 	check(recorder.Close())
 
 	seen, err := record.Read(context.Background(), folder, nil) // also while a run trains

@@ -8,6 +8,7 @@ import (
 	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/parallel"
 	"attention/train/record"
 
@@ -21,7 +22,7 @@ func TestGroupRecords(t *testing.T) {
 		m := small.New(t, tensor.Float32, 4, 0.3)
 		c := small.Config()
 		c.EvalEvery, c.Accumulate, c.Group = 3, 4, g
-		l, err := train.New(m.Params, m.Loss, c)
+		l, err := loop.New(m.Params, m.Loss, c)
 		if err == nil && folder != "" {
 			var w *record.Recorder
 			if w, err = record.Open(l, folder, rc(t, m)); err != nil {

@@ -11,14 +11,14 @@ import (
 	"attention/internal/lines"
 	"attention/internal/oneline"
 	"attention/layers"
-	"attention/train"
+	"attention/train/loop"
 
 	"gorgonia.org/tensor"
 )
 
 // observer records one loop's parameters.
 type observer struct {
-	loop    *train.Loop
+	loop    *loop.Loop
 	every   int // steps between two evaluations of the loop; 0 for none
 	dir     *folder.Dir
 	config  Config
@@ -40,7 +40,7 @@ type observer struct {
 	cost      time.Duration // of writing the file
 }
 
-func newObserver(l *train.Loop, path string, c Config) (*observer, error) {
+func newObserver(l *loop.Loop, path string, c Config) (*observer, error) {
 	for _, m := range c.Matrices {
 		if m.Rows < 0 || m.Columns < 0 {
 			return nil, fmt.Errorf("matrix %.100q: got %d rows and %d columns, want at least 0", m.Param,

@@ -7,7 +7,7 @@ import (
 	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/layers"
-	"attention/train"
+	"attention/train/loop"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -77,7 +77,7 @@ type Recorder struct{ observer *observer }
 // the checkpoint's step: its files then equal those of a run that never stopped. If the checkpoint
 // holds nothing of a recorder, or none is restored, Run begins anew and overwrites the files of an earlier run,
 // with a record before its first step. In a group one process records.
-func Open(l *train.Loop, path string, c Config) (*Recorder, error) {
+func Open(l *loop.Loop, path string, c Config) (*Recorder, error) {
 	if l == nil {
 		return nil, errors.New("train: record: got nil for the loop, want one")
 	}

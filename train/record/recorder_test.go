@@ -12,6 +12,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/record"
 
 	"github.com/stretchr/testify/require"
@@ -55,7 +56,7 @@ func recordConfig(t testing.TB, m *small.Model) record.Config {
 }
 
 // recordTo makes a loop record to a folder until the test ends.
-func recordTo(t *testing.T, l *train.Loop, folder string, c record.Config) {
+func recordTo(t *testing.T, l *loop.Loop, folder string, c record.Config) {
 	w, err := record.Open(l, folder, c)
 	require.NoError(t, err)
 	t.Cleanup(func() { w.Close() })

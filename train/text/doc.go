@@ -3,7 +3,7 @@
 // OpenTokenizer reads and LearnBytePairs learns) with a Decoder for ids that
 // arrive one by one, the Template that makes a text of a conversation, the Split
 // into training and validation ids, the sources Windows, Epoch and Cycle for a
-// train.Loop, and NGram, the losses that a trained model has to beat.
+// loop.Loop, and NGram, the losses that a trained model has to beat.
 //
 // Everything here is deterministic: the same text, config and seed give the same
 // ids and batches.

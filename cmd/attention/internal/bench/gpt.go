@@ -5,6 +5,7 @@ import (
 
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
@@ -30,7 +31,7 @@ func newGPTStep(w work) (func() (train.StepResult, error), error) {
 		b.SetPrecision(w.precision())
 		return text.TokenLoss(model.Loss, shape)(b)
 	}
-	loop, err := train.New(p, loss, train.Config{
+	l, err := loop.New(p, loss, loop.Config{
 		Steps: 1,
 		StepConfig: train.StepConfig{
 			ClipNorm: 1, Schedule: train.ConstantRate(1e-3),
@@ -54,6 +55,6 @@ func newGPTStep(w work) (func() (train.StepResult, error), error) {
 		if err != nil {
 			return train.StepResult{}, err
 		}
-		return loop.Step(batch)
+		return l.Step(batch)
 	}, nil
 }

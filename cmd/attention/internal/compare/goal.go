@@ -8,6 +8,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/tasks/lookback"
 	"attention/train/text"
 )
@@ -28,7 +29,7 @@ type goal struct {
 	level    string  // what levels are, in words; empty for a text
 	examples func(seed int64) (train.Source, error)
 	// examine returns the loss on new examples and, of a task, the marks at its levels.
-	examine func(ctx context.Context, m *layers.Decoder, l *train.Loop, seed int64) (float64, []lookback.Mark, error)
+	examine func(ctx context.Context, m *layers.Decoder, l *loop.Loop, seed int64) (float64, []lookback.Mark, error)
 }
 
 // ofText reads a text of which the models learn the next characters.
@@ -56,7 +57,7 @@ func ofText(path string) (g goal, err error) {
 		training, _, err := sources(seed)
 		return training, err
 	}
-	g.examine = func(ctx context.Context, _ *layers.Decoder, l *train.Loop, seed int64,
+	g.examine = func(ctx context.Context, _ *layers.Decoder, l *loop.Loop, seed int64,
 	) (float64, []lookback.Mark, error) {
 		_, whole, err := sources(seed)
 		if err != nil {
@@ -81,7 +82,7 @@ func ofTask(t lookback.Task) goal {
 	g.examples = func(seed int64) (train.Source, error) {
 		return lookback.New(t, g.batch, rand.New(rand.NewPCG(uint64(seed), 0)))
 	}
-	g.examine = func(ctx context.Context, m *layers.Decoder, _ *train.Loop, seed int64,
+	g.examine = func(ctx context.Context, m *layers.Decoder, _ *loop.Loop, seed int64,
 	) (float64, []lookback.Mark, error) {
 		s, err := lookback.New(t, examined, rand.New(rand.NewPCG(uint64(seed), 1)))
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"attention/layers"
 	"attention/layers/generate"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/tasks/lookback"
 	"attention/train/text"
 
@@ -32,7 +33,7 @@ func (g goal) learn(ctx context.Context, c layers.DecoderConfig, seed int64,
 		return outcome{}, err
 	}
 	o, group := outcome{}, groupOf(g.steps)
-	loop, err := train.New(m.Params(), text.TokenLoss(m.Loss, g.windows()), train.Config{
+	l, err := loop.New(m.Params(), text.TokenLoss(m.Loss, g.windows()), loop.Config{
 		Steps: g.steps,
 		StepConfig: train.StepConfig{
 			Solver: train.SolverConfig{Name: train.Muon},
@@ -56,13 +57,13 @@ func (g goal) learn(ctx context.Context, c layers.DecoderConfig, seed int64,
 	if err != nil {
 		return o, err
 	}
-	memory, began := loop.Memory(), program.Now()
+	memory, began := l.Memory(), program.Now()
 	o.memory = memory.Weights + memory.Gradients + memory.Solver + memory.Graphs
-	if err := loop.Run(ctx, examples, nil); err != nil {
+	if err := l.Run(ctx, examples, nil); err != nil {
 		return o, err
 	}
 	o.seconds = program.Since(began).Seconds()
-	if o.loss, o.marks, err = g.examine(ctx, m, loop, seed); err != nil {
+	if o.loss, o.marks, err = g.examine(ctx, m, l, seed); err != nil {
 		return o, err
 	}
 	o.speed, err = speed(ctx, m)

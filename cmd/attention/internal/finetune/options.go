@@ -10,6 +10,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/text"
 
 	"github.com/spf13/pflag"
@@ -33,7 +34,7 @@ type options struct {
 func usual() *options {
 	return &options{
 		config: run.Config{Format: run.Format, Precision: "full", Batch: 4, Order: text.RandomOrder,
-			Training: train.Config{Accumulate: 1, StepConfig: train.StepConfig{
+			Training: loop.Config{StepConfig: train.StepConfig{Accumulate: 1,
 				Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices},
 				ClipNorm: 1, Seed: 1}},
 			Checkpoints: checkpoint.Config{Every: 100, Keep: 2}, Sample: run.SampleConfig{Tokens: 48}},

@@ -8,6 +8,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/term"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/metrics"
 	"attention/train/text"
 )
@@ -110,7 +111,7 @@ func dataPhrases(s text.PackSummary) []string {
 }
 
 // printEvaluation prints a line of the table of losses, and answers.
-func (r *tuning) printEvaluation(e train.Evaluation) {
+func (r *tuning) printEvaluation(e loop.Evaluation) {
 	if !r.tabled {
 		r.tabled = true
 		fmt.Fprintf(r.Out, "losses in nats a %s; the training loss is the mean of the last %d steps\n%6s  %13s  %13s  %8s\n",

@@ -12,6 +12,7 @@ import (
 	"attention/internal/config"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/text"
 
 	"gorgonia.org/tensor"
@@ -31,7 +32,7 @@ type Config struct {
 	Order       string               `json:"order"`                    // of the windows to train on
 	Epochs      int                  `json:"epochs,omitempty"`         // passes over whole windows; 0: anywhere
 	Growth      []text.GrowthStage   `json:"context_growth,omitempty"` // short windows at first
-	Training    train.Config         `json:"training"`                 // its seed is the whole run's
+	Training    loop.Config          `json:"training"`                 // its seed is the whole run's
 	Checkpoints checkpoint.Config    `json:"checkpoints"`
 	EvalBatches int                  `json:"eval_batches"` // random ones of an evaluation; 0 means all
 	Sample      SampleConfig         `json:"sample"`

@@ -5,6 +5,7 @@ import (
 	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/text"
 )
 
@@ -17,11 +18,12 @@ func defaults(model, schedule string) Config {
 		Dtype:      "float32",
 		Precision:  "full",
 		Order:      text.RandomOrder,
-		Training: train.Config{Steps: 2000, Accumulate: 1, EvalEvery: 200, StepConfig: train.StepConfig{
-			Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices},
-			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{}},
-			ClipNorm: 1,
-			Seed:     1,
+		Training: loop.Config{Steps: 2000, EvalEvery: 200, StepConfig: train.StepConfig{
+			Accumulate: 1,
+			Solver:     train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices},
+			Schedule:   train.ScheduleConfig{Schedule: train.CosineLR{}},
+			ClipNorm:   1,
+			Seed:       1,
 		}},
 		Checkpoints: checkpoint.Config{Every: 500, Keep: 2},
 		Sample:      SampleConfig{Tokens: 300},

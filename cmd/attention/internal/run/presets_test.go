@@ -5,6 +5,7 @@ import (
 
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -25,8 +26,8 @@ func TestPresets(t *testing.T) {
 	require.Equal(t, layers.GPTConfig{VocabSize: 65, ContextLength: 64, EmbedDim: 128, NumLayers: 4, NumHeads: 4,
 		Activation: "gelu", Eps: 1e-5, TieWordEmbeddings: true}, m)
 	require.Equal(t, 804_096, numbers(t, m))
-	require.Equal(t, train.Config{Steps: 2000, Accumulate: 1, EvalEvery: 250,
-		StepConfig: train.StepConfig{ClipNorm: 1, Seed: 1,
+	require.Equal(t, loop.Config{Steps: 2000, EvalEvery: 250,
+		StepConfig: train.StepConfig{Accumulate: 1, ClipNorm: 1, Seed: 1,
 			Solver: train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.1,
 				Decay: train.DecayMatrices},
 			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100,
@@ -65,8 +66,8 @@ func TestPresets(t *testing.T) {
 	m = *c.Model.GPT
 	m.VocabSize = 50257
 	require.Equal(t, 163_009_536-(1024-256)*768, numbers(t, m), "the book counts 163,009,536 with a context of 1024")
-	require.Equal(t, train.Config{Steps: 1, Accumulate: 1, EvalEvery: 5, // the text gives the steps
-		StepConfig: train.StepConfig{Seed: 123,
+	require.Equal(t, loop.Config{Steps: 1, EvalEvery: 5, // the text gives the steps
+		StepConfig: train.StepConfig{Accumulate: 1, Seed: 123,
 			Solver: train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, WeightDecay: 0.1,
 				Decay: train.DecayAll},
 			Schedule: train.ConstantRate(4e-4)}}, c.Training)

@@ -17,8 +17,8 @@ import (
 	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/layers"
-	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/metrics"
 	"attention/train/record"
 )
@@ -139,7 +139,7 @@ func (f *Folder) CheckPlace() error {
 }
 
 // RecordTo makes a loop record to the folder.
-func (f *Folder) RecordTo(l *train.Loop, c record.Config) (err error) {
+func (f *Folder) RecordTo(l *loop.Loop, c record.Config) (err error) {
 	f.Recorder, err = record.Open(l, f.Path, c)
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/record"
 )
 
@@ -26,7 +27,7 @@ type Plan struct {
 	Params      *layers.Params    // of the model
 	Init        func() error      // reads the initial weights; nil if Params have them
 	Loss        train.Loss        // of the model
-	Training    train.Config      // without what the session sets: its group and its hooks
+	Training    loop.Config       // without what the session sets: its group and its hooks
 	Checkpoints checkpoint.Config // when the run saves
 	Source      train.Resumable   // to learn from
 	Validation  train.Source      // of the evaluations during training
@@ -40,9 +41,9 @@ type Plan struct {
 	Facts       []string          // names and values in turns, in which the processes must agree before all others
 	Page        Page              // that shows the run; nil for none
 
-	PrintTimeLeft   bool                   // once, after three steps
-	PrintHead       func()                 // what is trained
-	PrintEvaluation func(train.Evaluation) // a line of the table of losses
+	PrintTimeLeft   bool                  // once, after three steps
+	PrintHead       func()                // what is trained
+	PrintEvaluation func(loop.Evaluation) // a line of the table of losses
 	Hints           Hints
 }
 

@@ -13,6 +13,7 @@ import (
 	"attention/cmd/attention/internal/term"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/metrics"
 )
 
@@ -20,16 +21,16 @@ import (
 type Session struct {
 	Plan
 	Processes
-	Loop     *train.Loop
+	Loop     *loop.Loop
 	restored *checkpoint.Restored // nil without a checkpoint
 	Folder   *Folder              // nil in a process that does not lead
 	Kernels  program.Kernels
 	Report   Report
 	History  metrics.History
-	From     int               // steps before the session
-	Last     *train.Evaluation // of the whole validation data, if evaluations during training saw parts of it
-	Best     int               // step of the model, with Training.KeepBest; 0 before the first evaluation
-	Early    bool              // whether the run ended by Training.Patience
+	From     int              // steps before the session
+	Last     *loop.Evaluation // of the whole validation data, if evaluations during training saw parts of it
+	Best     int              // step of the model, with Training.KeepBest; 0 before the first evaluation
+	Early    bool             // whether the run ended by Training.Patience
 	Progress *term.Progress
 	paced    time.Time // when the session's first step ended
 	Out      *term.Output
@@ -53,7 +54,7 @@ func New(w io.Writer, p Plan, of Processes) (*Session, error) {
 		return map[string]string{metricsNote: s.History.Digest()}, s.Folder.Metrics.Flush()
 	}
 	var err error
-	if s.Loop, err = train.New(p.Params, p.Loss, *c); err != nil || p.Validation == nil {
+	if s.Loop, err = loop.New(p.Params, p.Loss, *c); err != nil || p.Validation == nil {
 		return s, err
 	}
 	return s, s.Loop.PrepareEval() // whose memory the head of the output counts
@@ -108,7 +109,7 @@ func roundTime(d time.Duration) string {
 	return text
 }
 
-func (s *Session) onEval(e train.Evaluation) {
+func (s *Session) onEval(e loop.Evaluation) {
 	s.History.Evaluations = append(s.History.Evaluations, e)
 	s.Folder.Metrics.AddEvaluation(e, s.EvalBatches)
 	s.Progress.Clear()

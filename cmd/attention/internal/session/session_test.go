@@ -17,6 +17,7 @@ import (
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -56,12 +57,12 @@ func lineSession(t *testing.T, out io.Writer, steps int) *Session {
 	s, err = New(out, Plan{
 		Command: "fit", CommandLine: "attention fit", Config: map[string]int{"steps": steps},
 		About: map[string]string{"model": "line"}, Params: p, Loss: loss,
-		Training: train.Config{Steps: steps, EvalEvery: 2, About: map[string]string{"model": "line"},
+		Training: loop.Config{Steps: steps, EvalEvery: 2, About: map[string]string{"model": "line"},
 			StepConfig: train.StepConfig{Schedule: train.ConstantRate(1e-3)}},
 		Checkpoints: checkpoint.Config{Every: 2, Keep: 9}, Source: &rising{last: 100}, Validation: &rising{last: 3},
 		Title: "line", Drawn: "*", Text: "numbers", Model: "a line",
 		PrintHead:       func() { s.Print("model", "a line") },
-		PrintEvaluation: func(e train.Evaluation) { fmt.Fprintf(s.Out, "%d steps\n", e.Step) },
+		PrintEvaluation: func(e loop.Evaluation) { fmt.Fprintf(s.Out, "%d steps\n", e.Step) },
 	}, Processes{})
 	require.NoError(t, err)
 	return s
@@ -93,7 +94,7 @@ func TestSession(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	stopped := lineSession(t, io.Discard, 6)
-	stopped.PrintEvaluation = func(e train.Evaluation) { stop() }
+	stopped.PrintEvaluation = func(e loop.Evaluation) { stop() }
 	require.NoError(t, stopped.Begin("stopped"))
 	err := finish(ctx, stopped)
 	require.EqualError(t, err, "stopped after 2 of 6 steps; resume with: attention fit --resume stopped")

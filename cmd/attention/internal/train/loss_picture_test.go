@@ -6,6 +6,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -26,11 +27,11 @@ func TestMeanLosses(t *testing.T) {
 // TestCurvesNameLastValues: the legend has the values with which the curves end, as the table of losses has them.
 func TestCurvesNameLastValues(t *testing.T) {
 	r := &training{corpus: &run.Corpus{Corpus: &text.Corpus{NGram: &text.NGram{Unigram: 2.5, Bigram: 2}}},
-		Session: &session.Session{Last: &train.Evaluation{Step: 60, Loss: 1.4}}}
+		Session: &session.Session{Last: &loop.Evaluation{Step: 60, Loss: 1.4}}}
 	for n := range 60 {
 		r.History.Steps = append(r.History.Steps, train.StepResult{Step: n + 1, Loss: float64(n), TokensPerSecond: 1})
 	}
-	r.History.Evaluations = []train.Evaluation{{Step: 30, Loss: 1.9}, {Step: 60, Loss: 1.5}}
+	r.History.Evaluations = []loop.Evaluation{{Step: 30, Loss: 1.9}, {Step: 60, Loss: 1.5}}
 	var names []string
 	for _, c := range r.curves() {
 		names = append(names, c.Name)

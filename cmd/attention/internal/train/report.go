@@ -13,6 +13,7 @@ import (
 	"attention/internal/tensorprint"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/text"
 
 	"gorgonia.org/tensor"
@@ -122,7 +123,7 @@ func (r *training) printTableHead() {
 }
 
 // printEvaluation prints one line of the table of losses.
-func (r *training) printEvaluation(e train.Evaluation) {
+func (r *training) printEvaluation(e loop.Evaluation) {
 	r.printTableHead()
 	values := ""
 	if ngram := r.corpus.NGram; ngram != nil {

@@ -7,7 +7,7 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
-	"attention/train"
+	"attention/train/loop"
 	"attention/train/tasks/dates"
 )
 
@@ -31,7 +31,7 @@ func (r *translation) printHead() {
 }
 
 // printEvaluation prints one line of the table of losses.
-func (r *translation) printEvaluation(e train.Evaluation) {
+func (r *translation) printEvaluation(e loop.Evaluation) {
 	loss, _ := r.History.Recent()
 	if !r.tabled {
 		r.tabled = true

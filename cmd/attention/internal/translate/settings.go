@@ -4,6 +4,7 @@ import (
 	"attention/cmd/attention/internal/translations"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 )
 
 // Settings that have no flag.
@@ -21,8 +22,8 @@ var flagOf = map[string]string{"training.steps": "--steps", "batch": "--batch", 
 	"model.heads": "--heads", "model.blocks": "--blocks"}
 
 // trainConfig returns the config of the steps of a run.
-func trainConfig(s translations.Settings, about map[string]string) train.Config {
-	return train.Config{
+func trainConfig(s translations.Settings, about map[string]string) loop.Config {
+	return loop.Config{
 		Steps: s.Training.Steps, EvalEvery: evalSteps, About: about,
 		StepConfig: train.StepConfig{
 			Solver: train.SolverConfig{Name: train.AdamW, Beta2: 0.99},

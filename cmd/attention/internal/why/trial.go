@@ -8,6 +8,7 @@ import (
 	"attention/cmd/attention/internal/term"
 	"attention/internal/kernel"
 	"attention/train"
+	"attention/train/loop"
 )
 
 // trials are trainings that run side by side, since such small graphs do not fill two processors.
@@ -69,7 +70,7 @@ const warmup = 50
 // train trains a model by the settings of its task. It returns the mean loss of the last steps.
 func (t *trials) train(ctx context.Context, m learner, r *taskReport, seed int64) (mean float64, err error) {
 	last := min(50, r.Steps)
-	loop, err := train.New(m.Params(), m.Loss(r.Batch), train.Config{
+	l, err := loop.New(m.Params(), m.Loss(r.Batch), loop.Config{
 		Steps: r.Steps,
 		StepConfig: train.StepConfig{
 			Solver: train.SolverConfig{Name: train.AdamW, Beta2: 0.99},
@@ -89,6 +90,6 @@ func (t *trials) train(ctx context.Context, m learner, r *taskReport, seed int64
 	if err != nil {
 		return 0, err
 	}
-	err = loop.Run(ctx, m.examples(streamed(seed, trainStream)), nil)
+	err = l.Run(ctx, m.examples(streamed(seed, trainStream)), nil)
 	return mean, err
 }

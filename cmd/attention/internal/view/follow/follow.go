@@ -13,6 +13,7 @@ import (
 	"attention/cmd/attention/internal/run"
 	"attention/cmd/attention/internal/session"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/metrics"
 )
 
@@ -28,7 +29,7 @@ type Run struct {
 	sessions    int            // of the report when it was read
 	ngram       session.Losses // of counting
 	steps       thinned[train.StepResult]
-	evaluations thinned[train.Evaluation]
+	evaluations thinned[loop.Evaluation]
 	version     int // of the state; counts its changes
 
 	recorded recorded
@@ -49,7 +50,7 @@ type State struct {
 	Losses      session.Losses     `json:"losses"`
 	Samples     []Sample           `json:"samples"`
 	Steps       []train.StepResult `json:"steps"`
-	Evaluations []train.Evaluation `json:"evaluations"`
+	Evaluations []loop.Evaluation  `json:"evaluations"`
 	SecondsLeft float64            `json:"secondsLeft,omitempty"` // at the present speed; 0 if it is not known
 	Version     int                `json:"version"`
 }
@@ -128,7 +129,7 @@ func (r *Run) Update() (err error) {
 func (r *Run) readMetrics() (changed bool, err error) {
 	anew := func() {
 		changed, r.stale = true, true
-		r.steps, r.evaluations = thinned[train.StepResult]{}, thinned[train.Evaluation]{}
+		r.steps, r.evaluations = thinned[train.StepResult]{}, thinned[loop.Evaluation]{}
 	}
 	for line, err := range r.tail.Read(anew) {
 		if err != nil {
@@ -189,6 +190,6 @@ func (r *Run) State() State {
 	s := r.state
 	s.Version = r.version
 	s.Steps = append([]train.StepResult{}, r.steps.kept...) // not null in JSON
-	s.Evaluations = append([]train.Evaluation{}, r.evaluations.kept...)
+	s.Evaluations = append([]loop.Evaluation{}, r.evaluations.kept...)
 	return s
 }

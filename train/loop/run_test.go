@@ -1,4 +1,4 @@
-package train_test
+package loop_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"attention/internal/small"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -76,7 +77,7 @@ func TestRunCallsBack(t *testing.T) {
 			require.Positive(t, s.TokensPerSecond)
 			require.Positive(t, s.GradNorm)
 		}
-		c.OnEval = func(e train.Evaluation) {
+		c.OnEval = func(e loop.Evaluation) {
 			events = append(events, fmt.Sprint("eval ", e.Step))
 			require.Equal(t, 2*small.BatchSize*small.ContextLength, e.Tokens)
 			require.Positive(t, e.Loss)
@@ -126,7 +127,7 @@ func TestRunSavesCheckpoints(t *testing.T) {
 		c.EvalEvery = 1
 		var before [][]int
 		evaluated, evaluations := 0, 0
-		c.OnEval = func(e train.Evaluation) { evaluated = e.Step; evaluations++ }
+		c.OnEval = func(e loop.Evaluation) { evaluated = e.Step; evaluations++ }
 		c.BeforeSave = func() (map[string]string, error) {
 			before = append(before, small.StepsIn(t, checkpoints))
 			if row.every > 0 && len(before) < len(row.before) {
@@ -158,10 +159,10 @@ func TestStoppedRunResumes(t *testing.T) {
 			c.Accumulate, c.EvalEvery = 2, 2
 			shown.Follow(&c)
 			m, source := small.New(t, tensor.Float32, 7, 0.3), small.Texts(t)["random"]
-			eval := &watched{small.Batches(2), func() {}}
+			eval := &small.Watched{Source: small.Batches(2), Look: func() {}}
 			if stops && pass%2 == 0 { // in the middle of the next evaluation
 				calls := 0
-				eval.look = func() {
+				eval.Look = func() {
 					if calls++; calls == 2 {
 						cancel()
 					}
@@ -197,10 +198,10 @@ func TestFailedRunKeepsItsCheckpoints(t *testing.T) {
 	disk := errors.New("disk on fire")
 	for _, row := range []struct {
 		reason string
-		spoil  func(c *train.Config, m *small.Model)
+		spoil  func(c *loop.Config, m *small.Model)
 		want   string
 	}{
-		{reason: "BeforeSave fails", spoil: func(c *train.Config, _ *small.Model) {
+		{reason: "BeforeSave fails", spoil: func(c *loop.Config, _ *small.Model) {
 			saves := 0
 			c.BeforeSave = func() (map[string]string, error) {
 				if saves++; saves == 3 {
@@ -209,14 +210,14 @@ func TestFailedRunKeepsItsCheckpoints(t *testing.T) {
 				return nil, nil
 			}
 		}, want: "train: checkpoint after 6 steps: disk on fire"},
-		{reason: "a loss is NaN", spoil: func(c *train.Config, m *small.Model) {
+		{reason: "a loss is NaN", spoil: func(c *loop.Config, m *small.Model) {
 			c.OnStep = func(s train.StepResult) {
 				if s.Step == 5 {
 					require.NoError(t, m.Params.Set("tokens.weight", notNumbers(small.Vocabulary, small.Width)))
 				}
 			}
 		}, want: "train: step 6: loss: got NaN, which is not finite; it began with tokens.weight"},
-		{reason: "the update of the last step before a checkpoint overflows", spoil: func(c *train.Config, m *small.Model) {
+		{reason: "the update of the last step before a checkpoint overflows", spoil: func(c *loop.Config, m *small.Model) {
 			c.OnStep = func(s train.StepResult) {
 				if s.Step == 6 {
 					require.NoError(t, m.Params.Set("output.bias", infinite(small.Vocabulary)))

@@ -1,7 +1,6 @@
-package train
+package loop
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -10,28 +9,16 @@ import (
 	"iter"
 	"slices"
 
-	"attention/internal/config"
 	"attention/internal/dense"
 	"attention/internal/kernel"
+	"attention/train"
 
 	"gorgonia.org/tensor"
 )
 
-// checkShares refuses a group that has more processes than a step has batches.
-func (c Config) checkShares() error {
-	if c.Group == nil {
-		return nil
-	}
-	if got, size := c.batchesPerStep(), c.Group.Size(); got < size {
-		return fmt.Errorf("train: %w", config.Errorf(c, "Accumulate",
-			"got %d for a group of %d processes, which share the batches of a step, want at least %[2]d", got, size))
-	}
-	return nil
-}
-
 // beginTogether begins Run in all processes, or in none if one has an error or differs from
 // rank 0. They save when rank 0 does.
-func (l *Loop) beginTogether(source Resumable, err error) error {
+func (l *Loop) beginTogether(source train.Resumable, err error) error {
 	g := l.config.Group
 	if err := g.Agree(err); err != nil {
 		return err
@@ -56,7 +43,7 @@ func (l *Loop) beginTogether(source Resumable, err error) error {
 }
 
 // facts returns the values that the bits of the coming steps depend on, for Group.Same.
-func (l *Loop) facts(source Resumable) ([]string, error) {
+func (l *Loop) facts(source train.Resumable) ([]string, error) {
 	settings, err := json.Marshal(l.config)
 	if err != nil {
 		return nil, err
@@ -71,7 +58,7 @@ func (l *Loop) facts(source Resumable) ([]string, error) {
 	}
 	return []string{
 		"kernels", kernel.InstructionSet(),
-		"precision", l.step.program.precision.String(),
+		"precision", l.precision.String(),
 		"config", string(settings),
 		"model and data", string(about),
 		"number of steps taken", fmt.Sprint(l.Steps()),
@@ -85,37 +72,7 @@ func sumOf(tensors iter.Seq2[string, *tensor.Dense]) string {
 	sum := sha256.New()
 	for name, value := range tensors {
 		fmt.Fprintf(sum, "%q %s\n", name, dense.Form(value))
-		sum.Write(dense.BytesOf(value, 0, wholeOf(value).Len()))
+		sum.Write(dense.BytesOf(value, 0, value.Shape().TotalSize()))
 	}
 	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// groupMeanLoss is meanLoss in a group. The losses are added in the order of the batches, whichever
-// process had them.
-func (l *Loop) groupMeanLoss(ctx context.Context, s Source) (mean float64, tokens int, err error) {
-	g := l.config.Group
-	own, n, err := l.eval.losses(ctx, s, g.Rank(), g.Size())
-	if agreed := g.Agree(err); agreed != nil {
-		if agreed != err && isStop(agreed) { // the context of another process has ended
-			agreed = fmt.Errorf("stopped: %w", agreed)
-		}
-		return 0, 0, agreed
-	}
-	if err := g.Same("number of batches of the evaluation", fmt.Sprint(n)); err != nil {
-		return 0, 0, err
-	}
-	counts := make([]int, g.Size())
-	for rank := range counts {
-		counts[rank] = (n - rank + g.Size() - 1) / g.Size()
-	}
-	parts, err := gatherLosses(g, own, counts)
-	if err != nil {
-		return 0, 0, err
-	}
-	all := make([]batchLoss, n)
-	for i := range all {
-		all[i] = parts[i%g.Size()][i/g.Size()]
-	}
-	mean, tokens = meanOf(all)
-	return mean, tokens, nil
 }

@@ -1,4 +1,4 @@
-package train_test
+package loop_test
 
 import (
 	"context"
@@ -9,13 +9,14 @@ import (
 	"attention/internal/small"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
 )
 
 // frozenLoop is a loop over a new model of which the patterns freeze a part.
-func frozenLoop(t *testing.T, c train.Config, freeze ...string) (*small.Model, *train.Loop) {
+func frozenLoop(t *testing.T, c loop.Config, freeze ...string) (*small.Model, *loop.Loop) {
 	m := small.New(t, tensor.Float64, 7, 0.3)
 	require.NoError(t, m.Params.Freeze(freeze...))
 	return m, m.Loop(t, c)
@@ -43,7 +44,7 @@ func TestFrozenParametersStay(t *testing.T) {
 		}
 	}
 	require.NoError(t, m.Params.Freeze("*"))
-	_, err := train.New(m.Params, m.Loss, c)
+	_, err := loop.New(m.Params, m.Loss, c)
 	require.EqualError(t, err,
 		"train: train graph: loss: depends on none of the 0 parameters that are not frozen, want at least one")
 }
@@ -55,7 +56,7 @@ func TestFrozenRunResumes(t *testing.T) {
 		c.Solver.Groups = []train.ParamGroup{{Params: "output", LRFactor: new(3.0)}}
 		m, _ := frozenLoop(t, c, "tokens")
 		source := small.Texts(t)["random"]
-		var l *train.Loop
+		var l *loop.Loop
 		c.OnStep = func(s train.StepResult) {
 			if s.Step == 5 {
 				require.NoError(t, checkpoint.Save(l, path, source), name)

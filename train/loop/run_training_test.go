@@ -1,4 +1,4 @@
-package train_test
+package loop_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -70,7 +71,7 @@ func trainAsPyTorch(t *testing.T, name string, step train.StepConfig, dtype tens
 		require.NoError(t, m.Params.Freeze(torchFrozen))
 	}
 	var losses, norms, rates []float64
-	c := train.Config{Steps: small.Steps, StepConfig: step}
+	c := loop.Config{Steps: small.Steps, StepConfig: step}
 	c.OnStep = func(s train.StepResult) {
 		require.Equal(t, len(losses)+1, s.Step)
 		losses, norms, rates = append(losses, s.Loss), append(norms, s.GradNorm), append(rates, s.LearningRate)
@@ -140,7 +141,7 @@ func trainGPTAsPyTorch(t *testing.T, name string, c layers.GPTConfig, dtype tens
 	source, err := text.NewCycle(ids, shape)
 	require.NoError(t, err)
 	var losses []float64
-	loop, err := train.New(p, text.TokenLoss(model.Loss, shape), train.Config{
+	l, err := loop.New(p, text.TokenLoss(model.Loss, shape), loop.Config{
 		Steps: 100, OnStep: func(s train.StepResult) { losses = append(losses, s.Loss) },
 		StepConfig: train.StepConfig{
 			ClipNorm: 1,
@@ -149,7 +150,7 @@ func trainGPTAsPyTorch(t *testing.T, name string, c layers.GPTConfig, dtype tens
 		},
 	})
 	require.NoError(t, err)
-	require.NoError(t, loop.Run(context.Background(), source, nil))
+	require.NoError(t, l.Run(context.Background(), source, nil))
 
 	prefix := fmt.Sprintf("%s.%v.", name, dtype)
 	golden.Close(t, "losses", file.Float64(prefix+"loss"), losses, tol, 0)

@@ -1,4 +1,4 @@
-package train_test
+package loop_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"attention/internal/small"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -19,26 +20,26 @@ import (
 var walks = []struct {
 	reason      string
 	numbers     []float64
-	config      train.Config
+	config      loop.Config
 	ended, best int
 }{
 	{reason: "no patience: all steps", numbers: []float64{4, 2, 3, 5, 6}, ended: 5, best: 2},
 	{reason: "two in a row are worse", numbers: []float64{4, 2, 3, 5, 1},
-		config: train.Config{Patience: 2}, ended: 4, best: 2},
+		config: loop.Config{Patience: 2}, ended: 4, best: 2},
 	{reason: "in a row", numbers: []float64{4, 5, 3, 5, 2, 5, 1},
-		config: train.Config{Patience: 2}, ended: 7, best: 7},
+		config: loop.Config{Patience: 2}, ended: 7, best: 7},
 	{reason: "an equal loss is no improvement", numbers: []float64{4, 3, -3, 3, 1},
-		config: train.Config{Patience: 2}, ended: 4, best: 2},
+		config: loop.Config{Patience: 2}, ended: 4, best: 2},
 	{reason: "improvements that are too small, but the best is the best", numbers: []float64{4, 3.9, 3.8, 3.7, 1},
-		config: train.Config{Patience: 3, MinDelta: 5}, ended: 4, best: 4},
+		config: loop.Config{Patience: 3, MinDelta: 5}, ended: 4, best: 4},
 	{reason: "small ones add up: 16 − 3.3² > 5", numbers: []float64{4, 3.8, 3.3, 3.2, 3.1, 3},
-		config: train.Config{Patience: 3, MinDelta: 5}, ended: 6, best: 6},
+		config: loop.Config{Patience: 3, MinDelta: 5}, ended: 6, best: 6},
 	{reason: "every other step", numbers: []float64{1, 4, 0, 5, 0, 6, 1, 1},
-		config: train.Config{Patience: 2, EvalEvery: 2}, ended: 6, best: 2},
+		config: loop.Config{Patience: 2, EvalEvery: 2}, ended: 6, best: 2},
 	{reason: "the last step ends it too", numbers: []float64{4, 3, 2},
-		config: train.Config{Patience: 1}, ended: 3, best: 3},
+		config: loop.Config{Patience: 1}, ended: 3, best: 3},
 	{reason: "the last evaluation is between", numbers: []float64{4, 3, 2},
-		config: train.Config{Patience: 1, EvalEvery: 2}, ended: 3, best: 3},
+		config: loop.Config{Patience: 1, EvalEvery: 2}, ended: 3, best: 3},
 }
 
 func TestBestAndPatience(t *testing.T) {
@@ -50,7 +51,7 @@ func TestBestAndPatience(t *testing.T) {
 		require.NoError(t, l.Run(context.Background(), &small.Walk{Numbers: c.numbers}, small.AtZero()), c.reason)
 		require.Equal(t, c.ended, l.Steps(), c.reason)
 		lowest := c.numbers[c.best-1]
-		require.Equal(t, train.Evaluation{Step: c.best, Loss: lowest * lowest, Tokens: 1}, l.Best(), c.reason)
+		require.Equal(t, loop.Evaluation{Step: c.best, Loss: lowest * lowest, Tokens: 1}, l.Best(), c.reason)
 		require.Equal(t, c.numbers[c.ended-1], small.Place(p), "%s: the last ones until UseBest", c.reason)
 		require.NoError(t, l.UseBest(), c.reason)
 		require.Equal(t, lowest, small.Place(p), c.reason)
@@ -95,7 +96,7 @@ func TestBestAndPatienceResume(t *testing.T) {
 }
 
 // stopWalk walks until the step stop, with checkpoints.
-func stopWalk(t *testing.T, checkpoints *checkpoint.Folder, c train.Config, numbers []float64, stop int) {
+func stopWalk(t *testing.T, checkpoints *checkpoint.Folder, c loop.Config, numbers []float64, stop int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.OnStep = func(s train.StepResult) {
 		if s.Step == stop {
@@ -112,7 +113,7 @@ func stopWalk(t *testing.T, checkpoints *checkpoint.Folder, c train.Config, numb
 func TestMorePatience(t *testing.T) {
 	numbers := []float64{4, 2, 3, 5, 1, 6}
 	path := filepath.Join(t.TempDir(), "checkpoint")
-	l, _ := small.Walker(t, train.Config{Steps: 6, Patience: 2, KeepBest: true})
+	l, _ := small.Walker(t, loop.Config{Steps: 6, Patience: 2, KeepBest: true})
 	source := &small.Walk{Numbers: numbers}
 	require.NoError(t, l.Run(context.Background(), source, small.AtZero()))
 	require.NoError(t, checkpoint.Save(l, path, source))
@@ -126,7 +127,7 @@ func TestMorePatience(t *testing.T) {
 	require.NoError(t, l.Run(context.Background(), source, small.AtZero()))
 	require.Equal(t, 4, l.Steps(), "no more patience")
 
-	l, p := small.Walker(t, train.Config{Steps: 6, Patience: 3, KeepBest: true})
+	l, p := small.Walker(t, loop.Config{Steps: 6, Patience: 3, KeepBest: true})
 	require.NoError(t, small.Restore(l, path, source))
 	require.Equal(t, 5.0, small.Place(p))
 	require.NoError(t, l.Run(context.Background(), source, small.AtZero()))
@@ -135,7 +136,7 @@ func TestMorePatience(t *testing.T) {
 
 // Evaluations that look for the best change nothing of the training.
 func TestBestChangesNoBits(t *testing.T) {
-	run := func(c train.Config) map[string][]uint64 {
+	run := func(c loop.Config) map[string][]uint64 {
 		c.EvalEvery = 2
 		m := small.New(t, tensor.Float32, 7, 0.3)
 		require.NoError(t, m.Loop(t, c).Run(context.Background(), small.Batches(small.Steps), small.Batches(2)))
@@ -160,17 +161,17 @@ func TestBestChangesNoBits(t *testing.T) {
 func TestBestRefuses(t *testing.T) {
 	for _, c := range []struct {
 		want   string
-		config train.Config
+		config loop.Config
 	}{
-		{want: "Patience: got -1, want at least 0", config: train.Config{Patience: -1, EvalEvery: 1}},
-		{want: "MinDelta: got -1, want a finite number of at least 0", config: train.Config{MinDelta: -1, EvalEvery: 1}},
+		{want: "Patience: got -1, want at least 0", config: loop.Config{Patience: -1, EvalEvery: 1}},
+		{want: "MinDelta: got -1, want a finite number of at least 0", config: loop.Config{MinDelta: -1, EvalEvery: 1}},
 		{want: "MinDelta: got NaN, want a finite number of at least 0",
-			config: train.Config{Patience: 1, MinDelta: math.NaN(), EvalEvery: 1}},
-		{want: "MinDelta: got 0.5 with Patience=0, want 0", config: train.Config{MinDelta: 0.5, EvalEvery: 1}},
+			config: loop.Config{Patience: 1, MinDelta: math.NaN(), EvalEvery: 1}},
+		{want: "MinDelta: got 0.5 with Patience=0, want 0", config: loop.Config{MinDelta: 0.5, EvalEvery: 1}},
 		{want: "Patience: got 2 with EvalEvery=0, want it with evaluations during the run",
-			config: train.Config{Patience: 2}},
+			config: loop.Config{Patience: 2}},
 		{want: "KeepBest: got true with EvalEvery=0, want it with evaluations during the run",
-			config: train.Config{KeepBest: true}},
+			config: loop.Config{KeepBest: true}},
 	} {
 		c.config.Steps, c.config.Schedule = 1, train.ConstantRate(1)
 		require.EqualError(t, c.config.Validate(), c.want)

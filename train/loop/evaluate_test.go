@@ -1,4 +1,4 @@
-package train_test
+package loop_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -20,18 +21,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ignore lets only the first n targets of a batch count.
-func ignore(b train.Batch, n int) train.Batch {
-	targets := b.Inputs[text.Targets].Ints()
-	for i := n; i < len(targets); i++ {
-		targets[i] = graph.IgnoreTarget
-	}
-	b.Tokens = n
-	return b
-}
-
 func TestEvaluateIsTheMeanOverTokens(t *testing.T) {
-	list := []train.Batch{small.Batch(0), ignore(small.Batch(1), 4), ignore(small.Batch(2), 1)}
+	list := []train.Batch{small.Batch(0), small.Ignore(small.Batch(1), 4), small.Ignore(small.Batch(2), 1)}
 	source := &small.List{List: list, End: io.EOF}
 	sum, tokens := 0.0, 0
 	for _, b := range source.List {
@@ -44,7 +35,7 @@ func TestEvaluateIsTheMeanOverTokens(t *testing.T) {
 	for range 2 {
 		e, err := l.Evaluate(context.Background(), source)
 		require.NoError(t, err)
-		require.Equal(t, train.Evaluation{Step: 0, Loss: sum / float64(tokens), Tokens: tokens}, e)
+		require.Equal(t, loop.Evaluation{Step: 0, Loss: sum / float64(tokens), Tokens: tokens}, e)
 	}
 	_, err := l.Step(small.Batch(0))
 	require.NoError(t, err)
@@ -91,7 +82,7 @@ func TestEvaluationChangesNothing(t *testing.T) {
 		c := small.Config()
 		c.EvalEvery = 1
 		c.OnStep = func(s train.StepResult) { losses = append(losses, s.Loss) }
-		c.OnEval = func(e train.Evaluation) { require.NotEqual(t, losses[len(losses)-1], e.Loss) }
+		c.OnEval = func(e loop.Evaluation) { require.NotEqual(t, losses[len(losses)-1], e.Loss) }
 		l := m.Loop(t, c)
 		require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), eval))
 		return m, losses
@@ -191,7 +182,7 @@ func TestRunBuildsTheEvaluationFirst(t *testing.T) {
 		}
 		return m.Loss(b)
 	}
-	l, err := train.New(m.Params, loss, small.Config())
+	l, err := loop.New(m.Params, loss, small.Config())
 	require.NoError(t, err)
 	err = l.Run(context.Background(), small.Batches(small.Steps), small.Batches(1))
 	require.EqualError(t, err, "train: eval graph: EOF")

@@ -1,28 +1,29 @@
-package train
+package loop
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 
 	"attention/graph"
 	"attention/internal/config"
 	"attention/internal/expr"
 	"attention/layers"
+	"attention/train"
 
 	G "gorgonia.org/gorgonia"
 )
 
-// Loss builds a model and its loss in a graph: it declares its inputs with
-// b.Input and returns a scalar. It is called once for each mode, Train and Eval.
-type Loss func(b *layers.Build) (*G.Node, error)
-
 // Config sets how a Loop trains.
+//
+// The processes of a Group share evaluations too. Each has a Loop of its own and calls its methods when the other
+// processes do. Run compares them first. Rank 0 saves, to the Saver of SaveTo, and calls BeforeSave; every process
+// restores a checkpoint itself.
 type Config struct {
-	Steps      int `json:"steps"`      // of a whole run; at least 1
-	Accumulate int `json:"accumulate"` // batches of a step, whose gradients are averaged by tokens; 0 means 1
-	StepConfig     // its fields are the config's own, in JSON too
-	EvalEvery  int `json:"eval_every"` // steps between evaluations; 0 means only at the end
+	Steps            int `json:"steps"` // of a whole run; at least 1
+	train.StepConfig     // its fields are the config's own, in JSON too
+	EvalEvery        int `json:"eval_every"` // steps between evaluations; 0 means only at the end
 
 	// Patience is the number of evaluations in a row without an improvement, by more than
 	// MinDelta, after which Run ends; 0 means that it takes all steps.
@@ -38,21 +39,13 @@ type Config struct {
 	// rest again for their gradients: less memory, the same bits.
 	CheckpointBlocks bool `json:"-"`
 
-	// Group is the processes that share the batches of every step and evaluation, and the
-	// solver's state; nil is one. The bits do not depend on their number, which is at most
-	// Accumulate. Each has a Loop of its own, over parameters with the same values and
-	// sources that yield the same batches, and calls the methods of its Loop when the other
-	// processes do. Run compares them first. Rank 0 saves, to the Saver of SaveTo, and calls
-	// BeforeSave; every process restores a checkpoint itself.
-	Group Group `json:"-"`
-
 	// About describes the model and its data beyond the parameters' names and shapes,
 	// such as the model's own config as JSON. A checkpoint holds it, and Restore
 	// refuses one that differs.
 	About map[string]string `json:"-"`
 
-	OnStep func(StepResult) `json:"-"` // called by Run after every step; may be nil
-	OnEval func(Evaluation) `json:"-"` // called by Run after every evaluation; may be nil
+	OnStep func(train.StepResult) `json:"-"` // called by Run after every step; may be nil
+	OnEval func(Evaluation)       `json:"-"` // called by Run after every evaluation; may be nil
 	// BeforeSave is called by Run before it saves a checkpoint, which it does not do
 	// after an error; may be nil. The checkpoint holds the notes, as State.Notes.
 	BeforeSave func() (notes map[string]string, err error) `json:"-"`
@@ -76,10 +69,12 @@ type Evaluation struct {
 type Loop struct {
 	config    Config
 	params    *layers.Params
-	loss      Loss
-	step      *Step
-	eval      *program // nil until an evaluation is asked for
-	evaluated int      // steps before the last evaluation of Run
+	frozen    []string // names of the parameters that were frozen when the loop was made
+	loss      train.Loss
+	precision graph.Precision // of the loss's products
+	step      *train.Step
+	eval      *train.Evaluator // nil until the first evaluation
+	evaluated int              // steps before the last evaluation of Run
 	best      best
 	saver     Saver // nil if Run does not save
 	saving    saving
@@ -90,75 +85,89 @@ type Loop struct {
 
 // New builds the training graph of loss over the parameters p. It trains those that
 // the loss depends on and that are not frozen; all others stay unchanged.
-func New(p *layers.Params, loss Loss, c Config) (*Loop, error) {
+func New(p *layers.Params, loss train.Loss, c Config) (*Loop, error) {
 	if p == nil || loss == nil {
 		return nil, errors.New("train: got no parameters or no loss, want both")
 	}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	if err := c.checkShares(); err != nil {
-		return nil, err
-	}
 	l := &Loop{config: c, params: p, loss: loss}
-	if err := expr.Building(l.makeStep); err != nil {
+	for name := range p.All() {
+		if p.Frozen(name) {
+			l.frozen = append(l.frozen, name)
+		}
+	}
+	b, cost, err := l.build(layers.Train)
+	if err != nil {
 		return nil, err
 	}
+	if l.step, err = train.NewStep(b, cost, c.StepConfig); err != nil {
+		return nil, err
+	}
+	l.precision = b.Precision()
 	if c.KeepBest {
 		l.makeBest()
 	}
 	return l, nil
 }
 
-// makeStep builds the training graph.
-func (l *Loop) makeStep() error {
-	b, cost, err := l.build(layers.Train)
-	if err != nil {
-		return err
-	}
-	l.step, err = newStep(b, cost, l.config.StepConfig, l.config.Group, l.config.batchesPerStep())
-	return err
-}
-
 // build calls the loss for one mode's graph.
-func (l *Loop) build(mode layers.Mode) (*layers.Build, *G.Node, error) {
-	b := layers.NewBuild(l.params, mode)
-	b.SetPrecision(l.config.Precision)
-	if l.config.CheckpointBlocks {
-		b.CheckpointBlocks()
-	}
-	cost, err := l.loss(b)
+func (l *Loop) build(mode layers.Mode) (b *layers.Build, cost *G.Node, err error) {
+	err = expr.Building(func() error {
+		b = layers.NewBuild(l.params, mode)
+		b.SetPrecision(l.config.Precision)
+		if l.config.CheckpointBlocks {
+			b.CheckpointBlocks()
+		}
+		cost, err = l.loss(b)
+		return err
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("train: %v graph: %w", mode, err)
 	}
 	return b, cost, nil
 }
 
-// batchesPerStep returns how many batches a step takes.
-func (c Config) batchesPerStep() int { return max(c.Accumulate, 1) }
-
 // Steps returns the number of steps taken.
-func (l *Loop) Steps() int { return l.step.taken }
+func (l *Loop) Steps() int { return l.step.Steps() }
+
+// GradNorms returns Step.GradNorms of the last step.
+func (l *Loop) GradNorms() iter.Seq2[string, float64] { return l.step.GradNorms() }
+
+// Traffic returns Step.Traffic of the steps taken.
+func (l *Loop) Traffic() (sent, least int64) { return l.step.Traffic() }
+
+// Memory returns the memory of the loop now. KeepBest adds the best weights, and the first evaluation its graph.
+func (l *Loop) Memory() train.Memory {
+	m := l.step.Memory()
+	for _, v := range l.best.kept() {
+		m.Weights += int(v.MemSize())
+	}
+	if l.eval != nil {
+		m.Graphs += l.eval.Memory()
+	}
+	return m
+}
 
 // Step takes one step: loss and gradients of the batches, clipping, update. It wants
 // as many batches as a step takes, Config.Accumulate or 1. After an error the
 // parameters are as they were and the step does not count.
-func (l *Loop) Step(batches ...Batch) (StepResult, error) {
+func (l *Loop) Step(batches ...train.Batch) (train.StepResult, error) {
 	if err := l.trainable(); err != nil {
-		return StepResult{}, err
+		return train.StepResult{}, err
 	}
-	n := l.config.batchesPerStep()
-	if len(batches) != n {
-		return StepResult{}, fmt.Errorf("train: step %d: got %d batches, want %d", l.Steps()+1, len(batches), n)
+	if n := max(l.config.Accumulate, 1); len(batches) != n {
+		return train.StepResult{}, fmt.Errorf("train: step %d: got %d batches, want %d", l.Steps()+1, len(batches), n)
 	}
-	return l.step.take(&list{batches})
+	return l.step.Take((*list)(&batches))
 }
 
 // list is a source of the batches of a list.
-type list struct{ batches []Batch }
+type list []train.Batch
 
-func (l *list) Next() (Batch, error) {
-	b := l.batches[0]
-	l.batches = l.batches[1:]
+func (l *list) Next() (train.Batch, error) {
+	b := (*l)[0]
+	*l = (*l)[1:]
 	return b, nil
 }

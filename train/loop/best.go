@@ -1,4 +1,4 @@
-package train
+package loop
 
 import (
 	"errors"
@@ -7,17 +7,18 @@ import (
 
 	"attention/internal/config"
 	"attention/internal/dense"
+	"attention/train"
 
 	"gorgonia.org/tensor"
 )
 
 // best has the best evaluation of Run so far, for Config.KeepBest and Config.Patience.
 type best struct {
-	Evaluation         // with the lowest loss; the zero value before the first
-	from       float64 // the last loss that counted as an improvement
-	stale      int     // evaluations since then
-	params     []Param // copies of the trained parameters at that evaluation; nil without KeepBest
-	used       bool    // whether the parameters are these
+	Evaluation               // with the lowest loss; the zero value before the first
+	from       float64       // the last loss that counted as an improvement
+	stale      int           // evaluations since then
+	params     []train.Param // copies of the trained parameters at that evaluation; nil without KeepBest
+	used       bool          // whether the parameters are these
 }
 
 // validateBest refuses settings of evaluations that are never made.
@@ -42,8 +43,8 @@ func (c Config) remembers() bool { return c.KeepBest || c.Patience > 0 }
 
 // makeBest allocates the copies of the trained parameters.
 func (l *Loop) makeBest() {
-	for _, p := range l.step.program.params {
-		l.best.params = append(l.best.params, Param{Name: p.Name, Value: p.Value.Clone().(*tensor.Dense)})
+	for _, p := range l.step.Params() {
+		l.best.params = append(l.best.params, train.Param{Name: p.Name, Value: p.Value.Clone().(*tensor.Dense)})
 	}
 }
 
@@ -56,9 +57,7 @@ func (l *Loop) remember(e Evaluation) {
 	first := b.Step == 0
 	if first || e.Loss < b.Loss {
 		b.Evaluation = e
-		for i, p := range b.params {
-			dense.SetSlice(p.Value, dense.Slice(l.step.program.params[i].Value))
-		}
+		copyValues(b.params, l.step.Params())
 	}
 	if first || e.Loss < b.from-l.config.MinDelta {
 		b.from, b.stale = e.Loss, 0
@@ -84,11 +83,16 @@ func (l *Loop) UseBest() error {
 	case l.best.Step == 0:
 		return errors.New("train: best parameters: got no evaluation, want one of Run")
 	}
-	for i, p := range l.step.program.params {
-		dense.SetSlice(p.Value, dense.Slice(l.best.params[i].Value))
-	}
+	copyValues(l.step.Params(), l.best.params)
 	l.best.used = true
 	return nil
+}
+
+// copyValues copies parameters' values, unless there are no copies.
+func copyValues(to, from []train.Param) {
+	for i, p := range to {
+		dense.SetSlice(p.Value, dense.Slice(from[i].Value))
+	}
 }
 
 // trainable refuses a loop after UseBest, and one that has read half of a checkpoint.

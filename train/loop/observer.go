@@ -1,7 +1,9 @@
-package train
+package loop
 
 import (
 	"iter"
+
+	"attention/train"
 
 	"gorgonia.org/tensor"
 )
@@ -13,7 +15,7 @@ type Saver interface {
 	// Newest returns the steps of the checkpoint that was last saved or restored; -1 before.
 	Newest() int
 	// Save saves the loop, by Loop.Save, and the position of the source of its batches.
-	Save(l *Loop, source Resumable) error
+	Save(l *Loop, source train.Resumable) error
 }
 
 // SaveTo makes Run save checkpoints; nil makes it save none.
@@ -54,17 +56,4 @@ func (l *Loop) flush() error {
 		return nil
 	}
 	return l.observer.Flush()
-}
-
-// GradNorms returns the names of the parameters that are trained, in order, with the Euclidean
-// norm of each one's gradient in the last step, before clipping. The norms are NaN before the first step, and
-// after a checkpoint was restored.
-func (l *Loop) GradNorms() iter.Seq2[string, float64] {
-	return func(yield func(string, float64) bool) {
-		for i, p := range l.step.program.params {
-			if !yield(p.Name, l.step.norms[i]) {
-				return
-			}
-		}
-	}
 }

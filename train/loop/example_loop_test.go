@@ -1,4 +1,4 @@
-package train_test
+package loop_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"attention/layers"
 	"attention/layers/chapter"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/text"
 
 	"gorgonia.org/tensor"
@@ -30,7 +31,7 @@ func ExampleLoop() {
 	})
 	check(err)
 	shape := text.WindowConfig{Batch: batch, Context: positions}
-	loop, err := train.New(params, text.TokenLoss(model.Loss, shape), train.Config{
+	l, err := loop.New(params, text.TokenLoss(model.Loss, shape), loop.Config{
 		Steps:      150,
 		StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)},
 	})
@@ -41,12 +42,12 @@ func ExampleLoop() {
 	check(err)
 
 	ctx := context.Background()
-	before, err := loop.Evaluate(ctx, whole)
+	before, err := l.Evaluate(ctx, whole)
 	check(err)
-	check(loop.Run(ctx, windows, nil))
-	after, err := loop.Evaluate(ctx, whole)
+	check(l.Run(ctx, windows, nil))
+	after, err := l.Evaluate(ctx, whole)
 	check(err)
-	fmt.Printf("after %d steps the loss has fallen to less than a tenth: %v\n", loop.Steps(), after.Loss < before.Loss/10)
+	fmt.Printf("after %d steps the loss has fallen to less than a tenth: %v\n", l.Steps(), after.Loss < before.Loss/10)
 	// Output: after 150 steps the loss has fallen to less than a tenth: true
 }
 

@@ -1,4 +1,4 @@
-package train_test
+package loop_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/loop"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -58,17 +59,17 @@ func ExampleLoop_UseBest() {
 	loss := func(b *layers.Build) (*gorgonia.Node, error) {
 		return b.Of(graph.MSE(b.Of(model.Forward(b, b.Input("x", 8, 12))), b.Input("y", 8, 1), graph.LossConfig{})), b.Err()
 	}
-	loop, err := train.New(p, loss, train.Config{
+	l, err := loop.New(p, loss, loop.Config{
 		Steps: 200, EvalEvery: 2, Patience: 3, KeepBest: true,
 		StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.05)},
-		OnEval:     func(e train.Evaluation) { fmt.Printf("step %d: %.4f\n", e.Step, e.Loss) },
+		OnEval:     func(e loop.Evaluation) { fmt.Printf("step %d: %.4f\n", e.Step, e.Loss) },
 	})
 	check(err)
-	check(loop.Run(context.Background(), rows(0, 0), rows(8, 1)))
-	check(loop.UseBest())
+	check(l.Run(context.Background(), rows(0, 0), rows(8, 1)))
+	check(l.UseBest())
 	bias, _ := p.Get("bias")
-	fmt.Printf("the best of %d steps is %d, with %.4f and the bias %.4f\n", loop.Steps(), loop.Best().Step,
-		loop.Best().Loss, bias.Float32s()[0])
+	fmt.Printf("the best of %d steps is %d, with %.4f and the bias %.4f\n", l.Steps(), l.Best().Step,
+		l.Best().Loss, bias.Float32s()[0])
 	// Output:
 	// step 2: 1.3184
 	// step 4: 1.1737

@@ -2,14 +2,14 @@ package train
 
 import (
 	"fmt"
+	"iter"
 	"math"
 
 	"attention/internal/kernel"
 )
 
-// blockSize is the number of elements of a block. The bits of a norm depend on the blocks: with
-// fewer than blockBatches batches a step, which few processes can share, a block is a whole
-// parameter, and a norm the sum of its parameters' as PyTorch's is.
+// blockSize is the number of elements of a block. Norms are summed block by block, so blocks fix their bits. With
+// fewer than blockBatches batches a step a block is a whole parameter, as in PyTorch.
 const (
 	blockSize    = 1 << 16
 	blockBatches = 4
@@ -44,7 +44,7 @@ func (s *Step) gradientNorm() (float64, error) {
 	kernel.Parallel(len(s.ownBlocks), 1, func(lo, hi int) {
 		for _, i := range s.ownBlocks[lo:hi] {
 			b := s.blocks[i]
-			squares[i] = sumSquares(s.program.params[b.param].Grad, b.Span)
+			squares[i] = sumSquares(s.params[b.param].Grad, b.Span)
 		}
 	})
 	if s.group != nil {
@@ -58,7 +58,7 @@ func (s *Step) gradientNorm() (float64, error) {
 		total += sum
 		s.norms[s.blocks[i].param] += sum
 		if math.IsNaN(total) || math.IsInf(total, 0) {
-			return math.Sqrt(total), notFiniteNorm(s.program.params[s.blocks[i].param].Name, math.Sqrt(total))
+			return math.Sqrt(total), notFiniteNorm(s.params[s.blocks[i].param].Name, math.Sqrt(total))
 		}
 	}
 	for i, sum := range s.norms {
@@ -83,4 +83,36 @@ func checkGradients(params []Param) error {
 // notFiniteNorm returns the error about the norm of a parameter's gradient.
 func notFiniteNorm(name string, norm float64) error {
 	return fmt.Errorf("gradient of %s: got a norm of %v, which is %w", name, norm, ErrNotFinite)
+}
+
+// clip scales the gradients, whose norm as one vector is norm, by ClipNorm/(norm + 1e-6) if that is less than 1, as
+// torch.nn.utils.clip_grad_norm_ does.
+func (s *Step) clip(norm float64) {
+	c := s.config.ClipNorm / (norm + 1e-6)
+	if s.config.ClipNorm == 0 || c >= 1 {
+		return
+	}
+	for i, p := range s.params {
+		scalePart(p.Grad, p.Grad, s.own[i], c)
+	}
+}
+
+// GradNorms returns the names of the parameters that are trained, in order, with the Euclidean
+// norm of each one's gradient in the last step, before clipping. The norms are NaN before the first step and
+// after SetSteps.
+func (s *Step) GradNorms() iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for i, p := range s.params {
+			if !yield(p.Name, s.norms[i]) {
+				return
+			}
+		}
+	}
+}
+
+// forgetNorms makes the norms of the last step's gradients unknown.
+func (s *Step) forgetNorms() {
+	for i := range s.norms {
+		s.norms[i] = math.NaN()
+	}
 }

@@ -1,4 +1,4 @@
-package train
+package loop
 
 import (
 	"cmp"
@@ -7,13 +7,14 @@ import (
 	"fmt"
 
 	"attention/internal/oneline"
+	"attention/train"
 )
 
-// Run takes the remaining steps of Config.Steps, each with the next batches of train,
+// Run takes the remaining steps of Config.Steps, each with the next batches of source,
 // which must not end before. It evaluates on eval, unless that is nil, after every
 // Config.EvalEvery steps and after the last one. Then it calls the observer, if there is one.
 //
-// After SaveTo, train must be Resumable. Run then saves after every Saver.Every steps, after
+// After SaveTo, source must be Resumable. Run then saves after every Saver.Every steps, after
 // the last one, and when it is stopped. It evaluates before it saves.
 //
 // With Config.Patience it ends sooner, with a checkpoint and no error, if evaluations do
@@ -22,15 +23,15 @@ import (
 // A context that is done stops Run between two steps, or in an evaluation, with the
 // context's error; Run may be called again to resume. After any other error it saves
 // nothing, and earlier checkpoints stay.
-func (l *Loop) Run(ctx context.Context, train, eval Source) error {
-	saved, err := l.prepare(ctx, train, eval)
+func (l *Loop) Run(ctx context.Context, source, eval train.Source) error {
+	saved, err := l.prepare(ctx, source, eval)
 	if l.config.Group != nil {
 		err = l.beginTogether(saved, err)
 	}
 	if err != nil {
 		return err
 	}
-	err = l.runSteps(ctx, train, eval, saved)
+	err = l.runSteps(ctx, source, eval, saved)
 	if isStop(err) && (ctx.Err() != nil || l.config.Group != nil) {
 		if saveErr := l.saveCheckpoint(saved); saveErr != nil {
 			err = fmt.Errorf("%w; %w", err, saveErr)
@@ -45,20 +46,20 @@ func isStop(err error) bool {
 }
 
 // prepare checks the arguments of Run, and returns the source to train on if its position can be saved.
-func (l *Loop) prepare(ctx context.Context, train, eval Source) (Resumable, error) {
+func (l *Loop) prepare(ctx context.Context, source, eval train.Source) (train.Resumable, error) {
 	if err := l.trainable(); err != nil {
 		return nil, err
 	}
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	if train == nil {
+	if source == nil {
 		return nil, errors.New("train: source to train on: got nil, want one")
 	}
-	saved, ok := train.(Resumable)
+	saved, ok := source.(train.Resumable)
 	if l.saver != nil && !ok {
 		return nil, fmt.Errorf("train: source to train on: got a %T, want a Resumable one: "+
-			"a checkpoint has to hold its position", train)
+			"a checkpoint has to hold its position", source)
 	}
 	if eval == nil && l.config.remembers() {
 		return nil, errors.New("train: source to evaluate on: got nil, want one: Patience and KeepBest go by its loss")
@@ -79,7 +80,7 @@ func (l *Loop) prepare(ctx context.Context, train, eval Source) (Resumable, erro
 }
 
 // runSteps evaluates, observes, saves and steps until no step is left or ctx is done.
-func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable) error {
+func (l *Loop) runSteps(ctx context.Context, source, eval train.Source, saved train.Resumable) error {
 	for {
 		if eval != nil && l.evalDue() {
 			if err := l.runEval(ctx, eval); err != nil {
@@ -98,7 +99,7 @@ func (l *Loop) runSteps(ctx context.Context, train, eval Source, saved Resumable
 		if err := l.goOn(ctx, looked); err != nil {
 			return err
 		}
-		r, err := l.step.take(train)
+		r, err := l.step.Take(source)
 		if err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func (l *Loop) due(every int) bool {
 	return n > 0 && (n == l.config.Steps || every > 0 && n%every == 0)
 }
 
-func (l *Loop) runEval(ctx context.Context, eval Source) error {
+func (l *Loop) runEval(ctx context.Context, eval train.Source) error {
 	e, err := l.Evaluate(ctx, eval)
 	if err != nil {
 		return err
@@ -162,7 +163,7 @@ type saving struct {
 
 // saveCheckpoint saves a checkpoint, unless Run saves none or has this one already. In a group rank 0
 // does, and the others send their parts.
-func (l *Loop) saveCheckpoint(source Resumable) error {
+func (l *Loop) saveCheckpoint(source train.Resumable) error {
 	if !l.saving.On || l.saving.Last == int64(l.Steps()) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package train
+package loop
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 
 	"attention/internal/oneline"
 	"attention/layers"
+	"attention/train"
 
 	"gorgonia.org/tensor"
 )
@@ -29,7 +30,7 @@ type State struct {
 	Stale int
 	Kept  iter.Seq2[string, *tensor.Dense] // the parameters of Best; none without Config.KeepBest
 
-	Solver []Part // in its order
+	Solver []train.Part // in its order
 
 	// Observed is the number of steps before the last look of the observer, whose tensors are
 	// Observations; -1 and nil without one.
@@ -37,26 +38,13 @@ type State struct {
 	Observations iter.Seq2[string, *tensor.Dense]
 }
 
-// Part is a tensor of the solver's state, or the part of it that this process of a group has.
-type Part struct {
-	Name  string
-	Dtype tensor.Dtype
-	Shape tensor.Shape  // of the whole
-	Value *tensor.Dense // the elements from Lo on, as a vector if they are not all; nil for none
-	Lo    int
-
-	// Each calls write with all elements in order, as slices of numbers, in a State of Save; nil
-	// if Value is the whole.
-	Each func(write func(part any) error) error
-}
-
 // State returns the state of the loop, whose tensors are the loop's own: the next step changes
 // them.
 func (l *Loop) State() State {
-	s := State{Config: l.config, Params: l.params, Frozen: l.step.program.frozen, Steps: l.Steps(),
+	s := State{Config: l.config, Params: l.params, Frozen: l.frozen, Steps: l.Steps(),
 		Evaluated: l.evaluated, Notes: l.notes, Best: l.best.Evaluation, From: l.best.from, Stale: l.best.stale,
-		Kept: l.best.kept(), Solver: l.step.solver.parts(), Observed: -1}
-	s.Config.Precision = l.step.program.precision
+		Kept: l.best.kept(), Solver: l.step.State(), Observed: -1}
+	s.Config.Precision = l.precision
 	if l.observer != nil {
 		s.Observed, s.Observations = l.observer.State()
 	}
@@ -74,9 +62,9 @@ func (l *Loop) SetState(s State, read func() error) error {
 		return err
 	}
 	l.torn = false
-	l.step.taken, l.evaluated, l.notes = s.Steps, s.Evaluated, s.Notes
+	l.step.SetSteps(s.Steps)
+	l.evaluated, l.notes = s.Evaluated, s.Notes
 	l.best.used, l.best.Evaluation, l.best.from, l.best.stale = false, s.Best, s.From, s.Stale
-	l.step.forgetNorms()
 	if l.observer != nil {
 		l.observer.SetState(s.Observed)
 	}
@@ -90,22 +78,14 @@ func (l *Loop) Save(write func(State) error) error {
 	if err := l.trainable(); err != nil {
 		return err
 	}
-	if write == nil && (l.config.Group == nil || l.config.Group.Rank() == 0) {
-		return errors.New("train: state: got nil for the function that writes it, want one")
-	}
-	save := func(s State) error {
-		flushed := l.flush() // which matters less than the checkpoint
-		return oneline.Join(write(s), flushed)
-	}
-	if l.config.Group == nil {
-		return save(l.State())
-	}
-	parts := l.step.solver.parts()
-	return l.step.group.reducer.Collect(parts, func(each func(i int, write func(any) error) error) error {
-		s := l.State()
-		for i := range s.Solver {
-			s.Solver[i].Each = func(write func(any) error) error { return each(i, write) }
+	var lead func([]train.Part) error
+	if write != nil {
+		lead = func(solver []train.Part) error {
+			s := l.State()
+			s.Solver = solver
+			flushed := l.flush() // which matters less than the checkpoint
+			return oneline.Join(write(s), flushed)
 		}
-		return save(s)
-	})
+	}
+	return l.step.Collect(lead)
 }

@@ -1,10 +1,11 @@
-package train_test
+package loop_test
 
 import (
 	"testing"
 
 	"attention/internal/small"
 	"attention/train"
+	"attention/train/loop"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -15,19 +16,19 @@ import (
 func TestMemory(t *testing.T) {
 	m := small.New(t, tensor.Float64, 1, 0)
 	weights := 8 * m.Params.Count()
-	memory := func(c train.Config) train.Memory {
+	memory := func(c loop.Config) train.Memory {
 		c.Steps, c.Schedule = 1, train.ConstantRate(1)
-		loop, err := train.New(m.Params, m.Loss, c)
+		l, err := loop.New(m.Params, m.Loss, c)
 		require.NoError(t, err)
-		return loop.Memory()
+		return l.Memory()
 	}
-	adam := memory(train.Config{})
+	adam := memory(loop.Config{})
 	require.Equal(t, []int{weights, weights}, []int{adam.Weights, adam.Gradients})
 	require.InDelta(t, 2*weights, adam.Solver, float64(8*m.Params.Len()))
 	logits := 8 * small.BatchSize * small.ContextLength * small.Vocabulary
 	require.Greater(t, adam.Graphs, logits)
-	momentum := memory(train.Config{Accumulate: 2,
-		StepConfig: train.StepConfig{Solver: train.SolverConfig{Name: train.SGD, Momentum: 0.5}}})
+	momentum := memory(loop.Config{
+		StepConfig: train.StepConfig{Accumulate: 2, Solver: train.SolverConfig{Name: train.SGD, Momentum: 0.5}}})
 	require.Equal(t, []int{weights, 2 * weights}, []int{momentum.Weights, momentum.Gradients})
 	require.InDelta(t, weights, momentum.Solver, float64(8*m.Params.Len()))
 	require.Equal(t, adam.Graphs, momentum.Graphs)

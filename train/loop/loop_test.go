@@ -1,4 +1,4 @@
-package train_test
+package loop_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	fieldconfig "attention/internal/config"
 	"attention/internal/small"
 	"attention/train"
+	"attention/train/loop"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -80,7 +81,7 @@ func TestEveryStepDrawsNewDropout(t *testing.T) {
 // A batch that ends a step with an error leaves no trace: not in the parameters,
 // not in the solver, not in the count of steps.
 func TestNotFiniteLossStopsTheRun(t *testing.T) {
-	step := func(l *train.Loop, seed uint64) error {
+	step := func(l *loop.Loop, seed uint64) error {
 		_, err := l.Step(small.Batch(seed))
 		return err
 	}
@@ -162,25 +163,25 @@ func TestStepRefusesWrongBatches(t *testing.T) {
 func TestConfigValidate(t *testing.T) {
 	require.NoError(t, small.Config().Validate())
 	for _, row := range []struct {
-		spoil      func(*train.Config)
+		spoil      func(*loop.Config)
 		want, json string
 	}{
-		{spoil: func(c *train.Config) { c.Steps = 0 },
+		{spoil: func(c *loop.Config) { c.Steps = 0 },
 			want: "Steps: got 0, want at least 1", json: "steps: got 0, want at least 1"},
-		{spoil: func(c *train.Config) { c.Accumulate = -1 },
+		{spoil: func(c *loop.Config) { c.Accumulate = -1 },
 			want: "Accumulate: got -1, want at least 0", json: "accumulate: got -1, want at least 0"},
-		{spoil: func(c *train.Config) { c.EvalEvery = -1 },
+		{spoil: func(c *loop.Config) { c.EvalEvery = -1 },
 			want: "EvalEvery: got -1, want at least 0", json: "eval_every: got -1, want at least 0"},
-		{spoil: func(c *train.Config) { c.Solver.Name = "lion" },
+		{spoil: func(c *loop.Config) { c.Solver.Name = "lion" },
 			want: `Solver.Name: got "lion", want one of sgd, adam, adamw, muon`,
 			json: `solver.name: got "lion", want one of sgd, adam, adamw, muon`},
-		{spoil: func(c *train.Config) { c.Schedule = train.ScheduleConfig{} },
+		{spoil: func(c *loop.Config) { c.Schedule = train.ScheduleConfig{} },
 			want: "Schedule: got none, want a constant, a cosine or a WSD schedule",
 			json: "schedule: got none, want a constant, a cosine or a WSD schedule"},
-		{spoil: func(c *train.Config) { c.Schedule.Schedule = train.CosineLR{Peak: 1, WarmupSteps: 3, Steps: 3} },
+		{spoil: func(c *loop.Config) { c.Schedule.Schedule = train.CosineLR{Peak: 1, WarmupSteps: 3, Steps: 3} },
 			want: "Schedule.WarmupSteps: got 3, want less than Steps=3",
 			json: "schedule.warmup_steps: got 3, want less than steps=3"},
-		{spoil: func(c *train.Config) { c.ClipNorm = -1 },
+		{spoil: func(c *loop.Config) { c.ClipNorm = -1 },
 			want: "ClipNorm: got -1, want a finite number of at least 0",
 			json: "clip_norm: got -1, want a finite number of at least 0"},
 	} {
@@ -189,7 +190,7 @@ func TestConfigValidate(t *testing.T) {
 		require.EqualError(t, c.Validate(), row.want)
 		require.EqualError(t, fieldconfig.JSON(c.Validate()), row.json)
 		m := small.New(t, tensor.Float32, 1, 0)
-		_, err := train.New(m.Params, m.Loss, c)
+		_, err := loop.New(m.Params, m.Loss, c)
 		require.EqualError(t, err, "train: "+row.want)
 		require.Empty(t, m.Builds, "refused before anything is built")
 	}
