@@ -87,6 +87,17 @@ func Clamp(x *G.Node, low, high float64) (*G.Node, error) {
 	return applyElementwise("Clamp", kernel.Settings{low, high}, x)
 }
 
+// absolute returns |x|, element by element. At 0 it passes no gradient.
+func absolute(x *G.Node) (*G.Node, error) { return applyElementwise("Abs", kernel.Settings{}, x) }
+
+// logarithm returns the natural logarithm, element by element.
+func logarithm(x *G.Node) (*G.Node, error) { return applyElementwise("Log", kernel.Settings{}, x) }
+
+// constant returns a number of the type of x in its graph.
+func constant(x *G.Node, v float64) *G.Node {
+	return x.Graph().Constant(dense.ByType[G.Value](x.Dtype(), G.NewF32(float32(v)), G.NewF64(v)))
+}
+
 // checkFitting refuses a setting of an op on x that does not fit x's type.
 func checkFitting(op, name string, x *G.Node, v float64) error {
 	if err := checkArgs(op, named("x"), G.Nodes{x}); err != nil {
@@ -114,6 +125,8 @@ const (
 )
 
 var elements = map[string]element{
+	"Abs":         {kernel.Abs, readsX},         // dx = dy⊙sign(x)
+	"Log":         {kernel.Log, readsX},         // dx = dy/x
 	"Exp":         {kernel.Exp, readsY},         // dx = dy⊙y
 	"Tanh":        {kernel.Tanh, readsY},        // dx = dy⊙(1 − y²)
 	"Sigmoid":     {kernel.Sigmoid, readsY},     // dx = dy⊙y⊙(1 − y)

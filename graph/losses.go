@@ -4,8 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
+
+	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // A Reduction is what a loss makes of the losses of its elements, or rows.
@@ -63,52 +67,147 @@ type KLDivConfig struct {
 
 // MSE returns the mean of (input − target)² over all elements
 // (torch.nn.functional.mse_loss). As in every loss here, both have one shape, gradients flow
-// into both, and losses are computed and summed in float64, so that the result agrees with
-// float64's to 1e-6 at any size. gorgonia.Mean of gorgonia.Square is 1 % off at 9 million
-// elements of float32.
+// into both, and losses are summed in float64, so that the result agrees with float64's to
+// 1e-6 at any size. gorgonia.Mean of gorgonia.Square is 1 % off at 9 million elements of float32.
 func MSE(input, target *G.Node, c LossConfig) (*G.Node, error) {
-	return lossOf(elementLoss{Name: "MSE", Reduction: c.Reduction}, input, target, nil)
+	l := lossOf("MSE", c.Reduction, input, target)
+	d := l.Of(Sub(l.input, l.target))
+	return l.reduced(l.Of(Mul(d, d)))
 }
 
 // L1 returns the mean of |input − target| (torch.nn.functional.l1_loss). Where they are
 // equal it passes no gradient.
 func L1(input, target *G.Node, c LossConfig) (*G.Node, error) {
-	return lossOf(elementLoss{Name: "L1", Reduction: c.Reduction}, input, target, nil)
+	l := lossOf("L1", c.Reduction, input, target)
+	return l.reduced(l.Of(absolute(l.Of(Sub(l.input, l.target)))))
 }
 
 // Huber returns the mean of ½d² where |d| ≤ delta, and of delta·(|d| − ½delta) elsewhere,
 // d = input − target (torch.nn.functional.huber_loss).
 func Huber(input, target *G.Node, c HuberConfig) (*G.Node, error) {
-	return huber("Huber", input, target, c)
+	return huber("Huber", input, target, c, 1)
 }
 
 // SmoothL1 returns Huber divided by delta (torch.nn.functional.smooth_l1_loss, whose beta
 // is delta).
 func SmoothL1(input, target *G.Node, c HuberConfig) (*G.Node, error) {
-	return huber("SmoothL1", input, target, c)
+	return huber("SmoothL1", input, target, c, 1/cmp.Or(c.Delta, 1))
 }
 
-func huber(name string, input, target *G.Node, c HuberConfig) (*G.Node, error) {
+func huber(name string, input, target *G.Node, c HuberConfig, factor float64) (*G.Node, error) {
 	if c.Delta < 0 || math.IsNaN(c.Delta) || math.IsInf(c.Delta, 1) {
 		return nil, fmt.Errorf("graph: %s: delta: got %v, want a finite number above 0, or 0 for 1", name, c.Delta)
 	}
-	return lossOf(elementLoss{Name: name, C: cmp.Or(c.Delta, 1), Reduction: c.Reduction}, input, target, nil)
+	delta := cmp.Or(c.Delta, 1)
+	l := lossOf(name, c.Reduction, input, target)
+	d := l.Of(Sub(l.input, l.target))
+	near := l.Of(Clamp(d, -delta, delta))                         // d, but no more than ±delta
+	each := l.Of(Mul(near, l.Of(Sub(d, l.Of(Scale(near, 0.5)))))) // near·(d − near/2)
+	if factor != 1 {
+		each = l.Of(Scale(each, factor))
+	}
+	return l.reduced(each)
 }
 
 // BCEWithLogits returns the mean of −p·y·log σ(x) − (1 − y)·log(1 − σ(x)) for logits x and
 // targets y from 0 to 1, p being the weight of the positive
 // (torch.nn.functional.binary_cross_entropy_with_logits).
 func BCEWithLogits(input, target *G.Node, c BCEConfig) (*G.Node, error) {
-	return lossOf(elementLoss{Name: "BCEWithLogits", Reduction: c.Reduction}, input, target, c.PosWeight)
+	l := lossOf("BCEWithLogits", c.Reduction, input, target)
+	positive := l.target
+	if c.PosWeight != nil {
+		positive = l.Of(Mul(positive, l.weight(c.PosWeight)))
+	}
+	negative := l.Of(Sub(constant(l.target, 1), l.target))
+	// log(1 − σ(x)) = log σ(−x). Each term by itself: one of them may be infinite.
+	yes := l.Of(Mul(positive, l.Of(LogSigmoid(l.input))))
+	no := l.Of(Mul(negative, l.Of(LogSigmoid(l.Of(Scale(l.input, -1))))))
+	return l.reduced(l.Of(Scale(l.Of(Add(yes, no)), -1)))
 }
 
 // KLDiv returns the mean of target·(log target − input) for logarithms of probabilities
 // and probabilities (torch.nn.functional.kl_div); a target of 0 has none, whatever the
 // input. The divergence of distributions, one a row, is the BatchMeanReduction.
 func KLDiv(input, target *G.Node, c KLDivConfig) (*G.Node, error) {
-	name := "KLDiv"
-	if err := c.Reduction.check(name); err != nil {
-		return nil, err
+	l := lossOf("KLDiv", c.Reduction, input, target)
+	p, logs := l.target, l.target
+	if c.LogTarget {
+		p = l.Of(Exp(logs))
+	} else { // the logarithm of 1 in place of that of 0, whose derivative is infinite
+		logs = l.Of(logarithm(l.Of(Where(p, p, constant(p, 1)))))
 	}
-	return lossOf(elementLoss{Name: name, LogTarget: c.LogTarget, Reduction: c.Reduction}, input, target, nil)
+	ratio := l.Of(whereNotZero(p, l.Of(Sub(logs, l.input))))
+	return l.reduced(l.Of(Mul(p, ratio)))
+}
+
+// lossFormula is the formula of a loss of elements.
+type lossFormula struct {
+	expr.Formula
+	name          string
+	reduction     Reduction
+	input, target *G.Node
+}
+
+// lossOf checks the arguments of a loss and begins its formula.
+func lossOf(name string, r Reduction, input, target *G.Node) *lossFormula {
+	l := &lossFormula{name: name, reduction: r}
+	if err := l.check(input, target); err != nil {
+		l.input = l.Of(nil, err)
+		l.target = l.input
+	}
+	return l
+}
+
+func (l *lossFormula) check(input, target *G.Node) error {
+	if err := l.reduction.check(l.name); err != nil {
+		return err
+	}
+	args := named("input", "target")
+	in, err := widenOthers(args, G.Nodes{input, target})
+	if err != nil {
+		return err
+	}
+	if err := checkArgs(l.name, args, in); err != nil {
+		return err
+	}
+	l.input, l.target = in[0], in[1]
+	x := l.input.Shape()
+	if err := checkNotEmpty(l.name, "input", x); err != nil {
+		return err
+	}
+	if l.reduction == BatchMeanReduction && x.Dims() == 0 {
+		return &ShapeError{l.name, "input", x, "(B, …) for batchmean"}
+	}
+	return checkSameShape(l.name, "target", []tensor.Shape{x, l.target.Shape()})
+}
+
+// weight returns the weight of the elements, without a gradient.
+func (l *lossFormula) weight(w *G.Node) *G.Node {
+	if l.Err() != nil {
+		return l.input
+	}
+	_, out, err := readTogether(l.name, named("input", "pos_weight"), l.input, w)
+	if x := l.input.Shape(); err == nil && !slices.Equal(out, x) {
+		err = &ShapeError{l.name, "pos_weight", w.Shape(), fmt.Sprintf("one that broadcasts to %v", x)}
+	}
+	if err != nil {
+		return l.Of(nil, err)
+	}
+	return l.Of(Detach(w))
+}
+
+// reduced returns what the loss makes of the losses of its elements.
+func (l *lossFormula) reduced(each *G.Node) (*G.Node, error) {
+	switch l.reduction {
+	case MeanReduction:
+		each = l.Of(Mean(each, ReduceConfig{}))
+	case SumReduction:
+		each = l.Of(Sum(each, ReduceConfig{}))
+	case BatchMeanReduction:
+		sum := l.Of(Sum(each, ReduceConfig{}))
+		if l.Err() == nil {
+			each = l.Of(Scale(sum, 1/float64(l.input.Shape()[0])))
+		}
+	}
+	return l.Result(each)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"attention/graph"
@@ -140,7 +141,7 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 	}
 }
 
-// The same holds for all cases: on the same inputs, no op is taken for another.
+// The same holds for all cases: on the same inputs, no op is taken for another. SmoothL1 of delta 1 is Huber's formula.
 func TestCasesAreDifferentNodes(t *testing.T) {
 	g, made := G.NewGraph(), map[*G.Node]string{}
 	for _, c := range gradcases.Cases() {
@@ -154,7 +155,9 @@ func TestCasesAreDifferentNodes(t *testing.T) {
 		}
 		n, err := c.Apply(in)
 		require.NoError(t, err, c.Name())
-		require.Empty(t, made[n], "%s is the same node", c.Name())
+		if huber := strings.Replace(c.Name(), "SmoothL1", "Huber", 1); huber == c.Name() || made[n] != huber {
+			require.Empty(t, made[n], "%s is the same node", c.Name())
+		}
 		made[n] = c.Name()
 		again, err := c.Apply(in)
 		require.NoError(t, err, c.Name())

@@ -19,6 +19,16 @@ func Where(condition, x, y *G.Node) (*G.Node, error) {
 	return applyTyped(where[float32]{c}, where[float64]{c}, condition, x, y)
 }
 
+// whereNotZero returns x where condition is not 0, and 0 elsewhere.
+func whereNotZero(condition, x *G.Node) (*G.Node, error) {
+	reads, out, err := readTogether("Where", []arg{conditionArg, {name: "x"}}, condition, x)
+	if err != nil {
+		return nil, err
+	}
+	c := choice{outShape: outShape{out}, X: true, Reads: reads}
+	return applyTyped(where[float32]{c}, where[float64]{c}, condition, x)
+}
+
 var conditionArg = arg{name: "condition", anyNumber: true, fixed: true}
 
 // choice is z = x where the condition holds, z = y elsewhere; without x or y there is 0 in

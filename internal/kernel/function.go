@@ -105,7 +105,7 @@ func (c applyCall[F]) do(lo, hi int) {
 	}
 }
 
-// Slope writes dx = dy⊙f′(x), all of one length, for a function from Clamp on but Log. known is y for ReLU, Exp, Tanh,
+// Slope writes dx = dy⊙f′(x), all of one length, for Abs and the functions from Clamp on. known is y for ReLU, Exp, Tanh,
 // Softcap and Sigmoid, and x for the others. dx may be known or dy.
 func Slope[F Float](f Function, c Settings, dx, known, dy []F) {
 	fit("slope", len(known), len(dy), len(dx))
@@ -125,6 +125,15 @@ type slopeCall[F Float] struct {
 func (c slopeCall[F]) do(lo, hi int) {
 	dx, known, dy := c.dx[lo:hi], c.known[lo:hi], c.dy[lo:hi]
 	switch c.f {
+	case Abs:
+		ofTwo(dx, known, dy, func(x, dy F) F {
+			if x == 0 || x != x {
+				return x * dy
+			}
+			return F(math.Copysign(1, float64(x))) * dy
+		})
+	case Log:
+		ofTwo(dx, known, dy, func(x, dy F) F { return dy / x })
 	case Clamp:
 		clampSlope(dx, known, dy, c.c0, c.c1)
 	case ReLU:
