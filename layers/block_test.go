@@ -41,8 +41,7 @@ func TestBlockParameters(t *testing.T) {
 		c := layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Layout: layout},
 			MLP: layers.MLPConfig{DimFeedforward: 5}, Norm: layers.NormConfig{Bias: true}}
 		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewBlock(p.Scope(""), c)
-		require.NoError(t, err)
+		must(layers.NewBlock(p.Scope(""), c))
 		require.Equal(t, want, shapes(p))
 		requireDeclared(t, p, layers.NewBlock, c)
 	}
@@ -135,10 +134,8 @@ func TestInitialValuesOfBlocksArePyTorchs(t *testing.T) {
 		params := layers.NewParams(p.dt, 123)
 		c := torchBlock()
 		c.Attention.EmbedDim, c.MLP.DimFeedforward = 6, 5
-		_, err := layers.NewBlock(params.Scope("encoder"), c)
-		require.NoError(t, err)
-		_, err = layers.NewDecoderBlock(params.Scope("decoder"), layers.DecoderBlockConfig{Block: c})
-		require.NoError(t, err)
+		must(layers.NewBlock(params.Scope("encoder"), c))
+		must(layers.NewDecoderBlock(params.Scope("decoder"), layers.DecoderBlockConfig{Block: c}))
 		prefix := "init." + p.label + "."
 		require.ElementsMatch(t, torchCase{file: file, prefix: prefix}.entries(""), names(params))
 		for name, v := range params.All() {

@@ -33,8 +33,7 @@ func TestDecoderBlockParameters(t *testing.T) {
 			MLP:       layers.MLPConfig{DimFeedforward: 5},
 		}}
 		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewDecoderBlock(p.Scope(""), c)
-		require.NoError(t, err)
+		must(layers.NewDecoderBlock(p.Scope(""), c))
 		require.Equal(t, want, shapes(p))
 		requireDeclared(t, p, layers.NewDecoderBlock, c)
 	}

@@ -2,6 +2,7 @@ package layers_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"attention/graph"
@@ -30,8 +31,7 @@ type gptChunk struct {
 
 func newGPTChunks(t *testing.T, p *layers.Params, m *layers.Decoder, size graph.KVCacheConfig) *gptChunks {
 	t.Helper()
-	cache := must(m.NewCache(size))
-	return &gptChunks{t, p, m, cache, map[string]*gptChunk{}}
+	return &gptChunks{t, p, m, must(m.NewCache(size)), map[string]*gptChunk{}}
 }
 
 // run puts ids (B, T) or (T) behind the tokens seen and returns the logits of what
@@ -98,42 +98,47 @@ func chunkOf(ids *tensor.Dense, from, to int) *tensor.Dense {
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(columns(ids.Data().([]int), T, from, to)))
 }
 
-// In chunks and token by token, a model with a cache gives what it gives at once, to the
-// last token of its context.
-func TestGPTCacheEqualsTheWholeSequence(t *testing.T) {
+// In chunks and token by token, a model with a cache gives what it gives at once, to the last token of its context.
+func TestDecoderCacheEqualsTheWholeSequence(t *testing.T) {
 	const n, V = 11, 13
-	for _, change := range []func(c *layers.GPTConfig){
-		func(*layers.GPTConfig) {},
-		func(c *layers.GPTConfig) { c.TieWordEmbeddings, c.Bias, c.NumKVHeads = false, false, 1 },
-	} {
+	plain := tinyGPT()
+	plain.TieWordEmbeddings, plain.Bias, plain.NumKVHeads = false, false, 1
+	cases := map[string]layers.DecoderConfig{"gpt": tinyGPT().Decoder(), "gpt, plain": plain.Decoder()}
+	for name, change := range decoderCases {
+		c := tinyDecoder()
+		change(&c)
+		cases[name] = c
+	}
+	for name, c := range cases {
+		tol := map[tensor.Dtype]float64{tensor.Float64: 1e-12, tensor.Float32: 1e-5}
+		if strings.HasPrefix(name, "gpt") && name != "gpt2" {
+			tol[tensor.Float32] = 1e-6
+		}
 		for _, batch := range []int{0, 1, 3} {
-			for _, p := range []struct {
-				dt  tensor.Dtype
-				tol float64
-			}{{dt: tensor.Float64, tol: 1e-12}, {dt: tensor.Float32, tol: 1e-6}} {
-				c := tinyGPT()
-				change(&c)
-				m, params := newGPT(t, p.dt, c)
+			for dt, tol := range tol {
+				m, params := newDecoder(t, dt, c)
 				ids := sequences(batch, n)
 				b := layers.NewBuild(params, layers.Eval)
-				logits := must(m.Forward(b, input(t, b, "ids", ids)))
-				whole := values(t, logits)[0]
+				whole := values(t, must(m.Forward(b, input(t, b, "ids", ids))))[0]
 				g := newGPTChunks(t, params, m, graph.KVCacheConfig{Batch: batch})
-				for range 2 { // the second time with a cache that has been used
+				for round := range 2 { // the second time with a cache that has been used
 					from := 0
 					for i, to := range []int{4, 5, 6, 9, 10, 11} {
-						each := i%2 == 1
-						got := must(g.run(chunkOf(ids, from, to), each))
-						first := to - 1
-						if each {
-							first = from
+						each, first := round == 1 || i%2 == 1, from
+						if !each {
+							first = to - 1
 						}
-						require.InDeltaSlice(t, columns(whole, n*V, first*V, to*V), got, p.tol, "tokens %d to %d", from, to-1)
+						got := must(g.run(chunkOf(ids, from, to), each))
+						require.InDeltaSlice(t, columns(whole, n*V, first*V, to*V), got, tol, "%s: tokens %d to %d", name,
+							first, to-1)
 						require.Equal(t, to, g.cache.Len())
 						from = to
 					}
-					_, err := g.run(chunkOf(ids, 0, 1), false)
-					require.ErrorContains(t, err, "PositionRows: start: got 11 for T=1 rows, want 0 <= start <= R−T=10")
+					want := "KVCache: got tokens 11 to 11, want at most Capacity=11"
+					if c.LearnedPositions {
+						want = "PositionRows: start: got 11 for T=1 rows, want 0 <= start <= R−T=10"
+					}
+					require.ErrorContains(t, failed(g.run(chunkOf(ids, 0, 1), false)), want, name)
 					require.Equal(t, n, g.cache.Len())
 					g.cache.Reset()
 					require.Zero(t, g.cache.Len())
@@ -148,13 +153,11 @@ func TestGPTCacheTruncate(t *testing.T) {
 	m, p := newGPT(t, tensor.Float64, tinyGPT())
 	ids := sequences(0, 11)
 	straight := newGPTChunks(t, p, m, graph.KVCacheConfig{})
-	_, err := straight.run(chunkOf(ids, 0, 5), false)
-	require.NoError(t, err)
+	must(straight.run(chunkOf(ids, 0, 5), false))
 	want := must(straight.run(chunkOf(ids, 7, 9), false))
 
 	g := newGPTChunks(t, p, m, graph.KVCacheConfig{})
-	_, err = g.run(chunkOf(ids, 0, 9), false)
-	require.NoError(t, err)
+	must(g.run(chunkOf(ids, 0, 9), false))
 	for _, layer := range g.cache {
 		require.NoError(t, layer.Truncate(5))
 	}

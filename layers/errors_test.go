@@ -155,9 +155,8 @@ func TestErrorsNameTheBlock(t *testing.T) {
 	config := tinyGPT()
 	config.NumLayers = 12
 	p := layers.NewParams(tensor.Float32, 1)
-	_, err := p.Scope("lm.transformer.h.3.attn").Sub("c_proj").Param("weight", layers.Init{}, 1)
-	require.NoError(t, err)
-	_, err = layers.NewGPT(p.Scope("lm"), config)
+	must(p.Scope("lm.transformer.h.3.attn").Sub("c_proj").Param("weight", layers.Init{}, 1))
+	_, err := layers.NewGPT(p.Scope("lm"), config)
 	require.EqualError(t, err, `layers: parameter "lm.transformer.h.3.attn.c_proj.weight" is there already`)
 
 	p = layers.NewParams(tensor.Float32, 1)

@@ -251,9 +251,7 @@ func (c torchCase) named(t *testing.T, b *layers.Build, names ...string) map[str
 // grads are those of a loss, or of a result into which the entry dout flows.
 func (c torchCase) grads(t *testing.T, b *layers.Build, of *G.Node, dout string, wrt G.Nodes) G.Nodes {
 	if dout == "" {
-		grads := must(G.Grad(of, wrt...))
-		return grads
+		return must(G.Grad(of, wrt...))
 	}
-	grads := must(G.Backpropagate(G.Nodes{of}, G.Nodes{input(t, b, dout, c.load(dout))}, wrt))
-	return grads
+	return must(G.Backpropagate(G.Nodes{of}, G.Nodes{input(t, b, dout, c.load(dout))}, wrt))
 }

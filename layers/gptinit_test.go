@@ -23,8 +23,7 @@ func TestGPTBeginsAsTorch(t *testing.T) {
 	file := golden.Load(t, "torch/book_train.safetensors")
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		p := layers.NewParams(dt, 123)
-		_, err := layers.NewGPT(p.Scope(""), bookConfig())
-		require.NoError(t, err)
+		must(layers.NewGPT(p.Scope(""), bookConfig()))
 		values, seen := maps.Collect(p.All()), 0
 		for _, key := range file.Names() {
 			name, ok := strings.CutPrefix(key, dt.String()+".before.")
@@ -50,16 +49,13 @@ func TestGPTBeginsAsTorchWithBiases(t *testing.T) {
 		Bias: true, Initializer: layers.TorchInitializer}
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		p, modules := layers.NewParams(dt, 5), layers.NewParams(dt, 5)
-		_, err := layers.NewGPT(p.Scope(""), c)
-		require.NoError(t, err)
+		must(layers.NewGPT(p.Scope(""), c))
 		got := maps.Collect(p.All())
 		table := func(name string, rows int) {
-			_, err := layers.NewEmbedding(modules.Scope(name), layers.EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: 12})
-			require.NoError(t, err)
+			must(layers.NewEmbedding(modules.Scope(name), layers.EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: 12}))
 		}
 		linear := func(name string, in, out int) {
-			_, err := layers.NewLinear(modules.Scope(name), layers.LinearConfig{In: in, Out: out, Bias: true})
-			require.NoError(t, err)
+			must(layers.NewLinear(modules.Scope(name), layers.LinearConfig{In: in, Out: out, Bias: true}))
 		}
 		table("tokens", 11)
 		table("positions", 7)
@@ -93,8 +89,7 @@ func TestGPTBeginsAsTorchWithBiases(t *testing.T) {
 
 // at returns an element of a tensor.
 func at(t *testing.T, d *tensor.Dense, i ...int) any {
-	v := must(d.At(i...))
-	return v
+	return must(d.At(i...))
 }
 
 // The initializer changes no names and shapes, only where QKVBias says so; blank parameters
@@ -118,14 +113,12 @@ func TestGPTInitializer(t *testing.T) {
 	}
 
 	blank := layers.NewBlankParams(tensor.Float32)
-	_, err := layers.NewGPT(blank.Scope(""), bookConfig())
-	require.NoError(t, err)
+	must(layers.NewGPT(blank.Scope(""), bookConfig()))
 	for name, v := range blank.All() {
 		require.Equal(t, make([]float32, v.Size()), v.Float32s(), name)
 	}
 	p := layers.NewParams(tensor.Float32, 1)
-	_, err = layers.NewGPT(p.Scope("a"), bookConfig())
-	require.NoError(t, err)
+	must(layers.NewGPT(p.Scope("a"), bookConfig()))
 	v := must(p.Scope("").Param("after", layers.Normal(0, 1), 2))
 	require.NotZero(t, v.Value().Float32s()[0], "what is made after the model is drawn as before")
 

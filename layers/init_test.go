@@ -33,8 +33,7 @@ func TestInitialValuesArePyTorchs(t *testing.T) {
 			{scope: "additive", make: additive(3, 5, 11)},
 			{scope: "model", make: model(5)},
 		} {
-			_, err := l.make(params.Scope(l.scope))
-			require.NoError(t, err)
+			must(l.make(params.Scope(l.scope)))
 		}
 		require.Equal(t, torchCase{file: file, prefix: "init." + p.label + "."}.entries(""), names(params))
 		for name, v := range params.All() {

@@ -172,8 +172,7 @@ func TestLinearAttentionBegins(t *testing.T) {
 	c := must(layers.LinearAttentionOf("gated_delta_net"))
 	c.EmbedDim, c.NumHeads, c.HeadDim = 8, 512, 1
 	p := layers.NewParams(tensor.Float64, 1)
-	_, err := layers.NewLinearAttention(p.Scope(""), c)
-	require.NoError(t, err)
+	must(layers.NewLinearAttention(p.Scope(""), c))
 	rates, _ := p.Get("A_log")
 	bias, _ := p.Get("dt_bias")
 	large, wide := 0, 0

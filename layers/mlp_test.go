@@ -22,8 +22,7 @@ func TestMLPParameters(t *testing.T) {
 	} {
 		c := layers.MLPConfig{EmbedDim: 3, Activation: layers.SwiGLU, Bias: true, Layout: layout}
 		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewMLP(p.Scope(""), c)
-		require.NoError(t, err)
+		must(layers.NewMLP(p.Scope(""), c))
 		require.Equal(t, want, shapes(p))
 		requireDeclared(t, p, layers.NewMLP, c)
 	}

@@ -82,8 +82,7 @@ func TestWrongParamsAreRefused(t *testing.T) {
 	_, err := layers.NewParams(tensor.Int, 1).Scope("").Param("w", layers.Init{}, 1)
 	require.EqualError(t, err, "layers: parameters: got int, want float32 or float64")
 	// One layer twice at one place.
-	_, err = layers.NewLinear(p.Scope("l"), layers.LinearConfig{In: 1, Out: 1})
-	require.NoError(t, err)
+	must(layers.NewLinear(p.Scope("l"), layers.LinearConfig{In: 1, Out: 1}))
 	_, err = layers.NewLinear(p.Scope("l"), layers.LinearConfig{In: 1, Out: 1})
 	require.EqualError(t, err, `layers: parameter "l.weight" is there already`)
 }
@@ -153,8 +152,7 @@ func TestABuiltGraphSeesSet(t *testing.T) {
 // biases that its projections here do not have, and 768 for the output's.
 func TestParametersOfTheSmallestGPT2(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	_, err := layers.NewAttention(p.Scope("attn"), layers.AttentionConfig{EmbedDim: 768, NumHeads: 12, OutBias: true})
-	require.NoError(t, err)
+	must(layers.NewAttention(p.Scope("attn"), layers.AttentionConfig{EmbedDim: 768, NumHeads: 12, OutBias: true}))
 	require.Equal(t, 2_360_064, p.Count())
 	w, ok := p.Get("attn.W_query.weight")
 	require.True(t, ok)
@@ -172,10 +170,8 @@ func TestBlankParams(t *testing.T) {
 		TieWordEmbeddings: true, Bias: true}
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		drawn, blank := layers.NewParams(dt, 1), layers.NewBlankParams(dt)
-		_, err := layers.NewGPT(drawn.Scope(""), c)
-		require.NoError(t, err)
-		_, err = layers.NewGPT(blank.Scope(""), c)
-		require.NoError(t, err)
+		must(layers.NewGPT(drawn.Scope(""), c))
+		must(layers.NewGPT(blank.Scope(""), c))
 		require.Equal(t, names(drawn), names(blank))
 		for name, v := range blank.All() {
 			like, _ := drawn.Get(name)

@@ -102,8 +102,7 @@ func TestSetPrecision(t *testing.T) {
 			require.Equal(t, precision, b.Precision())
 			loss := c.loss(t, b)
 			require.NoError(t, b.Err(), name)
-			_, err := G.Grad(loss, b.Learnables()...)
-			require.NoError(t, err)
+			must(G.Grad(loss, b.Learnables()...))
 			counts := precisions(b.Graph())
 			for _, op := range c.want {
 				require.Positive(t, counts[op][i], "%s: %s in %v", name, op, precision)

@@ -30,15 +30,13 @@ import (
 func TestReadmePrograms(t *testing.T) {
 	program := regexp.MustCompile("(?s)```go\n(.*?)```\n(?:.*?)```text\n(.*?)```\n")
 	for _, path := range []string{"README.md", "cookbook.md"} {
-		content, err := os.ReadFile(path)
-		require.NoError(t, err)
+		content := must(os.ReadFile(path))
 		blocks := program.FindAllStringSubmatch(string(content), -1)
 		require.Equal(t, strings.Count(string(content), "```go\n"), len(blocks))
 		for i, block := range blocks {
 			t.Run(fmt.Sprintf("%s %d", path, i+1), func(t *testing.T) {
 				t.Parallel()
-				formatted, err := format.Source([]byte(block[1]))
-				require.NoError(t, err)
+				formatted := must(format.Source([]byte(block[1])))
 				require.Equal(t, string(formatted), block[1])
 				path := filepath.Join(t.TempDir(), "main.go")
 				require.NoError(t, os.WriteFile(path, formatted, 0o644))
@@ -61,8 +59,7 @@ func TestReadmeNames(t *testing.T) {
 	checked := 0
 	for _, path := range []string{"../README.md", "README.md", "chapter/README.md",
 		"names.md", "cookbook.md", "../cmd/attention/README.md", "../cmd/attention/benchmarks.md"} {
-		content, err := os.ReadFile(path)
-		require.NoError(t, err)
+		content := must(os.ReadFile(path))
 		text := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllStringFunc(string(content), func(block string) string {
 			return strings.Repeat("\n", strings.Count(block, "\n")) // code blocks have tests of their own
 		})
@@ -112,8 +109,7 @@ func TestReadmeSettings(t *testing.T) {
 }
 
 func readmeText(t *testing.T) string {
-	content, err := os.ReadFile("README.md")
-	require.NoError(t, err)
+	content := must(os.ReadFile("README.md"))
 	return string(content)
 }
 
@@ -164,8 +160,7 @@ var (
 
 func newReadmeScope(t *testing.T) readmeScope {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "readme.go", readmeSource, 0)
-	require.NoError(t, err)
+	file := must(parser.ParseFile(fset, "readme.go", readmeSource, 0))
 	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}")
 	for _, spec := range file.Imports {
 		list.Args = append(list.Args, strings.Trim(spec.Path.Value, `"`))
@@ -217,12 +212,9 @@ func (s readmeScope) check(expression, config string) error {
 // TestNamesOfPyTorch finds every name of torch.nn, torch.nn.attention and torch.optim in names.md: mapped, missing or not
 // for a CPU. testdata/torch/names.py writes the list.
 func TestNamesOfPyTorch(t *testing.T) {
-	path, err := golden.Path("torch", "names.txt")
-	require.NoError(t, err)
-	list, err := os.ReadFile(path)
-	require.NoError(t, err)
-	content, err := os.ReadFile("names.md")
-	require.NoError(t, err)
+	path := must(golden.Path("torch", "names.txt"))
+	list := must(os.ReadFile(path))
+	content := must(os.ReadFile("names.md"))
 	names := strings.Split(strings.TrimSpace(string(list)), "\n")
 	require.Greater(t, len(names), 200)
 	for _, line := range names {

@@ -1,7 +1,6 @@
 package layers_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"attention/graph"
@@ -133,8 +132,7 @@ func TestRNNSeq2SeqSeesNoPadding(t *testing.T) {
 	b := layers.NewBuild(p, layers.Eval)
 	memory := must(m.Encode(b, input(t, b, "source", intVector(3, 1)), nil))
 	memory.States = nil
-	_, err := m.Decode(b, input(t, b, "target", intVector(3)), memory)
-	require.NoError(t, err)
+	must(m.Decode(b, input(t, b, "target", intVector(3)), memory))
 }
 
 func TestRNNSeq2SeqConfig(t *testing.T) {
@@ -145,10 +143,7 @@ func TestRNNSeq2SeqConfig(t *testing.T) {
 		require.Equal(t, c, m.Config())
 		require.Same(t, p, m.Params())
 		requireDeclared(t, p, layers.NewRNNSeq2Seq, c)
-		text := must(json.Marshal(c))
-		var back layers.RNNSeq2SeqConfig
-		require.NoError(t, json.Unmarshal(text, &back))
-		require.Equal(t, c, back)
+		requireRoundTrip(t, c)
 	}
 	refuses(t, "RNNSeq2Seq", layers.NewRNNSeq2Seq, tinyRNN(13), refusal.Rows{
 		{`{"source_vocab": 0}`, "SourceVocabSize: got 0, want at least 1"},

@@ -1,7 +1,6 @@
 package layers_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -33,10 +32,7 @@ func TestSeq2SeqCount(t *testing.T) {
 		c.ShareEmbeddings, c.TieWordEmbeddings, c.Sinusoidal, c.PostNorm = i&1 > 0, i&2 > 0, i&4 > 0, i&8 > 0
 		_, p := newSeq2Seq(t, c)
 		requireDeclared(t, p, layers.NewSeq2Seq, c)
-		text := must(json.Marshal(c))
-		var back layers.Seq2SeqConfig
-		require.NoError(t, json.Unmarshal(text, &back))
-		require.Equal(t, c, back)
+		requireRoundTrip(t, c)
 	}
 }
 
@@ -88,9 +84,8 @@ func TestSeq2SeqDropout(t *testing.T) {
 		layers.Train: 2 + 4 + 6, // embeddings, attention and MLP of the encoder, two attentions and MLP of the decoder
 	} {
 		b := layers.NewBuild(p, mode)
-		_, err := m.Forward(b, input(t, b, "source", sequences(2, 3)),
-			input(t, b, "target", tensor.New(tensor.WithShape(2, 1), tensor.WithBacking([]int{0, 1}))), nil)
-		require.NoError(t, err)
+		must(m.Forward(b, input(t, b, "source", sequences(2, 3)),
+			input(t, b, "target", tensor.New(tensor.WithShape(2, 1), tensor.WithBacking([]int{0, 1}))), nil))
 		if mode == layers.Eval {
 			require.Nil(t, b.DropoutKey())
 			continue
@@ -140,6 +135,7 @@ func TestSeq2SeqRefuses(t *testing.T) {
 		_, err = m.Loss(b, in.source, in.target, in.lengths, target)
 		require.ErrorContains(t, err, in.wantErr)
 	}
+	require.EqualError(t, failed(m.Decode(b, nil, target, nil)), "layers: Seq2Seq: target: got nil, want a node")
 	_, err := m.Decode(b, target, nil, nil)
 	require.ErrorContains(t, err, "layers: transformer.decoder.layers.0: DecoderBlock: memory: got nil, want a node")
 }
@@ -187,11 +183,4 @@ func TestWeightsOfTheMemory(t *testing.T) {
 			}
 		}
 	}
-	m, p := newSeq2Seq(t, tinySeq2Seq())
-	b := layers.NewBuild(p, layers.Eval)
-	target := input(t, b, "target", sequences(2, 3))
-	_, err := m.Decode(b, nil, target, nil)
-	require.ErrorContains(t, err, "layers: Seq2Seq: target: got nil, want a node")
-	_, err = m.Decode(b, target, nil, nil)
-	require.ErrorContains(t, err, "layers: transformer.decoder.layers.0: DecoderBlock: memory: got nil, want a node")
 }

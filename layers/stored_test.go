@@ -89,7 +89,6 @@ func TestStoredWeightInGraphs(t *testing.T) {
 		"want it frozen, or widened by Params.Widen")
 	require.NoError(t, p.Freeze("l"))
 	b := layers.NewBuild(p, layers.Train)
-	_, err := l.Forward(b, b.Input("x", 4, 2))
-	require.NoError(t, err)
+	must(l.Forward(b, b.Input("x", 4, 2)))
 	require.Empty(t, b.Learnables())
 }

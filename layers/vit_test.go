@@ -1,7 +1,6 @@
 package layers_test
 
 import (
-	"encoding/json"
 	"slices"
 	"testing"
 
@@ -99,10 +98,7 @@ func TestViTConfig(t *testing.T) {
 	require.Equal(t, c, m.Config())
 	require.Same(t, p, m.Params())
 	requireDeclared(t, p, layers.NewViT, c)
-	text := must(json.Marshal(c))
-	var back layers.ViTConfig
-	require.NoError(t, json.Unmarshal(text, &back))
-	require.Equal(t, c, back)
+	requireRoundTrip(t, c)
 	refuses(t, "ViT", layers.NewViT, tinyViT(), refusal.Rows{
 		{`{"height": 0}`, "Height: got 0, want at least 1"},
 		{`{"height": 7}`, "Height: got 7, want a multiple of PatchSize=2"},

@@ -18,8 +18,7 @@ func TestWrite(t *testing.T) {
 	require.NoError(t, d.Write("x", text("old")))
 	fails := errors.New("fails")
 	require.Equal(t, fails, d.Write("x", func(w io.Writer) error {
-		_, err := w.Write(make([]byte, 1<<20))
-		require.NoError(t, err)
+		must(w.Write(make([]byte, 1<<20)))
 		requireFile(t, "old", filepath.Join(path, "x"))
 		return fails
 	}))

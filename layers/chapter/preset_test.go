@@ -31,8 +31,7 @@ func bothVersions(t *testing.T, p *layers.Params, in, out int, bias bool) (v1, v
 // state returns the layer's parameters as SelfV2's.
 func state(t *testing.T, l whole) map[string]*tensor.Dense {
 	t.Helper()
-	state := must(l.State(layers.Book))
-	return state
+	return must(l.State(layers.Book))
 }
 
 // withoutBiases adds biases of zeros to a state.

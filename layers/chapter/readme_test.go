@@ -159,9 +159,8 @@ func TestTutorialTellsWhatIsLearnt(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n\n")
 	for _, name := range chapter.Names() {
 		p := layers.NewBlankParams(tensor.Float32)
-		_, err := chapter.New(p.Scope(""), chapter.Config{Layer: name, EmbedDim: 3, OutDim: 2, NumHeads: 2,
-			QueryDim: 3, KeyDim: 3, AttnDim: 4})
-		require.NoError(t, err)
+		must(chapter.New(p.Scope(""), chapter.Config{Layer: name, EmbedDim: 3, OutDim: 2, NumHeads: 2,
+			QueryDim: 3, KeyDim: 3, AttnDim: 4}))
 		for parameter := range p.Shapes() {
 			parameter = regexp.MustCompile(`^heads\.\d\.`).ReplaceAllString(parameter, "")
 			if !strings.HasPrefix(parameter, "out_proj") {

@@ -37,8 +37,7 @@ func TestVectorsOfWords(t *testing.T) {
 		seed := int64(123)
 		s := chapter.Sections()[3]
 		if digits != "123" {
-			_, err := fmt.Sscan(digits, &seed)
-			require.NoError(t, err)
+			must(fmt.Sscan(digits, &seed))
 			s.Seed = seed
 		}
 		s.Words = []string{"journey", word, "one", word}

@@ -162,8 +162,7 @@ func TestBatchRefuses(t *testing.T) {
 	require.Nil(t, g.Logits(2))
 	require.NoError(t, g.Prompt(ctx, [][]int{{1, 2, 3}, {4}}))
 	for range 2 {
-		_, err = g.Next(ctx)
-		require.NoError(t, err)
+		must(g.Next(ctx))
 	}
 	_, err = g.Next(ctx)
 	require.ErrorIs(t, err, generate.ErrFull)
@@ -186,11 +185,9 @@ func BenchmarkBatch(b *testing.B) {
 			for b.Loop() {
 				g.Reset()
 				require.NoError(b, g.Prompt(ctx, prompts))
-				_, err := g.Next(ctx)
-				require.NoError(b, err)
+				must(g.Next(ctx))
 				for range 20 {
-					steps = append(steps, seconds(func() { _, err = g.Next(ctx) }))
-					require.NoError(b, err)
+					steps = append(steps, seconds(func() { must(g.Next(ctx)) }))
 					sweeps = append(sweeps, seconds(func() { readAll(memory) }))
 				}
 			}

@@ -23,8 +23,7 @@ func decoders(t *testing.T) map[string]*layers.Decoder {
 		require.NoError(t, json.Unmarshal([]byte(`{"vocab_size": 13, "context_length": 23, "num_layers": 3, "pattern": [0, 1],
 			"blocks": [{"attention": {"d_in": 12, "num_heads": 6, "num_kv_heads": 2, "rope": {}}, "norm": {"kind": "rms"}},
 			{`+local+`, "norm": {"kind": "rms"}}]}`), &c))
-		m, err := layers.NewDecoder(layers.NewParams(tensor.Float64, 2).Scope(""), c)
-		require.NoError(t, err)
+		m := must(layers.NewDecoder(layers.NewParams(tensor.Float64, 2).Scope(""), c))
 		all[name] = m
 	}
 	return all
@@ -34,8 +33,7 @@ func decoders(t *testing.T) map[string]*layers.Decoder {
 // they slide, and after a reading that failed between the layers.
 func TestDecoders(t *testing.T) {
 	for name, m := range decoders(t) {
-		g, err := generate.New(m, generate.Config{Capacity: 11, Slide: true, Temperature: 1, Seed: 5})
-		require.NoError(t, err)
+		g := must(generate.New(m, generate.Config{Capacity: 11, Slide: true, Temperature: 1, Seed: 5}))
 		text, first := ids(7, 13), 0
 		require.NoError(t, g.Prompt(ctx, text))
 		for n := range 30 {
