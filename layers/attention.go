@@ -14,22 +14,18 @@ type Attention struct {
 	name   string // in errors
 	scope  Scope
 	config AttentionConfig // resolved
-	layout layout
 
-	qkvWeights, qkvBiases    [3]Param // of the projections of queries, keys and values, or
-	packedWeight, packedBias Param    // of all three, or
-	headMaps                 []headMaps
-	out, outBias             Param
-	keyRow, valueRow         Param // of the key and value that AddBiasKV adds
-	queryGain, keyGain       Param
-	lambdas                  [4]Param // of a differential attention: q₁, k₁, q₂ and k₂
-	headGain                 Param
-	sinks, gate, buckets     Param
-	forget, forgetBias       Param
-	latent                   *latents // of a LatentAttention, in place of the projections
+	projection           projection
+	out                  *Linear // nil with ContextOnly
+	keyRow, valueRow     Param   // of the key and value that AddBiasKV adds
+	queryGain, keyGain   Param
+	lambdas              [4]Param // of a differential attention: q₁, k₁, q₂ and k₂
+	headGain             Param
+	sinks, gate, buckets Param
+	forget, forgetBias   Param
 }
 
-// NewAttention makes the parameters of the layout and then those of the options that the
+// NewAttention makes the parameters of the layout, or of Latent, and then those of the options that the
 // config sets: bias_k (1, 1, K·D) and bias_v (1, 1, K·Dv), q_norm.weight and k_norm.weight (D), with Differential
 // (D/2), or with QKNormWhole (H·D) and (K·D), with Differential lambda_q1, lambda_k1, lambda_q2 and lambda_k2 (D/2) and
 // subln.weight (Dv), sinks (H), gate_proj.weight (H·Dv, EmbedDim), relative_attention_bias.weight (Buckets, H),
@@ -40,21 +36,17 @@ func NewAttention(s Scope, c AttentionConfig) (*Attention, error) {
 
 func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	c = c.resolved()
-	l := &Attention{name: s.name("Attention"), scope: s, config: c, layout: c.layout()}
+	l := &Attention{name: s.name("Attention"), scope: s, config: c}
 	m := maker{scope: s}
 	if c.Layout == Torch {
-		l.makeOutput(&m) // which nn.MultiheadAttention draws first
+		l.out = newOutput(&m, c) // which nn.MultiheadAttention draws first
 	}
-	if c.Layout == PerHead {
-		l.makeHeadMaps(&m)
-	} else {
-		l.makeProjections(&m)
-	}
+	l.projection = newProjection(&m, c)
 	K, V := c.keyWidth(), c.valueWidth()
 	l.keyRow = m.paramIf(c.AddBiasKV, "bias_k", xavierNormal(K, K), 1, 1, K)
 	l.valueRow = m.paramIf(c.AddBiasKV, "bias_v", xavierNormal(V, V), 1, 1, V)
 	if c.Layout != Torch {
-		l.makeOutput(&m)
+		l.out = newOutput(&m, c)
 	}
 	_, _, width := c.softmaxes()
 	of := [2]int{width, width}
@@ -85,11 +77,18 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 
 // NewCache returns an empty cache of the layer's widths and type; c has the other settings.
 func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
-	c.KeyWidth, c.ValueWidth, c.Gates = l.config.keyWidth(), l.config.cachedValueWidth(), 0
-	if l.config.Forget {
-		c.Gates = l.config.NumHeads
+	return graph.NewKVCache(l.scope.params.dt, l.config.cacheOf(c))
+}
+
+// cacheOf returns the config of a cache with the widths of a resolved c.
+func (c AttentionConfig) cacheOf(k graph.KVCacheConfig) graph.KVCacheConfig {
+	a := c.cached()
+	_, keyHeads, _ := a.softmaxes() // both softmaxes of differential attention have their values
+	k.KeyWidth, k.ValueWidth, k.ValuesInKeys, k.Gates = a.keyWidth(), keyHeads*a.ValueDim, c.Latent != nil, 0
+	if c.Forget {
+		k.Gates = c.NumHeads
 	}
-	return graph.NewKVCache(l.scope.params.dt, c)
+	return k
 }
 
 func (l *Attention) newCache(c graph.KVCacheConfig) (AttentionCache, error) {
@@ -160,13 +159,13 @@ func (s *step) forward() *G.Node {
 // context returns the heads' outputs side by side. It sets the step's weights if it is
 // composed, and the statistics if it is observed.
 func (s *step) context() *G.Node {
-	q, k, v := s.project()          // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
-	q, k, v = s.positioned(q, k, v) // (…, T, H·D), (…, S+extra, K·D), (…, S+extra, K·Dv)
+	q, k, v := s.projection.project(s) // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
+	q, k, v = s.positioned(q, k, v)    // (…, T, H·D), (…, S+extra, K·D), (…, S+extra, K·Dv)
 	out := s.attend(q, k, s.values(v))
 	s.weights = s.differences(s.weights)
 	out = s.difference(out) // (…, T, H·Dv)
-	if s.latent != nil && s.latent.absorbed {
-		return s.valuesOf(out) // of sums of latents
+	if s.absorbed != nil {
+		return s.absorbed.valuesOf(s, out)
 	}
 	return out
 }

@@ -66,6 +66,15 @@ func cacheConfigs() map[string]layers.AttentionConfig {
 		}),
 		"sigmoid": set(func(c *config) { c.Sigmoid, c.ContextLength = true, 30 }),
 		"forget":  set(func(c *config) { c.Forget, c.NumKVHeads = true, 3 }),
+		"latent":  set(func(c *config) { c.Latent = &layers.LatentConfig{QLoraRank: 5} }),
+		"latent and all": set(func(c *config) {
+			c.Latent = &layers.LatentConfig{KVLoraRank: 5, QKNopeHeadDim: 3, QKRopeHeadDim: 4, VHeadDim: 7}
+			c.Forget, c.ALiBi, c.Sinks, c.Gate, c.Softcap, c.OutDim, c.OutBias = true, true, true, true, 5, 7, true
+			c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 8}
+		}),
+		"latent sparse": set(func(c *config) {
+			c.Latent, c.Sparse = &layers.LatentConfig{}, &graph.BlockSparse{BlockSize: 4, Blocks: 2}
+		}),
 		"all": set(func(c *config) {
 			c.NumKVHeads, c.Forget, c.ALiBi, c.Sinks, c.QKNorm, c.Softcap = 3, true, true, true, layers.L2Norm, 5
 			c.RoPE, c.RelativeBias = &graph.RoPEConfig{Interleaved: true}, &layers.RelativeBiasConfig{Buckets: 8}

@@ -37,6 +37,10 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 	flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
 	float := func(name string) float64 { return rapid.SampledFrom([]float64{0, 0.5, 1.7}).Draw(t, name) }
 	a.B, a.T, a.S = number("B", 0, 3), number("T", 1, 9), number("S", 0, 9)
+	latent := flag("Latent") // which is of a sequence to itself
+	if latent {
+		a.S = 0
+	}
 	a.mode = rapid.SampledFrom([]layers.Mode{layers.Eval, layers.Train}).Draw(t, "mode")
 	c := &a.config
 	c.NumKVHeads = number("K", 1, 3)
@@ -79,6 +83,15 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 	c.ContextOnly = c.OutDim == 0 && !c.OutBias && flag("ContextOnly")
 	if c.Layout == layers.Raw { // which has nothing else
 		c.OutDim, c.QKVBias, c.OutBias, c.ContextOnly = 0, false, false, true
+	}
+	if latent { // which has sizes and a layout of its own
+		c.Latent = &layers.LatentConfig{QLoraRank: number("QLoraRank", 0, 3), KVLoraRank: number("KVLoraRank", 0, 4),
+			QKNopeHeadDim: number("P", 1, 4), QKRopeHeadDim: 2 * number("R/2", 0, 2), VHeadDim: number("VHeadDim", 0, 4)}
+		c.NumKVHeads, c.HeadDim, c.ValueDim, c.QKVBias, c.Layout = 0, 0, 0, false, layers.Llama
+		c.QKNorm, c.QKNormWhole, c.QKNormOffset = "", false, false
+		if c.RoPE != nil {
+			c.RoPE = &graph.RoPEConfig{Base: 50}
+		}
 	}
 	c.Dropout, c.ContextDropout, c.OutDropout = float("Dropout")/2, float("ContextDropout")/2, float("OutDropout")/2
 	return a

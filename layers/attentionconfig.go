@@ -34,7 +34,7 @@ type AttentionConfig struct {
 	QKVBias     bool   `json:"qkv_bias,omitempty"`     // a bias in the three projections
 	OutBias     bool   `json:"out_bias,omitempty"`     // a bias in the output projection
 	ContextOnly bool   `json:"context_only,omitempty"` // no output projection: heads side by side, OutDim H·Dv
-	Layout      Layout `json:"layout,omitempty"`       // names, shapes and initial values; zero means Book
+	Layout      Layout `json:"layout,omitempty"`       // names, shapes and initial values; zero: Book, with Latent Llama
 	// OutStd is the deviation of the output projection's initial weights; 0 means Layout's.
 	OutStd float64 `json:"out_std,omitempty"`
 
@@ -74,6 +74,9 @@ type AttentionConfig struct {
 	// the key to the query's own. It is for causal masks: keys after a query would gain. Queries that are fewer than keys
 	// are the last of them, with Align mask.LowerRight.
 	Forget bool `json:"forget,omitempty"`
+
+	// Latent makes keys and values of one latent of each token, in place of the three projections; nil means the three.
+	Latent *LatentConfig `json:"latent,omitempty"`
 
 	Sinks bool `json:"sinks,omitempty"` // a learned score of each head that takes weight and has no value (gpt-oss)
 	// Differential takes the weights of a second softmax away from those of the first; nil means there is one.
@@ -125,31 +128,50 @@ func (c *AttentionConfig) UnmarshalJSON(text []byte) (err error) {
 	return nil
 }
 
+// ownLayout returns the layout, or its default.
+func (c AttentionConfig) ownLayout() Layout {
+	if c.Latent != nil {
+		return cmp.Or(c.Layout, Llama)
+	}
+	return cmp.Or(c.Layout, Book)
+}
+
+// clone returns a config that shares no pointer with c, so that later changes by the caller do not reach a layer.
+func (c AttentionConfig) clone() AttentionConfig {
+	c.Sparse, c.Score, c.ScoreGraph = copied(c.Sparse), copied(c.Score), copied(c.ScoreGraph)
+	c.RoPE, c.RelativeBias = copied(c.RoPE), copied(c.RelativeBias)
+	c.Latent, c.Differential = copied(c.Latent), copied(c.Differential)
+	return c
+}
+
+// copied returns a copy of what p points to; nil of nil.
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	return new(*p)
+}
+
 // resolved returns c with zero sizes replaced by their defaults.
 func (c AttentionConfig) resolved() AttentionConfig {
+	c = c.clone()
 	c.KDim, c.VDim = cmp.Or(c.KDim, c.EmbedDim), cmp.Or(c.VDim, c.EmbedDim)
 	c.NumKVHeads = cmp.Or(c.NumKVHeads, c.NumHeads)
+	if c.Latent != nil {
+		c = c.withLatents()
+	}
 	c.HeadDim = cmp.Or(c.HeadDim, cmp.Or(c.OutDim, c.EmbedDim)/c.NumHeads)
 	c.ValueDim = cmp.Or(c.ValueDim, c.HeadDim)
 	if c.ContextOnly {
 		c.OutDim = cmp.Or(c.OutDim, c.contextWidth())
 	}
 	c.OutDim = cmp.Or(c.OutDim, c.EmbedDim)
-	c.Layout = cmp.Or(c.Layout, Book)
-	if c.RoPE != nil { // a copy, so that later changes by the caller do not reach the layer
-		r := *c.RoPE
-		c.RoPE = &r
+	c.Layout = c.ownLayout()
+	if d := c.Differential; d != nil {
+		d.LambdaInit = cmp.Or(d.LambdaInit, lambdaInit(0))
 	}
-	if c.Sparse != nil {
-		c.Sparse = new(*c.Sparse)
-	}
-	if c.Differential != nil {
-		c.Differential = &DifferentialConfig{LambdaInit: cmp.Or(c.Differential.LambdaInit, lambdaInit(0))}
-	}
-	if c.RelativeBias != nil {
-		b := *c.RelativeBias
+	if b := c.RelativeBias; b != nil {
 		b.Buckets, b.MaxDistance = cmp.Or(b.Buckets, 32), cmp.Or(b.MaxDistance, 128)
-		c.RelativeBias = &b
 	}
 	if c.Sigmoid && c.SigmoidBias == 0 && c.ContextLength > 1 {
 		c.SigmoidBias = -math.Log(float64(c.ContextLength))

@@ -91,6 +91,9 @@ func (l *Attention) checkSequences(b *Build, in AttentionInput) error {
 	if !slices.Equal(q[:len(q)-2], k[:len(k)-2]) {
 		return errorf(l.name, "key: shape %v, want the batch of the query, which is %v", k, q)
 	}
+	if l.config.Latent != nil && (in.Key != in.Query || in.Value != in.Query) {
+		return errorf(l.name, "key: got another sequence than the query with Latent, want the same")
+	}
 	if !slices.Equal(k[:len(k)-1], v[:len(v)-1]) {
 		return errorf(l.name, "value: shape %v, want as many rows as the key, which is %v", v, k)
 	}

@@ -51,7 +51,7 @@ func (s *step) operands() (o AttentionOperands) {
 
 // projectedOperands is operands without the choice of blocks.
 func (s *step) projectedOperands() (o AttentionOperands) {
-	q, k, v := s.project()
+	q, k, v := s.projection.project(s)
 	o.ProjectedQuery, o.ProjectedKey = q, k
 	o.Query, o.Key, o.Value = s.positioned(q, k, v)
 	o.Value = s.values(o.Value)

@@ -6,21 +6,24 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// projection is one of an attention's linear maps: weight (out, in) and perhaps bias (out).
-type projection struct {
+// matrix is one of an attention's linear maps: weight (out, in) and perhaps bias (out).
+type matrix struct {
 	index   int // 0 to 2 are queries, keys and values, 3 is the output
 	out, in int
 	bias    bool
 }
 
-// projections returns the config's linear maps, which are the same in every layout.
-func (c AttentionConfig) projections() []projection {
-	outs, list := c.projected(), []projection{}
+// matrices returns the config's linear maps that layouts store in different ways; latents have one layout.
+func (c AttentionConfig) matrices() (list []matrix) {
+	outs := c.projected()
 	for i, in := range []int{c.EmbedDim, c.KDim, c.VDim} {
-		list = append(list, projection{i, outs[i], in, c.QKVBias})
+		if c.Latent != nil {
+			break
+		}
+		list = append(list, matrix{i, outs[i], in, c.QKVBias})
 	}
 	if !c.ContextOnly {
-		list = append(list, projection{3, c.OutDim, c.contextWidth(), c.OutBias})
+		list = append(list, matrix{3, c.OutDim, c.contextWidth(), c.OutBias})
 	}
 	return list
 }
@@ -33,14 +36,14 @@ type place struct {
 
 // weightRow returns the place of a row of a projection's weight, whose numbers belong to one
 // element of the result.
-func (c AttentionConfig) weightRow(p projection, row int) place {
+func (c AttentionConfig) weightRow(p matrix, row int) place {
 	l, rows := c.layout(), p.out
 	var name string
 	switch {
 	case p.index == 3:
 		name = l.out
 	case l.packed != "":
-		name, row, rows = l.packed, c.packedRow(p, row), c.packedRow(projection{index: 3}, 0)
+		name, row, rows = l.packed, c.packedRow(p, row), c.packedRow(matrix{index: 3}, 0)
 	case c.Layout == PerHead:
 		name, row = c.headRow(p, row, l.weights)
 	default:
@@ -53,7 +56,7 @@ func (c AttentionConfig) weightRow(p projection, row int) place {
 }
 
 // biasRow returns the place of an element of a projection's bias.
-func (c AttentionConfig) biasRow(p projection, row int) place {
+func (c AttentionConfig) biasRow(p matrix, row int) place {
 	l := c.layout()
 	switch {
 	case p.index == 3:
@@ -68,7 +71,7 @@ func (c AttentionConfig) biasRow(p projection, row int) place {
 }
 
 // packedRow returns the row where all projections lie one after the other.
-func (c AttentionConfig) packedRow(p projection, row int) int {
+func (c AttentionConfig) packedRow(p matrix, row int) int {
 	widths := c.projected()
 	for _, rows := range widths[:p.index] {
 		row += rows
@@ -77,7 +80,7 @@ func (c AttentionConfig) packedRow(p projection, row int) int {
 }
 
 // headRow returns the parameter of the head that has the row, and the row there.
-func (c AttentionConfig) headRow(p projection, row int, names [3]string) (string, int) {
+func (c AttentionConfig) headRow(p matrix, row int, names [3]string) (string, int) {
 	rows := p.out / c.NumHeads
 	return headPath(row/rows) + "." + names[p.index], row % rows
 }

@@ -145,7 +145,7 @@ func convert(state map[string]*tensor.Dense, from, to AttentionConfig, dt tensor
 			converted[name] = tensor.New(tensor.Of(dt), tensor.WithShape(shape...))
 		}
 	}
-	for _, p := range to.projections() {
+	for _, p := range to.matrices() {
 		for row := range p.out {
 			w, v := to.weightRow(p, row), from.weightRow(p, row)
 			copyRow(converted[w.name], w, state[v.name], v, p.in)

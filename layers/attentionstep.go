@@ -15,9 +15,11 @@ import (
 type step struct {
 	*Attention
 	*formula
-	in       AttentionInput // complete
+	config   AttentionConfig // of the call
+	in       AttentionInput  // complete
 	how      computation
 	packed   *G.Node               // queries, keys and values side by side, if one product made them unchanged
+	absorbed *latents              // whose values the output has yet to be made of, with a cache
 	weights  *G.Node               // (…, H, T, S), if composed
 	stats    *graph.AttentionStats // if observed
 	call     *AttentionCall
@@ -34,8 +36,12 @@ const (
 )
 
 func newStep(c *AttentionCall, how computation) *step {
-	return &step{Attention: c.layer, formula: &formula{b: c.build, name: c.layer.name, where: c.Path}, in: c.Input,
-		how: how, call: c}
+	s := &step{Attention: c.layer, formula: &formula{b: c.build, name: c.layer.name, where: c.Path},
+		config: c.layer.config, in: c.Input, how: how, call: c}
+	if s.in.Cache != nil {
+		s.config = s.config.cached()
+	}
+	return s
 }
 
 // site returns the call's next dropout.
@@ -197,13 +203,4 @@ func (s *step) relativeBias() *G.Node {
 		return alibi
 	}
 	return s.Of(graph.Add(t5, alibi))
-}
-
-// gated multiplies the heads' outputs by the query's gate, if the layer has one.
-func (s *step) gated(x *G.Node) *G.Node {
-	if !s.config.Gate {
-		return x
-	}
-	gate := s.linear(s.in.Query, s.gate, Param{}, false)
-	return s.stage("gated", "heads⊙sigmoid(input·"+short(s.gate)+"ᵀ)", s.Of(graph.Mul(x, s.Of(graph.Sigmoid(gate)))))
 }

@@ -19,6 +19,33 @@ func (c AttentionConfig) validate() error {
 	return parametersFit(newAttention, c)
 }
 
+// attentionRules are the settings that exclude each other.
+var attentionRules = []config.Rule{
+	{Setting: "KDim", Other: "Latent", Why: "keys are made from the query's sequence"},
+	{Setting: "VDim", Other: "Latent", Why: "values are made from the query's sequence"},
+	{Setting: "NumKVHeads", Other: "Latent", Why: "a latent serves all heads"},
+	{Setting: "HeadDim", Other: "Latent", Why: "a latent has sizes of its own"},
+	{Setting: "ValueDim", Other: "Latent", Why: "a latent has sizes of its own"},
+	{Setting: "QKVBias", Other: "Latent"},
+	{Setting: "QKNorm", Other: "Latent"},
+	{Setting: "RoPE.Dims", Other: "Latent", Why: "a latent has sizes of its own"},
+	{Setting: "Differential", Other: "Latent"},
+}
+
+// stated returns c without the sizes that are their defaults, and with its layout.
+func (c AttentionConfig) stated() AttentionConfig {
+	c.Layout = c.ownLayout()
+	for _, size := range []struct {
+		field *int
+		own   int
+	}{{&c.KDim, c.EmbedDim}, {&c.VDim, c.EmbedDim}, {&c.NumKVHeads, c.NumHeads}} {
+		if *size.field == size.own {
+			*size.field = 0
+		}
+	}
+	return c
+}
+
 // validateFields is validate but for the sizes of parameters.
 func (c AttentionConfig) validateFields() error {
 	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim", "NumHeads"),
@@ -26,6 +53,9 @@ func (c AttentionConfig) validateFields() error {
 		config.AtLeast(c, 0, "Scale", "Softcap", "QKNormEps", "OutStd"),
 		config.Probability(c, "Dropout", "ContextDropout", "OutDropout"))
 	if err != nil {
+		return err
+	}
+	if err := cmp.Or(config.Check(c.stated(), attentionRules), c.validateLatent()); err != nil {
 		return err
 	}
 	return cmp.Or(c.validateSizes(), c.validateParts(), c.resolved().validateLayout())
@@ -44,7 +74,7 @@ func parametersFit[C, L any](construct func(Scope, C) (L, error), c C) error {
 // validateSizes checks that the sizes fit each other.
 func (c AttentionConfig) validateSizes() error {
 	r := c.resolved()
-	if c.HeadDim == 0 && r.OutDim%c.NumHeads != 0 {
+	if c.HeadDim == 0 && c.Latent == nil && r.OutDim%c.NumHeads != 0 {
 		return config.Errorf(c, "NumHeads", "got %d, want a divisor of %s=%d", c.NumHeads, config.Field("OutDim"), r.OutDim)
 	}
 	if c.NumHeads%r.NumKVHeads != 0 {
@@ -117,9 +147,9 @@ func (c AttentionConfig) validateParts() error {
 	if err := c.validateDifferential(); err != nil {
 		return err
 	}
-	if c.RoPE != nil {
-		_, _, width := c.resolved().softmaxes()
-		if err := c.RoPE.Validate(width); err != nil {
+	if r := c.resolved(); r.RoPE != nil {
+		_, _, width := r.softmaxes()
+		if err := r.RoPE.Validate(width); err != nil {
 			return config.In(c, "RoPE", err)
 		}
 	}
@@ -169,22 +199,15 @@ func (c AttentionConfig) validateLayout() error {
 		return config.Errorf(c, "Layout", "got %q with %s=%d and %s=%d, want both as %s=%d, or another layout",
 			c.Layout, config.Field("KDim"), c.KDim, config.Field("VDim"), c.VDim, config.Field("EmbedDim"), c.EmbedDim)
 	}
-	if c.Layout == Raw && !c.ContextOnly {
-		return config.Errorf(c, "Layout", "got %q without %s, want both", Raw, config.Field("ContextOnly"))
-	}
-	for _, part := range []struct {
-		lacking Layout
-		field   config.Field
-		has     bool
-	}{
-		{lacking: Raw, field: "QKVBias", has: c.QKVBias},
-		{lacking: PerHead, field: "NumKVHeads", has: c.NumKVHeads != c.NumHeads},
-	} {
-		if part.has && c.Layout == part.lacking {
-			return config.Errorf(c, "Layout", "got %q with %s, want another layout", c.Layout, part.field)
-		}
-	}
-	return nil
+	return config.Check(c.stated(), layoutRules)
+}
+
+// layoutRules are the layouts that settings exclude or need.
+var layoutRules = []config.Rule{
+	{Setting: "Latent", Other: "Layout=llama", Needs: true},
+	{Setting: "Layout=raw", Other: "ContextOnly", Needs: true},
+	{Setting: "QKVBias", Other: "Layout=raw"},
+	{Setting: "NumKVHeads", Other: "Layout=per_head", Why: "each head has keys and values of its own"},
 }
 
 // maxHeads is the most heads of a layer: in the layout PerHead each head has parameters of its own.

@@ -26,9 +26,7 @@ const (
 type BlockConfig struct {
 	Attention AttentionConfig `json:"attention"` // of a sequence to itself; OutDim is EmbedDim
 	// Linear takes the attention's place; its layout and sizes, if zero, are the attention's. nil means none.
-	Linear *LinearAttentionConfig `json:"linear,omitempty"`
-	// Latent takes the attention's place; its fields, if zero, are the attention's. nil means none.
-	Latent        *LatentAttentionConfig `json:"latent,omitempty"`
+	Linear        *LinearAttentionConfig `json:"linear,omitempty"`
 	MLP           MLPConfig              `json:"mlp,omitzero"`             // EmbedDim and Layout, if zero, are the attention's
 	Norm          NormConfig             `json:"norm,omitzero"`            // of all norms; EmbedDim, if zero, is the attention's
 	NormPlacement NormPlacement          `json:"norm_placement,omitempty"` // zero means PreNorm
@@ -41,26 +39,19 @@ type BlockConfig struct {
 // validate returns an error that names the first wrong field.
 func (c BlockConfig) validate() error {
 	c = c.resolved()
-	if c.Linear != nil && c.Latent != nil {
-		return config.Errorf(c, "Latent", "got one beside %s, want one of the two", config.Field("Linear"))
-	}
-	field, form := c.form()
 	if err := c.Attention.validate(); err != nil {
 		return config.In(c, "Attention", err)
 	}
-	if field != "Attention" {
-		if err := form.validate(); err != nil {
-			return config.In(c, field, err)
+	widths := []size{{"Attention.OutDim", c.Attention.resolved().OutDim}, {"MLP.EmbedDim", c.MLP.EmbedDim},
+		{"Norm.EmbedDim", c.Norm.EmbedDim}}
+	if c.Linear != nil {
+		if err := c.Linear.validate(); err != nil {
+			return config.In(c, "Linear", err)
 		}
+		widths = append(widths, size{"Linear.EmbedDim", c.Linear.EmbedDim})
 	}
-	var sizes []size
-	for _, own := range form.modelWidths() {
-		sizes = append(sizes, size{field + "." + own.field, own.number})
-	}
-	widths := widthsAgree(c, "Attention.EmbedDim", c.Attention.EmbedDim, append(sizes,
-		size{"Attention.OutDim", c.Attention.resolved().OutDim}, size{"MLP.EmbedDim", c.MLP.EmbedDim},
-		size{"Norm.EmbedDim", c.Norm.EmbedDim})...)
-	err := cmp.Or(widths, config.In(c, "MLP", c.MLP.validate()), config.In(c, "Norm", c.Norm.validate()),
+	err := cmp.Or(widthsAgree(c, "Attention.EmbedDim", c.Attention.EmbedDim, widths...),
+		config.In(c, "MLP", c.MLP.validate()), config.In(c, "Norm", c.Norm.validate()),
 		config.OneOf(c, "NormPlacement", c.NormPlacement, PreNorm, PostNorm, OutputNorm, SandwichNorm),
 		config.AtLeast(c, 0, "ResidualScale"))
 	if err == nil && c.Parallel && c.NormPlacement == PostNorm {
@@ -72,18 +63,43 @@ func (c BlockConfig) validate() error {
 
 // resolved returns c with zeros replaced by their defaults, many of them the attention's settings.
 func (c BlockConfig) resolved() BlockConfig {
-	c.Attention.Layout = cmp.Or(c.Attention.Layout, Book)
+	c.Attention.Layout = c.Attention.ownLayout()
 	if c.Linear != nil {
 		c.Linear = new(c.Linear.like(c.Attention))
-	}
-	if c.Latent != nil {
-		c.Latent = new(c.Latent.like(c.Attention))
 	}
 	c.MLP.EmbedDim = cmp.Or(c.MLP.EmbedDim, c.Attention.EmbedDim)
 	c.MLP.Layout = cmp.Or(c.MLP.Layout, c.Attention.Layout)
 	c.Norm.EmbedDim = cmp.Or(c.Norm.EmbedDim, c.Attention.EmbedDim)
 	c.NormPlacement = cmp.Or(c.NormPlacement, PreNorm)
 	return c
+}
+
+// WeightHeads returns the number of the attention's heads that have weights; linear attention has none.
+func (c BlockConfig) WeightHeads() int {
+	if c.Linear != nil {
+		return 0
+	}
+	return c.Attention.NumHeads
+}
+
+// CacheWidth returns how many numbers a cache keeps of each token; 0 for linear attention, whose state does not grow.
+func (c BlockConfig) CacheWidth() int {
+	if c.Linear != nil || c.Attention.NumHeads < 1 {
+		return 0
+	}
+	k := c.Attention.resolved().cacheOf(graph.KVCacheConfig{})
+	if k.ValuesInKeys {
+		return k.KeyWidth
+	}
+	return k.KeyWidth + k.ValueWidth
+}
+
+// blockAttention is the attention of a Block.
+type blockAttention interface {
+	// Attend maps in.Query (…, T, E) to (…, T, E).
+	Attend(b *Build, in AttentionInput) (*G.Node, error)
+	// newCache returns an empty cache of the layer's widths and type.
+	newCache(c graph.KVCacheConfig) (AttentionCache, error)
 }
 
 // Block is a transformer's block: attention, then an MLP, each added to its input.
@@ -145,8 +161,11 @@ func newBlock(s Scope, c BlockConfig) (*Block, error) {
 	m := maker{scope: s}
 	l := &Block{name: s.name("Block"), path: s.path, config: c}
 	l.norms[0] = l.makeNorms(&m, at.norms[0], at.sandwich[:2])
-	_, form := c.form()
-	l.attention = form.layer(&m, at.attention)
+	if c.Linear != nil {
+		l.attention = part(&m, at.attention, newLinearAttention, *c.Linear)
+	} else {
+		l.attention = part(&m, at.attention, newAttention, c.Attention)
+	}
 	l.norms[1] = l.makeNorms(&m, at.norms[1], at.sandwich[2:])
 	l.mlp = part(&m, at.mlp, newMLP, c.MLP)
 	l.norms[0].names, l.norms[1].names = attentionPart, mlpPart

@@ -26,8 +26,8 @@ func (c DecoderBlockConfig) validate() error {
 	if c.Block.Parallel {
 		return config.Errorf(c, "Block.Parallel", "got true, want false: the parts follow each other")
 	}
-	if field, _ := c.Block.form(); field != "Attention" {
-		return config.Errorf(c, "Block."+field, "got one, want none")
+	if c.Block.Linear != nil {
+		return config.Errorf(c, "Block.Linear", "got one, want none")
 	}
 	if err := config.OneOf(c, "Block.NormPlacement", c.Block.NormPlacement, PreNorm, PostNorm); err != nil {
 		return err

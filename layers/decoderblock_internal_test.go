@@ -15,7 +15,7 @@ import (
 func TestDefaultCrossTakesStatedFields(t *testing.T) {
 	taken := strings.Fields(`EmbedDim KDim VDim OutDim NumHeads NumKVHeads HeadDim ValueDim QKVBias OutBias ContextOnly
 		Layout OutStd Scale Softcap QKNorm QKNormEps QKNormWhole QKNormOffset Sinks Gate Dropout ContextDropout OutDropout`)
-	left := strings.Fields(`ContextLength Mask Align Sparse Score ScoreGraph RoPE ALiBi RelativeBias Forget Differential
+	left := strings.Fields(`ContextLength Mask Align Sparse Score ScoreGraph RoPE ALiBi RelativeBias Forget Latent Differential
 		Sigmoid SigmoidBias AddBiasKV AddZeroAttn`)
 	var c AttentionConfig
 	fields, names := reflect.ValueOf(&c).Elem(), []string{}

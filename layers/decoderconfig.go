@@ -107,16 +107,11 @@ func (c DecoderConfig) resolved() DecoderConfig {
 	return c
 }
 
-// clone returns a config that shares no list and no attention of another form with c.
+// clone returns a config that shares no list and no attention with c.
 func (c DecoderConfig) clone() DecoderConfig {
 	c.Blocks, c.Pattern = slices.Clone(c.Blocks), slices.Clone(c.Pattern)
 	for i, b := range c.Blocks {
-		if b.Linear != nil {
-			c.Blocks[i].Linear = new(*b.Linear)
-		}
-		if b.Latent != nil {
-			c.Blocks[i].Latent = new(*b.Latent)
-		}
+		c.Blocks[i].Attention, c.Blocks[i].Linear = b.Attention.clone(), copied(b.Linear)
 	}
 	return c
 }

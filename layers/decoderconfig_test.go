@@ -32,7 +32,7 @@ func TestDecoderConfigGoesThroughJSON(t *testing.T) {
 	full.TieWordEmbeddings, full.Layout, full.Initializer = true, layers.Llama, layers.GPT2Initializer
 	full.Blocks[1].NormPlacement, full.Blocks[1].ResidualScale = layers.SandwichNorm, 0.25
 	full.Blocks[1].Parallel, full.Blocks[1].Linear = true, &layers.LinearAttentionConfig{Delta: true}
-	full.Blocks[1].Latent = &layers.LatentAttentionConfig{QLoraRank: 5}
+	full.Blocks[1].Attention.Latent = &layers.LatentConfig{QLoraRank: 5}
 	requireNoZero(t, full)
 	requireNoZero(t, full.Blocks[1])
 	requireRoundTrip(t, full)
@@ -49,7 +49,7 @@ func TestDecoderConfigGoesThroughJSON(t *testing.T) {
 			 "mlp": {"dim_feedforward": 17, "activation": "swiglu"}, "norm": {"kind": "rms"}}]}`), &got))
 	require.Equal(t, tinyDecoder(), got)
 	require.ErrorContains(t, config.Decode([]byte(`{"blocks": [{"attention": {"d_in": 12}}, {"mpl": {}}]}`), &got),
-		`blocks[1]: unknown field "mpl"; it has attention, linear, latent, mlp, norm, `)
+		`blocks[1]: unknown field "mpl"; it has attention, linear, mlp, norm, `)
 }
 
 func TestDecoderConfigsAreRefused(t *testing.T) {

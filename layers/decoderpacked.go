@@ -32,9 +32,6 @@ func (c DecoderConfig) SharesRows() bool {
 	for _, b := range c.Blocks {
 		b = b.resolved()
 		a := b.Attention
-		if b.Latent != nil {
-			a = b.Latent.Attention
-		}
 		if b.Linear != nil || a.Sparse != nil || a.Score != nil || a.ScoreGraph != nil || a.AddBiasKV || a.AddZeroAttn ||
 			!mask.IsRelative(a.Mask) {
 			return false

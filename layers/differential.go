@@ -40,12 +40,6 @@ func (c AttentionConfig) softmaxes() (heads, keyHeads, width int) {
 	return c.NumHeads, c.NumKVHeads, c.HeadDim
 }
 
-// cachedValueWidth returns the width of the values in a cache: both softmaxes of a head have theirs.
-func (c AttentionConfig) cachedValueWidth() int {
-	_, keyHeads, _ := c.softmaxes()
-	return keyHeads * c.ValueDim
-}
-
 // validateDifferential checks the parts that differential attention has, and refuses those that it lacks.
 func (c AttentionConfig) validateDifferential() error {
 	d, r := c.Differential, c.resolved()

@@ -274,14 +274,6 @@ var valid = map[reflect.Type][]func(w *world) any{
 		w.build.Of(l.Forward(w.build, w.node(tensor.Float32, 2, 2)))
 		return w.build.LinearCalls("*")[0]
 	}},
-	reflect.TypeFor[*layers.LatentAttention](): {func(w *world) any {
-		l, err := layers.NewLatentAttention(w.scope(), layers.LatentAttentionConfig{
-			Attention: layers.AttentionConfig{EmbedDim: 2, NumHeads: 1}, QKRopeHeadDim: 2})
-		if err != nil {
-			panic(err)
-		}
-		return l
-	}},
 	reflect.TypeFor[train.Source]():    {func(*world) any { return new(source) }},
 	reflect.TypeFor[train.Resumable](): {func(*world) any { return new(source) }},
 	reflect.TypeFor[train.Values]():    {func(*world) any { return train.Values{"x": ones(tensor.Float32, 2, 2)} }},

@@ -94,8 +94,8 @@ func attentionExtras() []extraSpec {
 // check checks the inputs against the config and against each other.
 func (a *attention) check(f *tensorFile, s mask.Scores) error {
 	for _, name := range []string{"positions", "key_positions"} {
-		if f.has(name) && a.RoPE == nil {
-			return f.fail(name, "got it without rope in layer.json, which alone uses positions")
+		if f.has(name) && a.RoPE == nil && a.Latent == nil {
+			return f.fail(name, "got it without rope or latent in layer.json, which alone use positions")
 		}
 	}
 	if f.has("key_positions") && !f.has("positions") && !f.has("key") {

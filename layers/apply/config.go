@@ -32,16 +32,15 @@ type envelope struct {
 }
 
 // The layers that are not of the chapter, or not only self-attention: everything layers.Attention does, additive
-// attention, and everything layers.LinearAttention and layers.LatentAttention do.
+// attention, and everything layers.LinearAttention does.
 const (
 	attentionName = "attention"
 	additiveName  = "additive"
 	linearName    = "linear_attention"
-	latentName    = "latent_attention"
 )
 
 // Names returns the names of all layers.
-func Names() []string { return append(chapter.Names(), attentionName, linearName, latentName) }
+func Names() []string { return append(chapter.Names(), attentionName, linearName) }
 
 // Parse returns the layer that the text of a layer.json describes.
 func Parse(text []byte) (*Layer, error) {
@@ -56,8 +55,6 @@ func Parse(text []byte) (*Layer, error) {
 		return newAdditive(text)
 	case e.Layer == linearName:
 		return newLinear(text)
-	case e.Layer == latentName:
-		return newLatent(text)
 	case slices.Contains(chapter.Names(), e.Layer):
 		return newSelfAttention(text)
 	}

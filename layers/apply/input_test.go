@@ -144,7 +144,7 @@ func TestApplyAttentionWrongInput(t *testing.T) {
 				c.tensor(c.input, "query", nil, nil)
 				c.tensor(c.input, "x", []int{2, 5, 6}, zeros(60))
 			}},
-		{want: `"key_positions": got it without rope in layer.json, which alone uses positions`,
+		{want: `"key_positions": got it without rope or latent in layer.json, which alone use positions`,
 			spoil: func(c *wrongCall) {
 				c.config = c.file("plain.json",
 					`{"layer": "attention", "d_in": 6, "d_out": 5, "num_heads": 3, "head_dim": 6, "qkv_bias": true}`)

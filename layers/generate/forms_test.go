@@ -25,7 +25,7 @@ func formsOfBlocks(t *testing.T) map[string][]layers.BlockConfig {
 	for name, b := range map[string]*layers.BlockConfig{"gated_delta_net": &delta, "linear": &linear} {
 		b.Linear = new(must(layers.LinearAttentionOf(name)))
 	}
-	latent.Latent = &layers.LatentAttentionConfig{QLoraRank: 5, KVLoraRank: 7}
+	latent.Attention.Latent = &layers.LatentConfig{QLoraRank: 5, KVLoraRank: 7}
 	return map[string][]layers.BlockConfig{
 		"moba": changed(func(c *layers.AttentionConfig) { c.Sparse = &graph.BlockSparse{BlockSize: 4, Blocks: 2} }),
 		"differential": changed(func(c *layers.AttentionConfig) {

@@ -128,6 +128,13 @@ func calls() []call {
 		{about: "llama, differential, grouped, dropout, gate", query: x, key: key,
 			config: layers.AttentionConfig{EmbedDim: 5, NumHeads: 4, NumKVHeads: 2, HeadDim: 4, ValueDim: 3, Layout: layers.Llama,
 				Mask: mask.Causal{Align: mask.LowerRight}, Dropout: 0.3, Gate: true, Differential: &layers.DifferentialConfig{}}},
+		{about: "latents", query: []int{2, 5, 3}, config: layers.AttentionConfig{EmbedDim: 3, NumHeads: 2,
+			Mask:   mask.Causal{},
+			Latent: &layers.LatentConfig{KVLoraRank: 5, QKNopeHeadDim: 3, QKRopeHeadDim: 2, VHeadDim: 7}}},
+		{about: "latents, low-rank queries, gate, forget, extra keys", query: []int{5, 3},
+			config: layers.AttentionConfig{EmbedDim: 3, NumHeads: 2, Mask: mask.Causal{}, Gate: true, Forget: true,
+				AddBiasKV: true, Latent: &layers.LatentConfig{
+					QLoraRank: 4, KVLoraRank: 5, QKNopeHeadDim: 3, QKRopeHeadDim: 2, VHeadDim: 7}}},
 		{about: "segments", query: x, more: ids("segments", []int{1, 2, 1, 3, 3, 3}, 2, 3),
 			config: small(func(*layers.AttentionConfig) {}),
 			set:    func(in *layers.AttentionInput, more G.Nodes) { in.Mask = mask.Segments{Query: more[0]} }},

@@ -169,7 +169,7 @@ class LatentAttention(nn.Module):
 
     def __init__(self, c):
         super().__init__()
-        E, H = c["attention"]["d_in"], c["attention"]["num_heads"]
+        E, H, c = c["d_in"], c["num_heads"], c["latent"]
         P, R, Dv, N = c["qk_nope_head_dim"], c["qk_rope_head_dim"], c["v_head_dim"], c["kv_lora_rank"]
         self.form = dict(heads=H, nope=P, value=Dv, scale=(P + R) ** -0.5)
 
@@ -185,16 +185,19 @@ class LatentAttention(nn.Module):
         linear("kv_a_proj_with_mqa", E, N + R), linear("kv_b_proj", N, H * (P + Dv)), linear("o_proj", H * Dv, E)
         self.kv_a_layernorm = Gain(N)
 
-    def forward(self, x, lengths=None):
-        batch = x if x.dim() == 3 else x[None]
+    def forward(self, query, lengths=None):
+        batch = query if query.dim() == 3 else query[None]
         out, weights = latentattention.forward(dict(self.named_parameters()), batch, **self.form, lengths=lengths)
-        return (out, weights) if x.dim() == 3 else (out[0], weights[0])
+        return (out, weights) if query.dim() == 3 else (out[0], weights[0])
+
+
+def attention(c):
+    return LatentAttention(c) if "latent" in c else apply_attention.make(c)
 
 
 LAYERS = {"simple": Simple, "self_v1": SelfV1, "self_v2": SelfV2, "causal": Causal,
           "multi_head_wrapper": Wrapper, "multi_head": MultiHead, "additive": Additive,
-          "attention": apply_attention.make, "linear_attention": LinearAttention,
-          "latent_attention": LatentAttention}
+          "attention": attention, "linear_attention": LinearAttention}
 X, BATCH = {"x": (7, 5)}, {"x": (2, 7, 5)}
 PAIR = {"query": (4, 5), "key": (7, 3)}
 ONE = dict(d_in=1, d_out=1, context_length=1, num_heads=1, qkv_bias=True)
@@ -316,11 +319,12 @@ LINEAR_CASES = {
         {"x": (2, 7, 6)}, {"lengths": torch.tensor([7, 3])}),
 }
 
-LATENT = dict(layer="latent_attention", attention=dict(d_in=6, num_heads=3, mask=CAUSAL), kv_lora_rank=5,
-              qk_nope_head_dim=3, qk_rope_head_dim=4, v_head_dim=2)
+LATENT = dict(kv_lora_rank=5, qk_nope_head_dim=3, qk_rope_head_dim=4, v_head_dim=2)
 LATENT_CASES = {
-    "latent_attention": (LATENT, {"x": (7, 6)}, {}),
-    "latent_attention_low_rank": (dict(**LATENT, q_lora_rank=7), {"x": (2, 7, 6)}, {"lengths": torch.tensor([7, 3])}),
+    "attention_latent": (dict(**ATT, d_in=6, num_heads=3, mask=CAUSAL, latent=LATENT), {"query": (7, 6)}, {}),
+    "attention_latent_low_rank": (
+        dict(**ATT, d_in=6, num_heads=3, mask=CAUSAL, latent=dict(**LATENT, q_lora_rank=7)), {"query": (2, 7, 6)},
+        {"lengths": torch.tensor([7, 3])}),
 }
 
 

@@ -37,7 +37,7 @@ var refusedDecoders = []struct {
 	{"llama: positions: got 2 of 8 elements of a head turned, want all", of(turned(graph.RoPEConfig{Dims: 2}))},
 	{"gptneox: positions: got the end of each head turned, want its start", of(neoX,
 		turned(graph.RoPEConfig{Dims: 2, AtEnd: true}))},
-	{"\"latent\":{}", of(func(b *layers.BlockConfig) { b.Latent = &layers.LatentAttentionConfig{} })},
+	{"\"latent\":{}", of(func(b *layers.BlockConfig) { b.Attention.Latent = &layers.LatentConfig{} })},
 	{"qwen3: positions: got the scaling llama3, want none, linear, ntk or yarn", of(qkNorm,
 		turned(graph.RoPEConfig{Scaling: graph.Llama3Scaling, Factor: 8, OriginalLength: 8}))},
 	{"positions: got yarn with betas or a factor of its own, want 1, 32 and 0.1·ln(factor) + 1", of(turned(

@@ -98,8 +98,8 @@ func (g goal) config(v variant, width int) layers.DecoderConfig {
 	v.set(&m, g.model.ContextLength/4)
 	c, _ := m.Blocks() // a GPT has them
 	for _, b := range c.Blocks {
-		if b.Latent != nil { // whose own width is for larger heads
-			b.Latent.KVLoraRank = gpt.EmbedDim / 2
+		if b.Attention.Latent != nil { // whose own width is for larger heads
+			b.Attention.Latent.KVLoraRank = gpt.EmbedDim / 2
 		}
 	}
 	return c

@@ -27,7 +27,9 @@ var attentionForms = withLinear(map[string]attentionForm{
 	"sigmoid": func(b *layers.BlockConfig, g layers.GPTConfig, _ int) {
 		b.Attention.Sigmoid, b.Attention.SigmoidBias = true, -math.Log(float64(max(g.ContextLength, 1)))
 	},
-	"latent": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) { b.Latent = &layers.LatentAttentionConfig{} },
+	"latent": func(b *layers.BlockConfig, _ layers.GPTConfig, _ int) {
+		b.Attention.Latent, b.Attention.QKVBias = &layers.LatentConfig{}, false
+	},
 })
 
 // withLinear adds the forms of linear attention.

@@ -113,7 +113,7 @@ func (c ModelConfig) Queries() (name string, columns int) {
 		return "c_attn.weight", a.NumHeads * cmp.Or(a.HeadDim, a.EmbedDim/a.NumHeads) // keys and values follow
 	}
 	for _, b := range d.Blocks {
-		if b.Latent != nil && b.Latent.QLoraRank > 0 {
+		if b.Attention.Latent != nil && b.Attention.Latent.QLoraRank > 0 {
 			return "q_b_proj.weight", 0
 		}
 	}

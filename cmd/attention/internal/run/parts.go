@@ -72,8 +72,8 @@ func (f gptFields) validate() error {
 	return config.From(f, f.Parts.of(f.GPTConfig).Validate(), map[string]string{
 		"Initializer": "Initializer", block + "Norm.Kind": "Norm", block + "MLP.Activation": "MLP",
 		block + "MLP.DimFeedforward": "DimFeedforward", block + "Attention.QKNorm": "QKNorm",
-		block + "Attention.RoPE.Dims": "RoPE", block + "Latent.Attention.NumKVHeads": "NumKVHeads",
-		block + "Latent.Attention.QKNorm": "QKNorm",
+		block + "Attention.RoPE.Dims": "RoPE", block + "Attention.NumKVHeads": "NumKVHeads",
+		block + "Attention.Latent": "Form",
 	})
 }
 

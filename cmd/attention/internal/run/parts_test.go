@@ -85,7 +85,7 @@ func TestEveryFormOfAGPT(t *testing.T) {
 			require.NoError(t, json.Unmarshal(text, &read))
 			require.Equal(t, d, read, args)
 			full := d.Block(3)
-			special := full.Linear != nil || full.Latent != nil || full.Attention.Sparse != nil ||
+			special := full.Linear != nil || full.Attention.Latent != nil || full.Attention.Sparse != nil ||
 				full.Attention.Differential != nil || full.Attention.Forget || full.Attention.Sigmoid
 			require.Equal(t, len(args) == 6, special, args)
 		}
@@ -141,9 +141,9 @@ func TestPartsAreRefused(t *testing.T) {
 		{args: []string{"--attention", "gla", "--full-attention-every", "1"},
 			want: "--full-attention-every: got 1, want 0 or at least 2: no layer would have gla"},
 		{args: []string{"--attention", "latent", "--kv-heads", "2"},
-			want: "--kv-heads: got 2, want none: it is no part of latent attention"},
+			want: "--kv-heads: got 2 with --attention, want one of the two: a latent serves all heads"},
 		{args: []string{"--attention", "latent", "--qk-norm", "rms"},
-			want: "--qk-norm: got rms, want none: it is no part of latent attention"},
+			want: `--qk-norm: got "rms" with --attention, want one of the two`},
 		{args: []string{"--rope", "--width", "12"},
 			want: "--rope: got 0 for D=3, want an even D above 0, or an even number of its elements"},
 		{args: []string{"--rope", "--initializer", "torch"},

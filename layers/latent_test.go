@@ -17,25 +17,25 @@ import (
 )
 
 // latentCases are the layers as testdata/torch has them.
-func latentCases() map[string]layers.LatentAttentionConfig {
-	plain := layers.LatentAttentionConfig{
-		Attention:  layers.AttentionConfig{EmbedDim: 10, NumHeads: 3, Mask: mask.Causal{}},
-		KVLoraRank: 7, QKNopeHeadDim: 5, QKRopeHeadDim: 4, VHeadDim: 6}
+func latentCases() map[string]layers.AttentionConfig {
+	plain := layers.AttentionConfig{EmbedDim: 10, NumHeads: 3, Mask: mask.Causal{},
+		Latent: &layers.LatentConfig{KVLoraRank: 7, QKNopeHeadDim: 5, QKRopeHeadDim: 4, VHeadDim: 6}}
 	lowRank, scaled := plain, plain
-	lowRank.QLoraRank = 8
-	scaled.Attention.Scale, scaled.Attention.RoPE = 0.4, &graph.RoPEConfig{Base: 50}
-	return map[string]layers.LatentAttentionConfig{"plain": plain, "low_rank": lowRank, "scaled": scaled}
+	lowRank.Latent = new(*plain.Latent)
+	lowRank.Latent.QLoraRank = 8
+	scaled.Scale, scaled.RoPE = 0.4, &graph.RoPEConfig{Base: 50}
+	return map[string]layers.AttentionConfig{"plain": plain, "low_rank": lowRank, "scaled": scaled}
 }
 
 // eachLatent calls f for every case, in both types, with a layer of PyTorch's parameters.
-func eachLatent(t *testing.T, f func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params)) {
+func eachLatent(t *testing.T, f func(t *testing.T, want torchCase, l *layers.Attention, p *layers.Params)) {
 	file := golden.Load(t, "torch/latentattention.safetensors")
 	for name, c := range latentCases() {
 		for _, kind := range torchTypes {
 			t.Run(name+"/"+kind.label, func(t *testing.T) {
 				want := torchCase{file, name + ".", kind.dt, kind.tol}
 				p := layers.NewParams(want.dt, 1)
-				l, err := layers.NewLatentAttention(p.Scope(""), c)
+				l, err := layers.NewAttention(p.Scope(""), c)
 				require.NoError(t, err)
 				require.ElementsMatch(t, want.entries("param."), slices.Collect(maps.Keys(maps.Collect(p.Shapes()))))
 				for _, name := range want.entries("param.") {
@@ -49,11 +49,11 @@ func eachLatent(t *testing.T, f func(t *testing.T, want torchCase, l *layers.Lat
 
 // Outputs, weights and all gradients are PyTorch's, also of padded sequences: of one op, with statistics, and of one op
 // for each step; and Gorgonia's own machine computes the same.
-func TestLatentAttentionEqualsPyTorch(t *testing.T) {
+func TestLatentEqualsPyTorch(t *testing.T) {
 	for _, change := range []func(b *layers.Build){
 		func(*layers.Build) {}, func(b *layers.Build) { b.Observe("*") }, func(b *layers.Build) { b.Compose("*") },
 	} {
-		eachLatent(t, func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params) {
+		eachLatent(t, func(t *testing.T, want torchCase, l *layers.Attention, p *layers.Params) {
 			b := layers.NewBuild(p, layers.Train)
 			change(b)
 			x := input(t, b, "x", want.load("x"))
@@ -87,9 +87,9 @@ func TestLatentAttentionEqualsPyTorch(t *testing.T) {
 }
 
 // Products of operands in bfloat16 are near those that are not rounded, with a cache too.
-func TestLatentAttentionInBFloat16(t *testing.T) {
+func TestLatentInBFloat16(t *testing.T) {
 	t.Setenv("ATTENTION_BF16", "emulated")
-	eachLatent(t, func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params) {
+	eachLatent(t, func(t *testing.T, want torchCase, l *layers.Attention, p *layers.Params) {
 		if want.dt != tensor.Float32 {
 			return
 		}
@@ -115,11 +115,11 @@ func TestLatentAttentionInBFloat16(t *testing.T) {
 }
 
 // The mask of the weights' dropout is that of the weights, and the composed form has the same one.
-func TestLatentAttentionDropout(t *testing.T) {
+func TestLatentDropout(t *testing.T) {
 	c := latentCases()["plain"]
-	c.Attention.Dropout, c.Attention.ContextDropout, c.Attention.OutDropout = 0.4, 0.2, 0.1
+	c.Dropout, c.ContextDropout, c.OutDropout = 0.4, 0.2, 0.1
 	p := layers.NewParams(tensor.Float64, 4)
-	l, err := layers.NewLatentAttention(p.Scope(""), c)
+	l, err := layers.NewAttention(p.Scope(""), c)
 	require.NoError(t, err)
 	var got [2][][]float64
 	for i := range got {
@@ -139,9 +139,9 @@ func TestLatentAttentionDropout(t *testing.T) {
 	require.Less(t, len(kept), 2*3*9*10/2-20, "some of those that are shown are dropped")
 }
 
-func TestLatentAttentionRefuses(t *testing.T) {
+func TestLatentRefuses(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewLatentAttention(p.Scope("a"), latentCases()["plain"])
+	l, err := layers.NewAttention(p.Scope("a"), latentCases()["plain"])
 	require.NoError(t, err)
 	for _, row := range []struct {
 		change func(b *layers.Build, in *layers.AttentionInput)
@@ -150,7 +150,7 @@ func TestLatentAttentionRefuses(t *testing.T) {
 		{func(b *layers.Build, in *layers.AttentionInput) { in.Query = b.Input("y", 5, 7) },
 			"query: shape (5, 7), want ([B,] T, 10)"},
 		{func(b *layers.Build, in *layers.AttentionInput) { in.Key = b.Input("y", 5, 10) },
-			"key: got another sequence than the query, want nil"},
+			"key: got another sequence than the query with Latent, want the same"},
 		{func(b *layers.Build, in *layers.AttentionInput) { in.Start = b.InputOf(tensor.Int, "start") },
 			"start: got one without a cache, want both"},
 		{func(b *layers.Build, in *layers.AttentionInput) {
@@ -161,7 +161,7 @@ func TestLatentAttentionRefuses(t *testing.T) {
 		in := layers.AttentionInput{Query: b.Input("x", 5, 10)}
 		row.change(b, &in)
 		_, err := l.Attend(b, in)
-		require.EqualError(t, err, "layers: a: LatentAttention: "+row.want)
+		require.EqualError(t, err, "layers: a: Attention: "+row.want)
 	}
 	b := layers.NewBuild(p, layers.Eval)
 	cache, err := graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 5})
@@ -170,4 +170,61 @@ func TestLatentAttentionRefuses(t *testing.T) {
 	_, err = l.Attend(b, in)
 	require.ErrorContains(t, err, "cache: got one for 1 sequences of float64, keys 3 and values 3 wide, "+
 		"want 1 of float64, 11 and 7 wide")
+}
+
+func TestLatentConfigs(t *testing.T) {
+	full := latentCases()["low_rank"]
+	requireNoZero(t, *full.Latent)
+	requireRoundTrip(t, full)
+	type latent = layers.LatentConfig
+	for _, row := range []struct {
+		want   string
+		latent latent
+		change func(c *layers.AttentionConfig)
+	}{
+		{want: "Latent.KVLoraRank: got -1, want at least 0", latent: latent{KVLoraRank: -1}},
+		{want: "Latent.VHeadDim: got 1099511627776, want at most 268435455", latent: latent{VHeadDim: 1 << 40}},
+		{want: "kv_b_proj.weight: shape (30, 134217728), want at most 2147483647 elements",
+			latent: latent{KVLoraRank: 1 << 27, QKNopeHeadDim: 5}},
+		{want: "q_b_proj.weight: shape (21, 134217728), want at most 2147483647 elements",
+			latent: latent{QLoraRank: 1 << 27, QKNopeHeadDim: 5}},
+		{want: "kv_b_proj.weight: shape (402653199, 20), want at most 2147483647 elements",
+			latent: latent{VHeadDim: 1 << 27, QKNopeHeadDim: 5}},
+		{want: "Latent.QKRopeHeadDim: got 3, want an even number", latent: latent{QKRopeHeadDim: 3, QKNopeHeadDim: 5}},
+		{want: "NumHeads: got 3 for EmbedDim=10, want a divisor of it, or Latent.QKNopeHeadDim"},
+		{want: "NumHeads: got 1125899906842624, want at most 65536",
+			change: func(c *layers.AttentionConfig) { c.NumHeads = 1 << 50 }},
+		{want: "Latent: got it without Layout=llama, want both",
+			change: func(c *layers.AttentionConfig) { c.Layout = layers.GPT2 }},
+		{want: "NumKVHeads: got 1 with Latent, want one of the two: a latent serves all heads",
+			change: func(c *layers.AttentionConfig) { c.NumKVHeads = 1 }},
+		{want: `QKNorm: got "rms" with Latent, want one of the two`,
+			change: func(c *layers.AttentionConfig) { c.QKNorm = layers.RMSNorm }},
+		{want: "RoPE.Dims: got 2 with Latent, want one of the two: a latent has sizes of its own",
+			change: func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Dims: 2} }},
+	} {
+		c := full
+		if row.change != nil {
+			row.change(&c)
+		} else {
+			c.Latent = &row.latent
+		}
+		require.EqualError(t, c.Validate(), "layers: Attention: "+row.want)
+	}
+}
+
+// The states of latent attention have one layout.
+func TestLatentStates(t *testing.T) {
+	eachLatent(t, func(t *testing.T, want torchCase, l *layers.Attention, p *layers.Params) {
+		state, err := l.State(layers.Llama)
+		require.NoError(t, err)
+		require.Len(t, state, p.Len())
+		for name, v := range p.All() {
+			require.Equal(t, v, state[name])
+			require.NotSame(t, v, state[name])
+		}
+		require.NoError(t, l.SetState(layers.Llama, state))
+		_, err = l.State(layers.Book)
+		require.EqualError(t, err, "layers: Attention: Latent: got it without Layout=llama, want both")
+	})
 }

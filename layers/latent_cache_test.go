@@ -15,7 +15,7 @@ import (
 )
 
 // latentChunks gives a layer the input in chunks from start on, with a cache, and requires the rows of the whole.
-func latentChunks(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params, cache *graph.KVCache,
+func latentChunks(t *testing.T, want torchCase, l *layers.Attention, p *layers.Params, cache *graph.KVCache,
 	whole []float64, start int,
 ) {
 	t.Helper()
@@ -37,8 +37,8 @@ func latentChunks(t *testing.T, want torchCase, l *layers.LatentAttention, p *la
 
 // With a cache, which holds latents and rotary keys and grows, chunks of any lengths give the outputs of the whole
 // sequence: from the queries and latents alone. Another text may follow from any token on.
-func TestLatentAttentionCache(t *testing.T) {
-	eachLatent(t, func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params) {
+func TestLatentCache(t *testing.T) {
+	eachLatent(t, func(t *testing.T, want torchCase, l *layers.Attention, p *layers.Params) {
 		cache, err := l.NewCache(graph.KVCacheConfig{Batch: 2, Capacity: 9, Room: 2})
 		require.NoError(t, err)
 		token := 2 * (7 + 4) * int(want.dt.Size()) // of two sequences
@@ -55,7 +55,7 @@ func TestLatentAttentionCache(t *testing.T) {
 
 // wholeOutput is the layer's output for the case's input, without a cache.
 func wholeOutput(
-	t *testing.T, want torchCase, l *layers.LatentAttention, b *layers.Build, in layers.AttentionInput,
+	t *testing.T, want torchCase, l *layers.Attention, b *layers.Build, in layers.AttentionInput,
 ) []float64 {
 	t.Helper()
 	in.Query = input(t, b, "x", want.load("x"))
@@ -65,8 +65,8 @@ func wholeOutput(
 }
 
 // Adapters and weights that are stored in bfloat16 serve the cached form as they serve the whole sequence.
-func TestLatentAttentionCacheOfOtherWeights(t *testing.T) {
-	eachLatent(t, func(t *testing.T, want torchCase, l *layers.LatentAttention, p *layers.Params) {
+func TestLatentCacheOfOtherWeights(t *testing.T) {
+	eachLatent(t, func(t *testing.T, want torchCase, l *layers.Attention, p *layers.Params) {
 		if want.dt == tensor.Float32 {
 			for name, v := range p.All() {
 				if v.Dims() == 2 {
@@ -98,8 +98,9 @@ func latentDecoder() layers.DecoderConfig {
 	c := tinyDecoder()
 	full := c.Blocks[0]
 	latent := full
-	latent.Attention.NumKVHeads = 0
-	latent.Latent = &layers.LatentAttentionConfig{QLoraRank: 5, KVLoraRank: 6}
+	a := &latent.Attention
+	a.NumKVHeads, a.HeadDim, a.QKVBias = 0, 0, false
+	a.Latent = &layers.LatentConfig{QLoraRank: 5, KVLoraRank: 6, QKNopeHeadDim: 2}
 	c.Blocks, c.Pattern, c.NumLayers = []layers.BlockConfig{latent, full}, []int{0, 0, 1}, 3
 	return c
 }
@@ -110,7 +111,7 @@ func TestDecoderOfLatentLayers(t *testing.T) {
 	c := latentDecoder()
 	requireRoundTrip(t, c)
 	m, p := newDecoder(t, tensor.Float64, c)
-	c.Blocks[0].Latent.KVLoraRank = 1
+	c.Blocks[0].Attention.Latent.KVLoraRank = 1
 	require.Equal(t, latentDecoder(), m.Config(), "the model keeps its config")
 	requireDeclared(t, p, layers.NewDecoder, m.Config())
 	latent, full := m.Config().Block(0), m.Config().Block(2) // of 6 heads, P and R 2; of 2 heads, D 2
