@@ -1,14 +1,10 @@
 package layers
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
 
 	"attention/internal/dense"
-	"attention/internal/oneline"
 
 	"gorgonia.org/tensor"
 )
@@ -76,62 +72,30 @@ func parametersOf(c AttentionConfig) *Params {
 	return p
 }
 
-// checkState returns a state with every tensor in row-major order, or an error that lists all
-// that is wrong, by name.
+// checkState returns a state without buffers and with every tensor in row-major order, or an error that lists all that
+// is wrong, by name.
 func checkState(p *Params, dt tensor.Dtype, state map[string]*tensor.Dense) (map[string]*tensor.Dense, error) {
-	var missing, unknown, wrong []string
-	rows := map[string]*tensor.Dense{}
-	for name, shape := range p.Shapes() {
+	rows := maps.Clone(state)
+	for name, b := range p.Buffers() {
 		v, ok := state[name]
 		if !ok {
-			missing = append(missing, fmt.Sprintf("%s %v", name, shape))
 			continue
 		}
-		if got, want := describe(v), fmt.Sprintf("%v %v", dt, shape); got != want {
-			wrong = append(wrong, fmt.Sprintf("%s is %s, want %s", name, got, want))
-			continue
+		if err := b.Check(v); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		rows[name] = v
-		if v.RequiresIterator() {
+		delete(rows, name)
+	}
+	for name, v := range rows {
+		if v != nil && v.RequiresIterator() {
 			rows[name] = v.Materialize().(*tensor.Dense)
 		}
 	}
-	buffers := maps.Collect(p.Buffers())
-	for name, v := range state {
-		b, buffer := buffers[name]
-		if _, known := p.shapes[name]; buffer {
-			if err := b.Check(v); err != nil {
-				wrong = append(wrong, fmt.Sprintf("%s: %v", name, err))
-			}
-		} else if !known {
-			unknown = append(unknown, fmt.Sprintf("%s %s", name, describe(v)))
-		}
+	var want []dense.Signature
+	for name, shape := range p.Shapes() {
+		want = append(want, dense.Signature{Name: name, Form: fmt.Sprintf("%v %v", dt, shape)})
 	}
-	var all []string
-	for _, list := range []struct {
-		label string
-		found []string
-	}{{"missing ", missing}, {"unknown ", unknown}, {"", wrong}} {
-		if len(list.found) > 0 {
-			slices.Sort(list.found)
-			all = append(all, list.label+oneline.List(list.found, 10))
-		}
-	}
-	if len(all) > 0 {
-		return nil, errors.New(strings.Join(all, "; "))
-	}
-	return rows, nil
-}
-
-// describe returns a tensor's type and shape, as in "float32 (2, 3)".
-func describe(v *tensor.Dense) string {
-	switch {
-	case v == nil:
-		return "nil"
-	case v.DataOrder().IsColMajor() && !v.RequiresIterator():
-		return fmt.Sprintf("%v %v in column-major order", v.Dtype(), v.Shape())
-	}
-	return fmt.Sprintf("%s %v", dense.TypeName(v.Dtype()), v.Shape())
+	return rows, dense.Compare(want, dense.Signatures("", maps.All(rows)))
 }
 
 // convert returns a copy of a state in another layout. Names that two layouts share mean the

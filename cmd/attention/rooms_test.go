@@ -35,7 +35,7 @@ var rooms = map[string]string{
 	"internal/folder":      `internal/oneline`,
 	"internal/lines":       `internal/folder internal/oneline`,
 	"internal/oneline":     "",
-	"internal/dense":       `internal/kernel internal/mapped`,
+	"internal/dense":       `internal/kernel internal/mapped internal/oneline`,
 	"internal/mapped":      "",
 	"internal/layered":     "",
 	"internal/moved":       `internal/dense`,

@@ -11,14 +11,16 @@ import (
 // IsTensor reports whether d is a tensor: neither nil nor the zero value, which has no type.
 func IsTensor(d *tensor.Dense) bool { return d != nil && d.Dtype().Type != nil }
 
-// Form returns a tensor's dtype and shape, as in "float32 (2, 3)". A view has a form that no
-// other tensor has.
+// Form returns a tensor's dtype and shape, as in "float32 (2, 3)". A view and a column-major tensor
+// have a form that no other tensor has.
 func Form(d *tensor.Dense) string {
 	switch {
 	case d == nil:
 		return "nil"
 	case d.Dtype().Type == nil:
 		return "an empty tensor"
+	case d.DataOrder().IsColMajor() && !d.RequiresIterator():
+		return fmt.Sprintf("column-major %v %v", d.Dtype(), d.Shape())
 	case !IsRowMajor(d):
 		return fmt.Sprintf("a view of %v %v", d.Dtype(), d.Shape())
 	}

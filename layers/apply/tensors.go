@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
 
@@ -91,7 +92,7 @@ func (f *tensorFile) checkNames(layer string, wanted, optional []string) error {
 			unknown = append(unknown, fmt.Sprintf("%.100q", name)) // a file may name anything
 		}
 	}
-	wrong := safetensors.Mismatch(slices.DeleteFunc(slices.Clone(wanted), f.has), unknown, nil)
+	wrong := dense.Mismatch(slices.DeleteFunc(slices.Clone(wanted), f.has), unknown, nil)
 	if wrong == nil {
 		return nil
 	}

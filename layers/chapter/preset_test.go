@@ -105,7 +105,7 @@ func TestWrongTransfersAreRefusedWhole(t *testing.T) {
 		naming string
 	}{
 		{name: "v1 has no biases", to: v1, state: state(t, v2), naming: "unknown W_key.bias"},
-		{name: "v2 has biases", to: v2, state: state(t, v1), naming: "missing W_key.bias"},
+		{name: "v2 has biases", to: v2, state: state(t, v1), naming: "missing W_query.bias, W_key.bias, W_value.bias"},
 		{name: "other sizes", to: v2, state: withoutBiases(state(t, narrow), 2), naming: "W_key.weight is float64 (2, 2)"},
 		{name: "another type", to: v2, state: withoutBiases(state(t, single), 2), naming: "W_key.weight is float32 (2, 3)"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/internal/dense"
 	"attention/internal/safetensors"
 	"attention/layers"
 )
@@ -34,8 +35,8 @@ func (b buffers) bytes() (n int64) {
 }
 
 // without returns the signatures of the parameters alone.
-func (b buffers) without(all []safetensors.Signature) []safetensors.Signature {
-	return slices.DeleteFunc(all, func(s safetensors.Signature) bool { _, ok := b[s.Name]; return ok })
+func (b buffers) without(all []dense.Signature) []dense.Signature {
+	return slices.DeleteFunc(all, func(s dense.Signature) bool { _, ok := b[s.Name]; return ok })
 }
 
 // check refuses a buffer that hides other keys than the layer does.

@@ -85,7 +85,7 @@ func readParams(path string, p *layers.Params) (f *safetensors.File, err error) 
 	defer r.Close()
 	besides := buffersIn(r, p)
 	if err := checkFitting(r, path, bytesOf(p)+besides.bytes(), func() error {
-		return safetensors.Compare(signatures("", p.Own()), besides.without(signaturesIn(r)))
+		return dense.Compare(dense.Signatures("", p.Own()), besides.without(signaturesIn(r)))
 	}); err != nil {
 		return nil, err
 	}
@@ -143,19 +143,11 @@ func toFile(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safe
 }
 
 // signaturesIn returns the signatures of a file's tensors as they are read.
-func signaturesIn(r *safetensors.Reader) []safetensors.Signature {
-	all := make([]safetensors.Signature, len(r.Tensors()))
+func signaturesIn(r *safetensors.Reader) []dense.Signature {
+	all := make([]dense.Signature, len(r.Tensors()))
 	for i, t := range r.Tensors() {
-		all[i] = safetensors.Signature{Name: t.Name,
+		all[i] = dense.Signature{Name: t.Name,
 			Form: fmt.Sprintf("%v %v", t.DType.Element(), tensor.Shape(t.Shape))}
-	}
-	return all
-}
-
-// signatures returns the signatures of tensors, with a prefix before their names.
-func signatures(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safetensors.Signature) {
-	for name, value := range tensors {
-		all = append(all, safetensors.Signature{Name: prefix + name, Form: dense.Form(value)})
 	}
 	return all
 }

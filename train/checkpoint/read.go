@@ -53,7 +53,7 @@ func fittingParams(r *safetensors.Reader, p *layers.Params) (metadata, error) {
 	saved, _ := withoutPrefix(signaturesIn(r), bestPrefix)
 	saved, _ = withoutPrefix(saved, solverPrefix)
 	saved, _ = withoutPrefix(saved, observedPrefix)
-	return c, safetensors.Compare(signatures(paramPrefix, p.Own()), saved)
+	return c, dense.Compare(dense.Signatures(paramPrefix, p.Own()), saved)
 }
 
 // openFitting opens a checkpoint of these parameters that fits and is not damaged.

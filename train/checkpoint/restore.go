@@ -77,26 +77,26 @@ func fitting(r *safetensors.Reader, l *loop.Loop) (*wanted, error) {
 	if err := compareAbout(s.Config.About, c.about); err != nil {
 		return nil, err
 	}
-	want := signatures(paramPrefix, s.Params.Own())
+	want := dense.Signatures(paramPrefix, s.Params.Own())
 	for _, p := range s.Solver {
-		want = append(want, safetensors.Signature{Name: solverPrefix + p.Name,
+		want = append(want, dense.Signature{Name: solverPrefix + p.Name,
 			Form: fmt.Sprintf("%v %v", p.Dtype, p.Shape)})
 	}
 	saved, observed := withoutPrefix(signaturesIn(r), observedPrefix)
-	if s.Observations == nil || safetensors.Compare(signatures(observedPrefix, s.Observations), observed) != nil {
+	if s.Observations == nil || dense.Compare(dense.Signatures(observedPrefix, s.Observations), observed) != nil {
 		c.Observed = -1
 	}
 	saved, kept := withoutPrefix(saved, bestPrefix)
 	switch keep := s.Config.KeepBest; {
 	case keep && len(kept) > 0:
-		want, saved = append(want, signatures(bestPrefix, s.Kept)...), append(saved, kept...)
+		want, saved = append(want, dense.Signatures(bestPrefix, s.Kept)...), append(saved, kept...)
 	case keep || s.Config.Patience == 0: // the loop begins anew, or does not look back
 		c.Best = best{}
 	}
 	s.Steps, s.Evaluated, s.Observed, s.Notes = c.Steps, c.Evaluated, c.Observed, c.notes
 	s.Best = loop.Evaluation{Step: c.Best.Step, Loss: c.Best.Loss, Tokens: c.Best.Tokens}
 	s.From, s.Stale = c.Best.From, c.Best.Stale
-	return &wanted{c, s}, safetensors.Compare(want, saved)
+	return &wanted{c, s}, dense.Compare(want, saved)
 }
 
 // restore sets the loop and the source to the state of a checkpoint that fits.
@@ -170,7 +170,7 @@ func (w *wanted) restored() *Restored {
 }
 
 // withoutPrefix returns the signatures without those whose names have a prefix, and those.
-func withoutPrefix(all []safetensors.Signature, prefix string) (without, with []safetensors.Signature) {
+func withoutPrefix(all []dense.Signature, prefix string) (without, with []dense.Signature) {
 	for _, s := range all {
 		if strings.HasPrefix(s.Name, prefix) {
 			with = append(with, s)

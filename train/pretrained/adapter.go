@@ -143,7 +143,7 @@ func (f *adapterFile) fill(t *target) error {
 			unknown = append(unknown, fmt.Sprintf("%.100q", f.tensors[name].Name))
 		}
 	}
-	if err := safetensors.Mismatch(missing, unknown, wrong); err != nil {
+	if err := dense.Mismatch(missing, unknown, wrong); err != nil {
 		return err
 	}
 	for name, value := range t.Params.Own() {

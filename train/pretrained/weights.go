@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"attention/internal/config"
+	"attention/internal/dense"
 	"attention/internal/folder"
 	"attention/internal/safetensors"
 	"attention/layers"
@@ -190,7 +191,7 @@ func (w *weights) check(p *layers.Params, c folderConfig) error {
 				t.Name, t.DType, tensor.Shape(t.Shape)))
 		}
 	}
-	if err := safetensors.Mismatch(missing, unknown, wrong); err != nil {
+	if err := dense.Mismatch(missing, unknown, wrong); err != nil {
 		return fmt.Errorf("weights: %w", err)
 	}
 	return nil
