@@ -51,8 +51,7 @@ func TestAccumulationEqualsTheBigBatch(t *testing.T) {
 			c := small.Config()
 			c.Solver, c.ClipNorm = solver, 2
 			big, several := small.New(t, tensor.Float64, 7, 0), small.New(t, tensor.Float64, 7, 0)
-			bigLoop, err := loop.New(big.Params, rowsLoss(big, n*small.BatchSize), c)
-			require.NoError(t, err)
+			bigLoop := must(loop.New(big.Params, rowsLoss(big, n*small.BatchSize), c))
 			c.Accumulate = n
 			smallLoop := several.Loop(t, c)
 			for step := range uint64(small.Steps) {
@@ -60,10 +59,8 @@ func TestAccumulationEqualsTheBigBatch(t *testing.T) {
 				for i, count := range counts {
 					parts = append(parts, small.Ignore(small.Batch(step*n+uint64(i)), count))
 				}
-				want, err := bigLoop.Step(stacked(parts...))
-				require.NoError(t, err)
-				got, err := smallLoop.Step(parts...)
-				require.NoError(t, err)
+				want := must(bigLoop.Step(stacked(parts...)))
+				got := must(smallLoop.Step(parts...))
 				require.Equal(t, want.Step, got.Step)
 				require.InEpsilon(t, want.Loss, got.Loss, 1e-13)
 				require.InEpsilon(t, want.GradNorm, got.GradNorm, 1e-12)
@@ -144,8 +141,7 @@ func TestAccumulationNamesTheBatchThatIsNotFinite(t *testing.T) {
 	}
 	c := small.Config()
 	c.Accumulate = 3
-	l, err := loop.New(p, loss, c)
-	require.NoError(t, err)
+	l := must(loop.New(p, loss, c))
 	batch := func(x ...float64) train.Batch {
 		return train.Batch{Tokens: 1, Inputs: map[string]*tensor.Dense{"x": small.Vector(x...)}}
 	}
@@ -162,6 +158,5 @@ func TestAccumulationNamesTheBatchThatIsNotFinite(t *testing.T) {
 		require.EqualError(t, err, want+"loss: got +Inf, which is not finite; it began with x")
 	}
 	require.Equal(t, []float64{1, 1}, w.Value().Float64s())
-	_, err = l.Step(batch(1, 2), batch(3, 4), batch(5, 6))
-	require.NoError(t, err)
+	must(l.Step(batch(1, 2), batch(3, 4), batch(5, 6)))
 }

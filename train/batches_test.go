@@ -51,16 +51,14 @@ func TestBatchesInOrder(t *testing.T) {
 		config train.BatchConfig
 		want   []int // of five calls
 	}{
-		{about: "endless", config: train.BatchConfig{BatchSize: 2}, want: []int{0, 1, 2, 3, 4, 5, 0, 1, 2, 3}},
-		{about: "an end", config: train.BatchConfig{BatchSize: 3, Epochs: 1},
-			want: []int{0, 1, 2, 3, 4, 5, -1, 0, 1, 2, 3, 4, 5}},
-		{about: "the rest is left out", config: train.BatchConfig{BatchSize: 4, DropLast: true, Epochs: 2},
-			want: []int{0, 1, 2, 3, 0, 1, 2, 3, -1, 0, 1, 2, 3, 0, 1, 2, 3}},
-		{about: "all rows", config: train.BatchConfig{BatchSize: 6, Epochs: 1},
-			want: []int{0, 1, 2, 3, 4, 5, -1, 0, 1, 2, 3, 4, 5, -1, 0, 1, 2, 3, 4, 5}},
+		{"endless", train.BatchConfig{BatchSize: 2}, []int{0, 1, 2, 3, 4, 5, 0, 1, 2, 3}},
+		{"an end", train.BatchConfig{BatchSize: 3, Epochs: 1}, []int{0, 1, 2, 3, 4, 5, -1, 0, 1, 2, 3, 4, 5}},
+		{"the rest is left out", train.BatchConfig{BatchSize: 4, DropLast: true, Epochs: 2},
+			[]int{0, 1, 2, 3, 0, 1, 2, 3, -1, 0, 1, 2, 3, 0, 1, 2, 3}},
+		{"all rows", train.BatchConfig{BatchSize: 6, Epochs: 1},
+			[]int{0, 1, 2, 3, 4, 5, -1, 0, 1, 2, 3, 4, 5, -1, 0, 1, 2, 3, 4, 5}},
 	} {
-		s, err := train.NewBatches(rowsOf(6), c.config)
-		require.NoError(t, err)
+		s := must(train.NewBatches(rowsOf(6), c.config))
 		require.Equal(t, c.want, take(t, s, 5), c.about)
 	}
 }
@@ -71,8 +69,7 @@ func TestBatchesShuffle(t *testing.T) {
 	orders := map[uint64][][]int{}
 	for _, seed := range []uint64{1, 2} {
 		for _, epochs := range []int{0, 1} {
-			s, err := train.NewBatches(rowsOf(12), train.BatchConfig{BatchSize: 4, Shuffle: true, Seed: seed, Epochs: epochs})
-			require.NoError(t, err)
+			s := must(train.NewBatches(rowsOf(12), train.BatchConfig{BatchSize: 4, Shuffle: true, Seed: seed, Epochs: epochs}))
 			for i := range 3 {
 				order := take(t, s, 3)
 				if epochs == 0 {
@@ -95,17 +92,14 @@ func TestBatchesShuffle(t *testing.T) {
 func TestBatchesResume(t *testing.T) {
 	c := train.BatchConfig{BatchSize: 3, Shuffle: true, Seed: 7, DropLast: true, Epochs: 2}
 	for n := range 8 {
-		first, err := train.NewBatches(rowsOf(10), c)
-		require.NoError(t, err)
+		first := must(train.NewBatches(rowsOf(10), c))
 		take(t, first, n)
-		second, err := train.NewBatches(rowsOf(10), c)
-		require.NoError(t, err)
+		second := must(train.NewBatches(rowsOf(10), c))
 		take(t, second, 2)
 		require.NoError(t, second.SetState(first.State()))
 		require.Equal(t, take(t, first, 9), take(t, second, 9), n)
 	}
-	s, err := train.NewBatches(rowsOf(10), c)
-	require.NoError(t, err)
+	s := must(train.NewBatches(rowsOf(10), c))
 	before := s.State()
 	for wantErr, state := range map[string][]byte{
 		"got 0 bytes, want 16": nil,
@@ -119,8 +113,7 @@ func TestBatchesResume(t *testing.T) {
 
 func TestWrongBatchesAreRefused(t *testing.T) {
 	x := rowsOf(6)["x"]
-	view, err := x.Slice(nil, tensor.S(0, 1))
-	require.NoError(t, err)
+	view := must(x.Slice(nil, tensor.S(0, 1)))
 	for _, c := range []struct {
 		values  train.Values
 		config  train.BatchConfig
@@ -154,7 +147,6 @@ func TestBatchConfigJSON(t *testing.T) {
 	var c train.BatchConfig
 	require.NoError(t, json.Unmarshal([]byte(text), &c))
 	require.Equal(t, train.BatchConfig{BatchSize: 8, Shuffle: true, Seed: math.MaxUint64, DropLast: true, Epochs: 2}, c)
-	back, err := json.Marshal(c)
-	require.NoError(t, err)
+	back := must(json.Marshal(c))
 	require.Equal(t, text, string(back))
 }

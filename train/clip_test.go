@@ -23,11 +23,10 @@ func clipped(t *testing.T, limit float64, names []string,
 	p, inputs := layers.NewParams(grads[0].Dtype(), 1), train.Values{}
 	var params []layers.Param
 	for i, name := range names {
-		param, err := p.Scope("").Param(name, layers.Constant(0), grads[i].Shape()...)
-		require.NoError(t, err)
+		param := must(p.Scope("").Param(name, layers.Constant(0), grads[i].Shape()...))
 		params, inputs["gradient of "+name] = append(params, param), grads[i]
 	}
-	l, err := loop.New(p, func(b *layers.Build) (*G.Node, error) {
+	l := must(loop.New(p, func(b *layers.Build) (*G.Node, error) {
 		var loss *G.Node
 		for i, param := range params {
 			in := b.Input("gradient of "+names[i], grads[i].Shape()...)
@@ -40,8 +39,7 @@ func clipped(t *testing.T, limit float64, names []string,
 		}
 		return loss, b.Err()
 	}, loop.Config{Steps: 1, StepConfig: train.StepConfig{ClipNorm: limit, Schedule: train.ConstantRate(1),
-		Solver: train.SolverConfig{Name: train.SGD}}})
-	require.NoError(t, err)
+		Solver: train.SolverConfig{Name: train.SGD}}}))
 	r, err := l.Step(train.Batch{Inputs: inputs, Tokens: 1})
 	all := small.Values(t, p)
 	for _, list := range all {

@@ -16,8 +16,7 @@ import (
 // without its package clause, its imports and the comments that are PyTorch's form and the
 // output.
 func TestProgramsAreShort(t *testing.T) {
-	readme, err := os.ReadFile("../layers/README.md")
-	require.NoError(t, err)
+	readme := must(os.ReadFile("../layers/README.md"))
 	for _, c := range []struct {
 		path string
 		most int
@@ -30,8 +29,7 @@ func TestProgramsAreShort(t *testing.T) {
 		{path: "checkpoint/example_params_test.go", most: 70},
 	} {
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, c.path, nil, parser.ParseComments)
-		require.NoError(t, err)
+		file := must(parser.ParseFile(fset, c.path, nil, parser.ParseComments))
 		line := func(p token.Pos) int { return fset.Position(p).Line }
 		lines := 0
 		for _, d := range file.Decls {

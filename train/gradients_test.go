@@ -22,25 +22,22 @@ func TestGradientsThatShareMemory(t *testing.T) {
 		names := []string{"a", "b", "c"}
 		var params []layers.Param
 		for _, name := range names {
-			param, err := p.Scope("").Param(name, layers.Constant(1), 3)
-			require.NoError(t, err)
+			param := must(p.Scope("").Param(name, layers.Constant(1), 3))
 			params = append(params, param)
 		}
 		x := small.Vector(3, 0, 4)
-		l, err := loop.New(p, func(b *layers.Build) (*G.Node, error) {
+		l := must(loop.New(p, func(b *layers.Build) (*G.Node, error) {
 			in := b.Input("x", 3)
 			sum := b.Of(graph.Add(b.Node(params[0]), b.Node(params[1])))
 			y := b.Of(graph.Add(b.Of(graph.Mul(sum, in)), b.Of(graph.Mul(b.Node(params[2]), in))))
 			return b.Of(graph.Sum(y, graph.ReduceConfig{})), b.Err()
 		}, loop.Config{Steps: 2, StepConfig: train.StepConfig{Accumulate: accumulate, ClipNorm: 1,
-			Schedule: train.ConstantRate(1), Solver: train.SolverConfig{Name: train.SGD}}})
-		require.NoError(t, err)
+			Schedule: train.ConstantRate(1), Solver: train.SolverConfig{Name: train.SGD}}}))
 		batch := train.Batch{Inputs: train.Values{"x": x}, Tokens: 1}
 		batches := []train.Batch{batch, batch}[:accumulate]
 		const norm = 8.660254037844387 // of three gradients of norm 5
 		for step := range 2 {
-			r, err := l.Step(batches...)
-			require.NoError(t, err)
+			r := must(l.Step(batches...))
 			require.InDelta(t, norm, r.GradNorm, 1e-12)
 			for _, name := range names {
 				v, _ := p.Get(name)

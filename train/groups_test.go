@@ -18,8 +18,7 @@ func TestGroups(t *testing.T) {
 	p, _ := loadProblem(t, tensor.Float64)
 	stepped := func(c train.SolverConfig) []train.Param {
 		params := p.start()
-		s, err := c.New(params)
-		require.NoError(t, err)
+		s := must(c.New(params))
 		p.step(t, s, params, 0)
 		return params
 	}
@@ -51,14 +50,12 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	params, start := p.start(), p.start()
-	s, err := train.SolverConfig{Groups: []train.ParamGroup{{Params: "gain", LRFactor: new(0.0)}}}.New(params)
-	require.NoError(t, err)
+	s := must(train.SolverConfig{Groups: []train.ParamGroup{{Params: "gain", LRFactor: new(0.0)}}}.New(params))
 	p.step(t, s, params, 0)
 	for i, param := range params {
 		require.Equal(t, param.Name == "gain", bits(t, start[i:i+1])[0] == bits(t, params[i:i+1])[0], param.Name)
 	}
-	s, err = train.SolverConfig{Groups: []train.ParamGroup{{Params: "gain", LRFactor: new(math.MaxFloat64)}}}.New(params)
-	require.NoError(t, err)
+	s = must(train.SolverConfig{Groups: []train.ParamGroup{{Params: "gain", LRFactor: new(math.MaxFloat64)}}}.New(params))
 	was := bits(t, params)
 	require.EqualError(t, s.Step(10, params), "train: learning rate of gain: got +Inf, want a finite number >= 0")
 	require.Equal(t, was, bits(t, params))
@@ -67,8 +64,7 @@ func TestGroups(t *testing.T) {
 func TestGroupsJSON(t *testing.T) {
 	c := train.SolverConfig{Groups: []train.ParamGroup{{Params: "h.0", LRFactor: new(0.1), WeightDecay: new(0.0)},
 		{Params: "wte", LRFactor: new(0.0)}}}
-	text, err := json.Marshal(c)
-	require.NoError(t, err)
+	text := must(json.Marshal(c))
 	require.Equal(t, `{"name":"","decay":"all","groups":[{"params":"h.0","lr_factor":0.1,"weight_decay":0},`+
 		`{"params":"wte","lr_factor":0}]}`, string(text))
 	var back train.SolverConfig
@@ -85,18 +81,17 @@ func TestGroupsRefuse(t *testing.T) {
 		want   string
 		groups []train.ParamGroup
 	}{
-		{want: "groups[0].params: got none, want a pattern of parameters' names",
-			groups: []train.ParamGroup{{LRFactor: factor}}},
-		{want: "groups[1].lr_factor: got none, want it, weight_decay or solver",
-			groups: []train.ParamGroup{{Params: "a", LRFactor: factor}, {Params: "b"}}},
-		{want: "groups[0].lr_factor: got -1, want a finite number of at least 0",
-			groups: []train.ParamGroup{{Params: "a", LRFactor: new(-1.0)}}},
-		{want: "groups[0].weight_decay: got NaN, want a finite number of at least 0",
-			groups: []train.ParamGroup{{Params: "a", WeightDecay: new(math.NaN())}}},
-		{want: `groups[0].params: got "matrices", want a pattern of the 4 parameters' names, such as matrix`,
-			groups: []train.ParamGroup{{Params: "matrices", LRFactor: factor}}},
-		{want: `groups[1].params: got "bia?", which has bias like the "*i*" of another group, want it in one of them`,
-			groups: []train.ParamGroup{{Params: "*i*", LRFactor: factor}, {Params: "bia?", LRFactor: factor}}},
+		{"groups[0].params: got none, want a pattern of parameters' names", []train.ParamGroup{{LRFactor: factor}}},
+		{"groups[1].lr_factor: got none, want it, weight_decay or solver",
+			[]train.ParamGroup{{Params: "a", LRFactor: factor}, {Params: "b"}}},
+		{"groups[0].lr_factor: got -1, want a finite number of at least 0",
+			[]train.ParamGroup{{Params: "a", LRFactor: new(-1.0)}}},
+		{"groups[0].weight_decay: got NaN, want a finite number of at least 0",
+			[]train.ParamGroup{{Params: "a", WeightDecay: new(math.NaN())}}},
+		{`groups[0].params: got "matrices", want a pattern of the 4 parameters' names, such as matrix`,
+			[]train.ParamGroup{{Params: "matrices", LRFactor: factor}}},
+		{`groups[1].params: got "bia?", which has bias like the "*i*" of another group, want it in one of them`,
+			[]train.ParamGroup{{Params: "*i*", LRFactor: factor}, {Params: "bia?", LRFactor: factor}}},
 	} {
 		_, err := train.SolverConfig{Groups: c.groups}.New(p.start())
 		require.EqualError(t, fieldconfig.JSON(err), c.want)

@@ -37,13 +37,11 @@ func TestRestoredMuonGivesTheSameBits(t *testing.T) {
 	p, _ := loadProblemOf(t, tensor.Float32, "torch/muon.safetensors", "wide", "tall", "table", "bias")
 	stepped := func(restored bool) []uint64 {
 		params := p.start()
-		s, err := muonCases["muon_match"].New(params)
-		require.NoError(t, err)
+		s := must(muonCases["muon_match"].New(params))
 		for n := range solverSteps {
 			if restored && n == solverSteps/2 {
 				last := s
-				s, err = muonCases["muon_match"].New(params)
-				require.NoError(t, err)
+				s = must(muonCases["muon_match"].New(params))
 				restore(s, last)
 			}
 			p.step(t, s, params, n)

@@ -54,8 +54,7 @@ func TestStepRefusesWithoutChangingAnything(t *testing.T) {
 		for _, config := range []train.SolverConfig{{Name: train.SGD, Momentum: 0.5}, {}} {
 			t.Run(row.name+"."+config.Name, func(t *testing.T) {
 				params := p.start()
-				solver, err := config.New(params)
-				require.NoError(t, err)
+				solver := must(config.New(params))
 				p.step(t, solver, params, 0)
 				before := bits(t, params)
 				state := fmt.Sprint(maps.Collect(solver.State()))
@@ -75,8 +74,7 @@ func TestNewRefusesParameters(t *testing.T) {
 	a := small.Zeros(tensor.Float64, 2)
 	column := tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(2, 3), tensor.AsFortran(nil))
 	wide := small.Zeros(tensor.Float64, 3, 4)
-	part, err := wide.Slice(nil, tensor.S(0, 2))
-	require.NoError(t, err)
+	part := must(wide.Slice(nil, tensor.S(0, 2)))
 	for _, row := range []struct {
 		name   string
 		params []train.Param
@@ -103,15 +101,13 @@ func TestNewRefusesParameters(t *testing.T) {
 
 func TestScalarsAndEvenSlicesAreParameters(t *testing.T) {
 	whole := golden.Dense(tensor.Float32, make([]float64, 12), 4, 3)
-	rows, err := whole.Slice(tensor.S(1, 3))
-	require.NoError(t, err)
+	rows := must(whole.Slice(tensor.S(1, 3)))
 	scalar := tensor.New(tensor.FromScalar(float32(0)))
 	params := []train.Param{
 		{Name: "rows", Value: rows.(*tensor.Dense), Grad: golden.Dense(tensor.Float32, []float64{1, 1, 1, 1, 1, 1}, 2, 3)},
 		{Name: "scalar", Value: scalar, Grad: tensor.New(tensor.FromScalar(float32(2)))},
 	}
-	solver, err := train.SolverConfig{Name: train.SGD}.New(params)
-	require.NoError(t, err)
+	solver := must(train.SolverConfig{Name: train.SGD}.New(params))
 	require.NoError(t, solver.Step(1, params))
 	require.Equal(t, []float32{0, 0, 0, -1, -1, -1, -1, -1, -1, 0, 0, 0}, whole.Float32s())
 	require.Equal(t, float32(-2), scalar.Data())

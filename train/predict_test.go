@@ -19,8 +19,7 @@ import (
 // returned before stays as it was, and so do the inputs.
 func TestPredict(t *testing.T) {
 	p := layers.NewBlankParams(tensor.Float64)
-	w, err := p.Scope("").Param("w", layers.Init{}, 2)
-	require.NoError(t, err)
+	w := must(p.Scope("").Param("w", layers.Init{}, 2))
 	b := layers.NewBuild(p, layers.Eval)
 	x, unused := b.Input("x", 2), b.Input("y", 3)
 	product := b.Of(graph.Mul(x, b.Node(w)))
@@ -30,8 +29,7 @@ func TestPredict(t *testing.T) {
 	var got [][]*tensor.Dense
 	for _, weight := range []*tensor.Dense{small.Vector(10, 100), small.Vector(1, 1)} {
 		require.NoError(t, p.Set("w", weight))
-		out, err := train.Predict(b, train.Values{"x": in, "y": small.Vector(1), "labels": nil}, product, sum, loss, x)
-		require.NoError(t, err)
+		out := must(train.Predict(b, train.Values{"x": in, "y": small.Vector(1), "labels": nil}, product, sum, loss, x))
 		got = append(got, out)
 	}
 	for i, want := range [][]float64{{20, 300}, {22, 303}, {(18.0*18 + 297*297) / 2}, {2, 3}} {
@@ -48,22 +46,18 @@ func TestPredict(t *testing.T) {
 // A predictor runs often: each run has its own values, the parameters as they are, and a context that may stop it.
 func TestPredictor(t *testing.T) {
 	p := layers.NewBlankParams(tensor.Float64)
-	w, err := p.Scope("").Param("w", layers.Init{}, 2)
-	require.NoError(t, err)
+	w := must(p.Scope("").Param("w", layers.Init{}, 2))
 	b := layers.NewBuild(p, layers.Eval)
 	sum := b.Of(graph.Add(b.Input("x", 2), b.Node(w)))
-	predictor, err := train.NewPredictor(b, sum)
-	require.NoError(t, err)
+	predictor := must(train.NewPredictor(b, sum))
 	b.Input("later", 2) // is none of the predictor's
-	first, err := predictor.Run(t.Context(), train.Values{"x": small.Vector(1, 2), "labels": nil})
-	require.NoError(t, err)
+	first := must(predictor.Run(t.Context(), train.Values{"x": small.Vector(1, 2), "labels": nil}))
 	require.NoError(t, p.Set("w", small.Vector(10, 10)))
-	second, err := predictor.Run(t.Context(), train.Values{"x": small.Vector(3, 4)})
-	require.NoError(t, err)
+	second := must(predictor.Run(t.Context(), train.Values{"x": small.Vector(3, 4)}))
 	require.Equal(t, []float64{1, 2}, first[0].Float64s())
 	require.Equal(t, []float64{13, 14}, second[0].Float64s())
 
-	_, err = predictor.Run(t.Context(), train.Values{"y": small.Vector(3, 4)})
+	_, err := predictor.Run(t.Context(), train.Values{"y": small.Vector(3, 4)})
 	require.EqualError(t, err, "train: predict: values: x: got none, want float64 (2)")
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
@@ -102,7 +96,6 @@ func TestWrongPredictionsAreRefused(t *testing.T) {
 	}
 	// Without dropout a Train graph is as good.
 	y := training.Of(graph.Exp(training.Input("y", 2)))
-	out, err := train.Predict(training, train.Values{"y": small.Vector(0, 0)}, y)
-	require.NoError(t, err)
+	out := must(train.Predict(training, train.Values{"y": small.Vector(0, 0)}, y))
 	require.Equal(t, []float64{1, 1}, out[0].Float64s())
 }

@@ -22,8 +22,7 @@ import (
 // weights makes a set of one parameter, all v.
 func weights(t *testing.T, name string, v float64, shape ...int) (*layers.Params, layers.Param) {
 	p := layers.NewParams(tensor.Float64, 0)
-	w, err := p.Scope("").Param(name, layers.Constant(v), shape...)
-	require.NoError(t, err)
+	w := must(p.Scope("").Param(name, layers.Constant(v), shape...))
 	return p, w
 }
 
@@ -32,9 +31,8 @@ func TestNotFiniteGradientStopsTheRun(t *testing.T) {
 	w.Value().Float64s()[1] = 0
 	// Σ√w is finite at 0, its gradient ½/√w is not.
 	loss := func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Sqrt(b.Node(w)))) }
-	l, err := loop.New(p, loss, small.Config())
-	require.NoError(t, err)
-	_, err = l.Step(train.Batch{})
+	l := must(loop.New(p, loss, small.Config()))
+	_, err := l.Step(train.Batch{})
 	require.ErrorContains(t, err,
 		"train: step 1: gradient of w: got a norm of +Inf, which is not finite; it began with ÷")
 	require.ErrorIs(t, err, train.ErrNotFinite)
@@ -55,10 +53,8 @@ func TestOverflowingNormStopsTheRun(t *testing.T) {
 // loss changes, not even by weight decay.
 func TestParametersTheLossDoesNotDependOnAreLeftAlone(t *testing.T) {
 	m := small.New(t, tensor.Float64, 1, 0)
-	absent, err := m.Params.Scope("absent").Param("weight", layers.Constant(1), 2, 2)
-	require.NoError(t, err)
-	dangling, err := m.Params.Scope("dangling").Param("weight", layers.Constant(1), 2, 2)
-	require.NoError(t, err)
+	absent := must(m.Params.Scope("absent").Param("weight", layers.Constant(1), 2, 2))
+	dangling := must(m.Params.Scope("dangling").Param("weight", layers.Constant(1), 2, 2))
 	loss := func(b *layers.Build) (*G.Node, error) {
 		if _, err := graph.Scale(b.Node(dangling), 2); err != nil {
 			return nil, err
@@ -67,8 +63,7 @@ func TestParametersTheLossDoesNotDependOnAreLeftAlone(t *testing.T) {
 	}
 	c := small.Config()
 	c.Solver.WeightDecay = 0.5
-	l, err := loop.New(m.Params, loss, c)
-	require.NoError(t, err)
+	l := must(loop.New(m.Params, loss, c))
 	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), small.Batches(1)))
 	for i, p := range []layers.Param{absent, dangling} {
 		require.Equal(t, []float64{1, 1, 1, 1}, p.Value().Float64s(), i)
@@ -84,8 +79,7 @@ func TestParametersTheLossDoesNotDependOnAreLeftAlone(t *testing.T) {
 // sumLoss is Σ op(w + v, x), whose two parameters have one gradient.
 func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*loop.Loop, []layers.Param) {
 	p, w := weights(t, "w", 1, 2)
-	v, err := p.Scope("").Param("v", layers.Constant(1), 2)
-	require.NoError(t, err)
+	v := must(p.Scope("").Param("v", layers.Constant(1), 2))
 	loss := func(b *layers.Build) (*G.Node, error) {
 		x, err := b.InputOf(tensor.Float64, "x", 2), b.Err()
 		if err != nil {
@@ -99,8 +93,7 @@ func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*loop.Loop
 	}
 	c := small.Config()
 	c.Solver.Name, c.Schedule, c.ClipNorm = train.SGD, train.ConstantRate(1), 5
-	l, err := loop.New(p, loss, c)
-	require.NoError(t, err)
+	l := must(loop.New(p, loss, c))
 	return l, []layers.Param{w, v}
 }
 

@@ -21,12 +21,10 @@ func block(t *testing.T, markdown, language string) string {
 
 // TestReadmeProgram builds and runs the first Go block of the README as it stands.
 func TestReadmeProgram(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
+	readme := must(os.ReadFile("../README.md"))
 	path := filepath.Join(t.TempDir(), "main.go")
 	require.NoError(t, os.WriteFile(path, []byte(block(t, string(readme), "go")), 0o644))
-	formatted, err := exec.Command("gofmt", "-l", path).Output()
-	require.NoError(t, err)
+	formatted := must(exec.Command("gofmt", "-l", path).Output())
 	require.Empty(t, formatted, "not in gofmt's form")
 	printed, err := exec.Command("go", "run", path).CombinedOutput()
 	require.NoError(t, err, "%s", printed)

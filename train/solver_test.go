@@ -100,8 +100,7 @@ func TestTenStepsAsPyTorch(t *testing.T) {
 // tensors the state has beside the number of steps.
 func (p *problem) checkSteps(t *testing.T, file *golden.File, name string, c train.SolverConfig, tol float64) (entries int) {
 	params := p.start()
-	solver, err := c.New(params)
-	require.NoError(t, err)
+	solver := must(c.New(params))
 	for n := range solverSteps {
 		p.step(t, solver, params, n)
 		for i, param := range params {
@@ -136,8 +135,7 @@ func TestRestoredSolverGivesTheSameBits(t *testing.T) {
 	eachSolver(t, func(t *testing.T, _ string, c train.SolverConfig, dtype tensor.Dtype) {
 		p, _ := loadProblem(t, dtype)
 		params := p.start()
-		solver, err := c.New(params)
-		require.NoError(t, err)
+		solver := must(c.New(params))
 		for n := range solverSteps / 2 {
 			p.step(t, solver, params, n)
 		}
@@ -145,8 +143,7 @@ func TestRestoredSolverGivesTheSameBits(t *testing.T) {
 		for i, param := range params {
 			twinParams[i] = train.Param{Name: param.Name, Value: param.Value.Clone().(*tensor.Dense)}
 		}
-		twin, err := c.New(twinParams)
-		require.NoError(t, err)
+		twin := must(c.New(twinParams))
 		restore(twin, solver)
 		for n := solverSteps / 2; n < solverSteps; n++ {
 			p.step(t, solver, params, n)
@@ -155,8 +152,7 @@ func TestRestoredSolverGivesTheSameBits(t *testing.T) {
 		require.Equal(t, bits(t, params), bits(t, twinParams))
 
 		if len(maps.Collect(solver.State())) > 0 { // and a solver that lost its state takes other steps
-			lost, err := c.New(p.start())
-			require.NoError(t, err)
+			lost := must(c.New(p.start()))
 			p.step(t, lost, twinParams, solverSteps-1)
 			p.step(t, solver, params, solverSteps-1)
 			require.NotEqual(t, bits(t, params), bits(t, twinParams))

@@ -13,6 +13,14 @@ import (
 	"attention/train/loop"
 )
 
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // TestStepIsTheLoops trains one model by Step and one by Loop: equal losses and
 // parameters, bit for bit, with dropout and clipping.
 func TestStepIsTheLoops(t *testing.T) {
@@ -20,18 +28,13 @@ func TestStepIsTheLoops(t *testing.T) {
 	c.ClipNorm, c.Seed = 0.5, 3
 	c.Schedule = train.ScheduleConfig{Schedule: train.CosineLR{Peak: 0.1, WarmupSteps: 2, Steps: 9}}
 	one, other := small.New(t, tensor.Float32, 1, 0.3), small.New(t, tensor.Float32, 1, 0.3)
-	l, err := loop.New(one.Params, one.Loss, c)
-	require.NoError(t, err)
+	l := must(loop.New(one.Params, one.Loss, c))
 	b := layers.NewBuild(other.Params, layers.Train)
-	loss, err := other.Loss(b)
-	require.NoError(t, err)
-	step, err := train.NewStep(b, loss, c.StepConfig)
-	require.NoError(t, err)
+	loss := must(other.Loss(b))
+	step := must(train.NewStep(b, loss, c.StepConfig))
 	for n := range uint64(5) {
-		want, err := l.Step(small.Batch(n))
-		require.NoError(t, err)
-		got, err := step.Run(small.Batch(n).Inputs)
-		require.NoError(t, err)
+		want := must(l.Step(small.Batch(n)))
+		got := must(step.Run(small.Batch(n).Inputs))
 		require.Equal(t, want.Loss, got)
 	}
 	for name, want := range one.Params.All() {
@@ -47,8 +50,7 @@ func TestBatchTokens(t *testing.T) {
 	for _, tokens := range []int{0, 1e15} {
 		c.BatchTokens = tokens
 		l := small.New(t, tensor.Float32, 1, 0).Loop(t, c)
-		s, err := l.Step(small.Batch(1), small.Batch(2))
-		require.NoError(t, err)
+		s := must(l.Step(small.Batch(1), small.Batch(2)))
 		require.Equal(t, tokens > 0, s.TokensPerSecond > 1e12, s.TokensPerSecond)
 	}
 	c.BatchTokens = -1
@@ -59,14 +61,10 @@ func TestBatchTokens(t *testing.T) {
 func TestStepOfAnEvalGraph(t *testing.T) {
 	m := small.New(t, tensor.Float64, 1, 0.5)
 	b := layers.NewBuild(m.Params, layers.Eval)
-	loss, err := m.Loss(b)
-	require.NoError(t, err)
-	step, err := train.NewStep(b, loss, small.Config().StepConfig)
-	require.NoError(t, err)
-	before, err := step.Run(small.Batch(1).Inputs)
-	require.NoError(t, err)
-	after, err := step.Run(small.Batch(1).Inputs)
-	require.NoError(t, err)
+	loss := must(m.Loss(b))
+	step := must(train.NewStep(b, loss, small.Config().StepConfig))
+	before := must(step.Run(small.Batch(1).Inputs))
+	after := must(step.Run(small.Batch(1).Inputs))
 	require.Less(t, after, before)
 }
 
@@ -76,8 +74,7 @@ func TestStepRefuses(t *testing.T) {
 	x := b.Input("x", 1)
 	loss := b.Of(G.Sum(b.Of(G.HadamardProd(b.Node(w), x))))
 	c := train.StepConfig{Schedule: train.ConstantRate(1)}
-	step, err := train.NewStep(b, loss, c)
-	require.NoError(t, err)
+	step := must(train.NewStep(b, loss, c))
 	one := small.Vector(1)
 	for _, r := range []struct {
 		name   string
@@ -93,7 +90,7 @@ func TestStepRefuses(t *testing.T) {
 	}
 	require.Equal(t, []float64{3}, w.Value().Data())
 
-	_, err = train.NewStep(nil, loss, c)
+	_, err := train.NewStep(nil, loss, c)
 	require.EqualError(t, err, "train: step: got no build, want one of layers.NewBuild")
 	_, err = train.NewStep(b, nil, c)
 	require.EqualError(t, err, "train: train graph: loss: got nil, want a node")

@@ -25,8 +25,7 @@ func TestBestInACheckpoint(t *testing.T) {
 		require.NoError(t, l.Run(context.Background(), &small.Walk{Numbers: numbers}, small.AtZero()))
 		path = filepath.Join(dir, "checkpoint")
 		require.NoError(t, checkpoint.Save(l, path, &small.Walk{At: 3}))
-		f, err := safetensors.ReadFile(path)
-		require.NoError(t, err)
+		f = must(safetensors.ReadFile(path))
 		return path, f
 	}
 	names := func(f *safetensors.File) (all []string) {
@@ -70,8 +69,7 @@ func TestBestInACheckpoint(t *testing.T) {
 	require.Equal(t, 2.0, best, "it may be forgotten")
 
 	_, p := small.Walker(t, loop.Config{Steps: 1})
-	_, err := checkpoint.Read(kept, p)
-	require.NoError(t, err)
+	must(checkpoint.Read(kept, p))
 	require.Equal(t, 3.0, small.Place(p), "the last ones")
 
 	l, _ := small.Walker(t, loop.Config{Steps: 4, KeepBest: true})
@@ -109,7 +107,6 @@ func TestBestOfALargerModel(t *testing.T) {
 	require.Equal(t, last, small.Bits(twin.Values()))
 	require.NoError(t, l.UseBest())
 	require.Equal(t, best, small.Bits(twin.Values()))
-	_, err := checkpoint.Read(path, twin.Params)
-	require.NoError(t, err)
+	must(checkpoint.Read(path, twin.Params))
 	require.Equal(t, last, small.Bits(twin.Values()))
 }

@@ -32,12 +32,11 @@ func TestBuffersOfPyTorch(t *testing.T) {
 		layer  layers.AttentionConfig
 		layout layers.Layout
 	}{
-		{class: "causal", config: `{"d_in": 5, "d_out": 6, "context_length": 4}`,
-			layer: chapter.Causal(5, 6), layout: layers.Book},
-		{class: "multi_head_wrapper", config: `{"d_in": 5, "d_out": 6, "context_length": 4, "num_heads": 3}`,
-			layer: chapter.MultiHeadWrapper(5, 6, 3), layout: layers.PerHead},
-		{class: "multi_head", config: `{"d_in": 5, "d_out": 6, "context_length": 4, "num_heads": 3}`,
-			layer: chapter.MultiHead(5, 6, 3), layout: layers.Book},
+		{"causal", `{"d_in": 5, "d_out": 6, "context_length": 4}`, chapter.Causal(5, 6), layers.Book},
+		{"multi_head_wrapper", `{"d_in": 5, "d_out": 6, "context_length": 4, "num_heads": 3}`,
+			chapter.MultiHeadWrapper(5, 6, 3), layers.PerHead},
+		{"multi_head", `{"d_in": 5, "d_out": 6, "context_length": 4, "num_heads": 3}`, chapter.MultiHead(5, 6, 3),
+			layers.Book},
 	}
 	x := tensor.New(tensor.WithShape(1, 4, 5), tensor.WithBacking(tensor.Random(tensor.Float64, 20)))
 	params, states, arguments := make([]*layers.Params, len(rows)), make([]map[string]*tensor.Dense, len(rows)), []string{}
@@ -45,10 +44,8 @@ func TestBuffersOfPyTorch(t *testing.T) {
 	out := func(class string) string { return filepath.Join(dir, class+"-out") }
 	for i, row := range rows {
 		params[i] = layers.NewParams(tensor.Float64, 7)
-		l, err := layers.NewAttention(params[i].Scope(""), withContext(row.layer, 4))
-		require.NoError(t, err)
-		states[i], err = l.State(row.layout)
-		require.NoError(t, err)
+		l := must(layers.NewAttention(params[i].Scope(""), withContext(row.layer, 4)))
+		states[i] = must(l.State(row.layout))
 		in, sent := filepath.Join(dir, row.class), maps.Clone(states[i])
 		sent["x"] = x
 		require.NoError(t, checkpoint.WriteTensors(in, sent, nil))
@@ -63,24 +60,21 @@ func TestBuffersOfPyTorch(t *testing.T) {
 			delete(got, "output")
 			require.Equal(t, states[i], got)
 			q := layers.NewBlankParams(tensor.Float64)
-			m, err := layers.NewAttention(q.Scope(""), withContext(row.layer, 4))
-			require.NoError(t, err)
+			m := must(layers.NewAttention(q.Scope(""), withContext(row.layer, 4)))
 			require.NoError(t, m.SetState(row.layout, got))
 			require.Equal(t, maps.Collect(params[i].All()), maps.Collect(q.All()))
 			require.NoError(t, checkpoint.WriteTensors(out(row.class), got, nil))
 			q = layers.NewBlankParams(tensor.Float64)
 			m, err = layers.NewAttention(q.Scope(""), withContext(row.layer, 0)) // any length
 			require.NoError(t, err)
-			_, err = checkpoint.ReadParams(out(row.class), q)
-			require.NoError(t, err)
+			must(checkpoint.ReadParams(out(row.class), q))
 
 			b := layers.NewBuild(q, layers.Eval)
 			input := b.Input("x", 1, 4, 5)
 			y := b.Of(m.Forward(b, input))
 			require.NoError(t, b.Err())
 			require.NoError(t, gorgonia.Let(input, x))
-			vm, err := machine.New(y)
-			require.NoError(t, err)
+			vm := must(machine.New(y))
 			require.NoError(t, vm.RunAll())
 			golden.Close(t, "output", want.Float64s(), y.Value().Data().([]float64), 1e-12, 1e-12)
 		})
@@ -108,25 +102,21 @@ func TestReadParamsChecksBuffers(t *testing.T) {
 		{length: 2, name: "mask", shape: []int{2, 2}, mask: []float32{0, 1, 0, 0}, wantErr: "unknown mask"},
 	} {
 		p := layers.NewParams(tensor.Float32, 1)
-		_, err := layers.NewAttention(p.Scope("attn"), withContext(chapter.Causal(3, 2), row.length))
-		require.NoError(t, err)
+		must(layers.NewAttention(p.Scope("attn"), withContext(chapter.Causal(3, 2), row.length)))
 		state := maps.Collect(p.All())
 		state[row.name] = tensor.New(tensor.WithShape(row.shape...), tensor.WithBacking(row.mask))
 		require.NoError(t, checkpoint.WriteTensors(path, state, nil))
 		q := layers.NewBlankParams(tensor.Float32)
-		_, err = layers.NewAttention(q.Scope("attn"), withContext(chapter.Causal(3, 2), row.length))
-		require.NoError(t, err)
-		blank, err := json.Marshal(maps.Collect(q.All()))
-		require.NoError(t, err)
-		_, err = checkpoint.ReadParams(path, q)
+		must(layers.NewAttention(q.Scope("attn"), withContext(chapter.Causal(3, 2), row.length)))
+		blank := must(json.Marshal(maps.Collect(q.All())))
+		_, err := checkpoint.ReadParams(path, q)
 		if row.wantErr == "" {
 			require.NoError(t, err)
 			require.Equal(t, maps.Collect(p.All()), maps.Collect(q.All()))
 			continue
 		}
 		require.ErrorContains(t, err, row.wantErr)
-		after, err := json.Marshal(maps.Collect(q.All()))
-		require.NoError(t, err)
+		after := must(json.Marshal(maps.Collect(q.All())))
 		require.Equal(t, blank, after, "parameters changed")
 	}
 }

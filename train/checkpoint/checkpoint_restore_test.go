@@ -103,35 +103,30 @@ func TestRestoreRefusesWithoutChangingAnything(t *testing.T) {
 	c := small.Config()
 	c.About = map[string]string{"text": "novel", "width": "6"}
 	saver := small.New(t, tensor.Float64, 7, 0).Loop(t, c)
-	_, err := saver.Step(small.Batch(0))
-	require.NoError(t, err)
+	must(saver.Step(small.Batch(0)))
 	require.NoError(t, checkpoint.Save(saver, path, small.Texts(t)["random"]))
 
 	m, source := small.New(t, tensor.Float64, 8, 0), small.Texts(t)["random"]
 	l := m.Loop(t, c)
 	for n := range 3 {
-		_, err := l.Step(small.Batch(uint64(n)))
-		require.NoError(t, err)
-		_, err = source.Next()
-		require.NoError(t, err)
+		must(l.Step(small.Batch(uint64(n))))
+		must(source.Next())
 	}
 	// A checkpoint is the whole state of a loop.
 	snapshot := func() []byte {
 		require.NoError(t, checkpoint.Save(l, state, source))
-		bytes, err := os.ReadFile(state)
-		require.NoError(t, err)
+		bytes := must(os.ReadFile(state))
 		return bytes
 	}
 	before := snapshot()
 	for _, row := range append(tensorRefusals(t), metadataRefusals...) {
-		f, err := safetensors.ReadFile(path)
-		require.NoError(t, err)
+		f := must(safetensors.ReadFile(path))
 		row.spoil(f)
 		require.NoError(t, folder.WriteFile(bad, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
 		require.EqualError(t, small.Restore(l, bad, source), "train: checkpoint: "+bad+": "+row.want)
 		require.Equal(t, before, snapshot(), row.want)
 	}
-	err = small.Restore(l, filepath.Join(dir, "none"), source)
+	err := small.Restore(l, filepath.Join(dir, "none"), source)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, "train: checkpoint: ")
 	nowhere := filepath.Join(dir, "no", "such", "directory")
@@ -146,10 +141,8 @@ func TestRestoreRefusesWithoutChangingAnything(t *testing.T) {
 // tinyLoop has one parameter of three numbers.
 func tinyLoop(t *testing.T, c loop.Config) (*loop.Loop, layers.Param) {
 	p := layers.NewParams(tensor.Float64, 0)
-	w, err := p.Scope("").Param("w", layers.Constant(1), 3)
-	require.NoError(t, err)
-	l, err := loop.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Square(b.Node(w)))) }, c)
-	require.NoError(t, err)
+	w := must(p.Scope("").Param("w", layers.Constant(1), 3))
+	l := must(loop.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Square(b.Node(w)))) }, c))
 	return l, w
 }
 
@@ -159,14 +152,11 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 	c := small.Config()
 	c.About = map[string]string{`"sha256":"`: `"sha256":"` + strings.Repeat("0", 64) + `"`}
 	l, w := tinyLoop(t, c)
-	_, err := l.Step(train.Batch{})
-	require.NoError(t, err)
+	must(l.Step(train.Batch{}))
 	require.NoError(t, checkpoint.Save(l, path, small.Texts(t)["random"]))
-	whole, err := os.ReadFile(path)
-	require.NoError(t, err)
+	whole := must(os.ReadFile(path))
 	before := append([]float64{}, w.Value().Float64s()...)
-	_, err = l.Step(train.Batch{})
-	require.NoError(t, err)
+	must(l.Step(train.Batch{}))
 	requireDamaged := func(content []byte, what string, at int) {
 		require.NoError(t, os.WriteFile(path, content, 0o644))
 		err := small.Restore(l, path, nil)
@@ -192,8 +182,7 @@ func TestDamageErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	l, w := tinyLoop(t, small.Config())
 	require.NoError(t, checkpoint.Save(l, path, nil))
-	whole, err := os.ReadFile(path)
-	require.NoError(t, err)
+	whole := must(os.ReadFile(path))
 
 	require.NoError(t, os.WriteFile(path, whole[:len(whole)-1], 0o644))
 	require.ErrorContains(t, small.Restore(l, path, nil), `but the file holds only 79 bytes of data`)
@@ -212,8 +201,7 @@ func TestDamageErrors(t *testing.T) {
 
 	// Rewritten by another program: whole, but not sealed.
 	require.NoError(t, os.WriteFile(path, whole, 0o644))
-	f, err := safetensors.ReadFile(path)
-	require.NoError(t, err)
+	f := must(safetensors.ReadFile(path))
 	f.Metadata["more"] = "words"
 	require.NoError(t, safetensors.WriteFile(path, f))
 	require.ErrorIs(t, small.Restore(l, path, nil), checkpoint.ErrDamaged)
@@ -238,18 +226,16 @@ func TestRestoreOfAFileThatEnds(t *testing.T) {
 	path, bad := filepath.Join(dir, "whole"), filepath.Join(dir, "bad")
 	m := small.New(t, tensor.Float64, 7, 0)
 	l, source := m.Loop(t, small.Config()), small.Texts(t)["random"]
-	_, err := l.Step(small.Batch(0))
-	require.NoError(t, err)
+	must(l.Step(small.Batch(0)))
 	for _, to := range []string{path, bad} {
 		require.NoError(t, checkpoint.Save(l, to, source))
 	}
-	err = small.Restore(l, bad, cutting{source, bad})
+	err := small.Restore(l, bad, cutting{source, bad})
 	require.ErrorContains(t, err, "unexpected EOF")
 	_, err = l.Step(small.Batch(1))
 	const torn = "train: loop: got one whose checkpoint could not be read to its end, want it restored"
 	require.EqualError(t, err, torn)
 	require.EqualError(t, checkpoint.Save(l, bad, source), torn)
 	require.NoError(t, small.Restore(l, path, source))
-	_, err = l.Step(small.Batch(1))
-	require.NoError(t, err)
+	must(l.Step(small.Batch(1)))
 }

@@ -22,6 +22,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 func TestRestoredLoopGivesTheSameBits(t *testing.T) {
 	for name, c := range small.Runs() {
 		for order := range small.Texts(t) {
@@ -65,14 +73,12 @@ func TestRestoreGoesBack(t *testing.T) {
 	l := m.Loop(t, small.Config())
 	require.NoError(t, checkpoint.Save(l, path, nil))
 	start := small.Bits(m.Values())
-	e, err := l.Evaluate(context.Background(), small.Batches(2))
-	require.NoError(t, err)
+	e := must(l.Evaluate(context.Background(), small.Batches(2)))
 	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), nil))
 	trained := small.Bits(m.Values())
 	require.NoError(t, small.Restore(l, path, nil))
 	require.Equal(t, start, small.Bits(m.Values()))
-	again, err := l.Evaluate(context.Background(), small.Batches(2))
-	require.NoError(t, err)
+	again := must(l.Evaluate(context.Background(), small.Batches(2)))
 	require.Equal(t, e, again)
 	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), nil))
 	require.Equal(t, trained, small.Bits(m.Values()))
@@ -85,19 +91,15 @@ func TestCheckpointFile(t *testing.T) {
 	c.About = map[string]string{"model": `{"width": 6}`, "sha256": "of the text"}
 	m := small.New(t, tensor.Float32, 7, 0.3)
 	// A name that would be the solver's, were there no prefixes.
-	step, err := m.Params.Scope("solver").Param("step", layers.Constant(3), 1)
-	require.NoError(t, err)
+	step := must(m.Params.Scope("solver").Param("step", layers.Constant(3), 1))
 	l := m.Loop(t, c)
 	for n := range 2 {
-		_, err := l.Step(small.Batch(uint64(n)), small.Batch(7), small.Batch(8))
-		require.NoError(t, err)
+		must(l.Step(small.Batch(uint64(n)), small.Batch(7), small.Batch(8)))
 	}
 	source := small.Texts(t)["in order"]
-	_, err = source.Next()
-	require.NoError(t, err)
+	must(source.Next())
 	require.NoError(t, checkpoint.Save(l, path, source))
-	f, err := safetensors.ReadFile(path)
-	require.NoError(t, err)
+	f := must(safetensors.ReadFile(path))
 	require.Len(t, f.Tensors, 10+9+9+1)
 	for name, v := range m.Params.All() {
 		saved, ok := f.Get("params." + name)
@@ -130,14 +132,11 @@ func TestCheckpointFile(t *testing.T) {
 	require.Equal(t, []float32{3}, step.Value().Float32s())
 
 	// Equal loops give equal files, and nothing else is left beside them.
-	before, err := os.ReadFile(path)
-	require.NoError(t, err)
+	before := must(os.ReadFile(path))
 	require.NoError(t, checkpoint.Save(l, path, source))
-	after, err := os.ReadFile(path)
-	require.NoError(t, err)
+	after := must(os.ReadFile(path))
 	require.Equal(t, before, after)
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	entries := must(os.ReadDir(dir))
 	require.Len(t, entries, 1)
 }
 
@@ -147,11 +146,9 @@ func TestRestoredByAnotherProgram(t *testing.T) {
 	c := small.Runs()["all.adamw"]
 	c.Accumulate = 4
 	l := small.New(t, tensor.Float32, 7, 0.3).Loop(t, c)
-	_, err := l.Step(small.Batch(1), small.Batch(2), small.Batch(3), small.Batch(4))
-	require.NoError(t, err)
+	must(l.Step(small.Batch(1), small.Batch(2), small.Batch(3), small.Batch(4)))
 	require.NoError(t, checkpoint.Save(l, path, nil))
-	f, err := safetensors.ReadFile(path)
-	require.NoError(t, err)
+	f := must(safetensors.ReadFile(path))
 	for _, row := range []struct {
 		key, value string
 		want       checkpoint.Restored
@@ -163,8 +160,7 @@ func TestRestoredByAnotherProgram(t *testing.T) {
 		changed := &safetensors.File{Metadata: maps.Clone(f.Metadata), Tensors: f.Tensors}
 		small.SetState(changed, row.key, `"`+row.value+`"`)
 		require.NoError(t, folder.WriteFile(path, func(w io.Writer) error { return safetensors.WriteSealed(w, changed) }))
-		got, err := checkpoint.Restore(l, path, nil)
-		require.NoError(t, err)
+		got := must(checkpoint.Restore(l, path, nil))
 		require.Equal(t, &row.want, got)
 	}
 }
@@ -175,22 +171,19 @@ func TestReadCheckpoint(t *testing.T) {
 	c := small.Config()
 	c.About = map[string]string{"model": "small"}
 	l := saver.Loop(t, c)
-	_, err := l.Step(small.Batch(0))
-	require.NoError(t, err)
+	must(l.Step(small.Batch(0)))
 	require.NoError(t, checkpoint.Save(l, path, nil))
 	m := small.New(t, tensor.Float64, 8, 0)
-	got, err := checkpoint.Read(path, m.Params)
-	require.NoError(t, err)
+	got := must(checkpoint.Read(path, m.Params))
 	require.Equal(t, checkpoint.Checkpoint{Steps: 1, About: c.About}, got)
 	require.Equal(t, small.Bits(saver.Values()), small.Bits(m.Values()))
 
 	m = small.New(t, tensor.Float32, 8, 0)
 	before := small.Bits(m.Values())
-	_, err = checkpoint.Read(path, m.Params)
+	_, err := checkpoint.Read(path, m.Params)
 	require.ErrorContains(t, err, "train: checkpoint: "+path+": params.")
 	require.ErrorContains(t, err, " is float64 (11, 6), want float32 (11, 6)")
-	content, err := os.ReadFile(path)
-	require.NoError(t, err)
+	content := must(os.ReadFile(path))
 	content[len(content)-1] ^= 1
 	require.NoError(t, os.WriteFile(path, content, 0o644))
 	_, err = checkpoint.Read(path, m.Params)

@@ -35,18 +35,15 @@ func requireStopsAt(t *testing.T, folder string, want error, block, unblock func
 	}
 	c.Solver.Name = train.SGD
 	p := layers.NewParams(tensor.Float64, 0)
-	w, err := p.Scope("").Param("w", layers.Constant(1), 1<<19)
-	require.NoError(t, err)
-	l, err := loop.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Square(b.Node(w)))) }, c)
-	require.NoError(t, err)
+	w := must(p.Scope("").Param("w", layers.Constant(1), 1<<19))
+	l := must(loop.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Square(b.Node(w)))) }, c))
 	l.SaveTo(checkpoints)
-	err = l.Run(context.Background(), noInputs{small.Texts(t)["random"]}, nil)
+	err := l.Run(context.Background(), noInputs{small.Texts(t)["random"]}, nil)
 	unblock()
 	require.ErrorIs(t, err, want)
 	require.ErrorContains(t, err, "train: checkpoint after 6 steps: ")
 	require.Equal(t, 6, l.Steps())
-	entries, err := os.ReadDir(folder)
-	require.NoError(t, err)
+	entries := must(os.ReadDir(folder))
 	require.Len(t, entries, 3, "two checkpoints and the lock")
 	for _, steps := range []int{2, 4} {
 		require.NoError(t, small.Restore(l, checkpoints.Path(steps), small.Texts(t)["random"]))

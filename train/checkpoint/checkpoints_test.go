@@ -32,18 +32,16 @@ func TestOpenCheckpoints(t *testing.T) {
 		require.FileExists(t, filepath.Join(folder, name))
 	}
 	require.Empty(t, small.StepsIn(t, checkpoints))
-	found, err := checkpoints.Restore(small.New(t, tensor.Float32, 8, 0.3).Loop(t, small.Config()), nil)
-	require.NoError(t, err)
+	found := must(checkpoints.Restore(small.New(t, tensor.Float32, 8, 0.3).Loop(t, small.Config()), nil))
 	require.Nil(t, found)
 
-	_, err = checkpoint.Open(folder, checkpoint.Config{})
+	_, err := checkpoint.Open(folder, checkpoint.Config{})
 	require.ErrorIs(t, err, checkpoint.ErrInUse)
 	require.EqualError(t, err, fmt.Sprintf("train: checkpoints: %s: in use by another process (%d), want none",
 		filepath.Join(folder, "lock"), os.Getpid()))
 	require.NoError(t, checkpoints.Close())
 	checkpoints = small.OpenFolder(t, folder, checkpoint.Config{})
-	number, err := os.ReadFile(filepath.Join(folder, "lock"))
-	require.NoError(t, err)
+	number := must(os.ReadFile(filepath.Join(folder, "lock")))
 	require.Equal(t, strconv.Itoa(os.Getpid())+"\n", string(number))
 
 	steps, err := checkpoint.Steps(folder)
@@ -52,8 +50,7 @@ func TestOpenCheckpoints(t *testing.T) {
 	for _, n := range []int{300, 20} {
 		require.NoError(t, os.WriteFile(checkpoint.Path(folder, n), nil, 0o644))
 	}
-	steps, err = checkpoint.Steps(folder)
-	require.NoError(t, err)
+	steps = must(checkpoint.Steps(folder))
 	require.Equal(t, []int{20, 300}, steps)
 	require.Equal(t, filepath.Join(folder, "step-00000300.safetensors"), checkpoints.Path(300))
 	_, err = checkpoint.Steps(filepath.Join(folder, "none"))
@@ -81,8 +78,7 @@ func TestCheckpointsStayInTheirFolder(t *testing.T) {
 	require.NoError(t, os.WriteFile(target, []byte("theirs"), 0o644))
 	requireUntouched := func() {
 		t.Helper()
-		content, err := os.ReadFile(target)
-		require.NoError(t, err)
+		content := must(os.ReadFile(target))
 		require.Equal(t, "theirs", string(content))
 	}
 	link := func(name string) string {
@@ -151,8 +147,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	ends := small.Bits(m.Values())
 
 	damage := func(steps int) {
-		content, err := os.ReadFile(checkpoints.Path(steps))
-		require.NoError(t, err)
+		content := must(os.ReadFile(checkpoints.Path(steps)))
 		content[len(content)/2] ^= 16
 		require.NoError(t, os.WriteFile(checkpoints.Path(steps), content, 0o644))
 	}
@@ -178,8 +173,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	require.NoError(t, l.Run(context.Background(), source, nil))
 	require.Equal(t, ends, small.Bits(twin.Values()))
 	require.Equal(t, []int{4, 6, 8, 10}, small.StepsIn(t, checkpoints))
-	_, err = checkpoints.Restore(l, source)
-	require.NoError(t, err)
+	must(checkpoints.Restore(l, source))
 
 	for _, steps := range []int{4, 6, 8, 10} {
 		damage(steps)

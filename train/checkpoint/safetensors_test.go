@@ -28,13 +28,11 @@ func TestParamsSurviveAFile(t *testing.T) {
 		require.NotEqual(t, small.Bits(from.Values()), small.Bits(to.Values()))
 		metadata := map[string]string{"format": "pt", "vocabulary": "ab\n\"ü"}
 		require.NoError(t, checkpoint.WriteParams(path, from.Params, metadata))
-		got, err := checkpoint.ReadParams(path, to.Params)
-		require.NoError(t, err)
+		got := must(checkpoint.ReadParams(path, to.Params))
 		require.Equal(t, metadata, got)
 		require.Equal(t, small.Bits(from.Values()), small.Bits(to.Values()))
 
-		f, err := safetensors.ReadFile(path)
-		require.NoError(t, err)
+		f := must(safetensors.ReadFile(path))
 		var names []string
 		for _, t := range f.Tensors {
 			names = append(names, t.Name)
@@ -46,8 +44,7 @@ func TestParamsSurviveAFile(t *testing.T) {
 		require.Equal(t, want, names, "the parameters' own names in their order")
 
 		require.NoError(t, checkpoint.WriteParams(path, from.Params, nil))
-		got, err = checkpoint.ReadParams(path, to.Params)
-		require.NoError(t, err)
+		got = must(checkpoint.ReadParams(path, to.Params))
 		require.Empty(t, got)
 	}
 }
@@ -56,8 +53,7 @@ func TestReadParamsRefusesWithoutChangingAnything(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model.safetensors")
 	p := layers.NewParams(tensor.Float32, 1)
 	for _, name := range []string{"a", "b", "c"} {
-		_, err := p.Scope("").Param(name, layers.Constant(7), 2, 1)
-		require.NoError(t, err)
+		must(p.Scope("").Param(name, layers.Constant(7), 2, 1))
 	}
 	values := func() (all []float32) {
 		for _, v := range p.All() {
@@ -73,18 +69,17 @@ func TestReadParamsRefusesWithoutChangingAnything(t *testing.T) {
 		file []safetensors.Tensor
 		want string
 	}{
-		{file: nil, want: "missing a, b, c"},
-		{file: []safetensors.Tensor{good("a"), good("b")}, want: "missing c"},
-		{file: []safetensors.Tensor{good("a"), good("b"), good("c"), good("d"), good("solver.a")},
-			want: "unknown d, solver.a"},
-		{file: []safetensors.Tensor{good("a"), good("bb"), good("c")}, want: "missing b; unknown bb"},
-		{file: []safetensors.Tensor{good("a"), {Name: "b", Shape: []int{2}, Data: []float32{1, 2}}, good("c")},
-			want: "b is float32 (2), want float32 (2, 1)"},
-		{file: []safetensors.Tensor{{Name: "a", Shape: []int{2, 1}, Data: []float64{1, 2}}, good("b"),
+		{nil, "missing a, b, c"},
+		{[]safetensors.Tensor{good("a"), good("b")}, "missing c"},
+		{[]safetensors.Tensor{good("a"), good("b"), good("c"), good("d"), good("solver.a")}, "unknown d, solver.a"},
+		{[]safetensors.Tensor{good("a"), good("bb"), good("c")}, "missing b; unknown bb"},
+		{[]safetensors.Tensor{good("a"), {Name: "b", Shape: []int{2}, Data: []float32{1, 2}}, good("c")},
+			"b is float32 (2), want float32 (2, 1)"},
+		{[]safetensors.Tensor{{Name: "a", Shape: []int{2, 1}, Data: []float64{1, 2}}, good("b"),
 			{Name: "c", Data: []float32{1}}},
-			want: "a is float64 (2, 1), want float32 (2, 1), c is float32 (), want float32 (2, 1)"},
-		{file: []safetensors.Tensor{good("a"), {Name: "b", Shape: []int{2, 1}, Data: []bool{true, true}}, good("c")},
-			want: "b is bool (2, 1), want float32 (2, 1)"},
+			"a is float64 (2, 1), want float32 (2, 1), c is float32 (), want float32 (2, 1)"},
+		{[]safetensors.Tensor{good("a"), {Name: "b", Shape: []int{2, 1}, Data: []bool{true, true}}, good("c")},
+			"b is bool (2, 1), want float32 (2, 1)"},
 	} {
 		require.NoError(t, safetensors.WriteFile(path, &safetensors.File{Tensors: row.file}))
 		metadata, err := checkpoint.ReadParams(path, p)
@@ -99,30 +94,26 @@ func TestReadParamsRefusesWithoutChangingAnything(t *testing.T) {
 	// The order in the file does not matter.
 	reversed := []safetensors.Tensor{good("c"), good("a"), good("b")}
 	require.NoError(t, safetensors.WriteFile(path, &safetensors.File{Tensors: reversed}))
-	_, err = checkpoint.ReadParams(path, p)
-	require.NoError(t, err)
+	must(checkpoint.ReadParams(path, p))
 	require.Equal(t, []float32{1, 2, 1, 2, 1, 2}, values())
 }
 
 func TestWriteParamsRefuses(t *testing.T) {
 	dir := t.TempDir()
 	p := layers.NewParams(tensor.Float32, 1)
-	w, err := p.Scope("").Param("w", layers.Constant(7), 2, 3)
-	require.NoError(t, err)
-	err = checkpoint.WriteParams(filepath.Join(dir, "no", "directory"), p, nil)
+	w := must(p.Scope("").Param("w", layers.Constant(7), 2, 3))
+	err := checkpoint.WriteParams(filepath.Join(dir, "no", "directory"), p, nil)
 	require.ErrorContains(t, err, "train: parameters: "+filepath.Join(dir, "no", "directory")+": open ")
 	path := filepath.Join(dir, "model.safetensors")
 	require.NoError(t, checkpoint.WriteParams(path, p, nil))
-	before, err := os.ReadFile(path)
-	require.NoError(t, err)
+	before := must(os.ReadFile(path))
 
 	require.NoError(t, w.Value().T())
 	require.EqualError(t, checkpoint.WriteParams(path, p, nil),
 		"train: value of w: got a view or a column-major tensor of shape (3, 2), want contiguous row-major data")
 	_, err = checkpoint.ReadParams(path, p)
 	require.EqualError(t, err, "train: parameters: "+path+": w is float32 (2, 3), want a view of float32 (3, 2)")
-	after, err := os.ReadFile(path)
-	require.NoError(t, err)
+	after := must(os.ReadFile(path))
 	require.Equal(t, before, after)
 }
 
@@ -131,11 +122,9 @@ func TestWriteParamsRefuses(t *testing.T) {
 func TestChangedParamsAreNoticed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model.safetensors")
 	p := layers.NewParams(tensor.Float32, 1)
-	w, err := p.Scope("").Param("w", layers.Constant(7), 2, 3)
-	require.NoError(t, err)
+	w := must(p.Scope("").Param("w", layers.Constant(7), 2, 3))
 	require.NoError(t, checkpoint.WriteParams(path, p, map[string]string{"steps": "4"}))
-	whole, err := os.ReadFile(path)
-	require.NoError(t, err)
+	whole := must(os.ReadFile(path))
 	name := bytes.Index(whole, []byte("attention.sha256"))
 	for at := range whole {
 		if at >= name && at < name+len("attention.sha256") {
@@ -151,19 +140,17 @@ func TestChangedParamsAreNoticed(t *testing.T) {
 	}
 	whole[len(whole)-1] ^= 1
 	require.NoError(t, os.WriteFile(path, whole, 0o644))
-	_, err = checkpoint.ReadParams(path, p)
+	_, err := checkpoint.ReadParams(path, p)
 	require.ErrorIs(t, err, checkpoint.ErrDamaged)
 	require.ErrorContains(t, err, "train: parameters: "+path+": damaged: checksum: got ")
 }
 
 func TestWriteParamsTo(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	_, err := p.Scope("").Param("w", layers.Constant(7), 2, 3)
-	require.NoError(t, err)
+	must(p.Scope("").Param("w", layers.Constant(7), 2, 3))
 	path := filepath.Join(t.TempDir(), "model.safetensors")
 	require.NoError(t, checkpoint.WriteParams(path, p, nil))
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
+	want := must(os.ReadFile(path))
 	var b bytes.Buffer
 	require.NoError(t, checkpoint.WriteParamsTo(&b, p, nil))
 	require.Equal(t, want, b.Bytes())
@@ -192,8 +179,7 @@ func TestReadTensor(t *testing.T) {
 		{name: "mask", form: "bool (3)", want: []bool{true, false, true}},
 		{name: "last", form: "uint8 (1)", want: []uint8{255}},
 	} {
-		got, err := checkpoint.ReadTensor(path, row.name)
-		require.NoError(t, err)
+		got := must(checkpoint.ReadTensor(path, row.name))
 		require.Equal(t, row.form, fmt.Sprintf("%v %v", got.Dtype(), got.Shape()))
 		require.Equal(t, row.want, got.Data(), row.name)
 	}
@@ -221,8 +207,7 @@ func TestTensorsSurviveAFile(t *testing.T) {
 	}
 	metadata := map[string]string{"format": "pt"}
 	require.NoError(t, checkpoint.WriteTensors(path, tensors, metadata))
-	first, err := os.ReadFile(path)
-	require.NoError(t, err)
+	first := must(os.ReadFile(path))
 	got, gotMetadata, err := checkpoint.ReadTensors(path)
 	require.NoError(t, err)
 	require.Equal(t, metadata, gotMetadata)
@@ -232,13 +217,11 @@ func TestTensorsSurviveAFile(t *testing.T) {
 		require.Equal(t, want.Dtype(), got[name].Dtype(), name)
 		require.Equal(t, want.Shape(), got[name].Shape(), name)
 		require.Equal(t, want.Data(), got[name].Data(), name)
-		one, err := checkpoint.ReadTensor(path, name)
-		require.NoError(t, err)
+		one := must(checkpoint.ReadTensor(path, name))
 		require.Equal(t, want.Data(), one.Data(), name)
 	}
 	require.NoError(t, checkpoint.WriteTensors(path, got, gotMetadata))
-	second, err := os.ReadFile(path)
-	require.NoError(t, err)
+	second := must(os.ReadFile(path))
 	require.Equal(t, first, second, "the same bytes")
 
 	require.NoError(t, checkpoint.WriteTensors(path, nil, nil))
@@ -251,8 +234,7 @@ func TestTensorsSurviveAFile(t *testing.T) {
 func TestWrongTensorsAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tensors.safetensors")
 	x := tensor.New(tensor.WithShape(2, 3), tensor.WithBacking([]float32{1, 2, 3, 4, 5, 6}))
-	view, err := x.Slice(nil, tensor.S(0, 1))
-	require.NoError(t, err)
+	view := must(x.Slice(nil, tensor.S(0, 1)))
 	for _, c := range []struct {
 		tensors map[string]*tensor.Dense
 		wantErr string
@@ -270,7 +252,7 @@ func TestWrongTensorsAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, c.wantErr)
 		require.NoFileExists(t, path)
 	}
-	_, _, err = checkpoint.ReadTensors(path)
+	_, _, err := checkpoint.ReadTensors(path)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	empty := safetensors.File{Tensors: []safetensors.Tensor{{Name: "x", Shape: []int{0, 2}, Data: []float32{}}}}
 	require.NoError(t, safetensors.WriteFile(path, &empty))
@@ -293,10 +275,8 @@ func hugeFile(t *testing.T, header string, n int64) (path string) {
 func TestHugeFilesAreRefused(t *testing.T) {
 	const size = 1 << 42
 	p := layers.NewParams(tensor.Float32, 1)
-	w, err := p.Scope("").Param("w", layers.Constant(7), 2, 3)
-	require.NoError(t, err)
-	l, err := loop.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(b.Node(w)) }, small.Config())
-	require.NoError(t, err)
+	w := must(p.Scope("").Param("w", layers.Constant(7), 2, 3))
+	l := must(loop.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(b.Node(w)) }, small.Config()))
 	huge := fmt.Sprintf(`"w":{"dtype":"F32","shape":[%d],"data_offsets":[0,%d]}`, size/4, size)
 	seal := `"attention.sha256":"` + strings.Repeat("0", 64) + `"`
 	for _, row := range []struct{ header, want string }{
@@ -304,7 +284,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 		{header: `{"__metadata__":{` + seal + `},` + huge + `}`, want: "w is float32 (1099511627776), want float32 (2, 3)"},
 	} {
 		path := hugeFile(t, row.header, size)
-		_, err = checkpoint.ReadParams(path, p)
+		_, err := checkpoint.ReadParams(path, p)
 		require.EqualError(t, err, "train: parameters: "+path+": "+row.want)
 	}
 
@@ -312,7 +292,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 		seal + `},`
 	path := hugeFile(t, metadata+strings.Replace(huge, `"w"`, `"params.w"`, 1)+`}`, size)
 	const want = "params.w is float32 (1099511627776), want float32 (2, 3)"
-	_, err = checkpoint.Read(path, p)
+	_, err := checkpoint.Read(path, p)
 	require.EqualError(t, err, "train: checkpoint: "+path+": "+want)
 	require.ErrorContains(t, small.Restore(l, path, nil), "train: checkpoint: "+path+": ")
 	state := fmt.Sprintf(`"params.w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},`+
@@ -326,8 +306,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 func TestUnmadeParams(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model.safetensors")
 	made := layers.NewParams(tensor.Float32, 1)
-	_, err := made.Scope("").Param("a", layers.Constant(7), 2)
-	require.NoError(t, err)
+	must(made.Scope("").Param("a", layers.Constant(7), 2))
 	for _, p := range []*layers.Params{nil, new(layers.Params)} {
 		require.NoError(t, checkpoint.WriteParams(path, made, nil))
 		_, read := checkpoint.ReadParams(path, p)

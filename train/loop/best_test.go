@@ -55,8 +55,7 @@ func TestBestAndPatience(t *testing.T) {
 		require.Equal(t, c.numbers[c.ended-1], small.Place(p), "%s: the last ones until UseBest", c.reason)
 		require.NoError(t, l.UseBest(), c.reason)
 		require.Equal(t, lowest, small.Place(p), c.reason)
-		e, err := l.Evaluate(context.Background(), small.AtZero())
-		require.NoError(t, err)
+		e := must(l.Evaluate(context.Background(), small.AtZero()))
 		require.Equal(t, l.Best(), e, c.reason)
 	}
 }
@@ -79,8 +78,7 @@ func TestBestAndPatienceResume(t *testing.T) {
 					l, p := small.Walker(t, config)
 					l.SaveTo(checkpoints)
 					source := &small.Walk{Numbers: c.numbers}
-					found, err := checkpoints.Restore(l, source)
-					require.NoError(t, err)
+					found := must(checkpoints.Restore(l, source))
 					require.NotNil(t, found)
 					require.NoError(t, l.Run(context.Background(), source, small.AtZero()))
 					require.Equal(t, c.ended, l.Steps(), "stopped after %d", stop)
@@ -163,15 +161,13 @@ func TestBestRefuses(t *testing.T) {
 		want   string
 		config loop.Config
 	}{
-		{want: "Patience: got -1, want at least 0", config: loop.Config{Patience: -1, EvalEvery: 1}},
-		{want: "MinDelta: got -1, want a finite number of at least 0", config: loop.Config{MinDelta: -1, EvalEvery: 1}},
-		{want: "MinDelta: got NaN, want a finite number of at least 0",
-			config: loop.Config{Patience: 1, MinDelta: math.NaN(), EvalEvery: 1}},
-		{want: "MinDelta: got 0.5 with Patience=0, want 0", config: loop.Config{MinDelta: 0.5, EvalEvery: 1}},
-		{want: "Patience: got 2 with EvalEvery=0, want it with evaluations during the run",
-			config: loop.Config{Patience: 2}},
-		{want: "KeepBest: got true with EvalEvery=0, want it with evaluations during the run",
-			config: loop.Config{KeepBest: true}},
+		{"Patience: got -1, want at least 0", loop.Config{Patience: -1, EvalEvery: 1}},
+		{"MinDelta: got -1, want a finite number of at least 0", loop.Config{MinDelta: -1, EvalEvery: 1}},
+		{"MinDelta: got NaN, want a finite number of at least 0",
+			loop.Config{Patience: 1, MinDelta: math.NaN(), EvalEvery: 1}},
+		{"MinDelta: got 0.5 with Patience=0, want 0", loop.Config{MinDelta: 0.5, EvalEvery: 1}},
+		{"Patience: got 2 with EvalEvery=0, want it with evaluations during the run", loop.Config{Patience: 2}},
+		{"KeepBest: got true with EvalEvery=0, want it with evaluations during the run", loop.Config{KeepBest: true}},
 	} {
 		c.config.Steps, c.config.Schedule = 1, train.ConstantRate(1)
 		require.EqualError(t, c.config.Validate(), c.want)

@@ -33,14 +33,11 @@ func TestEvaluateIsTheMeanOverTokens(t *testing.T) {
 	}
 	l := small.New(t, tensor.Float64, 1, 0).Loop(t, small.Config())
 	for range 2 {
-		e, err := l.Evaluate(context.Background(), source)
-		require.NoError(t, err)
+		e := must(l.Evaluate(context.Background(), source))
 		require.Equal(t, loop.Evaluation{Step: 0, Loss: sum / float64(tokens), Tokens: tokens}, e)
 	}
-	_, err := l.Step(small.Batch(0))
-	require.NoError(t, err)
-	e, err := l.Evaluate(context.Background(), source)
-	require.NoError(t, err)
+	must(l.Step(small.Batch(0)))
+	e := must(l.Evaluate(context.Background(), source))
 	require.Equal(t, 1, e.Step)
 	require.NotEqual(t, sum/float64(tokens), e.Loss, "the evaluation graph sees the new values")
 }
@@ -51,11 +48,9 @@ func TestEvaluateSeesAWholeText(t *testing.T) {
 	for i := range ids {
 		ids[i] = i * i % small.Vocabulary
 	}
-	s, err := text.NewEpoch(ids, text.WindowConfig{Batch: small.BatchSize, Context: small.ContextLength})
-	require.NoError(t, err)
+	s := must(text.NewEpoch(ids, text.WindowConfig{Batch: small.BatchSize, Context: small.ContextLength}))
 	l := small.New(t, tensor.Float64, 1, 0).Loop(t, small.Config())
-	e, err := l.Evaluate(context.Background(), s)
-	require.NoError(t, err)
+	e := must(l.Evaluate(context.Background(), s))
 	require.Equal(t, len(ids)-1, e.Tokens)
 
 	// The same windows, each alone in a batch whose other rows do not count.
@@ -69,8 +64,7 @@ func TestEvaluateSeesAWholeText(t *testing.T) {
 		copy(targets[small.ContextLength:2*small.ContextLength], ids[start+1:])
 		alone.List = append(alone.List, small.TextBatch(inputs, targets))
 	}
-	a, err := l.Evaluate(context.Background(), alone)
-	require.NoError(t, err)
+	a := must(l.Evaluate(context.Background(), alone))
 	require.Equal(t, e.Tokens, a.Tokens)
 	require.InDelta(t, a.Loss, e.Loss, 1e-14) // another order of the sum
 }
@@ -106,10 +100,8 @@ func TestEvaluationGraphHasNoDropout(t *testing.T) {
 	with, without := small.New(t, tensor.Float64, 7, 0.5), small.New(t, tensor.Float64, 7, 0)
 	l := with.Loop(t, small.Config())
 	require.Len(t, with.Builds, 1)
-	e, err := l.Evaluate(context.Background(), small.Batches(2))
-	require.NoError(t, err)
-	want, err := without.Loop(t, small.Config()).Evaluate(context.Background(), small.Batches(2))
-	require.NoError(t, err)
+	e := must(l.Evaluate(context.Background(), small.Batches(2)))
+	want := must(without.Loop(t, small.Config()).Evaluate(context.Background(), small.Batches(2)))
 	require.Equal(t, want, e)
 
 	require.Len(t, with.Builds, 2)
@@ -131,8 +123,7 @@ func TestEvaluationGraphHasNoDropout(t *testing.T) {
 		}
 		require.Equal(t, mode == layers.Train, dropouts > 0)
 	}
-	_, err = l.Evaluate(context.Background(), small.Batches(2))
-	require.NoError(t, err)
+	must(l.Evaluate(context.Background(), small.Batches(2)))
 	require.Len(t, with.Builds, 2, "built once")
 }
 
@@ -140,8 +131,7 @@ func TestEvaluateNamesWhatIsWrong(t *testing.T) {
 	disk := errors.New("disk on fire")
 	m := small.New(t, tensor.Float64, 1, 0)
 	l := m.Loop(t, small.Config())
-	_, err := l.Step(small.Batch(0))
-	require.NoError(t, err)
+	must(l.Step(small.Batch(0)))
 	before := small.Bits(m.Values())
 	evaluate := func(s train.Source) error {
 		e, err := l.Evaluate(context.Background(), s)
@@ -151,7 +141,7 @@ func TestEvaluateNamesWhatIsWrong(t *testing.T) {
 	require.EqualError(t, evaluate(nil), "train: source to evaluate on: got nil, want one")
 	require.EqualError(t, evaluate(small.Batches(0)),
 		"train: evaluation after 1 steps: source: got no batch, want at least one")
-	err = evaluate(&small.List{List: small.Batches(1).List, End: disk})
+	err := evaluate(&small.List{List: small.Batches(1).List, End: disk})
 	require.EqualError(t, err, "train: evaluation after 1 steps: batch: disk on fire")
 	require.ErrorIs(t, err, disk)
 	require.EqualError(t, evaluate(&small.List{List: []train.Batch{{Inputs: small.Batch(0).Inputs}}}),
@@ -182,9 +172,8 @@ func TestRunBuildsTheEvaluationFirst(t *testing.T) {
 		}
 		return m.Loss(b)
 	}
-	l, err := loop.New(m.Params, loss, small.Config())
-	require.NoError(t, err)
-	err = l.Run(context.Background(), small.Batches(small.Steps), small.Batches(1))
+	l := must(loop.New(m.Params, loss, small.Config()))
+	err := l.Run(context.Background(), small.Batches(small.Steps), small.Batches(1))
 	require.EqualError(t, err, "train: eval graph: EOF")
 	require.Zero(t, l.Steps())
 	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), nil))
@@ -199,21 +188,18 @@ func infinite(n int) *tensor.Dense {
 // An evaluation that was cut short starts over, with a Resumable source.
 func TestEvaluationStartsOver(t *testing.T) {
 	ids := make([]int, 60)
-	s, err := text.NewEpoch(ids, text.WindowConfig{Batch: small.BatchSize, Context: small.ContextLength})
-	require.NoError(t, err)
+	s := must(text.NewEpoch(ids, text.WindowConfig{Batch: small.BatchSize, Context: small.ContextLength}))
 	l := small.New(t, tensor.Float64, 1, 0).Loop(t, small.Config())
-	want, err := l.Evaluate(context.Background(), s)
-	require.NoError(t, err)
+	want := must(l.Evaluate(context.Background(), s))
 	ctx, cancel := context.WithCancel(context.Background())
 	calls := 0
-	_, err = l.Evaluate(ctx, watchedResumable{s, func() {
+	_, err := l.Evaluate(ctx, watchedResumable{s, func() {
 		if calls++; calls == 3 {
 			cancel()
 		}
 	}})
 	require.ErrorIs(t, err, context.Canceled)
-	got, err := l.Evaluate(context.Background(), s)
-	require.NoError(t, err)
+	got := must(l.Evaluate(context.Background(), s))
 	require.Equal(t, want, got)
 }
 

@@ -91,8 +91,7 @@ func TestFrozenRunResumes(t *testing.T) {
 		_, l = frozenLoop(t, c, "tokens")
 		require.ErrorContains(t, small.Restore(l, path, source), "; output: lr_factor=3), want the loop's ", name)
 	}
-	f, err := safetensors.ReadFile(path)
-	require.NoError(t, err)
+	f := must(safetensors.ReadFile(path))
 	require.Equal(t, `["tokens.weight"]`, small.State(f, "frozen"))
 	small.SetState(f, "frozen", "1")
 	small.WriteSealed(t, path, f)

@@ -7,6 +7,7 @@ import (
 
 	"attention/graph"
 	fieldconfig "attention/internal/config"
+	"attention/internal/refusal"
 	"attention/internal/small"
 	"attention/train"
 	"attention/train/loop"
@@ -15,6 +16,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
 )
+
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
 
 func TestStepsMoveEveryParameter(t *testing.T) {
 	for _, solver := range []train.SolverConfig{
@@ -25,8 +34,7 @@ func TestStepsMoveEveryParameter(t *testing.T) {
 		c.Solver = solver
 		l := m.Loop(t, c)
 		before := m.Values()
-		first, err := l.Step(small.Batch(0))
-		require.NoError(t, err)
+		first := must(l.Step(small.Batch(0)))
 		require.Len(t, before, 9)
 		for name, now := range m.Values() {
 			change := 0.0
@@ -37,8 +45,7 @@ func TestStepsMoveEveryParameter(t *testing.T) {
 		}
 		last := first
 		for range 20 { // the same batch, learnt by heart
-			last, err = l.Step(small.Batch(0))
-			require.NoError(t, err)
+			last = must(l.Step(small.Batch(0)))
 		}
 		require.Less(t, last.Loss, first.Loss)
 		require.Equal(t, 21, l.Steps())
@@ -71,8 +78,7 @@ func TestEveryStepDrawsNewDropout(t *testing.T) {
 	l := m.Loop(t, small.Config())
 	seen := map[any]bool{}
 	for range 5 {
-		_, err := l.Step(small.Batch(0))
-		require.NoError(t, err)
+		must(l.Step(small.Batch(0)))
 		seen[m.Builds[0].DropoutKey().Value().Data()] = true
 	}
 	require.Len(t, seen, 5)
@@ -90,9 +96,8 @@ func TestNotFiniteLossStopsTheRun(t *testing.T) {
 		bad    float64
 		want   string
 	}{
-		{reason: "no number", bad: math.NaN(), want: "loss: got NaN, which is not finite; it began with output.bias"},
-		{reason: "the target is impossible", bad: math.Inf(-1),
-			want: "loss: got +Inf, which is not finite; it began with output.bias"},
+		{"no number", math.NaN(), "loss: got NaN, which is not finite; it began with output.bias"},
+		{"the target is impossible", math.Inf(-1), "loss: got +Inf, which is not finite; it began with output.bias"},
 	} {
 		calm, m := small.New(t, tensor.Float64, 7, 0.3), small.New(t, tensor.Float64, 7, 0.3)
 		calmLoop, l := calm.Loop(t, small.Config()), m.Loop(t, small.Config())
@@ -123,34 +128,29 @@ func TestStepRefusesWrongBatches(t *testing.T) {
 		spoil func(in train.Values)
 		want  string
 	}{
-		{name: "no targets", spoil: func(in train.Values) { delete(in, text.Targets) },
-			want: "batch: targets: got none, want int (3, 5)"},
-		{name: "nothing", spoil: func(in train.Values) { clear(in) },
-			want: "batch: inputs: got none, want int (3, 5)"},
-		{name: "another input", spoil: func(in train.Values) { in["mask"] = in[text.Inputs] },
-			want: `batch: mask: is no input of the loss, which has ["inputs" "targets"]`},
-		{name: "transposed", spoil: func(in train.Values) { in[text.Inputs] = small.Zeros(tensor.Int, 5, 3) },
-			want: "batch: inputs: got int (5, 3), want int (3, 5)"},
-		{name: "a vector", spoil: func(in train.Values) { in[text.Inputs] = small.Zeros(tensor.Int, 15) },
-			want: "batch: inputs: got int (15), want int (3, 5)"},
-		{name: "floats", spoil: func(in train.Values) { in[text.Targets] = small.Zeros(tensor.Float64, 3, 5) },
-			want: "batch: targets: got float64 (3, 5), want int (3, 5)"},
-		{name: "a target beyond the vocabulary",
-			spoil: func(in train.Values) { in[text.Targets].Ints()[4] = small.Vocabulary },
-			want:  "got 11 at 4, want 0 <= target < V=11"},
-		{name: "a negative id", spoil: func(in train.Values) { in[text.Inputs].Ints()[14] = -1 },
-			want: "got -1 at 14, want 0 <= id < V=11"},
-		{name: "no target that counts", spoil: func(in train.Values) { in[text.Targets].Memset(graph.IgnoreTarget) },
-			want: "got 15 times -100, want a target that counts"},
+		{"no targets", func(in train.Values) { delete(in, text.Targets) }, "batch: targets: got none, want int (3, 5)"},
+		{"nothing", func(in train.Values) { clear(in) }, "batch: inputs: got none, want int (3, 5)"},
+		{"another input", func(in train.Values) { in["mask"] = in[text.Inputs] },
+			`batch: mask: is no input of the loss, which has ["inputs" "targets"]`},
+		{"transposed", func(in train.Values) { in[text.Inputs] = small.Zeros(tensor.Int, 5, 3) },
+			"batch: inputs: got int (5, 3), want int (3, 5)"},
+		{"a vector", func(in train.Values) { in[text.Inputs] = small.Zeros(tensor.Int, 15) },
+			"batch: inputs: got int (15), want int (3, 5)"},
+		{"floats", func(in train.Values) { in[text.Targets] = small.Zeros(tensor.Float64, 3, 5) },
+			"batch: targets: got float64 (3, 5), want int (3, 5)"},
+		{"a target beyond the vocabulary", func(in train.Values) { in[text.Targets].Ints()[4] = small.Vocabulary },
+			"got 11 at 4, want 0 <= target < V=11"},
+		{"a negative id", func(in train.Values) { in[text.Inputs].Ints()[14] = -1 }, "got -1 at 14, want 0 <= id < V=11"},
+		{"no target that counts", func(in train.Values) { in[text.Targets].Memset(graph.IgnoreTarget) },
+			"got 15 times -100, want a target that counts"},
 	} {
 		m := small.New(t, tensor.Float64, 1, 0.1)
 		l := m.Loop(t, small.Config())
-		_, err := l.Step(small.Batch(0))
-		require.NoError(t, err)
+		must(l.Step(small.Batch(0)))
 		before := small.Bits(m.Values())
 		bad := small.Batch(1)
 		row.spoil(bad.Inputs)
-		_, err = l.Step(bad)
+		_, err := l.Step(bad)
 		require.ErrorContains(t, err, row.want, row.name)
 		require.ErrorContains(t, err, "train: step 2: ")
 		require.Equal(t, before, small.Bits(m.Values()))
@@ -161,37 +161,25 @@ func TestStepRefusesWrongBatches(t *testing.T) {
 }
 
 func TestConfigValidate(t *testing.T) {
-	require.NoError(t, small.Config().Validate())
-	for _, row := range []struct {
-		spoil      func(*loop.Config)
-		want, json string
-	}{
-		{spoil: func(c *loop.Config) { c.Steps = 0 },
-			want: "Steps: got 0, want at least 1", json: "steps: got 0, want at least 1"},
-		{spoil: func(c *loop.Config) { c.Accumulate = -1 },
-			want: "Accumulate: got -1, want at least 0", json: "accumulate: got -1, want at least 0"},
-		{spoil: func(c *loop.Config) { c.EvalEvery = -1 },
-			want: "EvalEvery: got -1, want at least 0", json: "eval_every: got -1, want at least 0"},
-		{spoil: func(c *loop.Config) { c.Solver.Name = "lion" },
-			want: `Solver.Name: got "lion", want one of sgd, adam, adamw, muon`,
-			json: `solver.name: got "lion", want one of sgd, adam, adamw, muon`},
-		{spoil: func(c *loop.Config) { c.Schedule = train.ScheduleConfig{} },
-			want: "Schedule: got none, want a constant, a cosine or a WSD schedule",
-			json: "schedule: got none, want a constant, a cosine or a WSD schedule"},
-		{spoil: func(c *loop.Config) { c.Schedule.Schedule = train.CosineLR{Peak: 1, WarmupSteps: 3, Steps: 3} },
-			want: "Schedule.WarmupSteps: got 3, want less than Steps=3",
-			json: "schedule.warmup_steps: got 3, want less than steps=3"},
-		{spoil: func(c *loop.Config) { c.ClipNorm = -1 },
-			want: "ClipNorm: got -1, want a finite number of at least 0",
-			json: "clip_norm: got -1, want a finite number of at least 0"},
-	} {
-		c := small.Config()
-		row.spoil(&c)
-		require.EqualError(t, c.Validate(), row.want)
-		require.EqualError(t, fieldconfig.JSON(c.Validate()), row.json)
+	cosine := func(c *loop.Config) { c.Schedule.Schedule = train.CosineLR{Peak: 1, WarmupSteps: 3, Steps: 3} }
+	rows := refusal.Rows{
+		{`{"steps": 0}`, "Steps: got 0, want at least 1"},
+		{`{"accumulate": -1}`, "Accumulate: got -1, want at least 0"},
+		{`{"eval_every": -1}`, "EvalEvery: got -1, want at least 0"},
+		{`{"solver": {"name": "lion"}}`, `Solver.Name: got "lion", want one of sgd, adam, adamw, muon`},
+		{func(c *loop.Config) { c.Schedule = train.ScheduleConfig{} },
+			"Schedule: got none, want a constant, a cosine or a WSD schedule"},
+		{cosine, "Schedule.WarmupSteps: got 3, want less than Steps=3"},
+		{`{"clip_norm": -1}`, "ClipNorm: got -1, want a finite number of at least 0"},
+	}
+	refusal.Check(t, small.Config(), "", rows, loop.Config.Validate)
+	refusal.Check(t, small.Config(), "train: ", rows, func(c loop.Config) error {
 		m := small.New(t, tensor.Float32, 1, 0)
 		_, err := loop.New(m.Params, m.Loss, c)
-		require.EqualError(t, err, "train: "+row.want)
-		require.Empty(t, m.Builds, "refused before anything is built")
-	}
+		require.Equal(t, err == nil, len(m.Builds) > 0, "refused before anything is built")
+		return err
+	})
+	c := small.Config()
+	cosine(&c)
+	require.EqualError(t, fieldconfig.JSON(c.Validate()), "schedule.warmup_steps: got 3, want less than steps=3")
 }

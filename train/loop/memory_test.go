@@ -18,8 +18,7 @@ func TestMemory(t *testing.T) {
 	weights := 8 * m.Params.Count()
 	memory := func(c loop.Config) train.Memory {
 		c.Steps, c.Schedule = 1, train.ConstantRate(1)
-		l, err := loop.New(m.Params, m.Loss, c)
-		require.NoError(t, err)
+		l := must(loop.New(m.Params, m.Loss, c))
 		return l.Memory()
 	}
 	adam := memory(loop.Config{})

@@ -152,8 +152,7 @@ func TestStoppedRunResumes(t *testing.T) {
 	run := func(stops bool) (shown small.Trail, ends map[string][]uint64) {
 		folder := t.TempDir()
 		for pass := 0; ; pass++ {
-			checkpoints, err := checkpoint.Open(folder, checkpoint.Config{Every: 4})
-			require.NoError(t, err)
+			checkpoints := must(checkpoint.Open(folder, checkpoint.Config{Every: 4}))
 			ctx, cancel := context.WithCancel(context.Background())
 			c := small.Config()
 			c.Accumulate, c.EvalEvery = 2, 2
@@ -173,10 +172,9 @@ func TestStoppedRunResumes(t *testing.T) {
 			}
 			l := m.Loop(t, c)
 			l.SaveTo(checkpoints)
-			found, err := checkpoints.Restore(l, source)
-			require.NoError(t, err)
+			found := must(checkpoints.Restore(l, source))
 			require.Equal(t, pass > 0, found != nil)
-			err = l.Run(ctx, source, eval)
+			err := l.Run(ctx, source, eval)
 			cancel()
 			require.NoError(t, checkpoints.Close())
 			if err == nil {
@@ -232,8 +230,7 @@ func TestFailedRunKeepsItsCheckpoints(t *testing.T) {
 		l.SaveTo(checkpoints)
 		require.EqualError(t, l.Run(context.Background(), small.Texts(t)["random"], nil), row.want, row.reason)
 		require.Equal(t, []int{2, 4}, small.StepsIn(t, checkpoints))
-		found, err := checkpoints.Restore(l, small.Texts(t)["random"])
-		require.NoError(t, err)
+		found := must(checkpoints.Restore(l, small.Texts(t)["random"]))
 		require.NotNil(t, found)
 		require.Equal(t, 4, l.Steps())
 	}

@@ -128,8 +128,7 @@ func TestHundredStepsOfGPTAsPyTorch(t *testing.T) {
 func trainGPTAsPyTorch(t *testing.T, name string, c layers.GPTConfig, dtype tensor.Dtype, tol float64) {
 	file := golden.Load(t, "torch/gpt_train.safetensors")
 	p := layers.NewParams(dtype, 0)
-	model, err := layers.NewGPT(p.Scope(""), c)
-	require.NoError(t, err)
+	model := must(layers.NewGPT(p.Scope(""), c))
 	for param, v := range p.All() {
 		require.NoError(t, p.Set(param, golden.Dense(dtype, file.Float64("weight."+param), v.Shape()...)))
 	}
@@ -138,18 +137,16 @@ func trainGPTAsPyTorch(t *testing.T, name string, c layers.GPTConfig, dtype tens
 		ids = append(ids, int(id))
 	}
 	shape := text.WindowConfig{Batch: 5, Context: 7}
-	source, err := text.NewCycle(ids, shape)
-	require.NoError(t, err)
+	source := must(text.NewCycle(ids, shape))
 	var losses []float64
-	l, err := loop.New(p, text.TokenLoss(model.Loss, shape), loop.Config{
+	l := must(loop.New(p, text.TokenLoss(model.Loss, shape), loop.Config{
 		Steps: 100, OnStep: func(s train.StepResult) { losses = append(losses, s.Loss) },
 		StepConfig: train.StepConfig{
 			ClipNorm: 1,
 			Solver:   train.SolverConfig{Beta1: 0.9, Beta2: 0.99, WeightDecay: 0.1, Decay: train.DecayMatrices},
 			Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: 1e-2, Floor: 1e-3, WarmupSteps: 10, Steps: 80}},
 		},
-	})
-	require.NoError(t, err)
+	}))
 	require.NoError(t, l.Run(context.Background(), source, nil))
 
 	prefix := fmt.Sprintf("%s.%v.", name, dtype)

@@ -23,15 +23,13 @@ import (
 // The change of a large matrix is estimated from a part of it, to a hundredth.
 func TestRecordEstimatesLargeChanges(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	w, err := p.Scope("").Param("w", layers.Normal(0, 1), 300, 301)
-	require.NoError(t, err)
+	w := must(p.Scope("").Param("w", layers.Normal(0, 1), 300, 301))
 	loss := func(b *layers.Build) (*G.Node, error) {
 		x := b.Input("x", 300, 301)
 		return b.Of(graph.MSE(b.Node(w), x, graph.LossConfig{})), b.Err()
 	}
-	l, err := loop.New(p, loss, loop.Config{Steps: 1, StepConfig: train.StepConfig{
-		Solver: train.SolverConfig{Name: train.SGD}, Schedule: train.ConstantRate(1000)}})
-	require.NoError(t, err)
+	l := must(loop.New(p, loss, loop.Config{Steps: 1, StepConfig: train.StepConfig{
+		Solver: train.SolverConfig{Name: train.SGD}, Schedule: train.ConstantRate(1000)}}))
 	folder := t.TempDir()
 	recordTo(t, l, folder, record.Config{Matrices: []record.Matrix{{Param: "w", Columns: 3}}})
 	before := append([]float32(nil), w.Value().Float32s()...)
@@ -61,14 +59,13 @@ func TestOpenRefuses(t *testing.T) {
 		want string
 		c    record.Config
 	}{
-		{want: `matrix "no": got no parameter of two axes, want one`,
-			c: record.Config{Matrices: []record.Matrix{{Param: "no"}}}},
-		{want: `matrix "tokens.weight": got it twice, want it once`,
-			c: record.Config{Matrices: []record.Matrix{{Param: "tokens.weight"}, {Param: "tokens.weight"}}}},
-		{want: "tensors: got 131089 numbers of a record, want at most 131072", c: record.Config{Probe: node(13, 10083, 1),
+		{`matrix "no": got no parameter of two axes, want one`, record.Config{Matrices: []record.Matrix{{Param: "no"}}}},
+		{`matrix "tokens.weight": got it twice, want it once`,
+			record.Config{Matrices: []record.Matrix{{Param: "tokens.weight"}, {Param: "tokens.weight"}}}},
+		{"tensors: got 131089 numbers of a record, want at most 131072", record.Config{Probe: node(13, 10083, 1),
 			Matrices: []record.Matrix{{Param: "tokens.weight", Rows: 2, Columns: 5}}}},
-		{want: "probe: got a node of other numbers, of another graph or nil, want one of floats of the build's",
-			c: record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
+		{"probe: got a node of other numbers, of another graph or nil, want one of floats of the build's",
+			record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
 				return record.Probe{Nodes: G.Nodes{b.InputOf(tensor.Int, "ids", 3)}}, nil
 			}}},
 	} {
@@ -106,8 +103,7 @@ func TestOpenRefuses(t *testing.T) {
 // is killed.
 func TestReadRefuses(t *testing.T) {
 	whole := t.TempDir()
-	_, err := recordedRun(t, whole, "", 0)
-	require.NoError(t, err)
+	must(recordedRun(t, whole, "", 0))
 	files := recordFiles(t, whole)
 	const line = `{"step":0,"params":[{"name":"w","norm":1,"change":null,"change_from_start":0,"gradient":null}]}` + "\n"
 	read := func(lines, tensors string) (*record.Recording, error) {
@@ -137,22 +133,20 @@ func TestReadRefuses(t *testing.T) {
 		require.ErrorContains(t, err, row.want)
 	}
 	for _, row := range []struct{ format, steps, want string }{
-		{format: "attention watch 9", steps: "[0]", want: `format: got "attention watch 9", want "attention watch 1"`},
-		{format: "attention watch 1", steps: "x", want: "steps: "},
-		{format: "attention watch 1", steps: "[2,1]", want: "steps: got [2 1], want 1 to 32 ascending ones"},
-		{format: "attention watch 1", steps: "[2,2]", want: "steps: got [2 2], want 1 to 32 ascending ones"},
-		{format: "attention watch 1", steps: "[]", want: "steps: got [], want 1 to 32 ascending ones"},
-		{format: "attention watch 1", steps: "[0,1,2]",
-			want: `tensor "probe.w": got float32 (2, 1), want float32 of 3 records`},
+		{"attention watch 9", "[0]", `format: got "attention watch 9", want "attention watch 1"`},
+		{"attention watch 1", "x", "steps: "},
+		{"attention watch 1", "[2,1]", "steps: got [2 1], want 1 to 32 ascending ones"},
+		{"attention watch 1", "[2,2]", "steps: got [2 2], want 1 to 32 ascending ones"},
+		{"attention watch 1", "[]", "steps: got [], want 1 to 32 ascending ones"},
+		{"attention watch 1", "[0,1,2]", `tensor "probe.w": got float32 (2, 1), want float32 of 3 records`},
 	} {
 		folder := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(folder, record.LinesFile), []byte(line), 0o644))
 		p := layers.NewParams(tensor.Float32, 1)
-		_, err := p.Scope("probe").Param("w", layers.Normal(0, 1), 2, 1)
-		require.NoError(t, err)
+		must(p.Scope("probe").Param("w", layers.Normal(0, 1), 2, 1))
 		require.NoError(t, checkpoint.WriteParams(filepath.Join(folder, record.TensorsFile), p,
 			map[string]string{"format": row.format, "steps": row.steps}))
-		_, err = record.Read(t.Context(), folder, nil)
+		_, err := record.Read(t.Context(), folder, nil)
 		require.ErrorContains(t, err, row.want)
 	}
 	w, err := read(files[0][:len(files[0])-9], files[1])

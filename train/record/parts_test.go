@@ -15,8 +15,7 @@ import (
 func TestQueryParts(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	add := func(name string, shape ...int) {
-		_, err := p.Scope("").Param(name, layers.Constant(0), shape...)
-		require.NoError(t, err)
+		must(p.Scope("").Param(name, layers.Constant(0), shape...))
 	}
 	add("bias", 3)
 	require.Empty(t, record.QueryParts(p, "query", record.Matrix{}), "no matrix")

@@ -20,6 +20,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // counter is a Resumable source of batches by their number.
 type counter struct{ at byte }
 
@@ -57,14 +65,12 @@ func recordConfig(t testing.TB, m *small.Model) record.Config {
 
 // recordTo makes a loop record to a folder until the test ends.
 func recordTo(t *testing.T, l *loop.Loop, folder string, c record.Config) {
-	w, err := record.Open(l, folder, c)
-	require.NoError(t, err)
+	w := must(record.Open(l, folder, c))
 	t.Cleanup(func() { w.Close() })
 }
 
 func readWatch(t *testing.T, folder string) *record.Recording {
-	w, err := record.Read(t.Context(), folder, nil)
-	require.NoError(t, err)
+	w := must(record.Read(t.Context(), folder, nil))
 	return w
 }
 
@@ -152,16 +158,14 @@ func recordedRun(t *testing.T, folder, from string, stop int) (*small.Model, err
 		}
 	}
 	l, source := m.Loop(t, c), &counter{}
-	w, err := record.Open(l, folder, recordConfig(t, m))
-	require.NoError(t, err)
+	w := must(record.Open(l, folder, recordConfig(t, m)))
 	defer w.Close()
-	saves, err := checkpoint.Open(filepath.Join(folder, "checkpoints"), checkpoint.Config{Every: 5, Keep: 99})
-	require.NoError(t, err)
+	saves := must(checkpoint.Open(filepath.Join(folder, "checkpoints"), checkpoint.Config{Every: 5, Keep: 99}))
 	defer saves.Close()
 	l.SaveTo(saves)
 	if from != "" {
 		require.NoError(t, small.Restore(l, filepath.Join(folder, "checkpoints", from), source))
-	} else if _, err = saves.Restore(l, source); err != nil {
+	} else if _, err := saves.Restore(l, source); err != nil {
 		return m, err
 	}
 	return m, l.Run(ctx, source, small.Batches(2))
@@ -170,8 +174,7 @@ func recordedRun(t *testing.T, folder, from string, stop int) (*small.Model, err
 // recordFiles returns the bytes of what a run has recorded.
 func recordFiles(t *testing.T, folder string) (files [2]string) {
 	for i, name := range []string{record.LinesFile, record.TensorsFile} {
-		content, err := os.ReadFile(filepath.Join(folder, name))
-		require.NoError(t, err)
+		content := must(os.ReadFile(filepath.Join(folder, name)))
 		files[i] = string(content)
 	}
 	return files
@@ -181,8 +184,7 @@ func recordFiles(t *testing.T, folder string) (files [2]string) {
 // records the same bytes as one that never stopped. Recording changes no bit of a run.
 func TestRecordResumes(t *testing.T) {
 	whole := t.TempDir()
-	m, err := recordedRun(t, whole, "", 0)
-	require.NoError(t, err)
+	m := must(recordedRun(t, whole, "", 0))
 	want := recordFiles(t, whole)
 	require.Equal(t, []int{0, 3, 6, 9, 12, 15, 18, 20}, readWatch(t, whole).Steps)
 
@@ -196,18 +198,16 @@ func TestRecordResumes(t *testing.T) {
 		folder := t.TempDir()
 		_, err := recordedRun(t, folder, "", stop)
 		require.ErrorIs(t, err, context.Canceled)
-		_, err = recordedRun(t, folder, "", 0)
-		require.NoError(t, err)
+		must(recordedRun(t, folder, "", 0))
 		require.Equal(t, want, recordFiles(t, folder), "stopped after %d steps", stop)
 	}
 	for _, row := range []struct {
 		reason, checkpoint string
 		spoil              func(lines string) string
 	}{
-		{reason: "killed while a line was written", checkpoint: "step-00000015.safetensors",
-			spoil: func(lines string) string { return lines[:len(lines)-20] }},
-		{reason: "from an older one", checkpoint: "step-00000005.safetensors",
-			spoil: func(lines string) string { return lines }},
+		{"killed while a line was written", "step-00000015.safetensors",
+			func(lines string) string { return lines[:len(lines)-20] }},
+		{"from an older one", "step-00000005.safetensors", func(lines string) string { return lines }},
 	} {
 		folder := t.TempDir()
 		require.NoError(t, os.CopyFS(folder, os.DirFS(whole)))
@@ -215,11 +215,10 @@ func TestRecordResumes(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(row.spoil(want[0])), 0o644))
 		_, err := record.Read(t.Context(), folder, nil)
 		require.NoError(t, err, row.reason)
-		_, err = recordedRun(t, folder, row.checkpoint, 0)
-		require.NoError(t, err)
+		must(recordedRun(t, folder, row.checkpoint, 0))
 		require.Equal(t, want, recordFiles(t, folder), row.reason)
 	}
-	_, err = recordedRun(t, whole, "step-00000005.safetensors", 7)
+	_, err := recordedRun(t, whole, "step-00000005.safetensors", 7)
 	require.ErrorIs(t, err, context.Canceled)
 	w := readWatch(t, whole)
 	require.Equal(t, []int{0, 3, 6}, w.Steps, "what came later is gone")
@@ -240,8 +239,7 @@ func TestRecordBeginsAnew(t *testing.T) {
 	folder := copied()
 	require.NoError(t, os.Remove(filepath.Join(folder, record.LinesFile)))
 	require.NoError(t, os.Remove(filepath.Join(folder, record.TensorsFile)))
-	_, err = recordedRun(t, folder, "", 0)
-	require.NoError(t, err)
+	must(recordedRun(t, folder, "", 0))
 	w := readWatch(t, folder)
 	require.Equal(t, []int{15, 18, 20}, w.Steps)
 	require.Equal(t, 15, w.Records[0].Step)
@@ -255,8 +253,7 @@ func TestRecordBeginsAnew(t *testing.T) {
 	l.SaveTo(saves)
 	require.NoError(t, l.Run(context.Background(), &counter{}, nil))
 	require.NoError(t, saves.Close())
-	_, err = recordedRun(t, older, "", 0)
-	require.NoError(t, err)
+	must(recordedRun(t, older, "", 0))
 	w = readWatch(t, older)
 	require.Equal(t, []int{10, 12, 15, 18, 20}, w.Steps)
 	require.Zero(t, w.Records[0].Params[0].ChangeFromStart)
@@ -271,8 +268,7 @@ func TestRecordBeginsAnew(t *testing.T) {
 	} {
 		folder, got := copied(), ""
 		path := filepath.Join(folder, row.name)
-		old, err := os.ReadFile(path)
-		require.NoError(t, err)
+		old := must(os.ReadFile(path))
 		if row.content == "" {
 			row.content = string(old[:len(old)-1])
 		}
@@ -285,8 +281,7 @@ func TestRecordBeginsAnew(t *testing.T) {
 		require.Contains(t, got, "; without this file the run resumes too")
 		require.NotContains(t, got, "\n")
 		require.NoError(t, os.Remove(path))
-		_, err = recordedRun(t, folder, "", 0)
-		require.NoError(t, err)
+		must(recordedRun(t, folder, "", 0))
 	}
 }
 
