@@ -47,6 +47,7 @@ func (p *Params) setFrozen(frozen bool, patterns []string) error {
 	if p.frozen == nil {
 		p.frozen = map[string]bool{}
 	}
+	p.version++
 	for _, name := range names {
 		p.frozen[name] = frozen
 	}

@@ -135,6 +135,7 @@ func (p *Params) addLoRA(c LoRAConfig) error {
 		}
 	}
 	p.lora = &c
+	p.version++
 	if p.frozen == nil {
 		p.frozen = map[string]bool{}
 	}

@@ -26,6 +26,8 @@ type Params struct {
 	start  start
 	frozen map[string]bool
 
+	version int // of what graphs are built over, beside the values
+
 	linear   map[string]linearMap // by the names of weights that may get an adapter
 	lora     *LoRAConfig          // resolved; nil without adapters
 	adapters map[string]adapter   // by the names of the weights that they add to

@@ -36,6 +36,7 @@ func (p *Params) Keep(name string, v *tensor.Dense) error {
 		return errorf(name, "got %s, want its elements row by row", dense.Form(v))
 	}
 	p.values[name] = v
+	p.version++
 	return nil
 }
 
@@ -43,6 +44,7 @@ func (p *Params) Keep(name string, v *tensor.Dense) error {
 // built afterwards can train them. Graphs that were built before keep what is stored; the memory of a file may leave
 // memory, until it is read again.
 func (p *Params) Widen() {
+	p.version++
 	for name, v := range p.values {
 		if p.Frozen(name) || v.Dtype() != graph.BF16 {
 			continue

@@ -24,6 +24,7 @@ var rooms = map[string]string{
 	"internal/about":       "",
 	"internal/kernel":      "",
 	"internal/expr":        "",
+	"internal/shapes":      `internal/dense`,
 	"internal/torchrand":   "",
 	"internal/safetensors": `internal/config internal/folder internal/mapped internal/oneline`,
 	"internal/gguf":        `internal/safetensors`,
@@ -49,8 +50,8 @@ var rooms = map[string]string{
 	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr`,
 	"graph/gradcheck":      `graph/machine internal/dense internal/expr`,
 	"graph/gradcases":      `graph graph/mask graph/gradcheck internal/dense internal/expr`,
-	"layers": `graph graph/mask internal/config internal/dense internal/expr internal/oneline
-		internal/pattern internal/torchrand`,
+	"layers": `graph graph/machine graph/mask internal/config internal/dense internal/expr internal/oneline
+		internal/pattern internal/shapes internal/torchrand`,
 	"layers/chapter": `layers graph graph/mask graph/machine internal/config internal/dense internal/expr
 		internal/oneline`,
 	"layers/gradcases": `layers layers/chapter graph graph/mask graph/gradcases graph/gradcheck`,

@@ -25,7 +25,6 @@ func (a *Arena) Bytes() (n int) {
 // reserve gives slabs the memory of the arena's. Where that is too small, no machine keeps the old memory: it is free
 // before the new is allocated.
 func (a *Arena) reserve(slabs []*slab) {
-	var all []*slab
 	for _, s := range slabs {
 		i := slices.IndexFunc(a.slabs, func(have *slab) bool { return have.dt == s.dt })
 		if i < 0 {
@@ -39,54 +38,18 @@ func (a *Arena) reserve(slabs []*slab) {
 			have.whole, have.size = nil, max(s.size, have.size+have.size/16)
 			have.whole = tensor.New(tensor.Of(s.dt), tensor.WithShape(have.size))
 		}
-		all = append(all, have)
-	}
-	for i, s := range slabs {
-		s.whole = all[i].whole
+		s.whole = have.whole
 	}
 }
 
-// placed is the value of a step, or the room that its op wants, in a buffer.
-type placed struct {
-	step   *step
-	buffer *buffer
-	from   int
-	room   bool
-}
-
-// lay gives the machine's values their places in the arena, unless they have them.
-func (m *Machine) lay() {
-	if m.laid {
-		return
-	}
-	m.arena.reserve(m.slabs)
-	for _, p := range m.places {
-		if s := p.step; p.room {
-			s.in[len(s.inputs)] = p.buffer.tensor(tensor.Shape{p.buffer.size}, 0)
-		} else {
-			s.into = p.buffer.tensor(s.shape, p.from)
-		}
-	}
-	m.laid = true
-}
-
-// release forgets all values that lie in the arena, also those that nodes are bound to.
+// release forgets the plan, whose ops may hold on to the memory, until the next run. The wanted nodes that are bound to
+// the memory have no value then.
 func (m *Machine) release() {
-	for i := range m.steps {
-		s := &m.steps[i]
-		s.value, s.seen = nil, nil
-		clear(s.in)
-	}
-	for _, p := range m.places {
-		if v := p.step.into; !p.room && v != nil {
-			if p.step.node.Value() == v {
-				bind(p.step.node, nil)
-			}
-			p.step.into = nil
+	for _, i := range m.wanted {
+		n := m.steps[i].node
+		if d, ok := n.Value().(*tensor.Dense); ok && m.Owns(d) && n.Op() != nil {
+			bind(n, nil)
 		}
 	}
-	for _, s := range m.slabs {
-		s.whole = nil
-	}
-	m.laid, m.ran = false, false
+	m.steps, m.wanted, m.slabs, m.ran = nil, nil, nil, false
 }

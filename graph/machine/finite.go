@@ -21,7 +21,9 @@ func (m *Machine) FindNotFinite() (*G.Node, error) {
 	if err := m.open(); err != nil {
 		return nil, err
 	}
-	m.lay()
+	if m.isStale() {
+		m.plan()
+	}
 	m.ran = false
 	back, err := m.setMode()
 	if err != nil {

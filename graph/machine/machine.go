@@ -59,12 +59,11 @@ import (
 
 // Machine computes nodes of one graph. It must not be used by several goroutines at once.
 type Machine struct {
-	steps     []step
-	wanted    []int // steps whose values the caller wants
+	nodes     G.Nodes // whose values the caller wants
+	steps     []step  // none until the next run, if the arena has grown
+	wanted    []int   // steps of nodes
 	gradients []gradient
 	slabs     []*slab
-	places    []placed // where its values lie there
-	laid      bool     // whether the steps have their memory
 	arena     *Arena
 	memory    Memory
 	graph     *graphNodes // of ForGraph
@@ -115,9 +114,9 @@ func (a *Arena) planned(wanted G.Nodes) (*Machine, error) {
 	if err := kernel.Err(); err != nil {
 		return nil, fmt.Errorf("machine: %w", err)
 	}
-	m := &Machine{gradients: gradientsOf(wanted), arena: a}
+	m := &Machine{nodes: wanted, gradients: gradientsOf(wanted), arena: a}
+	m.plan()
 	a.machines = append(a.machines, m)
-	m.plan(wanted)
 	return m, nil
 }
 
@@ -134,9 +133,8 @@ func (m *Machine) Run(ctx context.Context) error {
 		return errors.New("machine: context: got nil, want one")
 	}
 	if m.isStale() {
-		m.plan(m.wantedNodes())
+		m.plan()
 	}
-	m.lay()
 	m.ran = false
 	if m.graph != nil {
 		return m.runGraph(ctx)
@@ -219,7 +217,7 @@ func (m *Machine) Reset() {}
 
 // Close releases the planned memory. A closed machine does not run.
 func (m *Machine) Close() error {
-	m.steps, m.wanted, m.slabs, m.places, m.closed = nil, nil, nil, nil, true
+	m.steps, m.wanted, m.slabs, m.closed = nil, nil, nil, true
 	m.arena.machines = slices.DeleteFunc(m.arena.machines, func(other *Machine) bool { return other == m })
 	return nil
 }

@@ -15,22 +15,22 @@ type Memory struct {
 	Sum     int // if no two values shared memory
 }
 
-// planMemory returns places for the values of all steps whose ops overwrite their memory, and for
-// the rooms that ops want. Two steps share memory if no step reads the first one's value
+// planMemory gives every step whose op overwrites its memory a tensor of the arena to compute into, and one
+// for the room that it wants. Two steps share memory if no step reads the first one's value
 // once the second is computed.
-func planMemory(steps []step, wanted []int) ([]*slab, []placed, Memory) {
+func planMemory(a *Arena, steps []step, wanted []int) ([]*slab, Memory) {
 	p := memoryPlan{steps: steps, of: make([]*buffer, len(steps)), from: make([]int, len(steps))}
 	p.lastRead, p.lastView = lastReads(steps, wanted)
 	for i := range steps {
 		p.plan(i)
 	}
 	slabs := place(p.buffers)
+	a.reserve(slabs)
 	var m Memory
-	var places []placed
 	for i, b := range p.of {
 		s := &steps[i]
 		if b != nil {
-			places = append(places, placed{step: s, buffer: b, from: p.from[i]})
+			s.into = b.tensor(s.shape, p.from[i])
 		}
 		if b != nil && !s.view {
 			m.Sum += s.shape.TotalSize() * int(b.dt.Size())
@@ -38,14 +38,14 @@ func planMemory(steps []step, wanted []int) ([]*slab, []placed, Memory) {
 	}
 	for _, b := range p.buffers {
 		if b.roomOf != nil {
-			places = append(places, placed{step: b.roomOf, buffer: b, room: true})
+			b.roomOf.in[len(b.roomOf.inputs)] = b.tensor(tensor.Shape{b.size}, 0)
 			m.Sum += b.size * int(b.dt.Size())
 		}
 	}
 	for _, s := range slabs {
 		m.Planned += s.size * int(s.dt.Size())
 	}
-	return slabs, places, m
+	return slabs, m
 }
 
 // memoryPlan is which memory steps use.

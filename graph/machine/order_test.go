@@ -151,7 +151,7 @@ func TestOrderSavesMemory(t *testing.T) {
 	}
 	slices.Reverse(grads)
 	steps := stepsOf(grads)
-	_, _, got := planMemory(steps, nil)
+	_, got := planMemory(new(Arena), steps, nil)
 	require.Equal(t, 2*16*8, got.Planned, "the flow, and its Exp or the next one")
 }
 

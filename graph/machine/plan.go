@@ -13,32 +13,24 @@ import (
 type slicer interface{ IsSlice() tensor.Slice }
 
 // plan plans what a run computes, and where.
-func (m *Machine) plan(wanted G.Nodes) {
-	m.steps, m.wanted = rematerialize(stepsOf(wanted), wanted), nil
-	for i := range m.steps {
-		if !m.steps[i].again && slices.Contains(wanted, m.steps[i].node) {
-			m.wanted = append(m.wanted, i)
+func (m *Machine) plan() {
+	m.release()
+	steps, wanted := rematerialize(stepsOf(m.nodes), m.nodes), []int(nil)
+	for i := range steps {
+		if !steps[i].again && slices.Contains(m.nodes, steps[i].node) {
+			wanted = append(wanted, i)
 		}
 	}
-	m.slabs, m.places, m.memory = planMemory(m.steps, m.wanted)
-	m.laid = false
-	m.lay()
+	m.slabs, m.memory = planMemory(m.arena, steps, wanted)
+	m.steps, m.wanted = steps, wanted
 	m.findMapped()
 }
 
-// isStale reports whether gorgonia.UnsafeLet changed a slice since the machine was planned.
+// isStale reports whether the machine has no plan, or gorgonia.UnsafeLet changed a slice since it was planned.
 func (m *Machine) isStale() bool {
-	return slices.ContainsFunc(m.steps, func(s step) bool {
+	return len(m.steps) == 0 || slices.ContainsFunc(m.steps, func(s step) bool {
 		return s.slice != nil && s.node.Op().(slicer).IsSlice() != s.slice
 	})
-}
-
-// wantedNodes returns the nodes whose values the caller wants.
-func (m *Machine) wantedNodes() (wanted G.Nodes) {
-	for _, i := range m.wanted {
-		wanted = append(wanted, m.steps[i].node)
-	}
-	return wanted
 }
 
 // wantedGraph is the graph of what is wanted. It is a subgraph, since Gorgonia looks up nodes by an index that is

@@ -10,6 +10,25 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
+// Forget lets go of the values of the last run that lie outside of the machine's memory, and of the values that some
+// inputs are bound to. The wanted nodes have no value until the next run.
+func (m *Machine) Forget(inputs ...*G.Node) {
+	for i := range m.steps {
+		s := &m.steps[i]
+		if s.seen != nil {
+			s.seen, s.into = nil, nil
+		}
+		s.value = nil
+		clear(s.in[:len(s.inputs)])
+	}
+	for _, n := range slices.Concat(m.nodes, inputs) {
+		if n != nil && (n.Op() != nil || slices.Contains(inputs, n)) {
+			bind(n, nil)
+		}
+	}
+	m.ran = false
+}
+
 // Value returns the value of a node: of one whose value the machine keeps, its value of the last run; of an input, what
 // it is bound to. It is an error that names the node if the machine does not keep it. The next run overwrites it.
 func (m *Machine) Value(n *G.Node) (G.Value, error) {
@@ -25,13 +44,13 @@ func (m *Machine) Value(n *G.Node) (G.Value, error) {
 		}
 		return n.Value(), nil
 	}
-	i := slices.IndexFunc(m.wanted, func(i int) bool { return m.steps[i].node == n })
 	switch {
-	case i < 0:
+	case !slices.Contains(m.nodes, n):
 		return nil, fmt.Errorf("machine: the value of %v is not kept; "+
 			"keep it with gorgonia.Read, GraphConfig.KeepAll or machine.New", n)
 	case !m.ran:
 		return nil, fmt.Errorf("machine: %v has no value: no run, or the last one failed", n)
 	}
+	i := slices.IndexFunc(m.wanted, func(i int) bool { return m.steps[i].node == n })
 	return m.steps[m.wanted[i]].value, nil
 }

@@ -160,7 +160,10 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[*layers.Build]():  {func(w *world) any { return w.build }},
 	reflect.TypeFor[layers.Scope]():   {func(w *world) any { return w.scope() }},
 	reflect.TypeFor[*machine.Arena](): {func(*world) any { return new(machine.Arena) }},
-	reflect.TypeFor[*G.ExprGraph]():   {func(w *world) any { return w.build.Graph() }},
+	reflect.TypeFor[layers.Formula](): {func(*world) any {
+		return layers.Formula(func(b *layers.Build, in layers.Inputs) []*G.Node { return []*G.Node{in["x"]} })
+	}},
+	reflect.TypeFor[*G.ExprGraph](): {func(w *world) any { return w.build.Graph() }},
 	reflect.TypeFor[*apply.Layer](): {func(*world) any {
 		l, err := apply.Parse([]byte(`{"layer": "simple"}`))
 		if err != nil {

@@ -20,6 +20,7 @@ func dot[F kernel.Float](c call) *Op {
 	return computes(Loop, nil, func(out []F, in [][]F) {
 		x, y = in[0], in[1]
 		kernel.Parallel(len(sums), 4, part)
+		x, y = nil, nil
 		total := 0.0
 		for _, s := range sums {
 			total += s

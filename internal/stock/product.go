@@ -145,9 +145,10 @@ func (p *products[F]) run(c []F, in [][]F) {
 	each := float64(p.m) * float64(p.n) * float64(p.k) * float64(p.inner.n)
 	if each > 8*outerWork { // the kernel shares the work better
 		p.do(0, p.count)
-		return
+	} else {
+		kernel.Parallel(p.count, 1+int(outerWork/each), p.part)
 	}
-	kernel.Parallel(p.count, 1+int(outerWork/each), p.part)
+	p.a, p.b, p.c = nil, nil, nil
 }
 
 // do computes the products of the places [lo,hi) of the outer axes.

@@ -142,6 +142,7 @@ func computes[F kernel.Float](by By, inPlace []int, run func(y []F, x [][]F)) *O
 			x = append(x, dense.Floats[F](v))
 		}
 		run(dense.Floats[F](out), x)
+		clear(x) // the op holds on to no memory between runs
 	})
 }
 
@@ -154,6 +155,7 @@ func loops[F kernel.Float](inPlace []int, n, grain int, part func(y []F, x [][]F
 	return computes(Loop, inPlace, func(out []F, in [][]F) {
 		y, x = out, in
 		kernel.Parallel(n, grain, parts)
+		y, x = nil, nil
 	})
 }
 
