@@ -37,8 +37,7 @@ func TestALayerUsedTwice(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	l := must(layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 3, Out: 3, Bias: true}))
 	b := layers.NewBuild(p, layers.Train)
-	y := must(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3))))
-	must(l.Forward(b, y))
+	must(l.Forward(b, must(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3))))))
 	require.Len(t, b.Learnables(), 2)
 }
 
@@ -150,8 +149,7 @@ func TestABuildKeepsTheFirstError(t *testing.T) {
 	require.Same(t, first, b.Err())
 
 	// A layer that is given the scalar returns the cause, not an error of the scalar.
-	l := must(layers.NewNorm(p.Scope(""), layers.NormConfig{EmbedDim: 3}))
-	_, err := l.Forward(b, y)
+	_, err := must(layers.NewNorm(p.Scope(""), layers.NormConfig{EmbedDim: 3})).Forward(b, y)
 	require.Same(t, first, err)
 }
 

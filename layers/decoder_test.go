@@ -89,8 +89,7 @@ func TestDecoderCountOfLlama(t *testing.T) {
 	}
 	c := layers.DecoderConfig{VocabSize: 128_256, ContextLength: 131_072, NumLayers: 16,
 		Blocks: []layers.BlockConfig{block}, TieWordEmbeddings: true}
-	p := must(layers.Declare(layers.NewDecoder, c))
-	require.Equal(t, 1_235_814_400, p.Count(), "Llama-3.2-1B")
+	require.Equal(t, 1_235_814_400, must(layers.Declare(layers.NewDecoder, c)).Count(), "Llama-3.2-1B")
 }
 
 // The kinds of blocks repeat by the pattern: a token sees through a window of three in the third layer alone.

@@ -161,8 +161,7 @@ func TestGPTCacheTruncate(t *testing.T) {
 	for _, layer := range g.cache {
 		require.NoError(t, layer.Truncate(5))
 	}
-	got := must(g.run(chunkOf(ids, 7, 9), false))
-	require.InDeltaSlice(t, want, got, 1e-14)
+	require.InDeltaSlice(t, want, must(g.run(chunkOf(ids, 7, 9), false)), 1e-14)
 	require.ErrorContains(t, g.cache[1].Truncate(8), "KVCache: length: got 8, want 0 to 7")
 }
 

@@ -67,8 +67,7 @@ func rowGradients(t *testing.T, b *layers.Build, l rowLayer, x, dy *tensor.Dense
 	in := input(t, b, "x", x)
 	y := must(l.Forward(b, in))
 	wrt := append(G.Nodes{in}, b.Learnables()...)
-	grads := must(G.Backpropagate(G.Nodes{y}, G.Nodes{input(t, b, "dy", dy)}, wrt))
-	return append(G.Nodes{y}, grads...)
+	return append(G.Nodes{y}, must(G.Backpropagate(G.Nodes{y}, G.Nodes{input(t, b, "dy", dy)}, wrt))...)
 }
 
 // Gorgonia's tape machine computes what package machine does, also of the norms of queries and keys.

@@ -44,8 +44,7 @@ func TestDropout(t *testing.T) {
 
 	b = layers.NewBuild(params, layers.Eval)
 	x = input(t, b, "x", ones)
-	y := must(drop.Forward(b, x))
-	require.Same(t, x, y)
+	require.Same(t, x, must(drop.Forward(b, x)))
 	require.Nil(t, b.DropoutKey())
 }
 
@@ -74,6 +73,5 @@ func TestDropoutJSON(t *testing.T) {
 	var d layers.Dropout
 	require.NoError(t, json.Unmarshal([]byte(`{"p":0.1}`), &d))
 	require.Equal(t, layers.Dropout{P: 0.1}, d)
-	text := must(json.Marshal(d))
-	require.Equal(t, `{"p":0.1}`, string(text))
+	require.Equal(t, `{"p":0.1}`, string(must(json.Marshal(d))))
 }

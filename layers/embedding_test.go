@@ -90,8 +90,7 @@ func TestEmbeddingConfig(t *testing.T) {
 		var c layers.EmbeddingConfig
 		require.NoError(t, json.Unmarshal([]byte(text), &c))
 		require.Equal(t, want, c)
-		back := must(json.Marshal(c))
-		require.Equal(t, text, string(back))
+		require.Equal(t, text, string(must(json.Marshal(c))))
 		for _, p := range []*layers.Params{layers.NewParams(tensor.Float64, 1), layers.NewBlankParams(tensor.Float32)} {
 			require.NotNil(t, must(layers.NewEmbedding(p.Scope(""), c)))
 			require.Equal(t, []string{"weight (5, 3)"}, shapes(p))

@@ -79,8 +79,7 @@ func TestGPTCountOfGPT2(t *testing.T) {
 		{config: released(48, 1600, 25), want: 1_557_611_200},
 	} {
 		require.NoError(t, c.config.Validate())
-		p := must(layers.Declare(layers.NewGPT, c.config))
-		require.Equal(t, c.want, p.Count())
+		require.Equal(t, c.want, must(layers.Declare(layers.NewGPT, c.config)).Count())
 	}
 }
 
@@ -178,8 +177,7 @@ func TestGPTSeesNoLaterToken(t *testing.T) {
 	m, p := newGPT(t, tensor.Float64, tinyGPT())
 	logits := func(ids []int) []float64 {
 		b := layers.NewBuild(p, layers.Eval)
-		out := must(m.Forward(b, input(t, b, "ids", tensor.New(tensor.WithBacking(ids)))))
-		return values(t, out)[0]
+		return values(t, must(m.Forward(b, input(t, b, "ids", tensor.New(tensor.WithBacking(ids))))))[0]
 	}
 	whole := logits([]int{4, 9, 9, 0, 12})
 	changed := logits([]int{4, 9, 9, 1, 12})

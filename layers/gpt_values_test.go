@@ -220,8 +220,7 @@ func testModule(t *testing.T, c torchCase, make func(s layers.Scope) (module, er
 // run computes nodes of one graph.
 func run(t testing.TB, nodes ...*G.Node) {
 	t.Helper()
-	m := must(machine.New(nodes...))
-	require.NoError(t, m.RunAll())
+	require.NoError(t, must(machine.New(nodes...)).RunAll())
 }
 
 // number is the value of a scalar.

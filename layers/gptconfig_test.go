@@ -66,8 +66,7 @@ func TestGPTConfigMerges(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(c.text), &got))
 		require.Equal(t, c.want, got, c.reason)
 	}
-	text := must(json.Marshal(layers.GPTConfig{}))
-	require.Contains(t, string(text), `"activation_function":"gelu"`)
+	require.Contains(t, string(must(json.Marshal(layers.GPTConfig{}))), `"activation_function":"gelu"`)
 }
 
 // Any JSON is a config that comes back from its own JSON as it was, or an error.
@@ -86,8 +85,7 @@ func FuzzGPTConfig(f *testing.F) {
 		if json.Unmarshal(text, &c) != nil || c.Validate() != nil {
 			return
 		}
-		p := must(layers.Declare(layers.NewGPT, c))
-		require.Positive(t, p.Count())
+		require.Positive(t, must(layers.Declare(layers.NewGPT, c)).Count())
 		again := must(json.Marshal(c))
 		var back layers.GPTConfig
 		require.NoError(t, json.Unmarshal(again, &back))

@@ -107,8 +107,7 @@ func TestGPTInitializer(t *testing.T) {
 		require.NotContains(t, name, "c_attn.bias")
 	}
 	c.Bias, c.QKVBias = false, new(true)
-	only := must(layers.Declare(layers.NewGPT, c))
-	for name := range only.Shapes() {
+	for name := range must(layers.Declare(layers.NewGPT, c)).Shapes() {
 		require.Equal(t, strings.HasSuffix(name, "c_attn.bias"), strings.HasSuffix(name, ".bias"), name)
 	}
 

@@ -52,8 +52,7 @@ func TestInitialValuesArePyTorchs(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	first := func(seed int64) any {
 		p := layers.NewParams(tensor.Float64, seed)
-		w := must(p.Scope("").Param("w", layers.Normal(0, 1), 3, 5))
-		return w.Value().Data()
+		return must(p.Scope("").Param("w", layers.Normal(0, 1), 3, 5)).Value().Data()
 	}
 	require.Equal(t, first(1), first(1))
 	require.NotEqual(t, first(1), first(2))
@@ -63,8 +62,7 @@ func TestSeeds(t *testing.T) {
 func TestInits(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	values := func(name string, i layers.Init) []float64 {
-		w := must(p.Scope("").Param(name, i, 100, 100))
-		return w.Value().Data().([]float64)
+		return must(p.Scope("").Param(name, i, 100, 100)).Value().Data().([]float64)
 	}
 	require.Equal(t, make([]float64, 10000), values("zero", layers.Init{}))
 	for _, v := range values("constant", layers.Constant(-2.5)) {

@@ -223,8 +223,7 @@ func TestDecoderOfLinearLayers(t *testing.T) {
 	calls := b.LinearCalls("model.layers.[0-3].self_attn")
 	require.Len(t, calls, 3)
 	require.Equal(t, "model.layers.2.self_attn", calls[2].Path)
-	weights := must(calls[2].Weights())
-	require.Equal(t, tensor.Shape{2, 6, n, n}, weights.Shape())
+	require.Equal(t, tensor.Shape{2, 6, n, n}, must(calls[2].Weights()).Shape())
 	want := values(t, whole)[0]
 	cache := must(m.NewCache(graph.KVCacheConfig{Batch: 2}))
 	for from := 0; from < n; {

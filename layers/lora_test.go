@@ -50,8 +50,7 @@ func TestLoRAAsPyTorch(t *testing.T) {
 				require.NoError(t, b.Err())
 				wrt := append(G.Nodes{x}, b.Learnables()...)
 				require.Len(t, wrt, 1+strings.Count(strings.Join(names(p), " "), "lora"))
-				grads := must(G.Grad(loss, wrt...))
-				got := values(t, append(G.Nodes{y}, grads...)...)
+				got := values(t, append(G.Nodes{y}, must(G.Grad(loss, wrt...))...)...)
 				tol := map[tensor.Dtype]float64{tensor.Float64: 1e-12, tensor.Float32: 1e-5}[dt]
 				golden.Close(t, "y", golden.Floats(t, get("y")), got[0], tol, tol)
 				for i, n := range wrt {
@@ -76,8 +75,7 @@ func tunedLoss(t *testing.T, m *layers.Decoder) (loss float64, gradients map[str
 	node := b.Of(m.Loss(b, input(t, b, "ids", intVector(3, 1, 4, 1, 5)), input(t, b, "targets", intVector(1, 4, 1, 5, 9))))
 	require.NoError(t, b.Err())
 	wrt := b.Learnables()
-	grads := must(G.Grad(node, wrt...))
-	all := values(t, append(G.Nodes{b.Of(G.Reshape(node, tensor.Shape{1}))}, grads...)...)
+	all := values(t, append(G.Nodes{b.Of(G.Reshape(node, tensor.Shape{1}))}, must(G.Grad(node, wrt...))...)...)
 	gradients = map[string]*tensor.Dense{}
 	for i, n := range wrt {
 		gradients[n.Name()] = golden.Dense(tensor.Float64, all[1+i], n.Shape()...)
@@ -169,8 +167,7 @@ func loraScale(c layers.LoRAConfig, rank int, query bool) float64 {
 
 // requireScaled requires that a gradient is a matrix times a number.
 func requireScaled(t *testing.T, name string, want *tensor.Dense, scale float64, got *tensor.Dense) {
-	scaled := must(want.MulScalar(scale, true))
-	golden.Close(t, name, scaled.Float64s(), got.Float64s(), 1e-12, 1e-10)
+	golden.Close(t, name, must(want.MulScalar(scale, true)).Float64s(), got.Float64s(), 1e-12, 1e-10)
 }
 
 func TestAddLoRA(t *testing.T) {

@@ -33,7 +33,6 @@ func TestNormDefaults(t *testing.T) {
 		l := must(layers.NewNorm(p.Scope(""), c.config))
 		requireDeclared(t, p, layers.NewNorm, c.config)
 		b := layers.NewBuild(p, layers.Eval)
-		out := must(l.Forward(b, input(t, b, "x", x)))
-		require.InDeltaSlice(t, c.want, values(t, out)[0], 1e-12)
+		require.InDeltaSlice(t, c.want, values(t, must(l.Forward(b, input(t, b, "x", x))))[0], 1e-12)
 	}
 }

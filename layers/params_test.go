@@ -107,8 +107,7 @@ func TestSetCopiesViews(t *testing.T) {
 	transposed := golden.Dense(tensor.Float64, []float64{1, 4, 2, 5, 3, 6}, 3, 2)
 	require.NoError(t, transposed.T())
 	wide := golden.Dense(tensor.Float64, []float64{0, 1, 2, 3, 0, 4, 5, 6}, 2, 4)
-	sliced := must(wide.Slice(nil, G.S(1, 4)))
-	for _, v := range []*tensor.Dense{transposed, sliced.(*tensor.Dense)} {
+	for _, v := range []*tensor.Dense{transposed, must(wide.Slice(nil, G.S(1, 4))).(*tensor.Dense)} {
 		require.NoError(t, p.Set("a", golden.Dense(tensor.Float64, make([]float64, 6), 2, 3)))
 		require.NoError(t, p.Set("a", v))
 		require.Equal(t, []float64{1, 2, 3, 4, 5, 6}, a.Value().Data())

@@ -122,8 +122,7 @@ func TestSetPrecisionOfALoss(t *testing.T) {
 		b := layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Train)
 		b.SetPrecision(precision)
 		loss := precisionCases()["GPT"].loss(t, b)
-		m := must(machine.New(loss))
-		require.NoError(t, m.RunAll())
+		require.NoError(t, must(machine.New(loss)).RunAll())
 		losses[i] = float64(loss.Value().Data().(float32))
 	}
 	require.InDelta(t, losses[0], losses[1], 0.01)

@@ -109,8 +109,7 @@ func TestReadmeSettings(t *testing.T) {
 }
 
 func readmeText(t *testing.T) string {
-	content := must(os.ReadFile("README.md"))
-	return string(content)
+	return string(must(os.ReadFile("README.md")))
 }
 
 // readmeScope is a package in which the READMEs' expressions are checked: it imports our packages and declares the
@@ -212,8 +211,7 @@ func (s readmeScope) check(expression, config string) error {
 // TestNamesOfPyTorch finds every name of torch.nn, torch.nn.attention and torch.optim in names.md: mapped, missing or not
 // for a CPU. testdata/torch/names.py writes the list.
 func TestNamesOfPyTorch(t *testing.T) {
-	path := must(golden.Path("torch", "names.txt"))
-	list := must(os.ReadFile(path))
+	list := must(os.ReadFile(must(golden.Path("torch", "names.txt"))))
 	content := must(os.ReadFile("names.md"))
 	names := strings.Split(strings.TrimSpace(string(list)), "\n")
 	require.Greater(t, len(names), 200)

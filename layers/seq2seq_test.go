@@ -48,8 +48,7 @@ func TestSeq2SeqSeesNoPaddingAndNoLaterToken(t *testing.T) {
 		if length > 0 {
 			lengths = input(t, b, "lengths", intVector(length))
 		}
-		out := must(m.Forward(b, one("source", source), one("target", target), lengths))
-		return values(t, out)[0]
+		return values(t, must(m.Forward(b, one("source", source), one("target", target), lengths)))[0]
 	}
 	want := logits([]int{3, 1, 12}, []int{4, 0, 10}, 0)
 	require.InDeltaSlice(t, want, logits([]int{3, 1, 12, 7, 7}, []int{4, 0, 10}, 3), 1e-14)
@@ -156,8 +155,7 @@ func TestWeightsOfTheMemory(t *testing.T) {
 			memory := must(m.Encode(b, input(t, b, "source", sequences(2, 5)), lengths))
 			ids := []int{7, 1, 0, 10, 4, 4, 2, 3, 9, 8, 0, 1, 5, 6}
 			target := input(t, b, "target", tensor.New(tensor.WithShape(2, 7), tensor.WithBacking(ids)))
-			logits := must(m.Decode(b, target, memory, lengths))
-			wanted := G.Nodes{logits}
+			wanted := G.Nodes{must(m.Decode(b, target, memory, lengths))}
 			calls := b.Calls("*.multihead_attn")
 			require.Len(t, calls, 2)
 			for i, call := range calls {

@@ -58,8 +58,7 @@ func TestBatchesInOrder(t *testing.T) {
 		{"all rows", train.BatchConfig{BatchSize: 6, Epochs: 1},
 			[]int{0, 1, 2, 3, 4, 5, -1, 0, 1, 2, 3, 4, 5, -1, 0, 1, 2, 3, 4, 5}},
 	} {
-		s := must(train.NewBatches(rowsOf(6), c.config))
-		require.Equal(t, c.want, take(t, s, 5), c.about)
+		require.Equal(t, c.want, take(t, must(train.NewBatches(rowsOf(6), c.config)), 5), c.about)
 	}
 }
 
@@ -147,6 +146,5 @@ func TestBatchConfigJSON(t *testing.T) {
 	var c train.BatchConfig
 	require.NoError(t, json.Unmarshal([]byte(text), &c))
 	require.Equal(t, train.BatchConfig{BatchSize: 8, Shuffle: true, Seed: math.MaxUint64, DropLast: true, Epochs: 2}, c)
-	back := must(json.Marshal(c))
-	require.Equal(t, text, string(back))
+	require.Equal(t, text, string(must(json.Marshal(c))))
 }

@@ -22,8 +22,7 @@ func TestGradientsThatShareMemory(t *testing.T) {
 		names := []string{"a", "b", "c"}
 		var params []layers.Param
 		for _, name := range names {
-			param := must(p.Scope("").Param(name, layers.Constant(1), 3))
-			params = append(params, param)
+			params = append(params, must(p.Scope("").Param(name, layers.Constant(1), 3)))
 		}
 		x := small.Vector(3, 0, 4)
 		l := must(loop.New(p, func(b *layers.Build) (*G.Node, error) {
@@ -37,8 +36,7 @@ func TestGradientsThatShareMemory(t *testing.T) {
 		batches := []train.Batch{batch, batch}[:accumulate]
 		const norm = 8.660254037844387 // of three gradients of norm 5
 		for step := range 2 {
-			r := must(l.Step(batches...))
-			require.InDelta(t, norm, r.GradNorm, 1e-12)
+			require.InDelta(t, norm, must(l.Step(batches...)).GradNorm, 1e-12)
 			for _, name := range names {
 				v, _ := p.Get(name)
 				moved := float64(step+1) / (norm + 1e-6)

@@ -18,8 +18,7 @@ func TestGroups(t *testing.T) {
 	p, _ := loadProblem(t, tensor.Float64)
 	stepped := func(c train.SolverConfig) []train.Param {
 		params := p.start()
-		s := must(c.New(params))
-		p.step(t, s, params, 0)
+		p.step(t, must(c.New(params)), params, 0)
 		return params
 	}
 	for _, c := range []struct {

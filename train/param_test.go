@@ -107,8 +107,7 @@ func TestScalarsAndEvenSlicesAreParameters(t *testing.T) {
 		{Name: "rows", Value: rows.(*tensor.Dense), Grad: golden.Dense(tensor.Float32, []float64{1, 1, 1, 1, 1, 1}, 2, 3)},
 		{Name: "scalar", Value: scalar, Grad: tensor.New(tensor.FromScalar(float32(2)))},
 	}
-	solver := must(train.SolverConfig{Name: train.SGD}.New(params))
-	require.NoError(t, solver.Step(1, params))
+	require.NoError(t, must(train.SolverConfig{Name: train.SGD}.New(params)).Step(1, params))
 	require.Equal(t, []float32{0, 0, 0, -1, -1, -1, -1, -1, -1, 0, 0, 0}, whole.Float32s())
 	require.Equal(t, float32(-2), scalar.Data())
 }

@@ -22,8 +22,7 @@ import (
 // weights makes a set of one parameter, all v.
 func weights(t *testing.T, name string, v float64, shape ...int) (*layers.Params, layers.Param) {
 	p := layers.NewParams(tensor.Float64, 0)
-	w := must(p.Scope("").Param(name, layers.Constant(v), shape...))
-	return p, w
+	return p, must(p.Scope("").Param(name, layers.Constant(v), shape...))
 }
 
 func TestNotFiniteGradientStopsTheRun(t *testing.T) {
@@ -93,8 +92,7 @@ func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*loop.Loop
 	}
 	c := small.Config()
 	c.Solver.Name, c.Schedule, c.ClipNorm = train.SGD, train.ConstantRate(1), 5
-	l := must(loop.New(p, loss, c))
-	return l, []layers.Param{w, v}
+	return must(loop.New(p, loss, c)), []layers.Param{w, v}
 }
 
 // Gradients may be one tensor, and may be one that the graph holds, here the input

@@ -22,8 +22,7 @@ func TestScheduleConfigJSON(t *testing.T) {
 		{name: "wsd", config: train.ScheduleConfig{Schedule: train.WSD{Peak: 1, Floor: 0.1, WarmupSteps: 2, DecaySteps: 9}},
 			written: `{"type":"wsd","peak":1,"floor":0.1,"warmup_steps":2,"stable_steps":0,"decay_steps":9}`},
 	} {
-		data := must(json.Marshal(c.config))
-		require.Equal(t, c.written, string(data))
+		require.Equal(t, c.written, string(must(json.Marshal(c.config))))
 		back := train.ConstantRate(7) // replaced, not merged
 		require.NoError(t, json.Unmarshal([]byte(c.written), &back), c.name)
 		require.Equal(t, c.config, back)

@@ -152,8 +152,7 @@ func TestRestoredSolverGivesTheSameBits(t *testing.T) {
 		require.Equal(t, bits(t, params), bits(t, twinParams))
 
 		if len(maps.Collect(solver.State())) > 0 { // and a solver that lost its state takes other steps
-			lost := must(c.New(p.start()))
-			p.step(t, lost, twinParams, solverSteps-1)
+			p.step(t, must(c.New(p.start())), twinParams, solverSteps-1)
 			p.step(t, solver, params, solverSteps-1)
 			require.NotEqual(t, bits(t, params), bits(t, twinParams))
 		}

@@ -30,12 +30,9 @@ func TestStepIsTheLoops(t *testing.T) {
 	one, other := small.New(t, tensor.Float32, 1, 0.3), small.New(t, tensor.Float32, 1, 0.3)
 	l := must(loop.New(one.Params, one.Loss, c))
 	b := layers.NewBuild(other.Params, layers.Train)
-	loss := must(other.Loss(b))
-	step := must(train.NewStep(b, loss, c.StepConfig))
+	step := must(train.NewStep(b, must(other.Loss(b)), c.StepConfig))
 	for n := range uint64(5) {
-		want := must(l.Step(small.Batch(n)))
-		got := must(step.Run(small.Batch(n).Inputs))
-		require.Equal(t, want.Loss, got)
+		require.Equal(t, must(l.Step(small.Batch(n))).Loss, must(step.Run(small.Batch(n).Inputs)))
 	}
 	for name, want := range one.Params.All() {
 		got, _ := other.Params.Get(name)
@@ -61,11 +58,9 @@ func TestBatchTokens(t *testing.T) {
 func TestStepOfAnEvalGraph(t *testing.T) {
 	m := small.New(t, tensor.Float64, 1, 0.5)
 	b := layers.NewBuild(m.Params, layers.Eval)
-	loss := must(m.Loss(b))
-	step := must(train.NewStep(b, loss, small.Config().StepConfig))
+	step := must(train.NewStep(b, must(m.Loss(b)), small.Config().StepConfig))
 	before := must(step.Run(small.Batch(1).Inputs))
-	after := must(step.Run(small.Batch(1).Inputs))
-	require.Less(t, after, before)
+	require.Less(t, must(step.Run(small.Batch(1).Inputs)), before)
 }
 
 func TestStepRefuses(t *testing.T) {

@@ -31,8 +31,7 @@ func must[V any](v V, err error) V {
 // namesIn returns the names of a folder's files, ascending.
 func namesIn(t *testing.T, path string) []string {
 	t.Helper()
-	names := must(folder.Names(path))
-	return names
+	return must(folder.Names(path))
 }
 
 // text returns a function that writes a text.
@@ -45,8 +44,7 @@ func text(s string) func(io.Writer) error {
 
 func requireFile(t *testing.T, want, path string) {
 	t.Helper()
-	content := must(os.ReadFile(path))
-	require.Equal(t, want, string(content), path)
+	require.Equal(t, want, string(must(os.ReadFile(path))), path)
 }
 
 func TestEnterAndMake(t *testing.T) {
@@ -67,12 +65,10 @@ func TestEnterAndMake(t *testing.T) {
 	require.DirExists(t, filepath.Join(path, "a", "b", "c"))
 	d := enter(t, path)
 	require.EqualError(t, d.MakeFolder("file"), "open "+filepath.Join(path, "file")+": got a regular file, want a folder")
-	names := must(d.Names())
-	require.Equal(t, []string{"a", "file"}, names)
+	require.Equal(t, []string{"a", "file"}, must(d.Names()))
 
 	for _, want := range []string{"1", "3"} {
-		made := must(folder.MakeNext(filepath.Join(path, "runs")))
-		require.Equal(t, filepath.Join(path, "runs", want), made)
+		require.Equal(t, filepath.Join(path, "runs", want), must(folder.MakeNext(filepath.Join(path, "runs"))))
 		require.NoError(t, os.MkdirAll(filepath.Join(path, "runs", "2"), 0o755))
 	}
 }

@@ -37,8 +37,7 @@ func TestLocked(t *testing.T) {
 	before := must(os.Stat(filepath.Join(path, "lock")))
 	require.True(t, folder.Locked(path))
 	require.True(t, folder.Locked(path))
-	after := must(os.Stat(filepath.Join(path, "lock")))
-	require.Equal(t, before.ModTime(), after.ModTime())
+	require.Equal(t, before.ModTime(), must(os.Stat(filepath.Join(path, "lock"))).ModTime())
 	requireFile(t, fmt.Sprintln(os.Getpid()), filepath.Join(path, "lock"))
 	require.NoError(t, lock.Close())
 	require.False(t, folder.Locked(path)) // as after a kill: the file is there
@@ -56,8 +55,7 @@ func TestLocked(t *testing.T) {
 		}
 	})
 	for range 200 {
-		lock := must(d.Lock())
-		require.NoError(t, lock.Close())
+		require.NoError(t, must(d.Lock()).Close())
 	}
 	close(stop)
 	looking.Wait()

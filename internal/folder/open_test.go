@@ -59,17 +59,14 @@ func TestHardLinks(t *testing.T) {
 				"open "+of+": got a file of "+map[string]string{"lock": "2", "metrics": "3"}[name]+
 					" names (hard links), want one of its own, such as cp makes")
 		}
-		f := must(d.Open(name, os.O_RDONLY))
-		require.NoError(t, f.Close())
+		require.NoError(t, must(d.Open(name, os.O_RDONLY)).Close())
 	}
 	_, err := d.Lock()
 	require.ErrorContains(t, err, "names (hard links)")
 	require.NoError(t, d.Write("metrics", text("new")))
-	content := must(os.ReadFile(outside))
-	require.Equal(t, "kept", string(content))
+	require.Equal(t, "kept", string(must(os.ReadFile(outside))))
 	require.NoError(t, d.Remove("lock"))
-	f := must(d.Open("metrics", os.O_RDWR))
-	require.NoError(t, f.Close())
+	require.NoError(t, must(d.Open("metrics", os.O_RDWR)).Close())
 }
 
 func TestSum(t *testing.T) {

@@ -36,8 +36,7 @@ func TestModes(t *testing.T) {
 		d := must(folder.Make(filepath.Join(path, "run")))
 		require.NoError(t, d.MakeFolder("checkpoints"))
 		require.NoError(t, d.Write("model", text("x")))
-		lock := must(d.Lock())
-		require.NoError(t, lock.Close())
+		require.NoError(t, must(d.Lock()).Close())
 		for _, name := range []string{"model", "lock"} {
 			mode(row.newFile, "run", name)
 		}

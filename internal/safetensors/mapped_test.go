@@ -31,7 +31,6 @@ func TestBytes(t *testing.T) {
 		require.EqualError(t, err, `safetensors: `+path+`: tensor "c": there is none of this name, only "a", "b"`)
 		require.NoError(t, r.Close())
 		b[0] = 1 // which stays in this process
-		f := must(ReadFile(path))
-		require.Equal(t, []uint8{7, 8, 9}, f.Tensors[1].Data)
+		require.Equal(t, []uint8{7, 8, 9}, must(ReadFile(path)).Tensors[1].Data)
 	}
 }

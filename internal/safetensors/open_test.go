@@ -32,8 +32,7 @@ func TestReaderEqualsRead(t *testing.T) {
 		data := x.Data.([]float32)
 		got, wide := make([]float32, len(data)), make([]float64, len(data))
 		require.NoError(t, ReadFloats(r, name, got))
-		whole := must(r.Read(name))
-		require.Equal(t, x, whole)
+		require.Equal(t, x, must(r.Read(name)))
 		require.NoError(t, ReadFloats(r, name, wide))
 		require.Equal(t, data, got)
 		for i, v := range data {

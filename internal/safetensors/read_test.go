@@ -62,8 +62,7 @@ func TestReadAccepts(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			got := must(readString(row.file))
-			assert.Equal(t, row.want, got)
+			assert.Equal(t, row.want, must(readString(row.file)))
 		})
 	}
 }

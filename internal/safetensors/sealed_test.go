@@ -39,8 +39,7 @@ func TestSealed(t *testing.T) {
 	writeSealed(t, path, &File{Metadata: metadata, Tensors: tensors})
 	require.Len(t, metadata, 2, "the caller's own")
 	for _, read := range []func(string) (*File, error){openSealed, ReadFile} {
-		f := must(read(path))
-		require.Equal(t, &File{Metadata: metadata, Tensors: tensors}, f)
+		require.Equal(t, &File{Metadata: metadata, Tensors: tensors}, must(read(path)))
 	}
 
 	content := must(os.ReadFile(path))

@@ -171,17 +171,14 @@ func TestWriteFile(t *testing.T) {
 	for _, v := range []int64{1, 2} { // a new file, then an existing one
 		want := &File{Metadata: map[string]string{"k": "v"}, Tensors: []Tensor{{"w", []int{1}, []int64{v}, I64}}}
 		require.NoError(t, WriteFile(path, want))
-		got := must(ReadFile(path))
-		assert.Equal(t, want, got)
+		assert.Equal(t, want, must(ReadFile(path)))
 		assert.Equal(t, []string{"x.safetensors"}, list(t, dir))
 	}
-	info := must(os.Stat(path))
-	assert.Equal(t, fs.FileMode(0o644), info.Mode().Perm())
+	assert.Equal(t, fs.FileMode(0o644), must(os.Stat(path)).Mode().Perm())
 
 	// A failed write does not change the good file.
 	require.Error(t, WriteFile(path, &File{Tensors: []Tensor{{Name: "w"}}}))
-	got := must(ReadFile(path))
-	assert.Equal(t, []int64{2}, got.Tensors[0].Data)
+	assert.Equal(t, []int64{2}, must(ReadFile(path)).Tensors[0].Data)
 }
 
 func TestWriteFileFollowsALink(t *testing.T) {
@@ -192,8 +189,7 @@ func TestWriteFileFollowsALink(t *testing.T) {
 	link := filepath.Join(dir, "link")
 	require.NoError(t, os.Symlink(target, link))
 	require.NoError(t, WriteFile(link, &File{}))
-	info := must(os.Lstat(link))
-	assert.Equal(t, fs.ModeSymlink, info.Mode().Type(), "the link is still a link")
+	assert.Equal(t, fs.ModeSymlink, must(os.Lstat(link)).Mode().Type(), "the link is still a link")
 	_, err := ReadFile(target)
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"x"}, list(t, filepath.Dir(target)))

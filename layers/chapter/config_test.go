@@ -119,8 +119,7 @@ func TestVariantsGoThroughJSON(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.Equal(t, c, back)
 	}
-	text := must(json.Marshal(chapter.Config{Layer: "simple"}))
-	require.Equal(t, `{"layer":"simple"}`, string(text))
+	require.Equal(t, `{"layer":"simple"}`, string(must(json.Marshal(chapter.Config{Layer: "simple"}))))
 }
 
 // Causal reports whether later tokens have weight 0.
@@ -179,10 +178,8 @@ func TestAdditiveByName(t *testing.T) {
 	b := layers.NewBuild(p, layers.Eval)
 	query, key := input(t, b, "query", golden.Numbers(tensor.Float64, 2, 3)), input(t, b, "key",
 		golden.Numbers(tensor.Float64, 7, 4))
-	out := must(l.Forward(b, query, key))
-	require.Equal(t, tensor.Shape{2, 4}, out.Shape())
-	weights := must(l.Weights(b, query, key))
-	require.Equal(t, tensor.Shape{1, 2, 7}, weights.Shape())
+	require.Equal(t, tensor.Shape{2, 4}, must(l.Forward(b, query, key)).Shape())
+	require.Equal(t, tensor.Shape{1, 2, 7}, must(l.Weights(b, query, key)).Shape())
 }
 
 // selfLayers are all self-attention layers for tokens of width 3.
@@ -192,8 +189,7 @@ func selfLayers(t *testing.T, p *layers.Params) map[string]chapter.Layer {
 	for _, name := range chapter.Names() {
 		c := chapter.Config{Layer: name, EmbedDim: 3, OutDim: 4, NumHeads: 2, ContextLength: 5, QueryDim: 3, KeyDim: 3,
 			AttnDim: 7}
-		l := must(chapter.New(p.Scope(name), c))
-		all[name] = l
+		all[name] = must(chapter.New(p.Scope(name), c))
 	}
 	return all
 }

@@ -56,8 +56,7 @@ func TestLanguageModelSeesPositionsNotTheFuture(t *testing.T) {
 		p := layers.NewParams(tensor.Float64, 1)
 		m := must(chapter.NewLanguageModel(p.Scope(""), small(layer)))
 		b := layers.NewBuild(p, layers.Eval)
-		out := must(m.Forward(b, input(t, b, "ids", tokens(ids, len(ids)))))
-		return values(t, out)[0]
+		return values(t, must(m.Forward(b, input(t, b, "ids", tokens(ids, len(ids))))))[0]
 	}
 	for _, layer := range chapter.Names() {
 		same := logits(layer, 7, 7)
@@ -77,8 +76,7 @@ func TestLanguageModelTrainsEveryParameter(t *testing.T) {
 		loss := must(graph.CrossEntropy(out, input(t, b, "targets", tokens([]int{2, 3, 4, 5, 6, 7}, 2, 3)),
 			graph.CrossEntropyConfig{}))
 		require.Len(t, b.Learnables(), p.Len())
-		grads := must(G.Grad(loss, b.Learnables()...))
-		for i, g := range values(t, grads...) {
+		for i, g := range values(t, must(G.Grad(loss, b.Learnables()...))...) {
 			sum := 0.0
 			for _, v := range g {
 				sum += v * v

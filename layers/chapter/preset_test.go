@@ -24,8 +24,7 @@ func bothVersions(t *testing.T, p *layers.Params, in, out int, bias bool) (v1, v
 	l1 := must(layers.NewAttention(p.Scope("v1"), chapter.SelfV1(in, out)))
 	c := chapter.SelfV2(in, out)
 	c.QKVBias = bias
-	l2 := must(layers.NewAttention(p.Scope("v2"), c))
-	return whole{l1}, whole{l2}
+	return whole{l1}, whole{must(layers.NewAttention(p.Scope("v2"), c))}
 }
 
 // state returns the layer's parameters as SelfV2's.

@@ -25,8 +25,7 @@ type block struct{ code, printed string }
 
 func tutorial(t *testing.T) string {
 	t.Helper()
-	content := must(os.ReadFile("README.md"))
-	return string(content)
+	return string(must(os.ReadFile("README.md")))
 }
 
 func tutorialBlocks(t *testing.T) (blocks []block) {
@@ -58,8 +57,7 @@ func tutorialOutput(t *testing.T, program string) string {
 // tutorialFile writes a program, which is formatted, to a file.
 func tutorialFile(t *testing.T, program string) string {
 	t.Helper()
-	formatted := must(format.Source([]byte(program)))
-	require.Equal(t, string(formatted), program)
+	require.Equal(t, string(must(format.Source([]byte(program)))), program)
 	path := filepath.Join(t.TempDir(), "main.go")
 	require.NoError(t, os.WriteFile(path, []byte(program), 0o600))
 	return path
@@ -145,11 +143,9 @@ func TestTutorialPictures(t *testing.T) {
 	for _, match := range regexp.MustCompile(`!\[[^\]]+\]\((pictures/[^)]+\.png)\)`).FindAllStringSubmatch(tutorial(t),
 		-1) {
 		shown = append(shown, match[1])
-		file := must(os.Stat(match[1]))
-		require.Less(t, file.Size(), int64(150_000), match[1])
+		require.Less(t, must(os.Stat(match[1])).Size(), int64(150_000), match[1])
 	}
-	there := must(filepath.Glob("pictures/*"))
-	require.ElementsMatch(t, shown, there)
+	require.ElementsMatch(t, shown, must(filepath.Glob("pictures/*")))
 }
 
 // TestTutorialTellsWhatIsLearnt: its table has every parameter of the layers.

@@ -41,9 +41,7 @@ func apply(t testing.TB, p *layers.Params, l chapter.Layer, x *tensor.Dense) (ou
 	b := layers.NewBuild(p, layers.Eval)
 	b.Observe("*")
 	in := input(t, b, "x", x)
-	o := must(l.Forward(b, in))
-	w := must(l.Weights(b, in))
-	got := values(t, o, w)
+	got := values(t, must(l.Forward(b, in)), must(l.Weights(b, in)))
 	return got[0], got[1]
 }
 

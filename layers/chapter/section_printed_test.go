@@ -271,8 +271,7 @@ func TestParseCut(t *testing.T) {
 }
 
 func TestPrintedSize(t *testing.T) {
-	got := must(printedSize("torch.Size([2, 1024, 768])"))
-	require.Equal(t, []int{2, 1024, 768}, got)
+	require.Equal(t, []int{2, 1024, 768}, must(printedSize("torch.Size([2, 1024, 768])")))
 	for _, text := range []string{"", "torch.Size([])", "torch.Size([2, x])", "[2, 3]", "torch.Size([2, 3]"} {
 		_, err := printedSize(text)
 		require.Error(t, err, text)

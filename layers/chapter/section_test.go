@@ -206,8 +206,7 @@ func walked(dt tensor.Dtype) (all [][]chapter.Step, err error) {
 // eachStep goes through the walk.
 func eachStep(t testing.TB, dt tensor.Dtype, do func(id string, step chapter.Step)) {
 	t.Helper()
-	all := must(walks[dt]())
-	for i, steps := range all {
+	for i, steps := range must(walks[dt]()) {
 		for _, step := range steps {
 			do(fmt.Sprint(i+1, " ", step.Name), step)
 		}

@@ -16,8 +16,7 @@ import (
 // steps runs a changed section and returns its steps by name.
 func steps(t *testing.T, s chapter.Section) map[string]chapter.Step {
 	t.Helper()
-	all := must(s.Run(tensor.Float64))
-	return named(all)
+	return named(must(s.Run(tensor.Float64)))
 }
 
 // named returns steps by name.
@@ -79,8 +78,7 @@ func TestEverySectionChanges(t *testing.T) {
 			t.Helper()
 			changed := s
 			change(&changed)
-			all := must(changed.Run(tensor.Float32))
-			got := named(all)
+			got := named(must(changed.Run(tensor.Float32)))
 			require.Len(t, got, len(own))
 			equal := true
 			for name, step := range got {

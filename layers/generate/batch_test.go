@@ -51,8 +51,7 @@ func TestBatchEqualsGenerators(t *testing.T) {
 							require.Equal(t, -1, got[i])
 							continue
 						}
-						id := must(g.Next(ctx))
-						require.Equal(t, id, got[i], "%+v, round %d, text %d", row, round, i)
+						require.Equal(t, must(g.Next(ctx)), got[i], "%+v, round %d, text %d", row, round, i)
 						require.InDeltaSlice(t, g.Logits(), batch.Logits(i), 1e-12)
 					}
 				}
@@ -85,8 +84,7 @@ func TestBatchFails(t *testing.T) {
 			if i > 0 { // the first tokens are drawn without reading
 				fail(g)
 			}
-			got := must(g.Next(ctx))
-			all = append(all, got)
+			all = append(all, must(g.Next(ctx)))
 		}
 		return all
 	}
@@ -132,8 +130,7 @@ func TestRepetitionPenalty(t *testing.T) {
 		require.Equal(t, first[4:], draw(t, g, 12))
 		require.NoError(t, several.Prompt(ctx, [][]int{first[:4], second[:3]}))
 		for i := range 12 {
-			both := must(several.Next(ctx))
-			require.Equal(t, []int{first[4+i], second[3+i]}, both)
+			require.Equal(t, []int{first[4+i], second[3+i]}, must(several.Next(ctx)))
 		}
 		g.Reset()
 		several.Reset()

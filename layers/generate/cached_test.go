@@ -129,10 +129,8 @@ func TestRoomGrows(t *testing.T) {
 	want.Reset()
 	require.NoError(t, want.Prompt(ctx, ids(9, 13)))
 	for _, id := range draw(t, want, 20) {
-		both := must(several.Next(ctx))
-		require.Equal(t, id, both[0])
+		require.Equal(t, id, must(several.Next(ctx))[0])
 	}
 	c.Room = 1000 // more than the capacity
-	all := must(generate.New(m, c))
-	require.Equal(t, 600, cache(all))
+	require.Equal(t, 600, cache(must(generate.New(m, c))))
 }

@@ -23,8 +23,7 @@ func decoders(t *testing.T) map[string]*layers.Decoder {
 		require.NoError(t, json.Unmarshal([]byte(`{"vocab_size": 13, "context_length": 23, "num_layers": 3, "pattern": [0, 1],
 			"blocks": [{"attention": {"d_in": 12, "num_heads": 6, "num_kv_heads": 2, "rope": {}}, "norm": {"kind": "rms"}},
 			{`+local+`, "norm": {"kind": "rms"}}]}`), &c))
-		m := must(layers.NewDecoder(layers.NewParams(tensor.Float64, 2).Scope(""), c))
-		all[name] = m
+		all[name] = must(layers.NewDecoder(layers.NewParams(tensor.Float64, 2).Scope(""), c))
 	}
 	return all
 }

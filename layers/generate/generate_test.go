@@ -22,8 +22,7 @@ func small(t testing.TB, dt tensor.Dtype, c layers.GPTConfig) (*layers.Params, *
 	p := layers.NewParams(dt, 11)
 	m := must(layers.NewGPT(p.Scope(""), c))
 	for _, v := range p.All() {
-		scaled := must(v.MulScalar(scalar(dt, 6), true))
-		require.NoError(t, tensor.Copy(v, scaled))
+		require.NoError(t, tensor.Copy(v, must(v.MulScalar(scalar(dt, 6), true))))
 	}
 	return p, m
 }
@@ -90,8 +89,7 @@ func ids(n, vocab int) []int {
 func draw(t testing.TB, g *generate.Generator, n int) []int {
 	var all []int
 	for range n {
-		id := must(g.Next(ctx))
-		all = append(all, id)
+		all = append(all, must(g.Next(ctx)))
 	}
 	return all
 }

@@ -73,8 +73,7 @@ func TestRewriteFails(t *testing.T) {
 	require.EqualError(t, err, "generate: got no prompt, want at least one token")
 	_, err = g.Rewrite(&countdown{Context: ctx, left: 30}, ids(18, 13)) // between the layers
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	kept := must(g.Rewrite(ctx, ids(18, 13)))
-	require.Equal(t, 10, kept)
+	require.Equal(t, 10, must(g.Rewrite(ctx, ids(18, 13))))
 	whole := must(generate.New(m, generate.Config{}))
 	require.NoError(t, whole.Prompt(ctx, ids(18, 13)))
 	require.InDeltaSlice(t, whole.Logits(), g.Logits(), 1e-12)
@@ -89,8 +88,7 @@ func TestRewriteWithoutCache(t *testing.T) {
 	for i, before := range [][]int{{1, 2, 3}, {4, 4, 4, 4, 4, 4, 4, 4}} {
 		g := must(generate.NewWithoutCache(m, 6, generate.Config{}))
 		require.NoError(t, g.Prompt(ctx, before))
-		kept := must(g.Rewrite(ctx, []int{4, 4, 1}))
-		require.Zero(t, kept)
+		require.Zero(t, must(g.Rewrite(ctx, []int{4, 4, 1})))
 		logits[i] = g.Logits()
 	}
 	require.Equal(t, logits[0], logits[1])
@@ -105,8 +103,7 @@ func TestRewriteStates(t *testing.T) {
 			{Attention: attention, Linear: &layers.LinearAttentionConfig{Delta: true}}}}))
 	g := must(generate.New(m, generate.Config{}))
 	for _, row := range []struct{ length, kept int }{{9, 0}, {12, 9}, {7, 0}} {
-		kept := must(g.Rewrite(ctx, ids(row.length, 13)))
-		require.Equal(t, row.kept, kept)
+		require.Equal(t, row.kept, must(g.Rewrite(ctx, ids(row.length, 13))))
 		whole := must(generate.New(m, generate.Config{}))
 		require.NoError(t, whole.Prompt(ctx, ids(row.length, 13)))
 		require.InDeltaSlice(t, whole.Logits(), g.Logits(), 1e-12)

@@ -24,11 +24,9 @@ func TestTextsOfOne(t *testing.T) {
 	require.EqualError(t, texts.Prompt(t.Context(), nil), "generate: prompts: got 0, want one")
 	require.NoError(t, texts.Prompt(t.Context(), [][]int{{1, 2}}))
 	for _, id := range want {
-		got := must(texts.Next(t.Context()))
-		require.Equal(t, []int{id}, got)
+		require.Equal(t, []int{id}, must(texts.Next(t.Context())))
 	}
 	texts.Stop(0)
-	got := must(texts.Next(t.Context()))
-	require.Equal(t, []int{-1}, got)
+	require.Equal(t, []int{-1}, must(texts.Next(t.Context())))
 	require.Equal(t, g.Memory(), texts.Memory())
 }

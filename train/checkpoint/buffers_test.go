@@ -44,8 +44,7 @@ func TestBuffersOfPyTorch(t *testing.T) {
 	out := func(class string) string { return filepath.Join(dir, class+"-out") }
 	for i, row := range rows {
 		params[i] = layers.NewParams(tensor.Float64, 7)
-		l := must(layers.NewAttention(params[i].Scope(""), withContext(row.layer, 4)))
-		states[i] = must(l.State(row.layout))
+		states[i] = must(must(layers.NewAttention(params[i].Scope(""), withContext(row.layer, 4))).State(row.layout))
 		in, sent := filepath.Join(dir, row.class), maps.Clone(states[i])
 		sent["x"] = x
 		require.NoError(t, checkpoint.WriteTensors(in, sent, nil))
@@ -74,8 +73,7 @@ func TestBuffersOfPyTorch(t *testing.T) {
 			y := b.Of(m.Forward(b, input))
 			require.NoError(t, b.Err())
 			require.NoError(t, gorgonia.Let(input, x))
-			vm := must(machine.New(y))
-			require.NoError(t, vm.RunAll())
+			require.NoError(t, must(machine.New(y)).RunAll())
 			golden.Close(t, "output", want.Float64s(), y.Value().Data().([]float64), 1e-12, 1e-12)
 		})
 	}
@@ -116,7 +114,6 @@ func TestReadParamsChecksBuffers(t *testing.T) {
 			continue
 		}
 		require.ErrorContains(t, err, row.wantErr)
-		after := must(json.Marshal(maps.Collect(q.All())))
-		require.Equal(t, blank, after, "parameters changed")
+		require.Equal(t, blank, must(json.Marshal(maps.Collect(q.All()))), "parameters changed")
 	}
 }

@@ -115,8 +115,7 @@ func TestRestoreRefusesWithoutChangingAnything(t *testing.T) {
 	// A checkpoint is the whole state of a loop.
 	snapshot := func() []byte {
 		require.NoError(t, checkpoint.Save(l, state, source))
-		bytes := must(os.ReadFile(state))
-		return bytes
+		return must(os.ReadFile(state))
 	}
 	before := snapshot()
 	for _, row := range append(tensorRefusals(t), metadataRefusals...) {

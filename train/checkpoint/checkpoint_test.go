@@ -78,8 +78,7 @@ func TestRestoreGoesBack(t *testing.T) {
 	trained := small.Bits(m.Values())
 	require.NoError(t, small.Restore(l, path, nil))
 	require.Equal(t, start, small.Bits(m.Values()))
-	again := must(l.Evaluate(context.Background(), small.Batches(2)))
-	require.Equal(t, e, again)
+	require.Equal(t, e, must(l.Evaluate(context.Background(), small.Batches(2))))
 	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), nil))
 	require.Equal(t, trained, small.Bits(m.Values()))
 }
@@ -134,10 +133,8 @@ func TestCheckpointFile(t *testing.T) {
 	// Equal loops give equal files, and nothing else is left beside them.
 	before := must(os.ReadFile(path))
 	require.NoError(t, checkpoint.Save(l, path, source))
-	after := must(os.ReadFile(path))
-	require.Equal(t, before, after)
-	entries := must(os.ReadDir(dir))
-	require.Len(t, entries, 1)
+	require.Equal(t, before, must(os.ReadFile(path)))
+	require.Len(t, must(os.ReadDir(dir)), 1)
 }
 
 // A loop learns whether another program wrote its checkpoint, whose bits would differ.
@@ -160,8 +157,7 @@ func TestRestoredByAnotherProgram(t *testing.T) {
 		changed := &safetensors.File{Metadata: maps.Clone(f.Metadata), Tensors: f.Tensors}
 		small.SetState(changed, row.key, `"`+row.value+`"`)
 		require.NoError(t, folder.WriteFile(path, func(w io.Writer) error { return safetensors.WriteSealed(w, changed) }))
-		got := must(checkpoint.Restore(l, path, nil))
-		require.Equal(t, &row.want, got)
+		require.Equal(t, &row.want, must(checkpoint.Restore(l, path, nil)))
 	}
 }
 
@@ -174,8 +170,7 @@ func TestReadCheckpoint(t *testing.T) {
 	must(l.Step(small.Batch(0)))
 	require.NoError(t, checkpoint.Save(l, path, nil))
 	m := small.New(t, tensor.Float64, 8, 0)
-	got := must(checkpoint.Read(path, m.Params))
-	require.Equal(t, checkpoint.Checkpoint{Steps: 1, About: c.About}, got)
+	require.Equal(t, checkpoint.Checkpoint{Steps: 1, About: c.About}, must(checkpoint.Read(path, m.Params)))
 	require.Equal(t, small.Bits(saver.Values()), small.Bits(m.Values()))
 
 	m = small.New(t, tensor.Float32, 8, 0)

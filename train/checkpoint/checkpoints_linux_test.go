@@ -43,8 +43,7 @@ func requireStopsAt(t *testing.T, folder string, want error, block, unblock func
 	require.ErrorIs(t, err, want)
 	require.ErrorContains(t, err, "train: checkpoint after 6 steps: ")
 	require.Equal(t, 6, l.Steps())
-	entries := must(os.ReadDir(folder))
-	require.Len(t, entries, 3, "two checkpoints and the lock")
+	require.Len(t, must(os.ReadDir(folder)), 3, "two checkpoints and the lock")
 	for _, steps := range []int{2, 4} {
 		require.NoError(t, small.Restore(l, checkpoints.Path(steps), small.Texts(t)["random"]))
 		require.Equal(t, steps, l.Steps())

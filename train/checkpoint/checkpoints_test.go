@@ -32,8 +32,7 @@ func TestOpenCheckpoints(t *testing.T) {
 		require.FileExists(t, filepath.Join(folder, name))
 	}
 	require.Empty(t, small.StepsIn(t, checkpoints))
-	found := must(checkpoints.Restore(small.New(t, tensor.Float32, 8, 0.3).Loop(t, small.Config()), nil))
-	require.Nil(t, found)
+	require.Nil(t, must(checkpoints.Restore(small.New(t, tensor.Float32, 8, 0.3).Loop(t, small.Config()), nil)))
 
 	_, err := checkpoint.Open(folder, checkpoint.Config{})
 	require.ErrorIs(t, err, checkpoint.ErrInUse)
@@ -41,8 +40,7 @@ func TestOpenCheckpoints(t *testing.T) {
 		filepath.Join(folder, "lock"), os.Getpid()))
 	require.NoError(t, checkpoints.Close())
 	checkpoints = small.OpenFolder(t, folder, checkpoint.Config{})
-	number := must(os.ReadFile(filepath.Join(folder, "lock")))
-	require.Equal(t, strconv.Itoa(os.Getpid())+"\n", string(number))
+	require.Equal(t, strconv.Itoa(os.Getpid())+"\n", string(must(os.ReadFile(filepath.Join(folder, "lock")))))
 
 	steps, err := checkpoint.Steps(folder)
 	require.NoError(t, err, "without the lock")
@@ -78,8 +76,7 @@ func TestCheckpointsStayInTheirFolder(t *testing.T) {
 	require.NoError(t, os.WriteFile(target, []byte("theirs"), 0o644))
 	requireUntouched := func() {
 		t.Helper()
-		content := must(os.ReadFile(target))
-		require.Equal(t, "theirs", string(content))
+		require.Equal(t, "theirs", string(must(os.ReadFile(target))))
 	}
 	link := func(name string) string {
 		path := filepath.Join(folder, name)

@@ -113,8 +113,7 @@ func TestWriteParamsRefuses(t *testing.T) {
 		"train: value of w: got a view or a column-major tensor of shape (3, 2), want contiguous row-major data")
 	_, err = checkpoint.ReadParams(path, p)
 	require.EqualError(t, err, "train: parameters: "+path+": w is float32 (2, 3), want a view of float32 (3, 2)")
-	after := must(os.ReadFile(path))
-	require.Equal(t, before, after)
+	require.Equal(t, before, must(os.ReadFile(path)))
 }
 
 // Each byte of a file of WriteParams is covered, but for the name of its checksum: without it the
@@ -217,12 +216,10 @@ func TestTensorsSurviveAFile(t *testing.T) {
 		require.Equal(t, want.Dtype(), got[name].Dtype(), name)
 		require.Equal(t, want.Shape(), got[name].Shape(), name)
 		require.Equal(t, want.Data(), got[name].Data(), name)
-		one := must(checkpoint.ReadTensor(path, name))
-		require.Equal(t, want.Data(), one.Data(), name)
+		require.Equal(t, want.Data(), must(checkpoint.ReadTensor(path, name)).Data(), name)
 	}
 	require.NoError(t, checkpoint.WriteTensors(path, got, gotMetadata))
-	second := must(os.ReadFile(path))
-	require.Equal(t, first, second, "the same bytes")
+	require.Equal(t, first, must(os.ReadFile(path)), "the same bytes")
 
 	require.NoError(t, checkpoint.WriteTensors(path, nil, nil))
 	got, gotMetadata, err = checkpoint.ReadTensors(path)
@@ -234,14 +231,13 @@ func TestTensorsSurviveAFile(t *testing.T) {
 func TestWrongTensorsAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tensors.safetensors")
 	x := tensor.New(tensor.WithShape(2, 3), tensor.WithBacking([]float32{1, 2, 3, 4, 5, 6}))
-	view := must(x.Slice(nil, tensor.S(0, 1)))
 	for _, c := range []struct {
 		tensors map[string]*tensor.Dense
 		wantErr string
 	}{
 		{tensors: map[string]*tensor.Dense{"x": nil}, wantErr: `value of "x": got nil or the zero value, want a tensor`},
 		{tensors: map[string]*tensor.Dense{"x": {}}, wantErr: `value of "x": got nil or the zero value, want a tensor`},
-		{tensors: map[string]*tensor.Dense{"x": view.(*tensor.Dense)},
+		{tensors: map[string]*tensor.Dense{"x": must(x.Slice(nil, tensor.S(0, 1))).(*tensor.Dense)},
 			wantErr: "value of x: got a view or a column-major tensor of shape (2), want contiguous row-major data"},
 		{tensors: map[string]*tensor.Dense{"x": tensor.New(tensor.WithBacking([]complex64{1, 2}))},
 			wantErr: "got []complex64, want a slice of float32"},

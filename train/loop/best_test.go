@@ -55,8 +55,7 @@ func TestBestAndPatience(t *testing.T) {
 		require.Equal(t, c.numbers[c.ended-1], small.Place(p), "%s: the last ones until UseBest", c.reason)
 		require.NoError(t, l.UseBest(), c.reason)
 		require.Equal(t, lowest, small.Place(p), c.reason)
-		e := must(l.Evaluate(context.Background(), small.AtZero()))
-		require.Equal(t, l.Best(), e, c.reason)
+		require.Equal(t, l.Best(), must(l.Evaluate(context.Background(), small.AtZero())), c.reason)
 	}
 }
 
@@ -78,8 +77,7 @@ func TestBestAndPatienceResume(t *testing.T) {
 					l, p := small.Walker(t, config)
 					l.SaveTo(checkpoints)
 					source := &small.Walk{Numbers: c.numbers}
-					found := must(checkpoints.Restore(l, source))
-					require.NotNil(t, found)
+					require.NotNil(t, must(checkpoints.Restore(l, source)))
 					require.NoError(t, l.Run(context.Background(), source, small.AtZero()))
 					require.Equal(t, c.ended, l.Steps(), "stopped after %d", stop)
 					require.Equal(t, c.best, l.Best().Step, "stopped after %d", stop)

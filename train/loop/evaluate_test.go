@@ -101,8 +101,7 @@ func TestEvaluationGraphHasNoDropout(t *testing.T) {
 	l := with.Loop(t, small.Config())
 	require.Len(t, with.Builds, 1)
 	e := must(l.Evaluate(context.Background(), small.Batches(2)))
-	want := must(without.Loop(t, small.Config()).Evaluate(context.Background(), small.Batches(2)))
-	require.Equal(t, want, e)
+	require.Equal(t, must(without.Loop(t, small.Config()).Evaluate(context.Background(), small.Batches(2))), e)
 
 	require.Len(t, with.Builds, 2)
 	for i, mode := range []layers.Mode{layers.Train, layers.Eval} {
@@ -199,8 +198,7 @@ func TestEvaluationStartsOver(t *testing.T) {
 		}
 	}})
 	require.ErrorIs(t, err, context.Canceled)
-	got := must(l.Evaluate(context.Background(), s))
-	require.Equal(t, want, got)
+	require.Equal(t, want, must(l.Evaluate(context.Background(), s)))
 }
 
 type watchedResumable struct {

@@ -18,8 +18,7 @@ func TestMemory(t *testing.T) {
 	weights := 8 * m.Params.Count()
 	memory := func(c loop.Config) train.Memory {
 		c.Steps, c.Schedule = 1, train.ConstantRate(1)
-		l := must(loop.New(m.Params, m.Loss, c))
-		return l.Memory()
+		return must(loop.New(m.Params, m.Loss, c)).Memory()
 	}
 	adam := memory(loop.Config{})
 	require.Equal(t, []int{weights, weights}, []int{adam.Weights, adam.Gradients})

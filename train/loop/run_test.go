@@ -172,8 +172,7 @@ func TestStoppedRunResumes(t *testing.T) {
 			}
 			l := m.Loop(t, c)
 			l.SaveTo(checkpoints)
-			found := must(checkpoints.Restore(l, source))
-			require.Equal(t, pass > 0, found != nil)
+			require.Equal(t, pass > 0, must(checkpoints.Restore(l, source)) != nil)
 			err := l.Run(ctx, source, eval)
 			cancel()
 			require.NoError(t, checkpoints.Close())
@@ -230,8 +229,7 @@ func TestFailedRunKeepsItsCheckpoints(t *testing.T) {
 		l.SaveTo(checkpoints)
 		require.EqualError(t, l.Run(context.Background(), small.Texts(t)["random"], nil), row.want, row.reason)
 		require.Equal(t, []int{2, 4}, small.StepsIn(t, checkpoints))
-		found := must(checkpoints.Restore(l, small.Texts(t)["random"]))
-		require.NotNil(t, found)
+		require.NotNil(t, must(checkpoints.Restore(l, small.Texts(t)["random"])))
 		require.Equal(t, 4, l.Steps())
 	}
 }

@@ -70,8 +70,7 @@ func recordTo(t *testing.T, l *loop.Loop, folder string, c record.Config) {
 }
 
 func readWatch(t *testing.T, folder string) *record.Recording {
-	w := must(record.Read(t.Context(), folder, nil))
-	return w
+	return must(record.Read(t.Context(), folder, nil))
 }
 
 // A record has the norms of every parameter as naively summed, and the moments have the
@@ -174,8 +173,7 @@ func recordedRun(t *testing.T, folder, from string, stop int) (*small.Model, err
 // recordFiles returns the bytes of what a run has recorded.
 func recordFiles(t *testing.T, folder string) (files [2]string) {
 	for i, name := range []string{record.LinesFile, record.TensorsFile} {
-		content := must(os.ReadFile(filepath.Join(folder, name)))
-		files[i] = string(content)
+		files[i] = string(must(os.ReadFile(filepath.Join(folder, name))))
 	}
 	return files
 }
