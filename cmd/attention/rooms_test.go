@@ -70,11 +70,12 @@ var rooms = map[string]string{
 	"train/metrics": `train train/loop train/checkpoint internal/folder internal/lines internal/oneline`,
 	"internal/small": `train train/loop train/checkpoint train/parallel train/text layers layers/chapter
 		graph internal/folder internal/golden internal/safetensors`,
-	"train/tasks/dates": `train train/text layers graph graph/machine internal/config internal/dense
+	"train/tasks": `train`,
+	"train/tasks/dates": `train train/tasks train/text layers graph graph/machine internal/config internal/dense
 		internal/oneline`,
-	"train/tasks/reversal": `train layers graph internal/dense internal/expr`,
+	"train/tasks/reversal": `train train/tasks layers graph internal/dense internal/expr`,
 	"train/tasks/tiles":    `train layers graph graph/mask internal/expr`,
-	"train/tasks/lookback": `train train/text layers graph internal/dense internal/expr`,
+	"train/tasks/lookback": `train train/tasks train/text layers graph internal/dense internal/expr`,
 	"train/text":           `train train/text/jinja layers graph internal/config internal/folder internal/oneline`,
 	"train/text/jinja":     "",
 	"train/parallel":       `train internal/dense internal/kernel`,
@@ -151,7 +152,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run
 		cmd/attention/internal/session internal/folder train train/loop train/metrics train/record`,
 	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run
-		train/tasks/dates train/checkpoint train/text layers graph graph/machine graph/mask internal/config
+		train/tasks train/tasks/dates train/checkpoint train/text layers graph graph/machine graph/mask internal/config
 		internal/expr layers/chapter layers/heads internal/dense`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/web

@@ -35,6 +35,7 @@ var unwalked = map[string]string{
 	"graph/blas":           "gonum's interface has no errors: arguments that do not fit panic",
 	"graph/gradcases":      "for tests",
 	"layers/gradcases":     "for tests",
+	"train/tasks":          "what the tasks below it share",
 	"train/tasks/dates":    "an example of a model and its data, for one command",
 	"train/tasks/lookback": "tasks and their data, for one command",
 	"train/metrics":        "its folders are those of package folder, for one command",

@@ -7,9 +7,8 @@ import (
 
 	"attention/graph"
 	"attention/train"
+	"attention/train/tasks"
 	"attention/train/text"
-
-	"gorgonia.org/tensor"
 )
 
 // Names of the model's inputs.
@@ -44,18 +43,14 @@ type Batch struct {
 
 // NewBatch returns a batch with room for size pairs.
 func NewBatch(a Alphabets, size int) *Batch {
-	in := map[string]*tensor.Dense{}
-	ids := func(name string, shape ...int) []int {
-		in[name] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(shape...))
-		return in[name].Ints()
-	}
+	in := train.Values{}
 	return &Batch{
 		Alphabets: a,
 		Batch:     train.Batch{Inputs: in},
-		Source:    ids(SourceInput, size, WrittenLength),
-		Lengths:   ids(LengthsInput, size),
-		Target:    ids(TargetInput, size, ISOLength),
-		Targets:   ids(TargetsInput, size, ISOLength),
+		Source:    tasks.Ids(in, SourceInput, size, WrittenLength),
+		Lengths:   tasks.Ids(in, LengthsInput, size),
+		Target:    tasks.Ids(in, TargetInput, size, ISOLength),
+		Targets:   tasks.Ids(in, TargetsInput, size, ISOLength),
 	}
 }
 

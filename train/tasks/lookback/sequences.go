@@ -6,9 +6,8 @@ import (
 
 	"attention/graph"
 	"attention/train"
+	"attention/train/tasks"
 	"attention/train/text"
-
-	"gorgonia.org/tensor"
 )
 
 // Sequences is an endless source of batches of random sequences, with the inputs of text.TokenLoss. The loss counts the
@@ -28,10 +27,9 @@ func New(t Task, size int, random *rand.Rand) (*Sequences, error) {
 	if err := (text.WindowConfig{Batch: size, Context: Context}).Validate(); err != nil {
 		return nil, fmt.Errorf("lookback: %w", err)
 	}
-	ids := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(size, Context))
-	targets := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(size, Context))
-	return &Sequences{task: t, random: random, ids: ids.Ints(), targets: targets.Ints(),
-		batch: train.Batch{Inputs: train.Values{text.Inputs: ids, text.Targets: targets}}}, nil
+	in := train.Values{}
+	return &Sequences{task: t, random: random, batch: train.Batch{Inputs: in},
+		ids: tasks.Ids(in, text.Inputs, size, Context), targets: tasks.Ids(in, text.Targets, size, Context)}, nil
 }
 
 // Next draws sequences of all levels.

@@ -2,6 +2,7 @@ package reversal
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"attention/graph"
@@ -9,6 +10,7 @@ import (
 	"attention/internal/expr"
 	"attention/layers"
 	"attention/train"
+	"attention/train/tasks"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -46,27 +48,16 @@ func (m *Model) Write(ctx context.Context, s *Strings) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(len(s.lengths), Longest))
-	values := train.Values{sourceInput: s.batch.Inputs[sourceInput], lengthsInput: s.batch.Inputs[lengthsInput],
-		targetInput: own}
-	target, texts := own.Ints(), make([]string, len(s.lengths))
-	for row := range s.lengths {
-		target[row*Longest] = endMark
+	values := maps.Clone(s.batch.Inputs)
+	own := tasks.Ids(values, targetInput, len(s.lengths), Longest)
+	copy(own, s.target)
+	ids, err := tasks.Greedy(own, len(s.lengths), func() ([]int, error) { return next(ctx, values) })
+	if err != nil {
+		return nil, err
 	}
-	for at := range Longest {
-		got, err := next(ctx, values)
-		if err != nil {
-			return nil, err
-		}
-		for row, n := range s.lengths {
-			id := got[row*Longest+at]
-			if at < n-1 {
-				texts[row] += spell([]int{id})
-			}
-			if at+1 < Longest {
-				target[row*Longest+at+1] = id
-			}
-		}
+	texts := make([]string, len(s.lengths))
+	for row, n := range s.lengths {
+		texts[row] = spell(ids[row*Longest:][:n-1])
 	}
 	return texts, nil
 }

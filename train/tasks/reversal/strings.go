@@ -6,6 +6,7 @@ import (
 	"attention/graph"
 	"attention/layers"
 	"attention/train"
+	"attention/train/tasks"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -39,14 +40,10 @@ type Strings struct {
 // NewStrings returns a source of batches of size strings.
 func NewStrings(size int, random *rand.Rand) *Strings {
 	in := train.Values{}
-	ids := func(name string, shape ...int) []int {
-		in[name] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(shape...))
-		return in[name].Ints()
-	}
 	return &Strings{
 		random: random, batch: train.Batch{Inputs: in},
-		source: ids(sourceInput, size, Longest+1), lengths: ids(lengthsInput, size),
-		target: ids(targetInput, size, Longest), targets: ids(targetsInput, size, Longest),
+		source: tasks.Ids(in, sourceInput, size, Longest+1), lengths: tasks.Ids(in, lengthsInput, size),
+		target: tasks.Ids(in, targetInput, size, Longest), targets: tasks.Ids(in, targetsInput, size, Longest),
 	}
 }
 

@@ -11,8 +11,10 @@ import (
 	"attention/internal/dense"
 	"attention/layers"
 	"attention/train"
+	"attention/train/tasks"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // Writing is what a model writes for a string.
@@ -61,28 +63,25 @@ func (w *Writer) Write(ctx context.Context, text string) (out Writing, err error
 	return w.write(ctx, n)
 }
 
-// write feeds the model its own letters until it writes them again. Each pass settles at least one letter more, and of
-// a model that is right the first one settles all.
 func (w *Writer) write(ctx context.Context, n int) (out Writing, err error) {
-	fed := w.strings.target[1:n]
-	for {
-		values, err := w.predictor.Run(ctx, w.strings.batch.Inputs)
-		if err != nil {
-			return out, err
+	var values []*tensor.Dense
+	ids, err := tasks.Greedy(w.strings.target[:n], 1, func() (ids []int, err error) {
+		if values, err = w.predictor.Run(ctx, w.strings.batch.Inputs); err != nil {
+			return nil, err
 		}
-		written, sure := likeliest(dense.Float64s(values[0])[:n*vocab])
-		if !slices.Equal(written[:n-1], fed) {
-			copy(fed, written)
-			continue
-		}
-		out = Writing{Text: spell(written), Sure: sure}
-		if len(values) > 1 && w.attends {
-			out.Heads = headsOf(values[1], n)
-		} else if len(values) > 1 {
-			out.State = dense.Float64s(values[1])
-		}
-		return out, nil
+		ids, out.Sure = likeliest(dense.Float64s(values[0])[:n*vocab])
+		return ids, nil
+	})
+	if err != nil {
+		return Writing{}, err
 	}
+	out.Text = spell(ids)
+	if len(values) > 1 && w.attends {
+		out.Heads = headsOf(values[1], n)
+	} else if len(values) > 1 {
+		out.State = dense.Float64s(values[1])
+	}
+	return out, nil
 }
 
 // likeliest returns the likeliest letter of each row of logits, and its probability.

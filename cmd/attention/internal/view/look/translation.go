@@ -11,6 +11,7 @@ import (
 	"attention/cmd/attention/internal/translations"
 	"attention/internal/dense"
 	"attention/layers"
+	"attention/train/tasks"
 	"attention/train/tasks/dates"
 	"attention/train/text"
 
@@ -120,28 +121,24 @@ func (t *pair) hide(b *layers.Build, positions []int) error {
 func (t *pair) run(ctx context.Context, f *forward, l *Look) error {
 	reads := make([]int, dates.ISOLength) // no earlier character sees those that are not written yet
 	reads[0] = t.model.Begin()
-	written := slices.Clone(t.written)
-	copy(reads[1:], written)
+	copy(reads[1:], t.written)
 	if err := let(t.from, t.source); err != nil {
 		return err
 	}
 	if err := let(t.to, reads); err != nil {
 		return err
 	}
-	for {
+	from := min(len(t.written), dates.ISOLength-1) // the last one is not read
+	ids, err := tasks.Greedy(reads[from:], 1, func() ([]int, error) {
 		if err := f.machine.Run(ctx); err != nil {
-			return err
+			return nil, err
 		}
-		at := len(written)
-		if at == dates.ISOLength {
-			return t.finish(f, l, reads, written)
-		}
-		logits, v := dense.Float64s(f.logits.Value()), f.logits.Shape()[1]
-		id := dates.Largest(logits[at*v:][:t.model.ISO.Len()])
-		if written = append(written, id); at+1 < dates.ISOLength { // the last one is not read
-			reads[at+1] = id
-		}
+		return t.model.Likeliest(dense.Float64s(f.logits.Value()))[from:], nil
+	})
+	if err != nil {
+		return err
 	}
+	return t.finish(f, l, reads, append(slices.Clone(t.written), ids[len(t.written)-from:]...))
 }
 
 func (t *pair) finish(f *forward, l *Look, reads, written []int) error {

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// In padded batches with a given memory, the choices are the same as by the whole model on one pair at a time.
+// In padded batches, the choices are the same as by the whole model on one pair at a time.
 func TestTranslator(t *testing.T) {
 	r, err := New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{Width: 6, Heads: 2, Blocks: 2})
 	require.NoError(t, err)
@@ -56,14 +56,18 @@ func translateNaively(t *testing.T, r *Model, written string) string {
 		require.NoError(t, m.RunAll())
 		all := dense.Float64s(logits.Value().(*tensor.Dense))
 		v := logits.Shape()[1]
-		target = append(target, Largest(all[len(all)-v:len(all)-1]))
+		target = append(target, r.Likeliest(all[len(all)-v:])...)
 	}
 	iso, err := r.ISO.Decode(target[1:])
 	require.NoError(t, err)
 	return iso
 }
 
-func TestLargest(t *testing.T) {
-	require.Equal(t, 0, Largest([]float64{-3}))
-	require.Equal(t, 1, Largest([]float64{-3, 2, 2, 1}))
+// The first of equal characters is likeliest, and the mark, which is the last, never.
+func TestLikeliest(t *testing.T) {
+	a, err := NewAlphabets()
+	require.NoError(t, err)
+	logits := make([]float64, 2*(a.ISO.Len()+1))
+	logits[3], logits[5], logits[a.Begin()] = 2, 2, 9
+	require.Equal(t, []int{3, 0}, a.Likeliest(logits))
 }

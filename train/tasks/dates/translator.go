@@ -1,0 +1,72 @@
+package dates
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"attention/internal/dense"
+	"attention/layers"
+	"attention/train"
+	"attention/train/tasks"
+)
+
+// Translator translates batches of written dates without dropout.
+type Translator struct {
+	Alphabets
+	predictor *train.Predictor // from the model's inputs to logits (B, T, V)
+}
+
+// NewTranslator builds the graph of a translator of batches of n pairs.
+func (m *Model) NewTranslator(n int) (*Translator, error) {
+	b := layers.NewBuild(m.Params(), layers.Eval)
+	source, lengths, target := m.inputs(b, n)
+	p, err := train.NewPredictor(b, b.Of(m.Forward(b, source, target, lengths)))
+	return &Translator{m.Alphabets, p}, err
+}
+
+// TranslateAll translates all pairs of a source that is at its start.
+func (t *Translator) TranslateAll(ctx context.Context, pairs *ListedPairs) ([]string, error) {
+	var all []string
+	for {
+		_, err := pairs.Next()
+		if errors.Is(err, io.EOF) {
+			return all[:len(pairs.Pairs)], nil // without the empty rows
+		}
+		if err != nil {
+			return nil, err
+		}
+		ids, err := tasks.Greedy(pairs.Out.Target, len(pairs.Out.Lengths), func() ([]int, error) {
+			logits, err := t.predictor.Run(ctx, pairs.Out.Batch.Inputs)
+			if err != nil {
+				return nil, err
+			}
+			return t.Likeliest(dense.Float64s(logits[0])), nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		for row := range slices.Chunk(ids, ISOLength) {
+			text, err := t.ISO.Decode(row)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, text)
+		}
+	}
+}
+
+// Likeliest returns the likeliest character of each row of logits, the first of equal ones. The mark is none.
+func (a Alphabets) Likeliest(logits []float64) (ids []int) {
+	for row := range slices.Chunk(logits, a.ISO.Len()+1) {
+		at := 0
+		for i, v := range row[:a.ISO.Len()] {
+			if v > row[at] {
+				at = i
+			}
+		}
+		ids = append(ids, at)
+	}
+	return ids
+}
