@@ -3,7 +3,6 @@ package train
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -65,14 +64,14 @@ type groupStep struct {
 	steps   int
 }
 
-// checkShares refuses a group that has more processes than a step has batches.
-func (c StepConfig) checkShares() error {
+// validateGroup refuses a group that has more processes than a step has batches.
+func (c StepConfig) validateGroup() error {
 	if c.Group == nil {
 		return nil
 	}
 	if got, size := c.batches(), c.Group.Size(); got < size {
-		return fmt.Errorf("train: %w", config.Errorf(c, "Accumulate",
-			"got %d for a group of %d processes, which share the batches of a step, want at least %[2]d", got, size))
+		return config.Errorf(c, "Accumulate",
+			"got %d for a group of %d processes, which share the batches of a step, want at least %[2]d", got, size)
 	}
 	return nil
 }

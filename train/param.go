@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"attention/internal/config"
 	"attention/internal/dense"
@@ -34,23 +35,23 @@ type slot struct {
 	state  []*tensor.Dense // each of the parameter's dtype, and of its shape or of own's length
 }
 
-// newSlots checks a model's parameters, whose gradients need not exist yet, and returns
-// a slot for each.
-func newSlots(params []Param, c SolverConfig) ([]slot, error) {
+// slots checks a model's parameters, whose gradients need not exist yet, and returns
+// a slot without a state for each.
+func (c SolverConfig) slots(params []Param) ([]slot, error) {
+	c = c.resolved()
 	if len(params) == 0 {
 		return nil, errors.New("train: parameters: got none, want at least one")
 	}
-	slots := make([]slot, len(params))
-	names := make(map[string]bool, len(params))
+	slots, names := make([]slot, len(params)), make([]string, len(params))
 	owners := make(map[*tensor.Dense]string, len(params))
 	for i, p := range params {
 		if p.Name == "" {
 			return nil, fmt.Errorf("train: parameter %d: got no name, want one", i)
 		}
-		if names[p.Name] {
+		if slices.Contains(names, p.Name) {
 			return nil, fmt.Errorf("train: parameter %s: got the name twice, want it once", p.Name)
 		}
-		names[p.Name] = true
+		names[i] = p.Name
 		if err := checkDense("value of "+p.Name, p.Value); err != nil {
 			return nil, err
 		}
@@ -68,20 +69,11 @@ func newSlots(params []Param, c SolverConfig) ([]slot, error) {
 			slots[i].decay = c.WeightDecay
 		}
 	}
-	return slots, c.group(slots)
-}
-
-// group gives slots the settings of their groups.
-func (c SolverConfig) group(slots []slot) error {
-	names := make([]string, len(slots))
-	for i, s := range slots {
-		names[i] = s.name
-	}
 	groups, err := c.groupsOf(names)
 	if err != nil {
-		return fmt.Errorf("train: %w", err)
+		return nil, fmt.Errorf("train: %w", err)
 	}
-	for i, s := range slots {
+	for i, s := range slots { // the settings of its group
 		g := groups[s.name]
 		if g.LRFactor != nil {
 			slots[i].factor = *g.LRFactor
@@ -91,7 +83,7 @@ func (c SolverConfig) group(slots []slot) error {
 		}
 		slots[i].solver = cmp.Or(g.Solver, slots[i].solver)
 	}
-	return nil
+	return slots, nil
 }
 
 // checkStep checks all that a step reads, so that it updates either every parameter or

@@ -2,7 +2,6 @@ package train_test
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"testing"
 
@@ -57,14 +56,14 @@ func TestStepRefusesWithoutChangingAnything(t *testing.T) {
 				solver := must(config.New(params))
 				p.step(t, solver, params, 0)
 				before := bits(t, params)
-				state := fmt.Sprint(maps.Collect(solver.State()))
+				state := fmt.Sprint(stateOf(solver))
 				spoilt := append([]train.Param{}, params...)
 				if row.spoil != nil {
 					spoilt = row.spoil(spoilt)
 				}
 				require.EqualError(t, solver.Step(row.lr, spoilt), "train: "+row.want)
 				require.Equal(t, before, bits(t, params))
-				require.Equal(t, state, fmt.Sprint(maps.Collect(solver.State())))
+				require.Equal(t, state, fmt.Sprint(stateOf(solver)))
 			})
 		}
 	}

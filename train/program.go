@@ -203,8 +203,10 @@ func (s *Step) Memory() Memory {
 			m.Gradients += int(v.MemSize())
 		}
 	}
-	for _, v := range s.solver.State() {
-		m.Solver += int(v.MemSize())
+	for _, p := range s.State() {
+		if p.Value != nil {
+			m.Solver += int(p.Value.MemSize())
+		}
 	}
 	return m
 }

@@ -159,30 +159,24 @@ const (
 
 // MarshalJSON writes the schedule's fields and its type.
 func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
-	switch s := c.Schedule.(type) {
+	name := ""
+	switch c.Schedule.(type) {
 	case nil:
 		return []byte("{}"), nil
 	case constant:
-		return json.Marshal(struct {
-			Type string `json:"type"`
-			constant
-		}{constantType, s})
-	case *CosineLR:
-		return ScheduleConfig{*s}.MarshalJSON()
-	case *WSD:
-		return ScheduleConfig{*s}.MarshalJSON()
-	case CosineLR:
-		return json.Marshal(struct {
-			Type string `json:"type"`
-			CosineLR
-		}{cosineType, s})
-	case WSD:
-		return json.Marshal(struct {
-			Type string `json:"type"`
-			WSD
-		}{wsdType, s})
+		name = constantType
+	case CosineLR, *CosineLR:
+		name = cosineType
+	case WSD, *WSD:
+		name = wsdType
+	default:
+		return nil, fmt.Errorf("got a %T, want a constant rate, a CosineLR or a WSD: others have no JSON", c.Schedule)
 	}
-	return nil, fmt.Errorf("got a %T, want a constant rate, a CosineLR or a WSD: others have no JSON", c.Schedule)
+	fields, err := json.Marshal(c.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	return append(fmt.Appendf(nil, `{"type":%q,`, name), fields[1:]...), nil
 }
 
 // UnmarshalJSON replaces the schedule by the one that MarshalJSON wrote.

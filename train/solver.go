@@ -2,7 +2,6 @@ package train
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"runtime"
 	"sync/atomic"
@@ -27,19 +26,14 @@ type Solver struct {
 // one tensor under two names, values that are not contiguous float32 or float64, and
 // groups that none or that two match are errors.
 func (c SolverConfig) New(params []Param) (*Solver, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
 	slots, err := c.slots(params)
 	if err != nil {
 		return nil, err
 	}
 	return c.newSolver(params, slots), nil
-}
-
-// slots checks a solver and its parameters and returns a slot without a state for each.
-func (c SolverConfig) slots(params []Param) ([]slot, error) {
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("train: %w", err)
-	}
-	return newSlots(params, c.resolved())
 }
 
 // newSolver returns a solver that updates each slot's own elements, and has a state for those only.
@@ -104,8 +98,11 @@ type Part struct {
 	Each func(write func(part any) error) error
 }
 
-// parts returns the state in the order of State, in parts of the whole.
-func (s *Solver) parts() (all []Part) {
+// State returns all that the solver remembers between steps, in a fixed
+// order, under names made of PyTorch's and the parameter's:
+// "exp_avg.h.0.attn.bias". The tensors are the solver's own: the next Step
+// changes them, and an earlier state that is written to them is restored.
+func (s *Solver) State() (all []Part) {
 	if s.steps != nil {
 		all = append(all, Part{Name: "step", Dtype: tensor.Int64, Shape: s.steps.Shape(), Value: s.steps})
 	}
@@ -121,9 +118,8 @@ func (s *Solver) parts() (all []Part) {
 	return all
 }
 
-// State returns the solver's state, whose tensors are the step's own: the next step changes them, and an earlier
-// state that is written to them is restored. In a group it is this process's part.
-func (s *Step) State() []Part { return s.solver.parts() }
+// State returns the solver's state, in a group this process's part of it.
+func (s *Step) State() []Part { return s.solver.State() }
 
 // states returns PyTorch's names of what a solver keeps of each parameter.
 func (c SolverConfig) states(solver string) []string {
@@ -142,20 +138,6 @@ func update[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 		sgd[F](s, at, lr, p)
 	} else {
 		adam[F](s, at, lr, p)
-	}
-}
-
-// State returns all that the solver remembers between steps, in a fixed
-// order, under names made of PyTorch's and the parameter's:
-// "exp_avg.h.0.attn.bias". The tensors are the solver's own: the next Step
-// changes them, and who copies an earlier state to them sets the solver back to it.
-func (s *Solver) State() iter.Seq2[string, *tensor.Dense] {
-	return func(yield func(string, *tensor.Dense) bool) {
-		for _, p := range s.parts() {
-			if p.Value != nil && !yield(p.Name, p.Value) {
-				return
-			}
-		}
 	}
 }
 

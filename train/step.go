@@ -53,7 +53,8 @@ type StepConfig struct {
 // Validate returns an error that names the first wrong field.
 func (c StepConfig) Validate() error {
 	return cmp.Or(config.AtLeast(c, 0, "Accumulate"), config.In(c, "Solver", c.Solver.Validate()),
-		config.In(c, "Schedule", c.Schedule.Validate()), config.AtLeast(c, 0, "ClipNorm", "BatchTokens"))
+		config.In(c, "Schedule", c.Schedule.Validate()), config.AtLeast(c, 0, "ClipNorm", "BatchTokens"),
+		c.validateGroup())
 }
 
 // batches returns how many batches a step takes.
@@ -98,9 +99,6 @@ func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 	}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
-	}
-	if err := c.checkShares(); err != nil {
-		return nil, err
 	}
 	s := &Step{config: c}
 	err := expr.Building(func() (err error) { s.program, s.params, err = newTrainingProgram(b, loss); return err })
