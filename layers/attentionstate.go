@@ -87,7 +87,7 @@ func checkState(p *Params, dt tensor.Dtype, state map[string]*tensor.Dense) (map
 		delete(rows, name)
 	}
 	for name, v := range rows {
-		if v != nil && v.RequiresIterator() {
+		if dense.IsTensor(v) && v.RequiresIterator() {
 			rows[name] = v.Materialize().(*tensor.Dense)
 		}
 	}

@@ -38,6 +38,14 @@ func newWorld() *world {
 	return &world{params: p, build: layers.NewBuild(p, layers.Train)}
 }
 
+// must is for what the walk needs.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 func (w *world) name(prefix string) string {
 	w.made++
 	return fmt.Sprint(prefix, w.made)
@@ -46,11 +54,7 @@ func (w *world) name(prefix string) string {
 func (w *world) scope() layers.Scope { return w.params.Scope(w.name("s")) }
 
 func (w *world) linear() *layers.Linear {
-	l, err := layers.NewLinear(w.scope(), layers.LinearConfig{In: 2, Out: 2})
-	if err != nil {
-		panic(err)
-	}
-	return l
+	return must(layers.NewLinear(w.scope(), layers.LinearConfig{In: 2, Out: 2}))
 }
 
 // examples returns a file of one example.
@@ -65,11 +69,7 @@ func examples() *text.Examples {
 }
 
 func lessons() *text.Lessons {
-	l, err := text.NewLessons(context.Background(), text.LessonConfig{Tokenizer: gpt2, Ends: []int{0}})
-	if err != nil {
-		panic(err)
-	}
-	return l
+	return must(text.NewLessons(context.Background(), text.LessonConfig{Tokenizer: gpt2, Ends: []int{0}}))
 }
 
 // node returns an input with a value.
@@ -103,15 +103,8 @@ func (w *world) loss() train.Loss {
 
 // step returns a step with that loss.
 func (w *world) step() *train.Step {
-	loss, err := w.loss()(w.build)
-	if err != nil {
-		panic(err)
-	}
-	s, err := train.NewStep(w.build, loss, train.StepConfig{Schedule: train.ConstantRate(0.5)})
-	if err != nil {
-		panic(err)
-	}
-	return s
+	loss := must(w.loss()(w.build))
+	return must(train.NewStep(w.build, loss, train.StepConfig{Schedule: train.ConstantRate(0.5)}))
 }
 
 func batch() train.Batch {
@@ -164,20 +157,10 @@ var valid = map[reflect.Type][]func(w *world) any{
 		return layers.Formula(func(b *layers.Build, in layers.Inputs) []*G.Node { return []*G.Node{in["x"]} })
 	}},
 	reflect.TypeFor[*G.ExprGraph](): {func(w *world) any { return w.build.Graph() }},
-	reflect.TypeFor[*apply.Layer](): {func(*world) any {
-		l, err := apply.Parse([]byte(`{"layer": "simple"}`))
-		if err != nil {
-			panic(err)
-		}
-		return l
-	}},
+	reflect.TypeFor[*apply.Layer](): {func(*world) any { return must(apply.Parse([]byte(`{"layer": "simple"}`))) }},
 	reflect.TypeFor[*pretrained.Folder](): {func(w *world) any {
-		f, err := pretrained.Parse("nowhere", []byte(`{"model_type": "gpt2", "vocab_size": 2, "n_positions": 2,
-			"n_embd": 2, "n_layer": 1, "n_head": 1}`))
-		if err != nil {
-			panic(err)
-		}
-		return f
+		return must(pretrained.Parse("nowhere", []byte(`{"model_type": "gpt2", "vocab_size": 2, "n_positions": 2,
+			"n_embd": 2, "n_layer": 1, "n_head": 1}`)))
 	}},
 	reflect.TypeFor[*G.Node](): {
 		func(w *world) any { return w.node(tensor.Float32, 2, 2, 2) },
@@ -217,13 +200,7 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[layers.DecoderInput](): {func(w *world) any {
 		return layers.DecoderInput{X: w.node(tensor.Float32, 2, 2, 2), Memory: w.node(tensor.Float32, 2, 2, 2)}
 	}},
-	reflect.TypeFor[*parallel.Group](): {func(*world) any {
-		group, err := parallel.NewLocal(1)
-		if err != nil {
-			panic(err)
-		}
-		return group[0]
-	}},
+	reflect.TypeFor[*parallel.Group](): {func(*world) any { return must(parallel.NewLocal(1))[0] }},
 	reflect.TypeFor[context.Context](): {
 		func(*world) any { return context.Background() },
 		func(*world) any {
@@ -237,43 +214,24 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[*text.Examples]():     {func(*world) any { return examples() }},
 	reflect.TypeFor[*text.Lessons]():      {func(*world) any { return lessons() }},
 	reflect.TypeFor[*text.Packed](): {func(*world) any {
-		p, err := text.NewPacked(context.Background(), examples(), lessons(), text.PackConfig{Batch: 1, Context: 8})
-		if err != nil {
-			panic(err)
-		}
-		return p
+		return must(text.NewPacked(context.Background(), examples(), lessons(), text.PackConfig{Batch: 1, Context: 8}))
 	}},
 	reflect.TypeFor[train.Loss]():  {func(w *world) any { return w.loss() }},
 	reflect.TypeFor[*train.Step](): {func(w *world) any { return w.step() }},
 	reflect.TypeFor[*train.Predictor](): {func(w *world) any {
-		p, err := train.NewPredictor(w.build, w.node(tensor.Float32, 2, 2))
-		if err != nil {
-			panic(err)
-		}
-		return p
+		return must(train.NewPredictor(w.build, w.node(tensor.Float32, 2, 2)))
 	}},
 	reflect.TypeFor[*train.Solver](): {func(*world) any {
-		s, err := train.SolverConfig{}.New([]train.Param{{Name: "p", Value: ones(tensor.Float32, 2, 2)}})
-		if err != nil {
-			panic(err)
-		}
-		return s
+		return must(train.SolverConfig{}.New([]train.Param{{Name: "p", Value: ones(tensor.Float32, 2, 2)}}))
 	}},
 	reflect.TypeFor[*checkpoint.Folder](): {func(w *world) any {
 		folders++
-		c, err := checkpoint.Open(fmt.Sprint("checkpoints", folders), checkpoint.Config{})
-		if err != nil {
-			panic(err)
-		}
-		return c
+		return must(checkpoint.Open(fmt.Sprint("checkpoints", folders), checkpoint.Config{}))
 	}},
 	reflect.TypeFor[chapter.Section]():       {func(*world) any { return chapter.Sections()[0] }},
 	reflect.TypeFor[*layers.AttentionCall](): {func(w *world) any { return w.call() }},
 	reflect.TypeFor[*layers.LinearCall](): {func(w *world) any {
-		l, err := layers.NewLinearAttention(w.scope(), layers.LinearAttentionConfig{EmbedDim: 2, NumHeads: 1})
-		if err != nil {
-			panic(err)
-		}
+		l := must(layers.NewLinearAttention(w.scope(), layers.LinearAttentionConfig{EmbedDim: 2, NumHeads: 1}))
 		w.build.Of(l.Forward(w.build, w.node(tensor.Float32, 2, 2)))
 		return w.build.LinearCalls("*")[0]
 	}},
@@ -320,10 +278,7 @@ var valid = map[reflect.Type][]func(w *world) any{
 
 // call returns a call of an attention.
 func (w *world) call() *layers.AttentionCall {
-	l, err := layers.NewAttention(w.scope(), chapter.SelfV2(2, 2))
-	if err != nil {
-		panic(err)
-	}
+	l := must(layers.NewAttention(w.scope(), chapter.SelfV2(2, 2)))
 	w.build.Of(l.Forward(w.build, w.node(tensor.Float32, 2, 2)))
 	return w.build.Calls("*")[0]
 }
