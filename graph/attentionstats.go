@@ -46,7 +46,7 @@ func (s *AttentionStats) rows() []**G.Node {
 // rowStatistics is the number of them.
 const rowStatistics = 8
 
-// FusedAttentionStats is FusedAttention, to the bit, that also returns statistics of its
+// FusedAttentionStats is FusedAttention, to the bit or, with c.Sparse, to rounding, that also returns statistics of its
 // weights. Query t has the position of key t + offset: 0 if queries and keys are the same tokens,
 // S − T if the queries are the last of them.
 func FusedAttentionStats(q, k, v *G.Node, c AttentionConfig, offset int) (*G.Node, *AttentionStats, error) {

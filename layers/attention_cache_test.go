@@ -2,6 +2,7 @@ package layers_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"attention/graph"
@@ -9,78 +10,12 @@ import (
 	"attention/graph/mask"
 	"attention/internal/dense"
 	"attention/layers"
+	"attention/layers/gradcases"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
-
-// cacheConfigs are layers that can generate token by token.
-func cacheConfigs() map[string]layers.AttentionConfig {
-	type config = layers.AttentionConfig
-	set := func(change func(c *config)) config {
-		c := config{EmbedDim: 12, NumHeads: 6, Mask: mask.Causal{}}
-		change(&c)
-		return c
-	}
-	return map[string]config{
-		"plain":   set(func(c *config) {}),
-		"grouped": set(func(c *config) { c.NumKVHeads, c.QKVBias, c.ValueDim = 2, true, 5 }),
-		"rope":    set(func(c *config) { c.RoPE, c.HeadDim = &graph.RoPEConfig{Dims: 2}, 3 }),
-		"alibi":   set(func(c *config) { c.ALiBi = true }),
-		"t5": set(func(c *config) {
-			c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 7, Unidirectional: true}
-		}),
-		"norms":  set(func(c *config) { c.QKNorm, c.Sinks, c.Gate = layers.RMSNorm, true, true }),
-		"whole":  set(func(c *config) { c.QKNorm, c.QKNormWhole, c.NumKVHeads = layers.RMSNorm, true, 3 }),
-		"offset": set(func(c *config) { c.QKNorm, c.QKNormOffset = layers.RMSNorm, true }),
-		"linear": set(func(c *config) {
-			c.RoPE, c.HeadDim = &graph.RoPEConfig{Base: 500, Scaling: graph.LinearScaling, Factor: 3}, 4
-		}),
-		"ntk": set(func(c *config) {
-			c.RoPE, c.HeadDim = &graph.RoPEConfig{Dims: 4, Scaling: graph.NTKScaling, Factor: 3}, 6
-		}),
-		"llama3": set(func(c *config) {
-			c.RoPE, c.HeadDim = &graph.RoPEConfig{Dims: 4, Scaling: graph.Llama3Scaling, Factor: 4, OriginalLength: 9}, 6
-		}),
-		"yarn": set(func(c *config) {
-			c.RoPE, c.HeadDim = &graph.RoPEConfig{Base: 50, Scaling: graph.YaRNScaling, Factor: 4, OriginalLength: 90}, 8
-		}),
-		"window": set(func(c *config) { c.Mask, c.Softcap = mask.SlidingWindow{Left: 4}, 3 }),
-		"behind": set(func(c *config) { c.Mask, c.NumKVHeads = mask.Causal{Offset: -2}, 2 }),
-		"func": set(func(c *config) {
-			c.Mask = mask.And(mask.Causal{}, mask.Func{Visible: func(b, h, t, s int) bool { return (t-s+h+b)%3 != 1 }})
-		}),
-		"sparse": set(func(c *config) {
-			c.NumKVHeads, c.Sparse, c.RoPE = 3, &graph.BlockSparse{BlockSize: 4, Blocks: 2}, &graph.RoPEConfig{}
-		}),
-		"differential": set(func(c *config) {
-			c.NumKVHeads, c.Differential, c.RoPE, c.HeadDim = 3, &layers.DifferentialConfig{}, &graph.RoPEConfig{}, 4
-		}),
-		"gpt2": set(func(c *config) { c.Layout, c.QKVBias, c.OutBias = layers.GPT2, true, true }),
-		"function": set(func(c *config) {
-			c.Score = &graph.ScoreFunc{
-				Score: func(x float64, b, h, t, s int) float64 { return x * float64(1+b+h) / float64(2+t-s) },
-				Slope: func(x float64, b, h, t, s int) float64 { return float64(1+b+h) / float64(2+t-s) },
-			}
-		}),
-		"sigmoid": set(func(c *config) { c.Sigmoid, c.ContextLength = true, 30 }),
-		"forget":  set(func(c *config) { c.Forget, c.NumKVHeads = true, 3 }),
-		"latent":  set(func(c *config) { c.Latent = &layers.LatentConfig{QLoraRank: 5} }),
-		"latent and all": set(func(c *config) {
-			c.Latent = &layers.LatentConfig{KVLoraRank: 5, QKNopeHeadDim: 3, QKRopeHeadDim: 4, VHeadDim: 7}
-			c.Forget, c.ALiBi, c.Sinks, c.Gate, c.Softcap, c.OutDim, c.OutBias = true, true, true, true, 5, 7, true
-			c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 8}
-		}),
-		"latent sparse": set(func(c *config) {
-			c.Latent, c.Sparse = &layers.LatentConfig{}, &graph.BlockSparse{BlockSize: 4, Blocks: 2}
-		}),
-		"all": set(func(c *config) {
-			c.NumKVHeads, c.Forget, c.ALiBi, c.Sinks, c.QKNorm, c.Softcap = 3, true, true, true, layers.L2Norm, 5
-			c.RoPE, c.RelativeBias = &graph.RoPEConfig{Interleaved: true}, &layers.RelativeBiasConfig{Buckets: 8}
-		}),
-	}
-}
 
 // generator runs one layer on chunks of tokens, with one graph for each length.
 type generator struct {
@@ -88,6 +23,7 @@ type generator struct {
 	params   *layers.Params
 	layer    *layers.Attention
 	cache    *graph.KVCache
+	width    int // E
 	compiled map[int]*compiledChunk
 }
 
@@ -101,7 +37,7 @@ func (g *generator) chunk(T int) *compiledChunk {
 		return c
 	}
 	b := layers.NewBuild(g.params, layers.Eval)
-	x, err := b.InputOf(g.params.Dtype(), "x", 2, T, 12), b.Err()
+	x, err := b.InputOf(g.params.Dtype(), "x", 2, T, g.width), b.Err()
 	require.NoError(g.t, err)
 	start, err := b.InputOf(tensor.Int, "start"), b.Err()
 	require.NoError(g.t, err)
@@ -125,25 +61,36 @@ func TestCacheEqualsTheWholeSequence(t *testing.T) {
 		"growing":        {Batch: 2, Capacity: n, Room: 1},
 		"growing, roll":  {Batch: 2, Capacity: 8, Room: 3, Rolling: true, KeepFirst: 3},
 	}
-	for name, c := range cacheConfigs() {
-		for sizeName, size := range sizes {
+	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
+		c := a.Config
+		for name, size := range sizes {
 			for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
-				if c.ALiBi && size.KeepFirst > 0 || c.Sparse != nil && size.Rolling {
+				if !a.OfX() || c.ALiBi && size.KeepFirst > 0 || c.Sparse != nil && size.Rolling {
 					continue
 				}
-				t.Run(name+"/"+sizeName+"/"+dt.String(), func(t *testing.T) { testCache(t, c, size, dt, n) })
+				t.Run(name+"/"+dt.String(), func(t *testing.T) {
+					if a.Cache == "" {
+						testCache(t, c, size, dt, n)
+						return
+					}
+					p, l := newAttention(t, dt, c)
+					b := layers.NewBuild(p, layers.Eval)
+					_, err := l.Attend(b, layers.AttentionInput{Query: b.Input("x", 2, 1, c.EmbedDim),
+						Cache: must(l.NewCache(size)), Start: b.InputOf(tensor.Int, "start")})
+					require.ErrorContains(t, err, a.Cache)
+				})
 			}
 		}
-	}
+	})
 }
 
 func testCache(t *testing.T, c layers.AttentionConfig, size graph.KVCacheConfig, dt tensor.Dtype, n int) {
 	p := layers.NewParams(dt, 5)
 	layer, err := layers.NewAttention(p.Scope(""), c)
 	require.NoError(t, err)
-	x := randomDense(rand.New(rand.NewPCG(1, 2)), dt, 2, n, 12)
+	x := randomDense(rand.New(rand.NewPCG(1, 2)), dt, 2, n, c.EmbedDim)
 	b := layers.NewBuild(p, layers.Eval)
-	in := layers.AttentionInput{Query: G.NewTensor(b.Graph(), dt, 3, G.WithShape(2, n, 12), G.WithName("x"),
+	in := layers.AttentionInput{Query: G.NewTensor(b.Graph(), dt, 3, G.WithShape(2, n, c.EmbedDim), G.WithName("x"),
 		G.WithValue(x))}
 	if size.Rolling {
 		in.Mask = mask.Or(mask.SlidingWindow{Left: size.Capacity - size.KeepFirst - 1}, mask.Prefix{N: size.KeepFirst})
@@ -154,13 +101,14 @@ func testCache(t *testing.T, c layers.AttentionConfig, size graph.KVCacheConfig,
 	require.NoError(t, err)
 	require.NoError(t, m.RunAll())
 
-	g := &generator{t: t, params: p, layer: layer, compiled: map[int]*compiledChunk{}}
+	g := &generator{t: t, params: p, layer: layer, width: c.EmbedDim, compiled: map[int]*compiledChunk{}}
 	g.cache, err = layer.NewCache(size)
 	require.NoError(t, err)
 	tol := 1e-12
 	if dt == tensor.Float32 {
 		tol = 1e-6
 	}
+	tol *= max(1, slices.Max(dense.Float64s(whole.Value())))
 	for at := 0; at < n; {
 		T := 1
 		switch at {

@@ -16,7 +16,8 @@ import (
 // alike. The path of a layer is its scope's, such as "transformer.h.0.attn"; patterns are as for
 // path.Match, in which * matches any characters, such as "*.attn".
 //
-// Outputs and gradients keep their bits.
+// Outputs and gradients keep their bits; those of a sparse attention, which then reads all keys, keep their numbers to
+// rounding.
 func (b *Build) Observe(patterns ...string) { b.change("observe", change{observed: true}, patterns) }
 
 // Observes reports whether the layer at a path is observed.

@@ -67,33 +67,6 @@ func TestObservedAttentionsHaveStats(t *testing.T) {
 	require.NoError(t, b.Err())
 }
 
-// A composed attention computes what a fused one does, of the ops that its weights come from, with the same dropout.
-func TestComposedAttentions(t *testing.T) {
-	for _, layout := range []layers.Layout{layers.Book, layers.Torch, layers.GPT2, layers.PerHead} {
-		p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, Layout: layout,
-			QKVBias: true, Mask: mask.Causal{}, Dropout: 0.5})
-		run := func(patterns ...string) [][]float64 {
-			b := layers.NewBuild(p, layers.Train)
-			b.Compose(patterns...)
-			require.Equal(t, len(patterns) > 0, b.Composes(""))
-			out := b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))))
-			softmaxes := ops(b, "Softmax")
-			require.Equal(t, len(patterns) > 0, softmaxes > 0, layout)
-			weights := b.Of(b.Calls("")[0].Weights())
-			require.NoError(t, b.Err())
-			if len(patterns) > 0 {
-				require.Equal(t, softmaxes, ops(b, "Softmax"), "%s: the output is made of these weights", layout)
-				require.Zero(t, ops(b, "FusedAttention"), layout)
-			}
-			require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(3)))
-			return values(t, out, weights)
-		}
-		fused, composed := run(), run("h.*", "*")
-		require.InDeltaSlice(t, fused[0], composed[0], 1e-12, layout)
-		require.Equal(t, fused[1], composed[1], layout)
-	}
-}
-
 // One layer, called for two sequences and for one of them twice: each call is one of its
 // own, with dropouts of its own.
 func TestEachCallIsItsOwn(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/chapter"
+	"attention/layers/gradcases"
 
 	"github.com/stretchr/testify/require"
 	"gorgonia.org/tensor"
@@ -19,59 +20,75 @@ var full = layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 6, NumKVHead
 	QKVBias: true, OutBias: true, AddBiasKV: true, QKNorm: layers.RMSNorm, Sinks: true, Gate: true,
 	RelativeBias: &layers.RelativeBiasConfig{Buckets: 8}}
 
+// fits reports whether a layer with these settings may have a layout.
+func fits(c layers.AttentionConfig, layout layers.Layout) bool {
+	switch {
+	case c.Latent != nil:
+		return layout == layers.Llama
+	case layout == layers.GPT2:
+		return c.KDim == 0
+	case layout == layers.PerHead:
+		return c.NumKVHeads == 0
+	case layout == layers.Raw:
+		return c.ContextOnly && !c.QKVBias
+	}
+	return true
+}
+
 // From every layout to every other and back: the same bits, in either type, and the layer
 // holds a copy.
 func TestStatesGoRoundAllLayouts(t *testing.T) {
-	wide := but(full, func(c *layers.AttentionConfig) { c.KDim, c.VDim = 11, 13 })
-	plain := but(full, func(c *layers.AttentionConfig) { c.QKVBias, c.OutBias = false, false })
-	half := but(full, func(c *layers.AttentionConfig) { c.OutBias = false })
+	configs := []layers.AttentionConfig{full,
+		but(full, func(c *layers.AttentionConfig) { c.KDim, c.VDim = 11, 13 }),
+		but(full, func(c *layers.AttentionConfig) { c.OutBias = false }),
+		{EmbedDim: 5, NumHeads: 3, HeadDim: 4, QKVBias: true, ContextOnly: true}}
+	for _, a := range gradcases.Attentions() {
+		a.Config.ContextLength = 0 // no buffer
+		configs = append(configs, a.Config)
+	}
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
-		apart := layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 3, HeadDim: 4, ValueDim: 2, QKVBias: true,
-			OutBias: true, Gate: true}
-		context := layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, QKVBias: true, ContextOnly: true}
-		bare := layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, ContextOnly: true}
-		for _, config := range []layers.AttentionConfig{full, wide, plain, half, apart, context, bare} {
+		for _, config := range configs {
 			for _, own := range layers.AllLayouts {
+				config.Layout = own
+				require.Equal(t, fits(config, own), config.Validate() == nil, "%+v", config)
 				for _, other := range layers.AllLayouts {
-					if config.KDim > 0 && (own == layers.GPT2 || other == layers.GPT2) {
-						continue
+					if fits(config, own) && fits(config, other) {
+						testStates(t, dt, config, other)
 					}
-					if config.NumKVHeads > 0 && (own == layers.PerHead || other == layers.PerHead) {
-						continue
-					}
-					if (config.QKVBias || !config.ContextOnly) && (own == layers.Raw || other == layers.Raw) {
-						continue
-					}
-					config.Layout = own
-					p, l := newAttention(t, dt, config)
-					for name, v := range p.All() { // so that biases and gains differ, too
-						require.NoError(t, p.Set(name, golden.Numbers(dt, v.Shape()...)))
-					}
-					before, err := l.State(own)
-					require.NoError(t, err)
-					require.Equal(t, maps.Collect(p.All()), before)
-					state, err := l.State(other)
-					require.NoError(t, err)
-					for _, v := range before {
-						v.Zero() // a copy
-					}
-					config.Layout = other
-					q, m := newAttention(t, dt, config)
-					require.NoError(t, m.SetState(other, state))
-					require.Equal(t, state, maps.Collect(q.All()), "%s to %s", own, other)
-					back, err := m.State(own)
-					require.NoError(t, err)
-					require.Equal(t, maps.Collect(p.All()), back, "%s to %s", own, other)
-					for _, v := range state {
-						v.Zero()
-					}
-					again, err := m.State(own)
-					require.NoError(t, err)
-					require.Equal(t, back, again, "a copy was set")
 				}
 			}
 		}
 	}
+}
+
+// testStates takes a layer's state to another layout and back.
+func testStates(t *testing.T, dt tensor.Dtype, config layers.AttentionConfig, other layers.Layout) {
+	own := config.Layout
+	p, l := newAttention(t, dt, config)
+	for name, v := range p.All() { // so that biases and gains differ, too
+		require.NoError(t, p.Set(name, golden.Numbers(dt, v.Shape()...)))
+	}
+	before, err := l.State(own)
+	require.NoError(t, err)
+	require.Equal(t, maps.Collect(p.All()), before)
+	state, err := l.State(other)
+	require.NoError(t, err)
+	for _, v := range before {
+		v.Zero() // a copy
+	}
+	config.Layout = other
+	q, m := newAttention(t, dt, config)
+	require.NoError(t, m.SetState(other, state))
+	require.Equal(t, state, maps.Collect(q.All()), "%s to %s", own, other)
+	back, err := m.State(own)
+	require.NoError(t, err)
+	require.Equal(t, maps.Collect(p.All()), back, "%s to %s", own, other)
+	for _, v := range state {
+		v.Zero()
+	}
+	again, err := m.State(own)
+	require.NoError(t, err)
+	require.Equal(t, back, again, "a copy was set")
 }
 
 // Where each number lies, by hand: two heads of width 1 that share one key and value.

@@ -14,52 +14,49 @@ import (
 
 // Texts in one row have the loss and the gradients of texts in rows of their own, and none sees another.
 func TestPackedLoss(t *testing.T) {
-	const none = graph.IgnoreTarget
+	testPacked(t, tinyDecoder())
+	testPacked(t, layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Bias: true,
+		TieWordEmbeddings: true}.Decoder())
+}
+
+func testPacked(t *testing.T, c layers.DecoderConfig) {
+	const none, T = graph.IgnoreTarget, 10
 	texts := [][]int{{3, 1, 4, 1}, {5, 9}, {2, 6, 5}}
-	for name, c := range map[string]layers.DecoderConfig{
-		"llama": tinyDecoder(),
-		"gpt2": layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Bias: true,
-			TieWordEmbeddings: true}.Decoder(),
-	} {
-		t.Run(name, func(t *testing.T) {
-			const T = 10
-			var ids, targets, segments, positions, alone, next []int
-			for i, text := range texts {
-				row, following := make([]int, T), make([]int, T)
-				for j := range following {
-					following[j] = none
-				}
-				for j, id := range text {
-					row[j] = id
-					if j+1 < len(text) {
-						following[j] = text[j+1]
-					}
-					ids, segments, positions = append(ids, id), append(segments, i), append(positions, j)
-					targets = append(targets, following[j])
-				}
-				alone, next = append(alone, row...), append(next, following...)
+	var ids, targets, segments, positions, alone, next []int
+	for i, text := range texts {
+		row, following := make([]int, T), make([]int, T)
+		for j := range following {
+			following[j] = none
+		}
+		for j, id := range text {
+			row[j] = id
+			if j+1 < len(text) {
+				following[j] = text[j+1]
 			}
-			ids, segments, positions, targets = append(ids, 0), append(segments, 9), append(positions, 0), append(targets, none)
+			ids, segments, positions = append(ids, id), append(segments, i), append(positions, j)
+			targets = append(targets, following[j])
+		}
+		alone, next = append(alone, row...), append(next, following...)
+	}
+	ids, segments, positions, targets = append(ids, 0), append(segments, 9), append(positions, 0), append(targets, none)
 
-			m, p := newDecoder(t, tensor.Float64, c)
-			ints := func(b *layers.Build, name string, v []int) *G.Node {
-				return input(t, b, name, tensor.New(tensor.WithShape(len(v)/T, T), tensor.WithBacking(v)))
-			}
-			b := layers.NewBuild(p, layers.Train)
-			packed := b.Of(m.PackedLoss(b, ints(b, "ids", ids), ints(b, "targets", targets),
-				layers.Packing{Segments: ints(b, "segments", segments), Positions: ints(b, "positions", positions)}))
-			require.NoError(t, b.Err())
-			got := lossAndGradients(t, b, packed)
+	m, p := newDecoder(t, tensor.Float64, c)
+	ints := func(b *layers.Build, name string, v []int) *G.Node {
+		return input(t, b, name, tensor.New(tensor.WithShape(len(v)/T, T), tensor.WithBacking(v)))
+	}
+	b := layers.NewBuild(p, layers.Train)
+	packed := b.Of(m.PackedLoss(b, ints(b, "ids", ids), ints(b, "targets", targets),
+		layers.Packing{Segments: ints(b, "segments", segments), Positions: ints(b, "positions", positions)}))
+	require.NoError(t, b.Err())
+	got := lossAndGradients(t, b, packed)
 
-			b = layers.NewBuild(p, layers.Train)
-			loss := b.Of(m.Loss(b, ints(b, "ids", alone), ints(b, "targets", next)))
-			require.NoError(t, b.Err())
-			want := lossAndGradients(t, b, loss)
-			require.Len(t, got, len(want))
-			for i := range want {
-				golden.Close(t, "loss and gradients", want[i], got[i], 1e-13, 1e-11)
-			}
-		})
+	b = layers.NewBuild(p, layers.Train)
+	loss := b.Of(m.Loss(b, ints(b, "ids", alone), ints(b, "targets", next)))
+	require.NoError(t, b.Err())
+	want := lossAndGradients(t, b, loss)
+	require.Len(t, got, len(want))
+	for i := range want {
+		golden.Close(t, "loss and gradients", want[i], got[i], 1e-13, 1e-11)
 	}
 }
 

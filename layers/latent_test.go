@@ -114,31 +114,6 @@ func TestLatentInBFloat16(t *testing.T) {
 	})
 }
 
-// The mask of the weights' dropout is that of the weights, and the composed form has the same one.
-func TestLatentDropout(t *testing.T) {
-	c := latentCases()["plain"]
-	c.Dropout, c.ContextDropout, c.OutDropout = 0.4, 0.2, 0.1
-	p := layers.NewParams(tensor.Float64, 4)
-	l, err := layers.NewAttention(p.Scope(""), c)
-	require.NoError(t, err)
-	var got [2][][]float64
-	for i := range got {
-		b := layers.NewBuild(p, layers.Train)
-		if i == 1 {
-			b.Compose("*")
-		}
-		x := input(t, b, "x", golden.Numbers(tensor.Float64, 2, 9, 10))
-		out, weights := b.Of(l.Forward(b, x)), b.Of(l.Weights(b, layers.AttentionInput{Query: x}))
-		require.NoError(t, b.Err())
-		require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(42)))
-		got[i] = values(t, out, weights)
-	}
-	golden.Close(t, "outputs", got[0][0], got[1][0], 1e-12, 1e-12)
-	require.Equal(t, got[0][1], got[1][1])
-	kept := slices.DeleteFunc(got[0][1], func(w float64) bool { return w == 0 })
-	require.Less(t, len(kept), 2*3*9*10/2-20, "some of those that are shown are dropped")
-}
-
 func TestLatentRefuses(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	l, err := layers.NewAttention(p.Scope("a"), latentCases()["plain"])

@@ -3,7 +3,6 @@ package layers_test
 import (
 	"hash"
 	"hash/fnv"
-	"math"
 	"strings"
 	"testing"
 
@@ -148,37 +147,4 @@ func TestSetPrecisionRefuses(t *testing.T) {
 	b := layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Eval)
 	b.SetPrecision(graph.BFloat16)
 	require.ErrorContains(t, b.Err(), `ATTENTION_BF16: got "fast", want emulated or nothing`)
-}
-
-// Every form of attention in bfloat16 is near that in float32, outputs and all gradients, and another one.
-func TestFormsInBFloat16(t *testing.T) {
-	t.Setenv("ATTENTION_BF16", "emulated")
-	plain := layers.AttentionConfig{EmbedDim: 12, NumHeads: 4, NumKVHeads: 2, Mask: mask.Causal{}}
-	for name, change := range map[string]func(c *layers.AttentionConfig){
-		"sparse":       func(c *layers.AttentionConfig) { c.Sparse = &graph.BlockSparse{BlockSize: 50, Blocks: 2} },
-		"differential": func(c *layers.AttentionConfig) { c.Differential, c.HeadDim = &layers.DifferentialConfig{}, 6 },
-		"forgetting":   func(c *layers.AttentionConfig) { c.Forget = true },
-		"sigmoid":      func(c *layers.AttentionConfig) { c.Sigmoid, c.SigmoidBias = true, -2 },
-	} {
-		var all [2][][]float64
-		for i, precision := range []graph.Precision{graph.FullPrecision, graph.BFloat16} {
-			p, l := newAttention(t, tensor.Float32, but(plain, change))
-			b := layers.NewBuild(p, layers.Train)
-			b.SetPrecision(precision)
-			x := input(t, b, "x", golden.Numbers(tensor.Float32, 2, 37, 12))
-			out := b.Of(l.Forward(b, x))
-			require.NoError(t, b.Err(), name)
-			dout := input(t, b, "dout", golden.Numbers(tensor.Float32, 2, 37, 12))
-			grads := must(G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, append(G.Nodes{x}, b.Learnables()...)))
-			all[i] = values(t, append(G.Nodes{out}, grads...)...)
-		}
-		for i, exact := range all[0] {
-			far, size := 0.0, 0.0
-			for j, v := range exact {
-				far, size = math.Hypot(far, v-all[1][i][j]), math.Hypot(size, v)
-			}
-			require.NotEqual(t, exact, all[1][i], "%s: %d", name, i)
-			require.LessOrEqual(t, far, 0.03*size, "%s: %d", name, i)
-		}
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"attention/graph/mask"
 	"attention/internal/golden"
 	"attention/layers"
+	"attention/layers/gradcases"
 	"attention/layers/heads"
 
 	"github.com/stretchr/testify/require"
@@ -36,7 +37,11 @@ func ofHeads(t testing.TB, o layers.AttentionOperands, of func(s *graph.Attentio
 
 // The statistics of kept operands, head by head, are the call's, in every layout and with every mask that holds nodes.
 func TestKeptOperands(t *testing.T) {
-	for name, c := range settings() {
+	for _, a := range gradcases.Attentions() {
+		name, c := a.About, a.Config
+		if !a.OfX() {
+			continue
+		}
 		p := layers.NewParams(tensor.Float64, 1)
 		l, err := layers.NewAttention(p.Scope(""), c)
 		require.NoError(t, err)

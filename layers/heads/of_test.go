@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"attention/layers"
+	"attention/layers/gradcases"
 	"attention/layers/heads"
 
 	"github.com/stretchr/testify/require"
@@ -14,19 +15,24 @@ import (
 
 // The operands of each head, and the keys that its queries see, give the weights and the heads' outputs.
 func TestOperandsOfHeads(t *testing.T) {
-	for name, c := range settings() {
+	for _, a := range gradcases.Attentions() {
+		name, c := a.About, a.Config
+		if !a.OfX() || c.Score != nil || c.Differential != nil { // whose weights are no function of one score
+			continue
+		}
 		b, call := attend(t, c, 7, 5)
 		o, nodes := operandsOf(t, call)
 		w := b.Of(call.Weights())
 		require.NoError(t, b.Err(), name)
 		want := values(t, append(G.Nodes{w}, nodes...)...)[0]
-		shown, err := heads.Shown(o, 0)
-		require.NoError(t, err, name)
 		T, S, D := 7, o.Key.Shape()[0], o.Query.Shape()[1]/o.Config.Heads
 		for head := range o.Config.Heads {
 			h, err := heads.Of(o, head)
 			require.NoError(t, err, name)
-			require.Equal(t, c.QKNorm == "" && c.RoPE == nil && S == 7, h.ProjectedQuery == nil, name)
+			shown, err := heads.Shown(o, head)
+			require.NoError(t, err, name)
+			turned := c.QKNorm != "" || c.RoPE != nil || c.Latent != nil || S > 7
+			require.Equal(t, turned, h.ProjectedQuery != nil, name)
 			require.Len(t, h.Value, S*o.Value.Shape()[1]/cmp.Or(o.Config.KVHeads, o.Config.Heads), name)
 			for q := range T {
 				keys := shown.Keys[2*shown.Start[q] : 2*shown.Start[q+1]]
@@ -34,7 +40,7 @@ func TestOperandsOfHeads(t *testing.T) {
 					"%s: head %d, query %d", name, head, q)
 			}
 		}
-		_, err = heads.Of(o, o.Config.Heads)
+		_, err := heads.Of(o, o.Config.Heads)
 		require.ErrorContains(t, err, "heads: head: got ")
 	}
 }
@@ -71,7 +77,7 @@ func weightsOfHead(o layers.AttentionOperands, h heads.Operands, shown []uint32,
 			}
 		}
 	}
-	if o.Config.Sigmoid {
+	if o.Config.Sigmoid || total == 0 {
 		return weights
 	}
 	for s := range weights {

@@ -1,0 +1,229 @@
+package layers_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"attention/graph"
+	opcases "attention/graph/gradcases"
+	"attention/internal/golden"
+	"attention/layers"
+	"attention/layers/gradcases"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// eachAttention calls f for every row of the table of attentions.
+func eachAttention(t *testing.T, f func(t *testing.T, a gradcases.Attention)) {
+	for _, a := range gradcases.Attentions() {
+		t.Run(a.About, func(t *testing.T) { f(t, a) })
+	}
+}
+
+// rowOf is a layer of a row whose parameters are not 0.
+func rowOf(t *testing.T, a gradcases.Attention, dt tensor.Dtype) (*layers.Params, *layers.Attention) {
+	p, l := newAttention(t, dt, a.Config)
+	for name, v := range p.All() {
+		require.NoError(t, p.Set(name, opcases.Draw(dt, rand.New(rand.NewPCG(1, 2)), -0.5, 0.5, v.Shape())))
+	}
+	return p, l
+}
+
+// inputOf adds a row's inputs to a build.
+func inputOf(t *testing.T, a gradcases.Attention, b *layers.Build) (in layers.AttentionInput, wrt G.Nodes) {
+	nodes, wrt, err := opcases.Nodes(b.Graph(), b.Params().Dtype(), rand.New(rand.NewPCG(3, 4)), a.Inputs())
+	require.NoError(t, err)
+	return a.Input(nodes), wrt
+}
+
+// The output, the weights and the parameters have their shapes, and the layer has the parameters that it declares.
+func TestAttentionsHaveTheirShapes(t *testing.T) {
+	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
+		p, l := newAttention(t, tensor.Float32, a.Config)
+		requireDeclared(t, p, layers.NewAttention, a.Config)
+		b := layers.NewBuild(p, layers.Eval)
+		in, _ := inputOf(t, a, b)
+		out, weights := b.Of(l.Attend(b, in)), b.Of(l.Weights(b, in))
+		require.NoError(t, b.Err())
+		c, want, keys := a.Config, in.Query.Shape().Clone(), in.Query
+		if in.Key != nil {
+			keys = in.Key
+		}
+		n := len(want) - 1
+		want[n] = c.EmbedDim
+		if c.OutDim > 0 {
+			want[n] = c.OutDim
+		} else if c.ContextOnly {
+			want[n] = c.NumHeads * c.HeadDim
+		}
+		require.Equal(t, want, out.Shape())
+		want = append(want[:n-1:n-1], c.NumHeads, want[n-1], keys.Shape()[n-1]+added(c))
+		require.Equal(t, want, weights.Shape())
+	})
+}
+
+// added is the number of keys that a config adds.
+func added(c layers.AttentionConfig) (n int) {
+	for _, one := range []bool{c.AddBiasKV, c.AddZeroAttn} {
+		if one {
+			n++
+		}
+	}
+	return n
+}
+
+// The fused form, with statistics and without, and the composed one have the same output, weights and gradients with the
+// same dropout. Statistics change no bit, except of a sparse attention, which then reads all keys.
+func TestFormsOfAttentionsAgree(t *testing.T) {
+	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
+		p, l := rowOf(t, a, tensor.Float64)
+		run := func(change func(b *layers.Build)) [][]float64 {
+			b := layers.NewBuild(p, layers.Train)
+			change(b)
+			in, wrt := inputOf(t, a, b)
+			out := b.Of(l.Attend(b, in))
+			softmaxes := ops(b, "Softmax")
+			weights := b.Of(l.Weights(b, in))
+			require.NoError(t, b.Err())
+			if b.Composes("") {
+				require.Zero(t, ops(b, "FusedAttention"))
+				require.Equal(t, softmaxes, ops(b, "Softmax"), "the output is made of these weights")
+			}
+			if key := b.DropoutKey(); key != nil {
+				require.NoError(t, G.Let(key, G.NewI64(7)))
+			}
+			grads := must(G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout",
+				golden.Numbers(tensor.Float64, out.Shape()...))}, append(wrt, b.Learnables()...)))
+			return values(t, append(G.Nodes{out, weights}, grads...)...)
+		}
+		fused, observed := run(func(*layers.Build) {}), run(func(b *layers.Build) { b.Observe("*") })
+		if a.Config.Sparse == nil {
+			require.Equal(t, fused, observed)
+		}
+		for i, want := range run(func(b *layers.Build) { b.Compose("*") }) {
+			golden.Close(t, "output and gradients", want, fused[i], 1e-11, 1e-11)
+			golden.Close(t, "output and gradients, with statistics", want, observed[i], 1e-11, 1e-11)
+		}
+	})
+}
+
+// Statistics are those of the weights, in both modes, observed or not, and the operands of the call give both.
+func TestStatsAndOperandsOfAttentions(t *testing.T) {
+	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
+		c := a.Config
+		c.Dropout, c.ContextDropout, c.OutDropout = 0, 0, 0 // of weights, but not of statistics
+		a.Config = c
+		p, l := rowOf(t, a, tensor.Float64)
+		var plain [][]float64
+		for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
+			for _, observed := range []bool{false, true} {
+				b := layers.NewBuild(p, mode)
+				if observed {
+					b.Observe("*")
+				}
+				in, _ := inputOf(t, a, b)
+				out := b.Of(l.Attend(b, in))
+				call := b.Calls("*")[0]
+				o, err := call.Operands()
+				require.NoError(t, err)
+				require.Zero(t, o.Config.Dropout)
+				_, again, err := graph.Attention(o.Query, o.Key, o.Value, o.Config)
+				require.NoError(t, err)
+				_, stats, err := graph.FusedAttentionStats(o.Query, o.Key, o.Value, o.Config, 0)
+				require.NoError(t, err)
+				nodes := append(statsOf(t, call), again, stats.Entropy, out)
+				if c.Sparse != nil { // whose bits depend on the statistics
+					nodes = nodes[:8]
+				}
+				got := values(t, nodes...)
+				require.InDeltaSlice(t, got[1], got[7], 1e-12, "entropy")
+				if a.OfX() && !c.Sigmoid && c.Differential == nil {
+					sumsUp(t, nodes[0].Shape(), got, added(c))
+				}
+				if c.Differential == nil {
+					require.InDeltaSlice(t, got[0], got[6], 1e-12, "weights")
+				}
+				turned := c.RoPE != nil || c.QKNorm != "" || c.Latent != nil
+				require.Equal(t, turned, o.ProjectedQuery != o.Query)
+				require.Equal(t, turned || added(c) > 0, o.ProjectedKey != o.Key)
+				if plain == nil {
+					plain = got
+				}
+				require.Equal(t, plain, got, "%v, observed %v", mode, observed)
+			}
+		}
+	})
+}
+
+// Outputs and gradients in bfloat16 are near those in float32, and others.
+func TestAttentionsInBFloat16(t *testing.T) {
+	t.Setenv("ATTENTION_BF16", "emulated")
+	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
+		var all [2][][]float64
+		for i, precision := range []graph.Precision{graph.FullPrecision, graph.BFloat16} {
+			p, l := rowOf(t, a, tensor.Float32)
+			b := layers.NewBuild(p, layers.Eval)
+			b.SetPrecision(precision)
+			in, wrt := inputOf(t, a, b)
+			if a.OfX() && a.Config.Sparse == nil { // rounding may choose other blocks
+				in.Query = input(t, b, "x", randomDense(rand.New(rand.NewPCG(1, 2)), tensor.Float32, 2, 37, 5))
+				wrt = G.Nodes{in.Query}
+			}
+			out := b.Of(l.Attend(b, in))
+			require.NoError(t, b.Err())
+			dout := input(t, b, "dout", golden.Numbers(tensor.Float32, out.Shape()...))
+			grads := must(G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, append(wrt, b.Learnables()...)))
+			all[i] = values(t, append(G.Nodes{out}, grads...)...)
+		}
+		far, size := 0.0, 0.0
+		for i, exact := range all[0] {
+			for j, v := range exact {
+				far, size = math.Hypot(far, v-all[1][i][j]), math.Hypot(size, v)
+			}
+		}
+		require.NotEqual(t, all[0], all[1])
+		require.LessOrEqual(t, far, 0.03*size)
+	})
+}
+
+// A config comes back from its JSON as it was, but for functions.
+func TestAttentionsGoThroughJSON(t *testing.T) {
+	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
+		if a.JSON == "" {
+			requireRoundTrip(t, a.Config)
+			return
+		}
+		_, err := json.Marshal(a.Config)
+		require.ErrorContains(t, err, a.JSON)
+	})
+}
+
+// Rows that texts share have the loss and the gradients of texts in rows of their own, wherever that is possible.
+func TestPackedAttentions(t *testing.T) {
+	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
+		if !a.OfX() {
+			return
+		}
+		a.Config.Layout = "" // it is the decoder's
+		a.Config.Dropout, a.Config.ContextDropout, a.Config.OutDropout = 0, 0, 0
+		c := tinyDecoder()
+		c.Blocks, c.Pattern, c.NumLayers = []layers.BlockConfig{{Attention: a.Config}}, nil, 1
+		if a.Packed == "" {
+			testPacked(t, c)
+			return
+		}
+		p := layers.NewParams(tensor.Float64, 1)
+		m, err := layers.NewDecoder(p.Scope(""), c)
+		if err == nil {
+			require.False(t, c.SharesRows())
+			b := layers.NewBuild(p, layers.Eval)
+			ids := b.InputOf(tensor.Int, "ids", 2, 5)
+			_, err = m.PackedLoss(b, ids, ids, layers.Packing{Segments: ids, Positions: ids})
+		}
+		require.ErrorContains(t, err, a.Packed)
+	})
+}
