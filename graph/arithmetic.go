@@ -49,11 +49,8 @@ func combine(op kernel.Operation, x, y *G.Node) (*G.Node, error) {
 // readTogether returns how arguments are read together, and the shape of the result.
 func readTogether(op string, args []arg, in ...*G.Node) (kernel.Broadcast, tensor.Shape, error) {
 	var none kernel.Broadcast
-	in, err := widenOthers(args, in)
+	in, err := checked(op, args, in...)
 	if err != nil {
-		return none, nil, err
-	}
-	if err := checkArgs(op, args, in); err != nil {
 		return none, nil, err
 	}
 	shapes := make([][]int, 0, len(in))

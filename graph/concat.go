@@ -16,10 +16,15 @@ func Concat(xs ...*G.Node) (*G.Node, error) {
 	if len(xs) == 0 {
 		return nil, fmt.Errorf("graph: Concat: xs: got none, want at least one node")
 	}
-	return applyTyped(concat[float32]{len(xs)}, concat[float64]{len(xs)}, xs...)
+	return concatAlong(-1, xs...)
 }
 
-type concat[F kernel.Float] struct{ N int }
+// concatAlong returns nodes joined along an axis, counted from the last, −1.
+func concatAlong(axis int, xs ...*G.Node) (*G.Node, error) {
+	return applyTyped(concat[float32]{len(xs), axis}, concat[float64]{len(xs), axis}, xs...)
+}
+
+type concat[F kernel.Float] struct{ N, Axis int }
 
 func (o concat[F]) spec() (string, []arg) {
 	args := make([]arg, o.N)
@@ -30,26 +35,24 @@ func (o concat[F]) spec() (string, []arg) {
 }
 
 func (o concat[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	first := in[0]
-	if first.Dims() == 0 {
-		return nil, &ShapeError{"Concat", "xs[0]", first, "(…, E)"}
+	y, axis := in[0].Clone(), in[0].Dims()+o.Axis
+	if axis < 0 {
+		return nil, &ShapeError{"Concat", "xs[0]", y, "(…, E)"}
 	}
-	y := first.Clone()
 	for i, x := range in[1:] {
-		n := x.Dims()
-		if n != first.Dims() || !slices.Equal(x[:n-1], first[:n-1]) {
+		if x.Dims() != y.Dims() || !slices.Equal(x[:axis], y[:axis]) || !slices.Equal(x[axis+1:], y[axis+1:]) {
 			return nil, &ShapeError{"Concat", fmt.Sprintf("xs[%d]", i+1), x,
-				fmt.Sprintf("%v but for the last axis", first)}
+				fmt.Sprintf("%v except the axis that is joined", in[0])}
 		}
-		y[n-1] += x[n-1]
+		y[axis] += x[axis]
 	}
 	return y, nil
 }
 
-func (concat[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	y, cols, from := dense.Floats[F](out), last(out.Shape()), 0
+func (o concat[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	y, cols, from := dense.Floats[F](out), o.width(out.Shape()), 0
 	for _, t := range in {
-		x, w := dense.Floats[F](t), last(t.Shape())
+		x, w := dense.Floats[F](t), o.width(t.Shape())
 		for r := 0; r*w < len(x); r++ {
 			copy(y[r*cols+from:][:w], x[r*w:])
 		}
@@ -58,11 +61,14 @@ func (concat[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// y = [x₁ x₂ …]:  dxᵢ = the columns of dy that xᵢ filled.
-func (concat[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	widths := make([]int, len(in))
+// width returns how many elements lie together of what is joined.
+func (o concat[F]) width(s tensor.Shape) int { return s[len(s)+o.Axis:].TotalSize() }
+
+// y = [x₁ x₂ …]:  dxᵢ = the part of dy that xᵢ filled.
+func (o concat[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	lengths := make([]int, len(in))
 	for i, x := range in {
-		widths[i] = last(x.Shape())
+		lengths[i] = x.Shape()[x.Dims()+o.Axis]
 	}
-	return Split(dy, widths...)
+	return splitAlong(dy, o.Axis, lengths)
 }

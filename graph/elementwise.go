@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
@@ -96,6 +97,13 @@ func logarithm(x *G.Node) (*G.Node, error) { return applyElementwise("Log", kern
 // constant returns a number of the type of x in its graph.
 func constant(x *G.Node, v float64) *G.Node {
 	return x.Graph().Constant(dense.ByType[G.Value](x.Dtype(), G.NewF32(float32(v)), G.NewF64(v)))
+}
+
+// filled returns a tensor of one number, of the type of x in its graph.
+func filled(x *G.Node, v float64, shape ...int) *G.Node {
+	all := dense.Of(x.Dtype(), slices.Repeat([]float64{v}, tensor.Shape(shape).TotalSize()), shape...)
+	return G.NewTensor(x.Graph(), x.Dtype(), len(shape), G.WithShape(shape...), G.WithValue(all),
+		G.WithName(fmt.Sprintf("constant all %v %v", v, shape)))
 }
 
 // checkFitting refuses a setting of an op on x that does not fit x's type.

@@ -78,6 +78,15 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 	return nil
 }
 
+// checked returns arguments that checkArgs accepts, with those of BF16 widened of which the op takes no stored ones.
+func checked(name string, args []arg, in ...*G.Node) (G.Nodes, error) {
+	in, err := widenOthers(args, in)
+	if err != nil {
+		return nil, err
+	}
+	return in, checkArgs(name, args, in)
+}
+
 // checkNotEmpty refuses a shape without elements.
 func checkNotEmpty(op, arg string, s tensor.Shape) error {
 	if slices.Contains(s, 0) {

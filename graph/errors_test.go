@@ -109,7 +109,7 @@ func (b bench) refuseShapes() []refusal {
 		{call: call(graph.Concat), want: "Concat: xs: got none, want at least one node"},
 		{call: call(graph.Concat, b.f()), want: "Concat: xs[0]: shape (), want (…, E)"},
 		{call: call(graph.Concat, b.f(2, 3), b.f(2, 5), b.f(3, 3)),
-			want: "Concat: xs[2]: shape (3, 3), want (2, 3) but for the last axis"},
+			want: "Concat: xs[2]: shape (3, 3), want (2, 3) except the axis that is joined"},
 		{call: call(two(graph.Embedding), b.f(3), b.ids(2)), want: "Embedding: weight: shape (3), want (V, E)"},
 		{call: call(entropy, b.f(), b.ids()), want: "CrossEntropy: logits: shape (), want (…, V)"},
 		{call: call(entropy, b.f(2, 3), b.ids(3)), want: "CrossEntropy: targets: shape (3), want (2)"},

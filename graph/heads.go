@@ -16,71 +16,32 @@ func SplitHeads(x *G.Node, heads int) (*G.Node, error) {
 	if heads < 1 {
 		return nil, fmt.Errorf("graph: SplitHeads: heads: got %d, want at least 1", heads)
 	}
-	return applyTyped(splitHeads[float32]{heads}, splitHeads[float64]{heads}, x)
+	in, err := checked("SplitHeads", named("x"), x)
+	if err != nil {
+		return nil, err
+	}
+	s := in[0].Shape()
+	n := s.Dims()
+	if n < 2 || s[n-1]%heads != 0 {
+		return nil, &ShapeError{"SplitHeads", "x", s, fmt.Sprintf("(…, T, H·D) with H=%d", heads)}
+	}
+	batch, t, d := s[:n-2].TotalSize(), s[n-2], s[n-1]/heads
+	return permute("SplitHeads", in[0], []int{batch, t, heads, d}, []int{0, 2, 1, 3}, append(s[:n-2].Clone(), heads, t, d))
 }
 
 // MergeHeads returns x (…, H, T, D) laid out as (…, T, H·D), undoing SplitHeads.
 func MergeHeads(x *G.Node) (*G.Node, error) {
-	return applyTyped(mergeHeads[float32]{}, mergeHeads[float64]{}, x)
-}
-
-type splitHeads[F kernel.Float] struct{ Heads int }
-
-func (splitHeads[F]) spec() (string, []arg) { return "SplitHeads", named("x") }
-
-func (o splitHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	x := in[0]
-	n := x.Dims()
-	if n < 2 || x[n-1]%o.Heads != 0 {
-		return nil, &ShapeError{"SplitHeads", "x", x, fmt.Sprintf("(…, T, H·D) with H=%d", o.Heads)}
+	in, err := checked("MergeHeads", named("x"), x)
+	if err != nil {
+		return nil, err
 	}
-	return append(x[:n-2].Clone(), o.Heads, x[n-2], x[n-1]/o.Heads), nil
-}
-
-func (o splitHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	t, width := lastTwo(in[0].Shape(), false)
-	swap(dense.Floats[F](out), dense.Floats[F](in[0]), t, o.Heads, width/o.Heads)
-	return nil
-}
-
-// y = split(x):  dx = merge(dy).
-func (o splitHeads[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	return only(MergeHeads(dy))
-}
-
-type mergeHeads[F kernel.Float] struct{}
-
-func (mergeHeads[F]) spec() (string, []arg) { return "MergeHeads", named("x") }
-
-func (mergeHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	x := in[0]
-	n := x.Dims()
+	s := in[0].Shape()
+	n := s.Dims()
 	if n < 3 {
-		return nil, &ShapeError{"MergeHeads", "x", x, "(…, H, T, D)"}
+		return nil, &ShapeError{"MergeHeads", "x", s, "(…, H, T, D)"}
 	}
-	return append(x[:n-3].Clone(), x[n-2], x[n-3]*x[n-1]), nil
-}
-
-func (mergeHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	t, d := lastTwo(in[0].Shape(), false)
-	swap(dense.Floats[F](out), dense.Floats[F](in[0]), in[0].Shape()[in[0].Dims()-3], t, d)
-	return nil
-}
-
-// y = merge(x):  dx = split(dy).
-func (mergeHeads[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	return only(SplitHeads(dy, in[0].Shape()[in[0].Dims()-3]))
-}
-
-// swap writes x (…, M, N, D) to y as (…, N, M, D).
-func swap[F kernel.Float](y, x []F, m, n, d int) {
-	for lo := 0; lo < len(x); lo += m * n * d {
-		for i := range m {
-			for j := range n {
-				copy(y[lo+(j*m+i)*d:][:d], x[lo+(i*n+j)*d:])
-			}
-		}
-	}
+	batch, heads, t, d := s[:n-3].TotalSize(), s[n-3], s[n-2], s[n-1]
+	return permute("MergeHeads", in[0], []int{batch, heads, t, d}, []int{0, 2, 1, 3}, append(s[:n-3].Clone(), t, heads*d))
 }
 
 // RepeatHeads returns x (…, K, S, D) with each head repeated the given number of times,

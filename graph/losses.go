@@ -162,12 +162,8 @@ func (l *lossFormula) check(input, target *G.Node) error {
 	if err := l.reduction.check(l.name); err != nil {
 		return err
 	}
-	args := named("input", "target")
-	in, err := widenOthers(args, G.Nodes{input, target})
+	in, err := checked(l.name, named("input", "target"), input, target)
 	if err != nil {
-		return err
-	}
-	if err := checkArgs(l.name, args, in); err != nil {
 		return err
 	}
 	l.input, l.target = in[0], in[1]

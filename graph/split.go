@@ -9,13 +9,11 @@ import (
 // Split returns x (…, E) cut along its last axis into parts of the given widths, which
 // add up to E (torch.split, dim -1). Not all parts need be used.
 func Split(x *G.Node, widths ...int) (G.Nodes, error) {
-	x, err := widened(x)
+	in, err := checked("Split", named("x"), x)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkArgs("Split", named("x"), G.Nodes{x}); err != nil {
-		return nil, err
-	}
+	x = in[0]
 	sum, thin := 0, len(widths) == 0
 	for _, w := range widths {
 		sum, thin = sum+w, thin || w < 1
@@ -27,15 +25,24 @@ func Split(x *G.Node, widths ...int) (G.Nodes, error) {
 	if shape.Dims() == 0 || last(shape) != sum {
 		return nil, &ShapeError{"Split", "x", shape, fmt.Sprintf("(…, %d) for widths %v", sum, widths)}
 	}
-	parts, from := make(G.Nodes, len(widths)), 0
-	for i, w := range widths {
+	return splitAlong(x, -1, widths)
+}
+
+// splitAlong returns x cut into parts of these lengths along an axis, counted from the last, −1.
+func splitAlong(x *G.Node, axis int, lengths []int) (G.Nodes, error) {
+	shape := x.Shape()
+	axis += shape.Dims()
+	behind := shape[axis+1:].TotalSize()
+	parts, from := make(G.Nodes, len(lengths)), 0
+	for i, n := range lengths {
 		to := shape.Clone()
-		to[len(to)-1] = w
+		to[axis] = n
+		n *= behind
 		var err error
-		if parts[i], err = takePart(x, part{outShape{to}, "Split", sum, columnRange{from, w}}); err != nil {
+		if parts[i], err = takePart(x, part{outShape{to}, "Split", shape[axis] * behind, columnRange{from, n}}); err != nil {
 			return nil, err
 		}
-		from += w
+		from += n
 	}
 	return parts, nil
 }
@@ -43,13 +50,11 @@ func Split(x *G.Node, widths ...int) (G.Nodes, error) {
 // Rows returns the n rows of x (R, …) from row from on, as (n, …): x[from:from+n]. They
 // lie together, so a machine need not copy them.
 func Rows(x *G.Node, from, n int) (*G.Node, error) {
-	x, err := widened(x)
+	in, err := checked("Rows", named("x"), x)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkArgs("Rows", named("x"), G.Nodes{x}); err != nil {
-		return nil, err
-	}
+	x = in[0]
 	shape := x.Shape()
 	if shape.Dims() == 0 {
 		return nil, &ShapeError{"Rows", "x", shape, "(R, …)"}

@@ -11,38 +11,45 @@ import (
 // Transpose returns xᵀ (Out, In) of a matrix x (In, Out). It turns a weight that is
 // stored by inputs, as GPT-2's are, into one that Linear takes.
 func Transpose(x *G.Node) (*G.Node, error) {
-	return applyTyped(transpose[float32]{}, transpose[float64]{}, x)
-}
-
-type transpose[F kernel.Float] struct{}
-
-func (transpose[F]) spec() (string, []arg) { return "Transpose", named("x") }
-
-func (transpose[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	if in[0].Dims() != 2 {
-		return nil, &ShapeError{"Transpose", "x", in[0], "(In, Out)"}
+	in, err := checked("Transpose", named("x"), x)
+	if err != nil {
+		return nil, err
 	}
-	return tensor.Shape{in[0][1], in[0][0]}, nil
+	s := in[0].Shape()
+	if s.Dims() != 2 {
+		return nil, &ShapeError{"Transpose", "x", s, "(In, Out)"}
+	}
+	return permute("Transpose", in[0], s, []int{1, 0}, tensor.Shape{s[1], s[0]})
 }
 
-func (transpose[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	const tile = 16 // rows and columns: a line or two of the cache each
-	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
-	rows, cols := in[0].Shape()[0], in[0].Shape()[1]
-	kernel.Parallel((cols+tile-1)/tile, 1+copyGrain(rows)/tile, func(lo, hi int) {
-		for from := lo * tile; from < min(hi*tile, cols); from += tile {
-			to := min(from+tile, cols)
-			for i := range rows {
-				for j, v := range x[i*cols+from : i*cols+to] {
-					y[(from+j)*rows+i] = v
-				}
-			}
-		}
-	})
+// permuted is an array of these lengths with its axes in another order.
+type permuted[F kernel.Float] struct {
+	outShape
+	Name        string
+	Lengths     []int
+	Order       []int
+	Permutation kernel.Permutation
+}
+
+// permute returns x, seen as an array of these lengths, with axis order[i] in place of axis i, in the shape out.
+func permute(name string, x *G.Node, lengths, order []int, out tensor.Shape) (*G.Node, error) {
+	p := kernel.NewPermutation(lengths, order)
+	return applyTyped(permuted[float32]{outShape{out}, name, lengths, order, p},
+		permuted[float64]{outShape{out}, name, lengths, order, p}, x)
+}
+
+func (o permuted[F]) spec() (string, []arg) { return o.Name, named("x") }
+
+func (o permuted[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	kernel.Permute(dense.Floats[F](out), dense.Floats[F](in[0]), o.Permutation)
 	return nil
 }
 
-// y = xᵀ:  dx = dyᵀ.
-func (transpose[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	return only(Transpose(dy))
+// backward permutes the axes of dy back.
+func (o permuted[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	lengths, back := make([]int, len(o.Order)), make([]int, len(o.Order))
+	for i, axis := range o.Order {
+		lengths[i], back[axis] = o.Lengths[axis], i
+	}
+	return only(permute(o.Name+"Backward", dy, lengths, back, in[0].Shape()))
 }
