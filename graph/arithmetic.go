@@ -141,3 +141,29 @@ func sumTo(x *G.Node, shape tensor.Shape) (*G.Node, error) {
 		C: 1}
 	return applyTyped(reduce[float32]{o}, reduce[float64]{o}, x)
 }
+
+// sumToAddend is sumTo for what was added. The last axes, as of a bias, are summed one row
+// after the other in the type of x, which is faster.
+func sumToAddend(x *G.Node, shape tensor.Shape) (*G.Node, error) {
+	lacks := x.Dims() - shape.Dims()
+	if lacks == 0 || shape.Dims() == 0 || !slices.Equal(x.Shape()[lacks:], shape) {
+		return sumTo(x, shape)
+	}
+	return applyTyped(sumLeading[float32]{Keep: shape.Dims()}, sumLeading[float64]{Keep: shape.Dims()}, x)
+}
+
+type sumLeading[F kernel.Float] struct {
+	isGradient
+	Keep int
+}
+
+func (sumLeading[F]) spec() (string, []arg) { return "SumLeading", named("x") }
+
+func (o sumLeading[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	return in[0][in[0].Dims()-o.Keep:].Clone(), nil
+}
+
+func (sumLeading[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	kernel.SumRows(dense.Floats[F](out), dense.Floats[F](in[0]))
+	return nil
+}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"attention/internal/kernel"
 
@@ -100,5 +101,12 @@ func (p Precision) Linear(x, weight, bias *G.Node) (*G.Node, error) {
 	if err != nil || bias == nil {
 		return y, err
 	}
-	return applyTyped(linearBias[float32]{}, linearBias[float64]{}, y, bias)
+	in, err := checked("Linear", named("x", "bias"), y, bias)
+	if err != nil {
+		return nil, err
+	}
+	if out := last(y.Shape()); !slices.Equal(in[1].Shape(), tensor.Shape{out}) {
+		return nil, &ShapeError{"Linear", "bias", bias.Shape(), fmt.Sprintf("(Out=%d)", out)}
+	}
+	return Add(y, in[1])
 }
