@@ -23,7 +23,7 @@ func Softmax(x *G.Node) (*G.Node, error) { return applyRows("Softmax", x) }
 // throughout stays so and passes no gradient.
 func LogSoftmax(x *G.Node) (*G.Node, error) { return applyRows("LogSoftmax", x) }
 
-// rows is the op of a function of every row: Softmax, LogSoftmax or DivideBySum.
+// rows is the op of a function of every row: Softmax or LogSoftmax.
 type rows[F kernel.Float] struct {
 	intoFirst
 	Name string
@@ -44,21 +44,15 @@ func (o rows[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (o rows[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	y, x, cols := dense.Floats[F](out), dense.Floats[F](in[0]), last(in[0].Shape())
-	switch o.Name {
-	case "Softmax":
+	if o.Name == "Softmax" {
 		kernel.Softmax(y, x, cols)
-	case "LogSoftmax":
+	} else {
 		kernel.LogSoftmax(y, x, cols)
-	case "DivideBySum":
-		divideBySum(y, x, cols)
 	}
 	return nil
 }
 
 func (o rows[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	if o.Name == "DivideBySum" {
-		return only(apply(divideBySumBackward[F]{}, in[0], y, dy))
-	}
 	return only(apply(softmaxBackward[F]{Log: o.Name == "LogSoftmax"}, y, dy))
 }
 
