@@ -21,7 +21,7 @@
 //
 // Around attention there are
 //
-//	reductions   Sum Mean Max Var Std along any axes, ArgMax TopK, MaskedMean MaskedMax over tokens
+//	reductions   Sum Mean Max along any axes, ArgMax TopK, MaskedMean MaskedMax over tokens
 //	losses       CrossEntropy MSE L1 Huber SmoothL1 BCEWithLogits KLDiv, each with a Reduction
 //	arithmetic   Add Sub Mul Div Where, broadcast as in torch; Scale Clamp and the activations
 //

@@ -16,7 +16,7 @@ type masker interface{ FillsInfinity() bool }
 
 // FindNotFinite runs the machine on the inputs' current values and returns the first node
 // that produced a NaN or an infinity, or nil. A node that got one from an input does not
-// count, nor does an op that fills in infinities to hide scores.
+// count, nor does an op that fills in infinities to hide scores, nor a constant.
 func (m *Machine) FindNotFinite() (*G.Node, error) {
 	if err := m.open(); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (m *Machine) FindNotFinite() (*G.Node, error) {
 			before.inf = before.inf || m.steps[j].verdict.inf
 		}
 		op, ok := s.op.(masker)
-		meant := ok && op.FillsInfinity()
+		meant := ok && op.FillsInfinity() || isConstant(s.node)
 		if s.verdict.nan && !before.nan || s.verdict.inf && !before.inf && !meant {
 			return s.node, nil
 		}

@@ -1,0 +1,67 @@
+package graph
+
+import (
+	"math"
+	"slices"
+
+	"attention/graph/mask"
+	"attention/internal/expr"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// MaskedMean returns the mean over the tokens of x (…, T, E) that a mask shows, as (…, E):
+// (x*m).sum(-2)/m.sum(-2) in torch, with m (…, T, 1) of 0 and 1. The tokens are the keys of
+// one query in one head, so that the mask which hides padding from an attention serves
+// here too: mask.KeyLengths, or mask.Keep that broadcasts to (…, 1, 1, T). A nil mask shows
+// all. A sequence without a shown token gives 0 and passes no gradient, and a hidden NaN
+// reaches nothing.
+func MaskedMean(x *G.Node, m mask.Mask) (*G.Node, error) {
+	var f expr.Formula
+	x, shown := f.Of2(tokens("MaskedMean", x, m))              // (…, T, E), (…, T, 1)
+	sum := f.Of(overTokens(Sum, f.Of(whereNotZero(shown, x)))) // (…, E)
+	n := f.Of(overTokens(Sum, shown))                          // (…, 1)
+	return f.Result(f.Of(Div(sum, f.Of(Clamp(n, 1, math.Inf(1))))))
+}
+
+// MaskedMax returns the largest of every column over the tokens of x (…, T, E) that a mask
+// shows, as (…, E): x.masked_fill(~m, −inf).amax(-2) in torch. The mask is as in
+// MaskedMean. A sequence without a shown token gives 0 and passes no gradient, and a hidden
+// NaN reaches nothing. The gradient is shared evenly among the largest.
+func MaskedMax(x *G.Node, m mask.Mask) (*G.Node, error) {
+	var f expr.Formula
+	x, shown := f.Of2(tokens("MaskedMax", x, m)) // (…, T, E), (…, T, 1)
+	top := f.Of(overTokens(Max, f.Of(Where(shown, x, constant(x, math.Inf(-1))))))
+	return f.Result(f.Of(whereNotZero(f.Of(overTokens(Max, shown)), top)))
+}
+
+// tokens returns x and which of its tokens a mask shows, (…, T, 1) of 0 and 1.
+func tokens(op string, x *G.Node, m mask.Mask) (_, shown *G.Node, err error) {
+	in, err := checked(op, named("x"), x)
+	if err != nil {
+		return nil, nil, err
+	}
+	x = in[0]
+	s := x.Shape()
+	n := s.Dims()
+	if n < 2 {
+		return nil, nil, &ShapeError{op, "x", s, "(…, T, E)"}
+	}
+	if err := checkNotEmpty(op, "x", s); err != nil {
+		return nil, nil, err
+	}
+	batch, t := s[:n-2], s[n-2]
+	r, err := resolveMask(op, m, mask.Scores{Batch: slices.Clone(batch), Heads: true, H: 1, T: 1, S: t})
+	if err != nil {
+		return nil, nil, err
+	}
+	var f expr.Formula
+	ones := filled(x, 1, append(batch.Clone(), 1, 1, t)...)
+	shown = f.Of(r.fill(maskFilling{Name: op, Heads: true}, ones)) // (…, 1, 1, T)
+	return f.Result2(x, f.Of(G.Reshape(shown, append(batch.Clone(), t, 1))))
+}
+
+// overTokens reduces the tokens of x (…, T, E).
+func overTokens(by func(*G.Node, ReduceConfig) (*G.Node, error), x *G.Node) (*G.Node, error) {
+	return by(x, ReduceConfig{Dim: []int{-2}})
+}
