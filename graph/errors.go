@@ -95,6 +95,15 @@ func checkNotEmpty(op, arg string, s tensor.Shape) error {
 	return nil
 }
 
+// checkResult refuses a result that does not fit into memory.
+func checkResult(op string, out tensor.Shape) error {
+	if slices.ContainsFunc(out, func(d int) bool { return d < 1 }) || !dense.Fits(out...) {
+		return fmt.Errorf("graph: %s: result: shape %v, want axes of at least 1 and at most %d elements",
+			op, out, dense.MaxElements)
+	}
+	return nil
+}
+
 // checkSameShape refuses a second argument whose shape is not the first's.
 func checkSameShape(op, arg string, in []tensor.Shape) error {
 	if slices.Equal(in[0], in[1]) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
-	"slices"
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
@@ -67,9 +66,8 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(out, func(d int) bool { return d < 1 }) || !dense.Fits(out...) {
-		return nil, fmt.Errorf("graph: %s: result: shape %v, want axes of at least 1 and at most %d elements",
-			name, out, dense.MaxElements)
+	if err := checkResult(name, out); err != nil {
+		return nil, err
 	}
 	types[len(in)] = valueType(dt, out.Dims())
 	o := op{body: b, args: args, types: types, out: out, dt: dt}

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"attention/internal/dense"
-	"attention/internal/kernel"
+	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -44,26 +43,38 @@ func T5RelativeBias(table *G.Node, c T5Config) (*G.Node, error) {
 		return nil, err
 	}
 	c.MaxDistance = cmp.Or(c.MaxDistance, 128)
-	return applyTyped(t5Bias[float32]{c}, t5Bias[float64]{c}, table)
+	in, err := checked("T5RelativeBias", named("table"), table)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.check(in[0].Shape()); err != nil {
+		return nil, err
+	}
+	buckets := in[0].Shape()[0]
+	of := make([]int, c.T+c.S-1) // the bucket of every distance
+	for i := range of {
+		of[i] = c.bucket(c.S-1-i-c.Offset, buckets) // s − t − Offset
+	}
+	v := tensor.New(tensor.WithShape(len(of)), tensor.WithBacking(of))
+	ids := G.NewVector(table.Graph(), tensor.Int, G.WithShape(len(of)), G.WithValue(v),
+		G.WithName(fmt.Sprintf("constant buckets %+v of %d", c, buckets)))
+	var f expr.Formula
+	return f.Result(f.Of(Transpose(f.Of(Embedding(in[0], ids)))))
 }
 
-type t5Bias[F kernel.Float] struct{ T5Config }
-
-func (t5Bias[F]) spec() (string, []arg) { return "T5RelativeBias", named("table") }
-
-func (o t5Bias[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	table, want := in[0], "(Buckets, H) with 2 buckets or more"
-	if !o.Unidirectional {
+func (c T5Config) check(table tensor.Shape) error {
+	want := "(Buckets, H) with 2 buckets or more"
+	if !c.Unidirectional {
 		want = "(Buckets, H) with an even number of buckets, 4 or more"
 	}
-	if table.Dims() != 2 || o.single(table[0]) < 1 || !o.Unidirectional && table[0]%2 != 0 {
-		return nil, &ShapeError{"T5RelativeBias", "table", table, want}
+	if table.Dims() != 2 || c.single(table[0]) < 1 || !c.Unidirectional && table[0]%2 != 0 {
+		return &ShapeError{"T5RelativeBias", "table", table, want}
 	}
-	if n := o.single(table[0]); o.MaxDistance <= n {
+	if n := c.single(table[0]); c.MaxDistance <= n {
 		const wrong = "graph: T5RelativeBias: MaxDistance: got %d, want more than the %d distances that have a bucket each"
-		return nil, fmt.Errorf(wrong, o.MaxDistance, n)
+		return fmt.Errorf(wrong, c.MaxDistance, n)
 	}
-	return tensor.Shape{table[1], o.T + o.S - 1}, nil
+	return checkResult("T5RelativeBias", tensor.Shape{table[1], c.T + c.S - 1})
 }
 
 // single returns the number of distances of a direction that have a bucket each.
@@ -94,51 +105,4 @@ func (c T5Config) bucket(relative, buckets int) int {
 	full := float32(math.Log(float64(c.MaxDistance) / float64(single)))
 	b := single + int(log/full*float32(side-single))
 	return first + min(b, side-1)
-}
-
-// each calls f with every distance of the bias and its bucket.
-func (c T5Config) each(buckets int, f func(i, bucket int)) {
-	for i := range c.T + c.S - 1 {
-		f(i, c.bucket(c.S-1-i-c.Offset, buckets)) // s − t − Offset
-	}
-}
-
-func (o t5Bias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	table, y, n := dense.Floats[F](in[0]), dense.Floats[F](out), last(out.Shape())
-	buckets, heads := in[0].Shape()[0], in[0].Shape()[1]
-	o.each(buckets, func(i, bucket int) {
-		for h, v := range table[bucket*heads:][:heads] {
-			y[h*n+i] = v
-		}
-	})
-	return nil
-}
-
-// y[h,i] = table[bucket(i), h]:  dtable[b,h] = Σ dy[h,i] over the i with bucket(i) = b.
-func (o t5Bias[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	return only(apply(t5BiasBackward[F]{T5Config: o.T5Config, Buckets: in[0].Shape()[0]}, dy))
-}
-
-type t5BiasBackward[F kernel.Float] struct {
-	isGradient
-	T5Config
-	Buckets int
-}
-
-func (t5BiasBackward[F]) spec() (string, []arg) { return "T5RelativeBiasBackward", named("dy") }
-
-func (o t5BiasBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	return tensor.Shape{o.Buckets, in[0][0]}, nil
-}
-
-func (o t5BiasBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	dy, d := dense.Floats[F](in[0]), dense.Floats[F](out)
-	heads, n := in[0].Shape()[0], in[0].Shape()[1]
-	clear(d)
-	o.each(o.Buckets, func(i, bucket int) {
-		for h := range heads {
-			d[bucket*heads+h] += dy[h*n+i]
-		}
-	})
-	return nil
 }

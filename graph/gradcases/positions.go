@@ -86,6 +86,7 @@ func relativeBiases() []Case {
 			Apply: t5(graph.T5Config{T: 5, S: 7, MaxDistance: 5})},
 		{Op: "T5RelativeBias", About: "one direction, later", Inputs: x(7, 3),
 			Apply: t5(graph.T5Config{T: 3, S: 31, Offset: 29, MaxDistance: 20, Unidirectional: true})},
+		{Op: "T5RelativeBias", About: "one query and key", Inputs: x(4, 2), Apply: t5(graph.T5Config{T: 1, S: 1})},
 		{Op: "T5RelativeBias", About: "T=1", Inputs: x(4, 3), Apply: t5(graph.T5Config{T: 1, S: 5, Offset: 2})},
 		{Op: "ExpandRelativeBias", About: "two heads", Inputs: []Input{Float("bias", 2, 11)}, Apply: expand(5, 7)},
 		{Op: "ExpandRelativeBias", About: "for all heads", Inputs: x(1, 9), Apply: expand(7, 3)},
