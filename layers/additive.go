@@ -13,9 +13,9 @@ import (
 
 // AdditiveAttentionConfig sizes an AdditiveAttention.
 type AdditiveAttentionConfig struct {
-	QueryDim int `json:"d_query"` // width of the queries
-	KeyDim   int `json:"d_key"`   // width of the keys
-	AttnDim  int `json:"d_attn"`  // width that both are projected to
+	QueryDim int `json:"query_dim"` // width of the queries
+	KeyDim   int `json:"key_dim"`   // width of the keys
+	AttnDim  int `json:"attn_dim"`  // width that both are projected to
 }
 
 // Validate returns an error that names the first wrong field.

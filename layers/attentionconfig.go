@@ -19,10 +19,10 @@ import (
 // or Sigmoid. So the keys that AddBiasKV and AddZeroAttn add are neither normalised nor turned;
 // they also get no bias, and no mask hides them.
 type AttentionConfig struct {
-	EmbedDim int `json:"d_in"`            // E, width of the queries
-	KDim     int `json:"k_dim,omitempty"` // width of the keys; 0 means EmbedDim
-	VDim     int `json:"v_dim,omitempty"` // width of the values; 0 means EmbedDim
-	OutDim   int `json:"d_out,omitempty"` // width of the output; 0 means EmbedDim
+	EmbedDim int `json:"embed_dim"`         // E, width of the queries
+	KDim     int `json:"kdim,omitempty"`    // width of the keys; 0 means EmbedDim
+	VDim     int `json:"vdim,omitempty"`    // width of the values; 0 means EmbedDim
+	OutDim   int `json:"out_dim,omitempty"` // width of the output; 0 means EmbedDim
 
 	NumHeads int `json:"num_heads"` // H, a divisor of OutDim unless HeadDim is given
 	// NumKVHeads is K, a divisor of NumHeads: fewer than H is grouped-query attention, 1

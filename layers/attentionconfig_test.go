@@ -112,7 +112,7 @@ func TestAttentionConfigKeepsAbsentFields(t *testing.T) {
 
 func TestWrongAttentionConfigsAreNotRead(t *testing.T) {
 	for _, c := range []struct{ text, wantErr string }{
-		{text: `{"d_in": "x"}`, wantErr: `d_in: got "x", want a whole number`},
+		{text: `{"embed_dim": "x"}`, wantErr: `embed_dim: got "x", want a whole number`},
 		{text: `{"width": 3}`, wantErr: `unknown field "width"; it has `},
 		{text: `{"rope": {"dim": 2}}`, wantErr: `rope: unknown field "dim"; it has `},
 		{text: `{"align": "left"}`, wantErr: `align: got "left", want one of `},
@@ -131,9 +131,9 @@ func FuzzAttentionConfig(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(text)
 	}
-	for _, text := range []string{`{"d_in":4,"num_heads":2,"mask":{"type":"causal","align":"lower_right"},"sinks":true}`, `null`,
-		`[]`, `{"mask":null}`, `{"d_in":4,"num_heads":2,"mask":{"type":"or","of":[]}}`,
-		`{"d_in":4,"num_heads":2,"mask":{"type":"or","of":[{"type":"all"},{"type":"not","of":{"type":"causal"}}]}}`} {
+	for _, text := range []string{`{"embed_dim":4,"num_heads":2,"mask":{"type":"causal","align":"lower_right"},"sinks":true}`, `null`,
+		`[]`, `{"mask":null}`, `{"embed_dim":4,"num_heads":2,"mask":{"type":"or","of":[]}}`,
+		`{"embed_dim":4,"num_heads":2,"mask":{"type":"or","of":[{"type":"all"},{"type":"not","of":{"type":"causal"}}]}}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

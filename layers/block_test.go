@@ -74,14 +74,14 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 		{`{"attention": {"num_heads": 0}}`, "Attention.NumHeads: got 0, want at least 1"},
 		{`{"attention": {"out_std": -1}}`, "Attention.OutStd: got -1, want a finite number of at least 0"},
 		{`{"attention": {"layout": "x"}}`, `Attention.Layout: got "x", want one of book, torch, gpt2, llama, per_head, raw`},
-		{`{"attention": {"d_out": 6}}`, "Attention.OutDim: got 6, want EmbedDim=12"},
+		{`{"attention": {"out_dim": 6}}`, "Attention.OutDim: got 6, want EmbedDim=12"},
 		{`{"mlp": {"embed_dim": 6}}`, "MLP.EmbedDim: got 6, want Attention.EmbedDim=12"},
 		{`{"norm": {"embed_dim": 6}}`, "Norm.EmbedDim: got 6, want Attention.EmbedDim=12"},
 	})
 	refuses(t, "DecoderBlock", layers.NewDecoderBlock, layers.DecoderBlockConfig{Block: gptBlock()}, refusal.Rows{
-		{`{"cross": {"d_in": 6, "num_heads": 2}}`, "Cross.EmbedDim: got 6, want Block.Attention.EmbedDim=12"},
-		{`{"cross": {"d_in": 12, "d_out": 6, "num_heads": 2}}`, "Cross.OutDim: got 6, want Block.Attention.EmbedDim=12"},
-		{`{"cross": {"d_in": 12, "num_heads": 5}}`, "Cross.NumHeads: got 5, want a divisor of OutDim=12"},
+		{`{"cross": {"embed_dim": 6, "num_heads": 2}}`, "Cross.EmbedDim: got 6, want Block.Attention.EmbedDim=12"},
+		{`{"cross": {"embed_dim": 12, "out_dim": 6, "num_heads": 2}}`, "Cross.OutDim: got 6, want Block.Attention.EmbedDim=12"},
+		{`{"cross": {"embed_dim": 12, "num_heads": 5}}`, "Cross.NumHeads: got 5, want a divisor of OutDim=12"},
 	})
 }
 

@@ -42,13 +42,13 @@ func TestDecoderConfigGoesThroughJSON(t *testing.T) {
 	var got layers.DecoderConfig
 	require.NoError(t, config.Decode([]byte(`{"vocab_size": 13, "context_length": 11, "num_layers": 4,
 		"pattern": [0, 0, 1], "blocks": [
-			{"attention": {"d_in": 12, "num_heads": 6, "num_kv_heads": 2, "rope": {}},
+			{"attention": {"embed_dim": 12, "num_heads": 6, "num_kv_heads": 2, "rope": {}},
 			 "mlp": {"dim_feedforward": 17, "activation": "swiglu"}, "norm": {"kind": "rms"}},
-			{"attention": {"d_in": 12, "num_heads": 6, "num_kv_heads": 2, 
+			{"attention": {"embed_dim": 12, "num_heads": 6, "num_kv_heads": 2, 
 			 "mask": {"type": "and", "of": [{"type": "causal"}, {"type": "sliding_window", "left": 2}]}},
 			 "mlp": {"dim_feedforward": 17, "activation": "swiglu"}, "norm": {"kind": "rms"}}]}`), &got))
 	require.Equal(t, tinyDecoder(), got)
-	require.ErrorContains(t, config.Decode([]byte(`{"blocks": [{"attention": {"d_in": 12}}, {"mpl": {}}]}`), &got),
+	require.ErrorContains(t, config.Decode([]byte(`{"blocks": [{"attention": {"embed_dim": 12}}, {"mpl": {}}]}`), &got),
 		`blocks[1]: unknown field "mpl"; it has attention, linear, mlp, norm, `)
 }
 
@@ -72,7 +72,7 @@ func TestDecoderConfigsAreRefused(t *testing.T) {
 			"ContextLength: got 2147483647 for Blocks[0].Attention.EmbedDim=12, want at most 2147483647 elements in a weight"},
 		{`{"blocks": []}`, "Blocks: got none, want at least one kind"},
 		{block(1, `{"attention": {"num_heads": 5}}`), "Blocks[1].Attention.NumHeads: got 5, want a divisor of OutDim=12"},
-		{block(0, `{"attention": {"d_in": 3000000000000000000}}`),
+		{block(0, `{"attention": {"embed_dim": 3000000000000000000}}`),
 			"Blocks[0].Attention.EmbedDim: got 3000000000000000000, want at most 2147483647"},
 		{block(1, `{"mlp": {"dim_feedforward": -1}}`), "Blocks[1].MLP.DimFeedforward: got -1, want at least 0"},
 		{block(1, `{"norm_placement": "both"}`),
@@ -82,7 +82,7 @@ func TestDecoderConfigsAreRefused(t *testing.T) {
 		{func(c *layers.DecoderConfig) {
 			c.Blocks = []layers.BlockConfig{c.Blocks[0], {Attention: c.Blocks[1].Attention, ResidualScale: math.NaN()}}
 		}, "Blocks[1].ResidualScale: got NaN, want a finite number of at least 0"},
-		{block(1, `{"attention": {"d_in": 6}}`), "Blocks[1].Attention.EmbedDim: got 6, want Blocks[0].Attention.EmbedDim=12"},
+		{block(1, `{"attention": {"embed_dim": 6}}`), "Blocks[1].Attention.EmbedDim: got 6, want Blocks[0].Attention.EmbedDim=12"},
 		{block(1, `{"attention": {"layout": "book"}}`),
 			`Blocks[1].Attention.Layout: got "book", want Layout="llama", or none`},
 		{`{"pattern": [0, 2]}`, "Pattern[1]: got 2, want 0 to 1, one of Blocks"},

@@ -18,7 +18,7 @@ func ExampleNewDecoder() {
 	check(json.Unmarshal([]byte(`{
 		"vocab_size": 49152, "context_length": 8192, "num_layers": 30, "tie_word_embeddings": true,
 		"blocks": [{
-			"attention": {"d_in": 576, "num_heads": 9, "num_kv_heads": 3, "rope": {"base": 100000}},
+			"attention": {"embed_dim": 576, "num_heads": 9, "num_kv_heads": 3, "rope": {"base": 100000}},
 			"mlp": {"dim_feedforward": 1536, "activation": "swiglu"},
 			"norm": {"kind": "rms", "eps": 1e-5}
 		}]}`), &c))

@@ -15,10 +15,10 @@ import (
 )
 
 func ExampleDeclare() {
-	// The config.json of the smallest GPT-2. Nothing is allocated.
+	// The smallest GPT-2. Nothing is allocated.
 	c := layers.GPT2Defaults()
-	check(json.Unmarshal([]byte(`{"vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12}`),
-		&c))
+	check(json.Unmarshal([]byte(`{"vocab_size": 50257, "context_length": 1024, "embed_dim": 768, "num_layers": 12,
+		"num_heads": 12}`), &c))
 	params, err := layers.Declare(layers.NewGPT, c)
 	check(err)
 	fmt.Println(params.Len(), "tensors,", params.Count(), "parameters")

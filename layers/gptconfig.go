@@ -2,7 +2,6 @@ package layers
 
 import (
 	"cmp"
-	"encoding/json"
 	"math"
 	"reflect"
 
@@ -10,26 +9,24 @@ import (
 	"attention/internal/config"
 )
 
-// GPTConfig sizes a GPT. Its JSON has the keys of GPT-2's config.json in Hugging Face's
-// transformers, nanoGPT's bias and n_kv_head; reading ignores other keys. GPT2Defaults has what
-// such a file leaves out.
+// GPTConfig sizes a GPT. GPT2Defaults has what GPT-2's config.json of Hugging Face's transformers leaves out.
 type GPTConfig struct {
-	VocabSize      int `json:"vocab_size"`          // V
-	ContextLength  int `json:"n_positions"`         // the longest sequence
-	EmbedDim       int `json:"n_embd"`              // E
-	NumLayers      int `json:"n_layer"`             // blocks, at most 65536
-	NumHeads       int `json:"n_head"`              // H, a divisor of EmbedDim
-	NumKVHeads     int `json:"n_kv_head,omitempty"` // K, a divisor of NumHeads; 0 means H
-	DimFeedforward int `json:"n_inner,omitempty"`   // width within the MLPs; 0 means 4·EmbedDim
+	VocabSize      int `json:"vocab_size"`                // V
+	ContextLength  int `json:"context_length"`            // the longest sequence
+	EmbedDim       int `json:"embed_dim"`                 // E
+	NumLayers      int `json:"num_layers"`                // blocks, at most 65536
+	NumHeads       int `json:"num_heads"`                 // H, a divisor of EmbedDim
+	NumKVHeads     int `json:"num_kv_heads,omitempty"`    // K, a divisor of NumHeads; 0 means H
+	DimFeedforward int `json:"dim_feedforward,omitempty"` // width within the MLPs; 0 means 4·EmbedDim
 	// Activation has transformers' names: gelu_new, gelu_pytorch_tanh and gelu_fast (the same), gelu, relu, relu2,
 	// silu or swish (the same); empty means gelu.
-	Activation string `json:"activation_function"`
+	Activation string `json:"activation"`
 
-	Eps float64 `json:"layer_norm_epsilon"` // 0 means 1e-5
+	Eps float64 `json:"eps"` // 0 means 1e-5
 
-	EmbeddingDropout float64 `json:"embd_pdrop"`  // of the embeddings, in Train graphs
-	AttentionDropout float64 `json:"attn_pdrop"`  // of the attention weights
-	ResidualDropout  float64 `json:"resid_pdrop"` // of what attention and MLP add
+	EmbeddingDropout float64 `json:"embedding_dropout"` // of the embeddings, in Train graphs
+	AttentionDropout float64 `json:"attention_dropout"` // of the attention weights
+	ResidualDropout  float64 `json:"residual_dropout"`  // of what attention and MLP add
 
 	TieWordEmbeddings bool `json:"tie_word_embeddings"` // the token embeddings give the scores, too
 	Bias              bool `json:"bias"`                // in each norm and linear layer of the blocks
@@ -53,31 +50,9 @@ func GPT2Defaults() GPTConfig {
 	return GPTConfig{Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
 }
 
-// resolved returns c with an empty activation replaced by its default.
-func (c GPTConfig) resolved() GPTConfig {
-	c.Activation = cmp.Or(c.Activation, "gelu")
-	return c
-}
-
-// plainGPTConfig is a GPTConfig without methods.
-type plainGPTConfig GPTConfig
-
-// MarshalJSON writes all keys but n_kv_head and n_inner if they are 0.
-func (c GPTConfig) MarshalJSON() ([]byte, error) { return json.Marshal(plainGPTConfig(c.resolved())) }
-
-// UnmarshalJSON reads what MarshalJSON writes. Absent keys keep their value.
-func (c *GPTConfig) UnmarshalJSON(text []byte) error {
-	read := plainGPTConfig(*c)
-	if err := config.Foreign.Decode(text, &read); err != nil {
-		return err
-	}
-	*c = GPTConfig(read).resolved()
-	return nil
-}
-
 // gptActivations are transformers' names of activations.
 var gptActivations = map[string]Activation{"gelu": GELU, "gelu_new": GELUTanh, "gelu_pytorch_tanh": GELUTanh,
-	"gelu_fast": GELUTanh, "relu": ReLU, "relu2": ReLUSquared, "silu": SiLU, "swish": SiLU}
+	"gelu_fast": GELUTanh, "relu": ReLU, "relu2": ReLUSquared, "silu": SiLU, "swish": SiLU, "": GELU}
 
 // maxBlocks is more than any model has, and few enough that counts of elements fit an int.
 const maxBlocks = 1 << 16
@@ -96,7 +71,7 @@ func (c GPTConfig) validate() error {
 	if err != nil {
 		return err
 	}
-	if _, ok := gptActivations[c.resolved().Activation]; !ok {
+	if _, ok := gptActivations[c.Activation]; !ok {
 		return config.Errorf(c, "Activation", "got %q, want gelu_new, gelu_pytorch_tanh, gelu, relu, relu2 or silu",
 			c.Activation)
 	}
@@ -120,7 +95,7 @@ func (c GPTConfig) block() BlockConfig {
 			QKVBias: c.qkvBias(), OutBias: c.Bias,
 			Dropout: c.AttentionDropout, OutDropout: c.ResidualDropout, OutStd: std,
 		},
-		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: gptActivations[c.resolved().Activation],
+		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: gptActivations[c.Activation],
 			Bias: c.Bias, Dropout: c.ResidualDropout, OutStd: std},
 		Norm: c.norm(),
 	}

@@ -15,7 +15,7 @@ func TestWrongSizesAreRefused(t *testing.T) {
 	})
 	additive := layers.AdditiveAttentionConfig{QueryDim: 1, KeyDim: 1, AttnDim: 2}
 	refuses(t, "AdditiveAttention", layers.NewAdditiveAttention, additive, refusal.Rows{
-		{`{"d_attn": 0}`, "AttnDim: got 0, want at least 1"},
-		{`{"d_key": 1073741824}`, "KeyDim: got 1073741824 for AttnDim=2, want at most 2147483647 elements in a weight"},
+		{`{"attn_dim": 0}`, "AttnDim: got 0, want at least 1"},
+		{`{"key_dim": 1073741824}`, "KeyDim: got 1073741824 for AttnDim=2, want at most 2147483647 elements in a weight"},
 	})
 }

@@ -253,7 +253,7 @@ func TestLinearAttentionConfigs(t *testing.T) {
 	valid := full
 	valid.Normalize = false
 	refuses(t, "LinearAttention", layers.NewLinearAttention, valid, refusal.Rows{
-		{`{"d_in": 0}`, "EmbedDim: got 0, want at least 1"},
+		{`{"embed_dim": 0}`, "EmbedDim: got 0, want at least 1"},
 		{`{"head_dim": 0, "num_heads": 3, "num_kv_heads": 0}`,
 			"NumHeads: got 3 for EmbedDim=8, want a divisor of it, or HeadDim"},
 		{`{"num_kv_heads": 3}`, "NumKVHeads: got 3, want a divisor of NumHeads=2"},

@@ -11,7 +11,7 @@ import (
 
 // LinearAttentionConfig configures a LinearAttention. LinearAttentionOf has the known forms.
 type LinearAttentionConfig struct {
-	EmbedDim int `json:"d_in,omitempty"`      // E
+	EmbedDim int `json:"embed_dim,omitempty"` // E
 	NumHeads int `json:"num_heads,omitempty"` // H
 	// NumKVHeads is K, a divisor of NumHeads: heads of keys and values, each with a state. 0 means H.
 	NumKVHeads int `json:"num_kv_heads,omitempty"`

@@ -146,17 +146,17 @@ func TestRNNSeq2SeqConfig(t *testing.T) {
 		requireRoundTrip(t, c)
 	}
 	refuses(t, "RNNSeq2Seq", layers.NewRNNSeq2Seq, tinyRNN(13), refusal.Rows{
-		{`{"source_vocab": 0}`, "SourceVocabSize: got 0, want at least 1"},
-		{`{"target_vocab": 0}`, "TargetVocabSize: got 0, want at least 1"},
-		{`{"width": 0}`, "EmbedDim: got 0, want at least 1"},
-		{`{"hidden": -1}`, "HiddenSize: got -1, want at least 1"},
-		{`{"d_attn": -1}`, "AttnDim: got -1, want at least 0"},
-		{`{"hidden": 9223372036854775807}`, "HiddenSize: got 9223372036854775807, want at most 536870911"},
-		{`{"hidden": 1048576}`,
+		{`{"source_vocab_size": 0}`, "SourceVocabSize: got 0, want at least 1"},
+		{`{"target_vocab_size": 0}`, "TargetVocabSize: got 0, want at least 1"},
+		{`{"embed_dim": 0}`, "EmbedDim: got 0, want at least 1"},
+		{`{"hidden_size": -1}`, "HiddenSize: got -1, want at least 1"},
+		{`{"attn_dim": -1}`, "AttnDim: got -1, want at least 0"},
+		{`{"hidden_size": 9223372036854775807}`, "HiddenSize: got 9223372036854775807, want at most 536870911"},
+		{`{"hidden_size": 1048576}`,
 			"HiddenSize: got 1048576 for EmbedDim=3, want at most 2147483647 elements in a weight"},
-		{`{"source_vocab": 1, "target_vocab": 1, "width": 268435456}`,
+		{`{"source_vocab_size": 1, "target_vocab_size": 1, "embed_dim": 268435456}`,
 			"HiddenSize: got 5 for EmbedDim=268435456, want at most 2147483647 elements in a weight"},
-		{`{"d_attn": 268435456}`,
+		{`{"attn_dim": 268435456}`,
 			"AttnDim: got 268435456 for HiddenSize=5, want at most 2147483647 elements in a weight"},
 	})
 }

@@ -8,13 +8,13 @@ import (
 
 // RNNSeq2SeqConfig sizes an RNNSeq2Seq.
 type RNNSeq2SeqConfig struct {
-	SourceVocabSize int `json:"source_vocab"`
-	TargetVocabSize int `json:"target_vocab"` // V
-	EmbedDim        int `json:"width"`        // E
-	HiddenSize      int `json:"hidden"`       // N, of each direction of the encoder and of the decoder
+	SourceVocabSize int `json:"source_vocab_size"`
+	TargetVocabSize int `json:"target_vocab_size"` // V
+	EmbedDim        int `json:"embed_dim"`         // E
+	HiddenSize      int `json:"hidden_size"`       // N, of each direction of the encoder and of the decoder
 	// AttnDim is A, the width of the additive attention; 0 means no attention, and the decoder
 	// knows the source by one state alone.
-	AttnDim int `json:"d_attn,omitempty"`
+	AttnDim int `json:"attn_dim,omitempty"`
 }
 
 // Validate returns an error that names the first wrong field.

@@ -9,20 +9,20 @@ import (
 
 // Seq2SeqConfig sizes a Seq2Seq.
 type Seq2SeqConfig struct {
-	SourceVocabSize  int        `json:"source_vocab"`
-	TargetVocabSize  int        `json:"target_vocab"`         // V
-	ContextLength    int        `json:"context"`              // the longest source and target
-	EmbedDim         int        `json:"width"`                // E
-	NumEncoderLayers int        `json:"encoder_layers"`       // blocks of the encoder, at most 65536
-	NumDecoderLayers int        `json:"decoder_layers"`       // blocks of the decoder, at most 65536
+	SourceVocabSize  int        `json:"source_vocab_size"`
+	TargetVocabSize  int        `json:"target_vocab_size"`    // V
+	ContextLength    int        `json:"context_length"`       // the longest source and target
+	EmbedDim         int        `json:"embed_dim"`            // E
+	NumEncoderLayers int        `json:"num_encoder_layers"`   // blocks of the encoder, at most 65536
+	NumDecoderLayers int        `json:"num_decoder_layers"`   // blocks of the decoder, at most 65536
 	NumHeads         int        `json:"num_heads"`            // H, a divisor of EmbedDim
 	NumKVHeads       int        `json:"num_kv_heads"`         // K, a divisor of NumHeads; 0 means H
-	DimFeedforward   int        `json:"hidden"`               // width within the MLPs; 0 means 4·EmbedDim
+	DimFeedforward   int        `json:"dim_feedforward"`      // width within the MLPs; 0 means 4·EmbedDim
 	Activation       Activation `json:"activation,omitempty"` // of the MLPs; empty means GELU
 	PostNorm         bool       `json:"post_norm"`            // norms come after the sums, as in Vaswani et al. 2017
 
-	ShareEmbeddings   bool `json:"shared"` // source and target have one vocabulary and one table of embeddings
-	TieWordEmbeddings bool `json:"tied"`   // the target's embeddings give the scores, too
+	ShareEmbeddings   bool `json:"share_embeddings"`    // source and target have one vocabulary and one table of embeddings
+	TieWordEmbeddings bool `json:"tie_word_embeddings"` // the target's embeddings give the scores, too
 
 	// Sinusoidal adds fixed positions to embeddings times √E, as in Vaswani et al. 2017, instead
 	// of learned positions to the embeddings themselves.

@@ -14,18 +14,18 @@ import (
 
 // ViTConfig sizes a ViT.
 type ViTConfig struct {
-	Height    int `json:"height"`   // of a picture in pixels, a multiple of PatchSize
-	Width     int `json:"width"`    // of a picture in pixels, a multiple of PatchSize
-	Channels  int `json:"channels"` // numbers of a pixel: 3 for red, green and blue
-	PatchSize int `json:"patch"`    // pixels, of the side of a patch
+	Height    int `json:"height"`     // of a picture in pixels, a multiple of PatchSize
+	Width     int `json:"width"`      // of a picture in pixels, a multiple of PatchSize
+	Channels  int `json:"channels"`   // numbers of a pixel: 3 for red, green and blue
+	PatchSize int `json:"patch_size"` // pixels, of the side of a patch
 
-	EmbedDim       int        `json:"embed_dim"`            // E
-	NumLayers      int        `json:"num_layers"`           // L, blocks, at most 65536
-	NumHeads       int        `json:"num_heads"`            // H, a divisor of EmbedDim
-	DimFeedforward int        `json:"hidden,omitempty"`     // width within the MLPs; 0 means 4·EmbedDim
-	Activation     Activation `json:"activation,omitempty"` // of the MLPs; empty means GELU
-	NumClasses     int        `json:"num_classes"`          // V, of each patch
-	Dropout        float64    `json:"dropout,omitempty"`    // wherever nn.TransformerEncoder has it; in Train graphs
+	EmbedDim       int        `json:"embed_dim"`                 // E
+	NumLayers      int        `json:"num_layers"`                // L, blocks, at most 65536
+	NumHeads       int        `json:"num_heads"`                 // H, a divisor of EmbedDim
+	DimFeedforward int        `json:"dim_feedforward,omitempty"` // width within the MLPs; 0 means 4·EmbedDim
+	Activation     Activation `json:"activation,omitempty"`      // of the MLPs; empty means GELU
+	NumClasses     int        `json:"num_classes"`               // V, of each patch
+	Dropout        float64    `json:"dropout,omitempty"`         // wherever nn.TransformerEncoder has it; in Train graphs
 }
 
 // Validate returns an error that names the first wrong field.

@@ -105,14 +105,14 @@ func TestViTConfig(t *testing.T) {
 		{`{"width": 5}`, "Width: got 5, want a multiple of PatchSize=2"},
 		{`{"width": 9223372036854775807}`, "Width: got 9223372036854775807, want at most 16384"},
 		{`{"channels": -3}`, "Channels: got -3, want at least 1"},
-		{`{"patch": 0}`, "PatchSize: got 0, want at least 1"},
+		{`{"patch_size": 0}`, "PatchSize: got 0, want at least 1"},
 		{`{"embed_dim": 0}`, "EmbedDim: got 0, want at least 1"},
 		{`{"num_layers": 0}`, "NumLayers: got 0, want at least 1"},
 		{`{"num_heads": 3}`, "NumHeads: got 3, want a divisor of EmbedDim=8"},
 		{`{"num_classes": 0}`, "NumClasses: got 0, want at least 1"},
 		{`{"num_classes": 2147483647}`,
 			"NumClasses: got 2147483647 for EmbedDim=8, want at most 2147483647 elements in a weight"},
-		{`{"hidden": -1}`, "DimFeedforward: got -1, want at least 0"},
+		{`{"dim_feedforward": -1}`, "DimFeedforward: got -1, want at least 0"},
 		{`{"dropout": 1}`, "Dropout: got 1, want a number from 0 to below 1"},
 	})
 }

@@ -96,7 +96,7 @@ func TestColumns(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.Symlink(files, "files"))
-	require.NoError(t, os.WriteFile("layer.json", []byte(`{"layer": "attention", "layout": "torch", "d_in": 6, `+
+	require.NoError(t, os.WriteFile("layer.json", []byte(`{"layer": "attention", "layout": "torch", "embed_dim": 6, `+
 		`"num_heads": 3, "qkv_bias": true, "out_bias": true, "mask": {"type": "causal"}}`), 0o644))
 	const small = "train --steps 5 --eval-every 2 --sample 40 --prompt mask "
 	lines := []string{"--help", "--version",

@@ -3,7 +3,6 @@
 package about
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,7 +19,7 @@ const (
 	stepsKey    = "steps" // taken by the run
 	bestStepKey = "best"  // step of the parameters with loop.Config.KeepBest; missing if they are the last ones
 
-	modelFormat = "attention model 1"
+	modelFormat = "attention model 2"
 )
 
 // ModelMetadata returns the metadata for the model file of a run that has taken n steps: the run's values and the step
@@ -41,15 +40,12 @@ func Put(metadata map[string]string, prefix string, values map[string]string) {
 	}
 }
 
-// renamed are the names of keys that earlier files have under others.
-var renamed = map[string]string{"model.linear_attention": "model.attention_form"}
-
 // Get returns the values of metadata whose keys have a prefix, without it.
 func Get(metadata map[string]string, prefix string) map[string]string {
 	values := map[string]string{}
 	for key, value := range metadata {
 		if key, ok := strings.CutPrefix(key, prefix); ok {
-			values[cmp.Or(renamed[key], key)] = value
+			values[key] = value
 		}
 	}
 	return values

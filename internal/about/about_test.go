@@ -11,7 +11,7 @@ import (
 func TestModelMetadata(t *testing.T) {
 	of := map[string]string{"dtype": "float32", "model.type": "gpt"}
 	metadata := about.ModelMetadata(of, 7, 3)
-	require.Equal(t, map[string]string{"format": "attention model 1", "steps": "7", "best": "3",
+	require.Equal(t, map[string]string{"format": "attention model 2", "steps": "7", "best": "3",
 		"about.dtype": "float32", "about.model.type": "gpt"}, metadata)
 	got, err := about.OfModel(metadata)
 	require.NoError(t, err)
@@ -22,7 +22,7 @@ func TestModelMetadata(t *testing.T) {
 	delete(metadata, "format")
 	_, err = about.OfModel(metadata)
 	require.EqualError(t, err,
-		`format: got "", want "attention model 1": another program wrote the model, and this one does not read it`)
+		`format: got "", want "attention model 2": another program wrote the model, and this one does not read it`)
 }
 
 func TestSteps(t *testing.T) {

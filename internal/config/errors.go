@@ -50,27 +50,31 @@ func In(c any, field string, err error) error {
 }
 
 // From returns err, about a config made from config c, as an error about c. fields maps
-// paths in that config to the fields of c that they were made from.
+// paths in that config to the fields of c that they were made from; nil maps all to the same.
 func From(c any, err error, fields map[string]string) error {
 	e, ok := find(err)
 	if !ok {
 		return err
 	}
 	return e.renamed(func(n name) name {
-		if field, ok := fields[n.field]; ok {
-			return nameOf(c, field)
+		field, ok := fields[n.field]
+		if fields == nil {
+			field, ok = n.field, true
 		}
-		return n
+		if !ok {
+			return n
+		}
+		return nameOf(c, field)
 	})
 }
 
 // JSON returns err with JSON names: "model.attention.num_heads: got 5, want a divisor of
-// d_out=12". Like Named it drops what wraps the *Error, such as a layer's place in a model,
+// out_dim=12". Like Named it drops what wraps the *Error, such as a layer's place in a model,
 // and returns an err without an *Error unchanged.
 func JSON(err error) error { return Named(err, nil) }
 
 // Named returns err with the names of fields by their JSON paths:
-// "--num_heads: got 5, want a divisor of --d_out=12". An element of a list has the list's
+// "--num_heads: got 5, want a divisor of --out_dim=12". An element of a list has the list's
 // name, "--freeze", and a field of an element begins with it, "--group[0].params". A field
 // without a name has its path.
 func Named(err error, names map[string]string) error {

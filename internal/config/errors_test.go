@@ -13,7 +13,7 @@ import (
 
 type attention struct {
 	NumHeads int     `json:"num_heads"`
-	OutDim   int     `json:"d_out,omitempty"`
+	OutDim   int     `json:"out_dim,omitempty"`
 	Dropout  float64 `json:"dropout"`
 	RoPE     *rope   `json:"rope"`
 	Stops    []rope  `json:"stops"`
@@ -44,20 +44,20 @@ func TestNames(t *testing.T) {
 		goText, json, set string // set is by flags that only dimensions have
 	}{
 		{reason: "a field", err: divisor, goText: "NumHeads: got 5, want a divisor of OutDim=12",
-			json: "num_heads: got 5, want a divisor of d_out=12", set: "--heads: got 5, want a divisor of d_out=12"},
+			json: "num_heads: got 5, want a divisor of out_dim=12", set: "--heads: got 5, want a divisor of out_dim=12"},
 		{reason: "a path, and a pointer to the config", err: turned, goText: "RoPE.Dims: got 3 with NumHeads, want 0.5",
 			json: "rope.dims: got 3 with num_heads, want 0.5", set: "rope.dims: got 3 with --heads, want 0.5"},
 		{reason: "enclosed", err: config.In(block{}, "Attention", divisor),
 			goText: "Attention.NumHeads: got 5, want a divisor of OutDim=12",
-			json:   "attention.num_heads: got 5, want a divisor of d_out=12", set: "--n_head: got 5, want a divisor of --out"},
+			json:   "attention.num_heads: got 5, want a divisor of out_dim=12", set: "--n_head: got 5, want a divisor of --out"},
 		{reason: "enclosed, of two levels", err: config.In(&block{}, "Attention", turned),
 			goText: "Attention.RoPE.Dims: got 3 with Attention.NumHeads, want 0.5",
 			json:   "attention.rope.dims: got 3 with attention.num_heads, want 0.5",
 			set:    "attention.rope.dims: got 3 with --n_head, want 0.5"},
 		{reason: "enclosed twice, without a tag", err: config.In(model{}, "Block", config.In(block{}, "Attention", divisor)),
 			goText: "Block.Attention.NumHeads: got 5, want a divisor of OutDim=12",
-			json:   "Block.attention.num_heads: got 5, want a divisor of d_out=12",
-			set:    "Block.attention.num_heads: got 5, want a divisor of d_out=12"},
+			json:   "Block.attention.num_heads: got 5, want a divisor of out_dim=12",
+			set:    "Block.attention.num_heads: got 5, want a divisor of out_dim=12"},
 		{reason: "an element", err: config.In(c, "Stops[2]", config.Errorf(rope{}, "Dims", "got none")),
 			goText: "Stops[2].Dims: got none", json: "stops[2].dims: got none", set: "stops[2].dims: got none"},
 		{reason: "a path with an index", err: config.Errorf(c, "Stops[2].Dims", "got none"),
@@ -75,27 +75,32 @@ func TestNames(t *testing.T) {
 		{reason: "no such field", err: config.Errorf(c, "Nothing.At.All", "got none"), goText: "Nothing.At.All: got none",
 			json: "Nothing.At.All: got none", set: "Nothing.At.All: got none"},
 		{reason: "an embedded struct's", err: config.Errorf(block{}, "OutDim", "got none"), goText: "OutDim: got none",
-			json: "d_out: got none", set: "d_out: got none"},
+			json: "out_dim: got none", set: "out_dim: got none"},
 		{reason: "the whole config",
 			err:    config.Errorf(c, "", "got %s without %s", config.Field("RoPE"), config.Field("OutDim")),
 			goText: "got RoPE without OutDim",
-			json:   "got rope without d_out", set: "got rope without d_out"},
+			json:   "got rope without out_dim", set: "got rope without out_dim"},
 		{reason: "no config", err: config.Errorf(nil, "Field", "100%%"), goText: "Field: 100%", json: "Field: 100%",
 			set: "Field: 100%"},
 		{reason: "of a config made from it",
 			err:    config.From(model{}, divisor, map[string]string{"NumHeads": "Block.Width", "OutDim": "Block"}),
 			goText: "Block.Width: got 5, want a divisor of Block=12", json: "Block.width: got 5, want a divisor of Block=12",
 			set: "Block.width: got 5, want a divisor of Block=12"},
-		{reason: "of one made from it, which has no such field", err: config.From(model{}, divisor, nil),
+		{reason: "of one made from it, which has no such field", err: config.From(model{}, divisor, map[string]string{}),
 			goText: "NumHeads: got 5, want a divisor of OutDim=12",
-			json:   "num_heads: got 5, want a divisor of d_out=12", set: "--heads: got 5, want a divisor of d_out=12"},
+			json:   "num_heads: got 5, want a divisor of out_dim=12", set: "--heads: got 5, want a divisor of out_dim=12"},
+		{reason: "of one with the same fields and other keys", err: config.From(struct {
+			NumHeads int `json:"n_head"`
+			OutDim   int `json:"n_embd"`
+		}{}, divisor, nil), goText: "NumHeads: got 5, want a divisor of OutDim=12",
+			json: "n_head: got 5, want a divisor of n_embd=12", set: "n_head: got 5, want a divisor of n_embd=12"},
 		{reason: "within the name of a layer, which only Go's users know", err: fmt.Errorf("layers: h.0: %w", divisor),
 			goText: "layers: h.0: NumHeads: got 5, want a divisor of OutDim=12",
-			json:   "num_heads: got 5, want a divisor of d_out=12", set: "--heads: got 5, want a divisor of d_out=12"},
+			json:   "num_heads: got 5, want a divisor of out_dim=12", set: "--heads: got 5, want a divisor of out_dim=12"},
 		{reason: "enclosed out of the name of a layer",
 			err:    config.In(block{}, "Attention", fmt.Errorf("layers: h.0: %w", divisor)),
 			goText: "Attention.NumHeads: got 5, want a divisor of OutDim=12",
-			json:   "attention.num_heads: got 5, want a divisor of d_out=12",
+			json:   "attention.num_heads: got 5, want a divisor of out_dim=12",
 			set:    "--n_head: got 5, want a divisor of --out=12"},
 		{reason: "another error", err: io.ErrUnexpectedEOF, goText: "unexpected EOF", json: "unexpected EOF",
 			set: "unexpected EOF"},
@@ -103,7 +108,7 @@ func TestNames(t *testing.T) {
 			json: "rope: unexpected EOF", set: "rope: unexpected EOF"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			flags := map[string]string{"num_heads": "--heads", "attention.num_heads": "--n_head", "attention.d_out": "--out",
+			flags := map[string]string{"num_heads": "--heads", "attention.num_heads": "--n_head", "attention.out_dim": "--out",
 				"Groups": "--group"}
 			require.EqualError(t, c.err, c.goText)
 			require.EqualError(t, config.JSON(c.err), c.json)

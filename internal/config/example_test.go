@@ -9,7 +9,7 @@ import (
 
 type LayerConfig struct {
 	NumHeads int     `json:"num_heads"`
-	OutDim   int     `json:"d_out"`
+	OutDim   int     `json:"out_dim"`
 	Dropout  float64 `json:"dropout"`
 }
 
@@ -41,7 +41,7 @@ func ExampleDecode() {
 	// Output:
 	// <nil> {100 {3 12 0.1}}
 	// layer.num_heads: got "x", want a whole number
-	// layer: unknown field "heads"; it has num_heads, d_out, dropout
+	// layer: unknown field "heads"; it has num_heads, out_dim, dropout
 }
 
 // One Validate serves users of Go, of a JSON file and of a command line.
@@ -49,9 +49,9 @@ func ExampleErrorf() {
 	err := RunConfig{Steps: 100, Layer: LayerConfig{NumHeads: 5, OutDim: 12}}.Validate()
 	fmt.Println(err)
 	fmt.Println(config.JSON(err))
-	fmt.Println(config.Named(err, map[string]string{"layer.num_heads": "--heads", "layer.d_out": "--width"}))
+	fmt.Println(config.Named(err, map[string]string{"layer.num_heads": "--heads", "layer.out_dim": "--width"}))
 	// Output:
 	// Layer.NumHeads: got 5, want a divisor of OutDim=12
-	// layer.num_heads: got 5, want a divisor of d_out=12
+	// layer.num_heads: got 5, want a divisor of out_dim=12
 	// --heads: got 5, want a divisor of --width=12
 }

@@ -35,7 +35,7 @@ func TestRanges(t *testing.T) {
 			want: "dropout: got NaN, want a finite number of at least 0"},
 
 		{reason: "the most", err: config.AtMost(c, 3, "OutDim", "NumHeads", "RoPE.Dims", "Plain")},
-		{reason: "one more", err: config.AtMost(&c, 2, "Plain", "OutDim"), want: "d_out: got 3, want at most 2"},
+		{reason: "one more", err: config.AtMost(&c, 2, "Plain", "OutDim"), want: "out_dim: got 3, want at most 2"},
 		{reason: "more, unsigned", err: config.AtMost(c, 0, "Plain"), want: "Plain: got 1, want at most 0"},
 		{reason: "more, a float", err: config.AtMost(c, 0, "Dropout"), want: "dropout: got 0.5, want at most 0"},
 		{reason: "more than no number", err: config.AtMost(c, 0, "RoPE"),

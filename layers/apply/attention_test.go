@@ -25,7 +25,7 @@ func TestApplyHiddenKey(t *testing.T) {
 		safetensors.Tensor{Name: "key", Shape: []int{2, 1}, Data: []float64{1, 2}},
 		safetensors.Tensor{Name: "bias", Shape: []int{2}, Data: []float64{0, 5000}},
 		safetensors.Tensor{Name: "keep", Shape: []int{2}, Data: []bool{true, false}})
-	f = f.withConfig(t, `{"layer": "attention", "d_in": 1, "num_heads": 1, "qkv_bias": true, "out_bias": true}`)
+	f = f.withConfig(t, `{"layer": "attention", "embed_dim": 1, "num_heads": 1, "qkv_bias": true, "out_bias": true}`)
 	weights, ok := applied(t, f).Get("weights")
 	require.True(t, ok)
 	require.Equal(t, []float64{1, 0}, weights.Data)
@@ -35,9 +35,9 @@ func TestApplyHiddenKey(t *testing.T) {
 func TestApplyAttentionIsTheChapters(t *testing.T) {
 	for _, c := range []struct{ name, fields string }{
 		{name: "self_v2_batch",
-			fields: `"d_out": 6, "num_heads": 1, "qkv_bias": true, "context_only": true, "average_weights": true`},
+			fields: `"out_dim": 6, "num_heads": 1, "qkv_bias": true, "context_only": true, "average_weights": true`},
 		{name: "multi_head_batch",
-			fields: `"d_out": 6, "num_heads": 3, "qkv_bias": true, "out_bias": true, "mask": {"type": "causal"},
+			fields: `"out_dim": 6, "num_heads": 3, "qkv_bias": true, "out_bias": true, "mask": {"type": "causal"},
 				"context_length": 11, "out_std": 3, "dropout": 0.25, "context_dropout": 0.25, "out_dropout": 0.25`},
 		{name: "multi_head_wrapper_batch",
 			fields: `"num_heads": 3, "head_dim": 6, "qkv_bias": true, "context_only": true, "layout": "per_head",
@@ -45,7 +45,7 @@ func TestApplyAttentionIsTheChapters(t *testing.T) {
 	} {
 		f := caseFiles(t, c.name)
 		want := applied(t, f)
-		f = f.withConfig(t, `{"layer": "attention", "d_in": 5, `+c.fields+`}`)
+		f = f.withConfig(t, `{"layer": "attention", "embed_dim": 5, `+c.fields+`}`)
 		f.input = editTensors(t, f.input, filepath.Join(t.TempDir(), "in.safetensors"),
 			func(all []safetensors.Tensor) []safetensors.Tensor {
 				i := slices.IndexFunc(all, func(t safetensors.Tensor) bool { return t.Name == "x" })
@@ -80,10 +80,10 @@ func TestApplyWithoutPlace(t *testing.T) {
 		{fields: `"mask": {"type": "not", "of": {"type": "causal"}}`},
 		{fields: `"mask": {"type": "causal", "align": "lower_right"}`, given: true},
 		{fields: `"mask": {"type": "prefix", "n": 2}`, given: true},
-		{fields: `"mask": {"type": "causal", "align": "lower_right"}, "align": "lower_right", "alibi": true, "d_out": 6, "k_dim": 6`, given: true},
+		{fields: `"mask": {"type": "causal", "align": "lower_right"}, "align": "lower_right", "alibi": true, "out_dim": 6, "kdim": 6`, given: true},
 	} {
 		c := newWrongCallOf(t, "attention_gpt2_prefix")
-		c.text(`{"layer": "attention", "layout": "gpt2", "d_in": 6, "head_dim": 2, "num_heads": 3, ` + row.fields + `}`)
+		c.text(`{"layer": "attention", "layout": "gpt2", "embed_dim": 6, "head_dim": 2, "num_heads": 3, ` + row.fields + `}`)
 		if strings.Contains(row.fields, "relative_bias") {
 			c.tensor(c.weights, "relative_attention_bias.weight", []int{32, 3}, zeros(96))
 		}

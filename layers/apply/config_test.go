@@ -32,45 +32,45 @@ func TestApplyWrongConfig(t *testing.T) {
 		{text: `{"layer": 3}`, want: "layer: got 3, "},
 		{text: `{"layer": null}`, want: `layer: got "", `},
 		{text: `{"layer": "Causal"}`, want: `layer: got "Causal", `},
-		{text: `{"layer": "causal", "d_in": 5, "d_in": 5, "d_out": 6}`, want: `field "d_in" comes twice`},
+		{text: `{"layer": "causal", "embed_dim": 5, "embed_dim": 5, "out_dim": 6}`, want: `field "embed_dim" comes twice`},
 		{text: `{"layer": "causal", "D_in": 5, "dout": 6}`,
-			want: `unknown field "D_in", "dout"; it has layer, d_in, d_out, context_length, num_heads, qkv_bias, dropout`},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "d_key": 0}`, want: `unknown field "d_key"; it has layer, d_in, `},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "average_weights": true}`,
+			want: `unknown field "D_in", "dout"; it has layer, embed_dim, out_dim, context_length, num_heads, qkv_bias, dropout`},
+		{text: `{"layer": "causal", "embed_dim": 5, "out_dim": 6, "key_dim": 0}`, want: `unknown field "key_dim"; it has layer, embed_dim, `},
+		{text: `{"layer": "causal", "embed_dim": 5, "out_dim": 6, "average_weights": true}`,
 			want: `unknown field "average_weights"; `},
-		{text: `{"layer": "causal", "d_in": 5}`, want: "d_out: got 0, "},
-		{text: `{"layer": "causal", "d_in": 0, "d_out": 6}`, want: "d_in: got 0, "},
-		{text: `{"layer": "causal", "d_in": -5, "d_out": 6}`, want: "d_in: got -5, "},
-		{text: `{"layer": "causal", "d_in": 5.5, "d_out": 6}`, want: "d_in: got 5.5, "},
-		{text: `{"layer": "causal", "d_in": "5", "d_out": 6}`, want: `d_in: got "5", `},
-		{text: `{"layer": "causal", "d_in": null, "d_out": 6}`, want: "d_in: got null, "},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 2147483648}`, want: "d_out: got 2147483648, "},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 99999999999999999999}`, want: "d_out: got 99999999999999999999, "},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "context_length": -1}`, want: "context_length: got -1, "},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "context_length": 2147483648}`,
+		{text: `{"layer": "causal", "embed_dim": 5}`, want: "out_dim: got 0, "},
+		{text: `{"layer": "causal", "embed_dim": 0, "out_dim": 6}`, want: "embed_dim: got 0, "},
+		{text: `{"layer": "causal", "embed_dim": -5, "out_dim": 6}`, want: "embed_dim: got -5, "},
+		{text: `{"layer": "causal", "embed_dim": 5.5, "out_dim": 6}`, want: "embed_dim: got 5.5, "},
+		{text: `{"layer": "causal", "embed_dim": "5", "out_dim": 6}`, want: `embed_dim: got "5", `},
+		{text: `{"layer": "causal", "embed_dim": null, "out_dim": 6}`, want: "embed_dim: got null, "},
+		{text: `{"layer": "causal", "embed_dim": 5, "out_dim": 2147483648}`, want: "out_dim: got 2147483648, "},
+		{text: `{"layer": "causal", "embed_dim": 5, "out_dim": 99999999999999999999}`, want: "out_dim: got 99999999999999999999, "},
+		{text: `{"layer": "causal", "embed_dim": 5, "out_dim": 6, "context_length": -1}`, want: "context_length: got -1, "},
+		{text: `{"layer": "causal", "embed_dim": 5, "out_dim": 6, "context_length": 2147483648}`,
 			want: "context_length: got 2147483648, "},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "num_heads": 65537}`, want: "num_heads: got 65537, "},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "qkv_bias": 1}`, want: "qkv_bias: got 1, "},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "dropout": 1}`, want: "dropout: got 1, "},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "dropout": -0.1}`, want: "dropout: got -0.1, "},
-		{text: `{"layer": "causal", "d_in": 5, "d_out": 6, "dropout": 1e999}`, want: "dropout: got 1e999, "},
+		{text: `{"layer": "causal", "embed_dim": 5, "out_dim": 6, "num_heads": 65537}`, want: "num_heads: got 65537, "},
+		{text: `{"layer": "causal", "embed_dim": 5, "out_dim": 6, "qkv_bias": 1}`, want: "qkv_bias: got 1, "},
+		{text: `{"layer": "causal", "embed_dim": 5, "out_dim": 6, "dropout": 1}`, want: "dropout: got 1, "},
+		{text: `{"layer": "causal", "embed_dim": 5, "out_dim": 6, "dropout": -0.1}`, want: "dropout: got -0.1, "},
+		{text: `{"layer": "causal", "embed_dim": 5, "out_dim": 6, "dropout": 1e999}`, want: "dropout: got 1e999, "},
 		{text: `{"layer": "simple", "dropout": 2}`, want: "dropout: got 2, "},
-		{text: `{"layer": "simple", "d_in": -1}`, want: "d_in: got -1, "},
-		{text: `{"layer": "multi_head", "d_in": 5, "d_out": 6}`, want: "num_heads: got 0, "},
-		{text: `{"layer": "multi_head", "d_in": 5, "d_out": 6, "num_heads": 4}`,
-			want: "num_heads: got 4, want a divisor of d_out=6"},
-		{text: `{"layer": "multi_head_wrapper", "d_in": 5, "d_out": 6, "num_heads": 1000000000}`,
+		{text: `{"layer": "simple", "embed_dim": -1}`, want: "embed_dim: got -1, "},
+		{text: `{"layer": "multi_head", "embed_dim": 5, "out_dim": 6}`, want: "num_heads: got 0, "},
+		{text: `{"layer": "multi_head", "embed_dim": 5, "out_dim": 6, "num_heads": 4}`,
+			want: "num_heads: got 4, want a divisor of out_dim=6"},
+		{text: `{"layer": "multi_head_wrapper", "embed_dim": 5, "out_dim": 6, "num_heads": 1000000000}`,
 			want: "num_heads: got 1000000000, "},
-		{text: `{"layer": "causal", "d_in": 2147483647, "d_out": 2147483647, "qkv_bias": true}`,
+		{text: `{"layer": "causal", "embed_dim": 2147483647, "out_dim": 2147483647, "qkv_bias": true}`,
 			want: "W_query.weight: shape (2147483647, 2147483647), want at most 2147483647 elements"},
-		{text: `{"layer": "self_v1", "d_in": 2147483647, "d_out": 2147483647}`,
+		{text: `{"layer": "self_v1", "embed_dim": 2147483647, "out_dim": 2147483647}`,
 			want: "W_query: shape (2147483647, 2147483647), "},
-		{text: `{"layer": "additive", "d_query": 5, "d_key": 2147483647, "d_attn": 2}`,
-			want: "d_key: got 2147483647 for d_attn=2, "},
-		{text: `{"layer": "additive", "d_query": 5, "d_key": 3}`, want: "d_attn: got 0, "},
-		{text: `{"layer": "additive", "d_query": 5, "d_key": 3, "d_attn": -1}`, want: "d_attn: got -1, "},
-		{text: `{"layer": "additive", "d_query": 5, "d_key": 3, "d_attn": 2, "dropout": 0}`,
-			want: `unknown field "dropout"; it has layer, d_query, d_key, d_attn`},
+		{text: `{"layer": "additive", "query_dim": 5, "key_dim": 2147483647, "attn_dim": 2}`,
+			want: "key_dim: got 2147483647 for attn_dim=2, "},
+		{text: `{"layer": "additive", "query_dim": 5, "key_dim": 3}`, want: "attn_dim: got 0, "},
+		{text: `{"layer": "additive", "query_dim": 5, "key_dim": 3, "attn_dim": -1}`, want: "attn_dim: got -1, "},
+		{text: `{"layer": "additive", "query_dim": 5, "key_dim": 3, "attn_dim": 2, "dropout": 0}`,
+			want: `unknown field "dropout"; it has layer, query_dim, key_dim, attn_dim`},
 	} {
 		w := newWrongCall(t)
 		w.text(c.text)
@@ -91,21 +91,21 @@ func TestApplyAttentionWrongConfig(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{text: `"numheads": 2, "qkv_Bias": true`,
 			want: `unknown field "numheads", "qkv_Bias"; it has layer, average_weights, `},
-		{text: `"d_out": 6`, want: "num_heads: got 0, "},
-		{text: `"num_heads": 4`, want: "num_heads: got 4, want a divisor of d_out=6"},
+		{text: `"out_dim": 6`, want: "num_heads: got 0, "},
+		{text: `"num_heads": 4`, want: "num_heads: got 4, want a divisor of out_dim=6"},
 		{text: `"num_heads": 65537, "head_dim": 1`, want: "num_heads: got 65537, "},
 		{text: `"num_heads": 4, "num_kv_heads": 3, "head_dim": 2`,
 			want: "num_kv_heads: got 3, want 0 or a divisor of num_heads=4"},
 		{text: `"num_heads": 2, "num_kv_heads": -1`, want: "num_kv_heads: got -1, "},
-		{text: `"num_heads": 2, "k_dim": 1.5`, want: "k_dim: got 1.5, "},
+		{text: `"num_heads": 2, "kdim": 1.5`, want: "kdim: got 1.5, "},
 		{text: `"num_heads": 2, "context_length": 2147483648`, want: "context_length: got 2147483648, "},
 		{text: `"num_heads": 2, "out_bias": "yes"`, want: `out_bias: got "yes", `},
 		{text: `"num_heads": 2, "average_weights": 1`, want: `average_weights: got 1, `},
 		{text: `"num_heads": 2, "layout": "bert"`,
 			want: `layout: got "bert", want one of book, torch, gpt2, llama, per_head, raw`},
 		{text: `"num_heads": 2, "layout": null`, want: `layout: got null, `},
-		{text: `"num_heads": 2, "layout": "gpt2", "v_dim": 5`,
-			want: `layout: got "gpt2" with k_dim=6 and v_dim=5, want both as d_in=6, `},
+		{text: `"num_heads": 2, "layout": "gpt2", "vdim": 5`,
+			want: `layout: got "gpt2" with kdim=6 and vdim=5, want both as embed_dim=6, `},
 		{text: `"num_heads": 2, "align": ""`, want: `align: got "", want one of `},
 		{text: `"num_heads": 2, "mask": {"type": "prefix", "n": 1.5}`, want: "mask.n: got 1.5, "},
 		{text: `"num_heads": 2, "scale": -1`, want: "scale: got -1, "},
@@ -142,7 +142,7 @@ func TestApplyAttentionWrongConfig(t *testing.T) {
 			want: "num_heads: got 65536, which are 140737488289792 wide together, "},
 	} {
 		w := newWrongCallOf(t, "attention")
-		w.text(`{"layer": "attention", "d_in": 6, ` + c.text + `}`)
+		w.text(`{"layer": "attention", "embed_dim": 6, ` + c.text + `}`)
 		requireBegins(t, w, c.text, c.want)
 	}
 }
@@ -179,11 +179,11 @@ func FuzzLayerConfig(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(text)
 	}
-	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"mask":{"type":"sliding_window","left":1,"right":-1},"rope":{"dims":3},` +
+	f.Add([]byte(`{"layer":"attention","embed_dim":4,"num_heads":2,"mask":{"type":"sliding_window","left":1,"right":-1},"rope":{"dims":3},` +
 		`"relative_bias":{"buckets":1}}`))
-	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"layout":"per_head","context_only":true,` +
+	f.Add([]byte(`{"layer":"attention","embed_dim":4,"num_heads":2,"layout":"per_head","context_only":true,` +
 		`"mask":{"type":"or","of":[{"type":"not","of":{"type":"causal"}},{"type":"prefix","n":1}]}}`))
-	f.Add([]byte(`{"layer":"attention","d_in":4,"num_heads":2,"mask":{"type":"or","of":[]}}`))
+	f.Add([]byte(`{"layer":"attention","embed_dim":4,"num_heads":2,"mask":{"type":"or","of":[]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		layer, err := Parse(text)
 		if err != nil {

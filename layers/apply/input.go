@@ -127,7 +127,7 @@ func (s sequenceSpec) fits(shape tensor.Shape) bool {
 
 // String returns the shape in letters.
 func (s sequenceSpec) String() string {
-	length, width := s.length, "d_in"
+	length, width := s.length, "embed_dim"
 	if s.longest > 0 {
 		length += fmt.Sprintf(" <= context_length=%d", s.longest)
 	}

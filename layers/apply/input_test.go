@@ -33,7 +33,7 @@ func requireWrong(t *testing.T, name string, rows []wrongTensor) {
 func zeros(n int) []float32 { return make([]float32, n) }
 
 // TestApplyWrongInput: an error about a tensor names the file and the tensor, what it got
-// and what it wants. The case has B 2, T 7, d_in 5 and d_out 6.
+// and what it wants. The case has B 2, T 7, embed_dim 5 and out_dim 6.
 func TestApplyWrongInput(t *testing.T) {
 	const x = ", want (T <= context_length=11, 5) or (B, T <= context_length=11, 5) with every axis at least 1"
 	requireWrong(t, "causal_batch", []wrongTensor{
@@ -58,8 +58,8 @@ func TestApplySimpleWrongInput(t *testing.T) {
 		shape  []int
 		want   string
 	}{
-		{config: `{"layer": "simple", "d_in": 5}`, shape: []int{7, 4}, want: "shape (7, 4), want (T, 5) or (B, T, 5)"},
-		{config: `{"layer": "simple"}`, shape: []int{7}, want: "shape (7), want (T, d_in) or (B, T, d_in)"},
+		{config: `{"layer": "simple", "embed_dim": 5}`, shape: []int{7, 4}, want: "shape (7, 4), want (T, 5) or (B, T, 5)"},
+		{config: `{"layer": "simple"}`, shape: []int{7}, want: "shape (7), want (T, embed_dim) or (B, T, embed_dim)"},
 	} {
 		c := newWrongCall(t)
 		c.weights = ""
@@ -85,7 +85,7 @@ func TestApplyAdditiveWrongInput(t *testing.T) {
 			want: `"key": shape (7, 3), want as many axes and the same B as query, which is (2, 4, 2)`},
 	} {
 		c := newWrongCallOf(t, "additive")
-		c.text(`{"layer": "additive", "d_query": 2, "d_key": 3, "d_attn": 1}`)
+		c.text(`{"layer": "additive", "query_dim": 2, "key_dim": 3, "attn_dim": 1}`)
 		for name, shape := range map[string][]int{"W_query.weight": {1, 2}, "W_key.weight": {1, 3}, "v.weight": {1, 1}} {
 			c.tensor(c.weights, name, shape, zeros(tensor.Shape(shape).TotalSize()))
 		}
@@ -96,7 +96,7 @@ func TestApplyAdditiveWrongInput(t *testing.T) {
 }
 
 // TestApplyAttentionWrongInput uses the files of attention_inputs: B 2, T 5, S 7,
-// H 3, d_in 6.
+// H 3, embed_dim 6.
 func TestApplyAttentionWrongInput(t *testing.T) {
 	const (
 		scores = ", want one that broadcasts to (B, H, T, S) = (2, 3, 5, 7)"
@@ -147,7 +147,7 @@ func TestApplyAttentionWrongInput(t *testing.T) {
 		{want: `"key_positions": got it without rope or latent in layer.json, which alone use positions`,
 			spoil: func(c *wrongCall) {
 				c.config = c.file("plain.json",
-					`{"layer": "attention", "d_in": 6, "d_out": 5, "num_heads": 3, "head_dim": 6, "qkv_bias": true}`)
+					`{"layer": "attention", "embed_dim": 6, "out_dim": 5, "num_heads": 3, "head_dim": 6, "qkv_bias": true}`)
 				c.tensor(c.input, "positions", nil, nil)
 			}},
 		{want: `"key_positions": got it without positions, want positions: the keys are the queries`,
@@ -183,7 +183,7 @@ func TestApplyTooLong(t *testing.T) {
 			want: `"key": shape (2, 7, 6), want (S <= context_length=6, 6) or (B, S <= context_length=6, 6)`},
 	} {
 		c := newWrongCallOf(t, row.of)
-		c.text(`{"layer": "attention", "layout": "gpt2", "d_in": 6, "num_heads": 3, "context_length": 6` + row.fields + "}")
+		c.text(`{"layer": "attention", "layout": "gpt2", "embed_dim": 6, "num_heads": 3, "context_length": 6` + row.fields + "}")
 		require.Equal(t, "in.safetensors: tensor "+row.want+" with every axis at least 1", c.message())
 	}
 }

@@ -99,8 +99,8 @@ func (l *Layer) checkCausal(f *tensorFile, name string, b layers.CausalBuffer) e
 // selfConfig is the part of chapter.Config that the layers from x to itself have, and a step of the chapter. Each of
 // them ignores the fields that it does not use.
 type selfConfig struct {
-	EmbedDim      int     `json:"d_in"`
-	OutDim        int     `json:"d_out"`
+	EmbedDim      int     `json:"embed_dim"`
+	OutDim        int     `json:"out_dim"`
 	ContextLength int     `json:"context_length"`
 	NumHeads      int     `json:"num_heads"`
 	QKVBias       bool    `json:"qkv_bias"`

@@ -40,17 +40,17 @@ func TestApplyParameters(t *testing.T) {
 // present, and 0 where this layer does not have the size. A zero value is that of a missing field.
 func TestApplyIgnoresUnusedFields(t *testing.T) {
 	for _, text := range []string{
-		`{"layer": "simple", "d_in": 0, "d_out": 2, "context_length": 1, "num_heads": 0, "qkv_bias": true, "dropout": 0.1}`,
-		`{"layer": "simple", "d_in": 5, "d_out": 0}`,
+		`{"layer": "simple", "embed_dim": 0, "out_dim": 2, "context_length": 1, "num_heads": 0, "qkv_bias": true, "dropout": 0.1}`,
+		`{"layer": "simple", "embed_dim": 5, "out_dim": 0}`,
 		` { "dropout" : 0.0 , "l\u0061yer" : "simple" } ` + "\n",
 	} {
 		f := caseFiles(t, "simple").withConfig(t, text)
 		compareWithTorch(t, "simple", f, []string{"output", "weights", "grad.x"}, tensor.Float64, 1e-10)
 	}
-	f := caseFiles(t, "self_v1").withConfig(t, `{"layer": "self_v1", "d_in": 5, "d_out": 6, "context_length": 2, `+
+	f := caseFiles(t, "self_v1").withConfig(t, `{"layer": "self_v1", "embed_dim": 5, "out_dim": 6, "context_length": 2, `+
 		`"num_heads": 4, "qkv_bias": true, "dropout": 0.9}`)
 	compareWithTorch(t, "self_v1", f, nil, tensor.Float64, 1e-10)
-	f = caseFiles(t, "attention").withConfig(t, `{"layer": "attention", "d_in": 6, "num_heads": 3, "d_out": 0, `+
+	f = caseFiles(t, "attention").withConfig(t, `{"layer": "attention", "embed_dim": 6, "num_heads": 3, "out_dim": 0, `+
 		`"layout": "", "align": "square", "scale": 0, "qk_norm": "", "qk_norm_eps": 0, "sinks": false}`)
 	compareWithTorch(t, "attention", f, nil, tensor.Float64, 1e-10)
 }
@@ -73,7 +73,7 @@ func TestApplyBuffers(t *testing.T) {
 // TestApplyWrongBuffers: a mask that does not hide what the layer hides is refused by name; so
 // is an input longer than a mask of any length.
 func TestApplyWrongBuffers(t *testing.T) {
-	const anyLength = `{"layer": "multi_head_wrapper", "d_in": 5, "d_out": 6, "num_heads": 3}`
+	const anyLength = `{"layer": "multi_head_wrapper", "embed_dim": 5, "out_dim": 6, "num_heads": 3}`
 	one, four := []float64{0}, layers.CausalBuffer{ContextLength: 4}.Value(tensor.Float64).Float64s()
 	for _, row := range []struct {
 		config string

@@ -39,7 +39,7 @@ func TestReference(t *testing.T) {
 
 // TestReferenceShapes: the reference states the shapes of an attention's own parameters as the layer declares them.
 func TestReferenceShapes(t *testing.T) {
-	const sizes = `"d_in": 66, "num_heads": 3, "num_kv_heads": 1, "head_dim": 22, "value_dim": 10`
+	const sizes = `"embed_dim": 66, "num_heads": 3, "num_kv_heads": 1, "head_dim": 22, "value_dim": 10`
 	letters := strings.NewReplacer("D/2", "11", "H·D", "66", "K·D", "22", "D", "22", "H", "3")
 	words := strings.Join(strings.Fields(Reference), " ")
 	for _, row := range []struct{ says, of, options string }{

@@ -91,7 +91,7 @@ func TestApplyMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	c = newWrongCallOf(t, "attention")
-	c.text(`{"layer": "attention", "d_in": 1, "num_heads": 16384, "head_dim": 1, "alibi": true, "add_zero_attn": true}`)
+	c.text(`{"layer": "attention", "embed_dim": 1, "num_heads": 16384, "head_dim": 1, "alibi": true, "add_zero_attn": true}`)
 	for _, name := range []string{"W_query.weight", "W_key.weight", "W_value.weight"} {
 		c.tensor(c.weights, name, []int{heads, 1}, zeros(heads))
 	}
@@ -99,10 +99,10 @@ func TestApplyMemory(t *testing.T) {
 	c.tensor(c.input, "grad_output", nil, nil)
 	c.tensor(c.input, "query", []int{300, 1}, zeros(300))
 	require.Equal(t, fmt.Sprintf(tooLarge, "attention", "(16384, 300, 301)"), c.message())
-	c.text(`{"layer": "attention", "d_in": 2147483647, "num_heads": 1}`)
+	c.text(`{"layer": "attention", "embed_dim": 2147483647, "num_heads": 1}`)
 	require.Equal(t, "layer.json: W_query.weight: shape (2147483647, 2147483647), want at most 2147483647 elements",
 		c.message())
-	c.text(`{"layer": "attention", "d_in": 30000, "num_heads": 1}`)
+	c.text(`{"layer": "attention", "embed_dim": 30000, "num_heads": 1}`)
 	require.Equal(t, `w.safetensors: tensor "W_query.weight": shape (16384, 1), want (30000, 30000)`, c.message())
 	runtime.ReadMemStats(&after)
 	// The biases of alibi alone would take 78 MiB in float64, the weights 27 GiB.

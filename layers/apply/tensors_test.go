@@ -17,7 +17,7 @@ import (
 // TestApplyManyMissing: a list that is too long for one line is cut.
 func TestApplyManyMissing(t *testing.T) {
 	c := newWrongCall(t)
-	c.text(`{"layer": "multi_head_wrapper", "d_in": 5, "d_out": 6, "num_heads": 1000}`)
+	c.text(`{"layer": "multi_head_wrapper", "embed_dim": 5, "out_dim": 6, "num_heads": 1000}`)
 	got := c.message()
 	require.Less(t, len(got), 1000)
 	require.Contains(t, got,
@@ -50,7 +50,7 @@ func TestApplyWrongNames(t *testing.T) {
 		{of: "causal_batch", want: `w.safetensors: unknown "heads.0.mask"; want ` + causal,
 			spoil: func(c *wrongCall) { c.tensor(c.weights, "heads.0.mask", []int{1}, zeros(1)) }},
 		{of: "causal_batch", want: `w.safetensors: unknown "mask"; want ` + projections + " for layer self_v2",
-			spoil: func(c *wrongCall) { c.text(`{"layer": "self_v2", "d_in": 5, "d_out": 6, "qkv_bias": true}`) }},
+			spoil: func(c *wrongCall) { c.text(`{"layer": "self_v2", "embed_dim": 5, "out_dim": 6, "qkv_bias": true}`) }},
 		{of: "causal_batch", want: `w.safetensors: unknown "W_query.weight", "W_query.bias", "W_key.weight" and 4 more; ` +
 			`want none for layer simple`,
 			spoil: func(c *wrongCall) {

@@ -23,17 +23,17 @@ func Names() (names []string) {
 // Config is one of the chapter's layers by name. A layer ignores the fields that it does not
 // use; see Uses.
 type Config struct {
-	Layer    string `json:"layer"`          // one of Names
-	EmbedDim int    `json:"d_in,omitempty"` // width of the tokens
+	Layer    string `json:"layer"`               // one of Names
+	EmbedDim int    `json:"embed_dim,omitempty"` // width of the tokens
 	// OutDim is the width of the context vectors; for multi_head_wrapper the width of a head's.
-	OutDim        int     `json:"d_out,omitempty"`
+	OutDim        int     `json:"out_dim,omitempty"`
 	ContextLength int     `json:"context_length,omitempty"` // longest sequence of the causal layers; 0 means any
 	NumHeads      int     `json:"num_heads,omitempty"`      // of multi_head and multi_head_wrapper
 	QKVBias       bool    `json:"qkv_bias,omitempty"`       // of self_v2 and the causal layers
 	Dropout       float64 `json:"dropout,omitempty"`        // of the causal layers' weights, in Train graphs
-	QueryDim      int     `json:"d_query,omitempty"`        // additive: width of the queries
-	KeyDim        int     `json:"d_key,omitempty"`          // additive: width of the keys
-	AttnDim       int     `json:"d_attn,omitempty"`         // additive: width that both are projected to
+	QueryDim      int     `json:"query_dim,omitempty"`      // additive: width of the queries
+	KeyDim        int     `json:"key_dim,omitempty"`        // additive: width of the keys
+	AttnDim       int     `json:"attn_dim,omitempty"`       // additive: width that both are projected to
 }
 
 // class returns the class of the layer, the zero class if there is none of that name.

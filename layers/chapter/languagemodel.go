@@ -16,9 +16,9 @@ import (
 
 // LanguageModelConfig sizes a LanguageModel.
 type LanguageModelConfig struct {
-	VocabSize     int    `json:"vocab"`   // V, distinct tokens
-	ContextLength int    `json:"context"` // the longest sequence, T
-	EmbedDim      int    `json:"width"`   // E
+	VocabSize     int    `json:"vocab_size"`     // V, distinct tokens
+	ContextLength int    `json:"context_length"` // the longest sequence, T
+	EmbedDim      int    `json:"embed_dim"`      // E
 	Attention     Config `json:"attention"`
 }
 

@@ -88,13 +88,13 @@ func TestLanguageModelTrainsEveryParameter(t *testing.T) {
 
 func TestWrongModelsAreRefused(t *testing.T) {
 	refusal.Check(t, small("causal"), "chapter: LanguageModel: ", refusal.Rows{
-		{`{"vocab": 0}`, "VocabSize: got 0, want at least 1"},
-		{`{"width": -1}`, "EmbedDim: got -1, want at least 1"},
-		{`{"attention": {"d_out": 0}}`, "Attention.OutDim: got 0, want at least 1"},
-		{`{"attention": {"d_in": 3}}`, "Attention.EmbedDim: got 3, want EmbedDim=4"},
-		{`{"attention": {"layer": "simple", "d_in": 0}}`, "Attention.EmbedDim: got 0, want EmbedDim=4"},
-		{`{"attention": {"layer": "additive", "d_key": 5}}`, "Attention.KeyDim: got 5, want EmbedDim=4"},
-		{`{"attention": {"layer": "additive", "d_query": 5}}`, "Attention.QueryDim: got 5, want EmbedDim=4"},
+		{`{"vocab_size": 0}`, "VocabSize: got 0, want at least 1"},
+		{`{"embed_dim": -1}`, "EmbedDim: got -1, want at least 1"},
+		{`{"attention": {"out_dim": 0}}`, "Attention.OutDim: got 0, want at least 1"},
+		{`{"attention": {"embed_dim": 3}}`, "Attention.EmbedDim: got 3, want EmbedDim=4"},
+		{`{"attention": {"layer": "simple", "embed_dim": 0}}`, "Attention.EmbedDim: got 0, want EmbedDim=4"},
+		{`{"attention": {"layer": "additive", "key_dim": 5}}`, "Attention.KeyDim: got 5, want EmbedDim=4"},
+		{`{"attention": {"layer": "additive", "query_dim": 5}}`, "Attention.QueryDim: got 5, want EmbedDim=4"},
 		{`{"attention": {"context_length": 4}}`, "Attention.ContextLength: got 4, want 0 or at least ContextLength=5"},
 	}, chapter.LanguageModelConfig.Validate, func(c chapter.LanguageModelConfig) error {
 		p := layers.NewParams(tensor.Float32, 1)

@@ -17,7 +17,7 @@ var ingredients = []struct{ name, instead string }{
 	{"cosine: warm-up, stable, decay", `{"training": {"schedule": {"type": "wsd", "peak": 0.015}}}`},
 	{"rotary positions: learned ones", `{"model": {"rope": false}}`},
 	{"RMS norms: layer norms", `{"model": {"norm": "layer"}}`},
-	{"SwiGLU: GELU of as many parameters", `{"model": {"mlp": "gelu", "n_inner": 516}}`},
+	{"SwiGLU: GELU of as many parameters", `{"model": {"mlp": "gelu", "dim_feedforward": 516}}`},
 }
 
 // ingredientSeeds are fewer than those of other tables, from 1 on.

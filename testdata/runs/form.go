@@ -2,8 +2,9 @@
 
 // Form gives run folders that the program of commit 900aa4f wrote the form of today's: the format number in config.json
 // and in the metadata of the model, the types of the model and the schedule in what the model and the checkpoints
-// are about, and the state in a checkpoint's metadata as one value. With -state it does the last of these alone, to
-// checkpoints. With -bare it deletes from models what they are about. The tensors keep their bytes.
+// are about, the words of sizes in both, and the state in a checkpoint's metadata as one value. With -state it does the
+// last of these alone, to checkpoints. With -bare it deletes from models what they are about. The tensors keep their
+// bytes.
 package main
 
 import (
@@ -46,7 +47,10 @@ func form(run string) error {
 	if err != nil {
 		return err
 	}
-	config = bytes.Replace(config, []byte("{\n"), []byte("{\n  \"format\": 1,\n"), 1)
+	config = bytes.Replace(config, []byte("{\n"), []byte("{\n  \"format\": 2,\n"), 1)
+	for old, key := range sizes {
+		config = bytes.ReplaceAll(config, []byte(`"`+old+`":`), []byte(`"`+key+`":`))
+	}
 	if err := os.WriteFile(path, config, 0o644); err != nil {
 		return err
 	}
@@ -55,7 +59,7 @@ func form(run string) error {
 		return err
 	}
 	for _, path := range checkpoints {
-		if err := rewrite(path, func(metadata map[string]string) { addTypes(metadata); state(metadata) }); err != nil {
+		if err := rewrite(path, func(metadata map[string]string) { inTodaysWords(metadata); state(metadata) }); err != nil {
 			return err
 		}
 	}
@@ -64,13 +68,23 @@ func form(run string) error {
 		return nil // the run was killed before it had one
 	}
 	return rewrite(path, func(metadata map[string]string) {
-		metadata["format"] = "attention model 1"
-		addTypes(metadata)
+		metadata["format"] = "attention model 2"
+		inTodaysWords(metadata)
 	})
 }
 
-// addTypes adds the types of the model and the schedule to what a file is about.
-func addTypes(about map[string]string) {
+// sizes are the keys of a model that have other words today.
+var sizes = map[string]string{
+	"vocab": "vocab_size", "context": "context_length", "width": "embed_dim", "d_in": "embed_dim", "d_out": "out_dim",
+	"d_query": "query_dim", "d_key": "key_dim", "d_attn": "attn_dim",
+	"n_positions": "context_length", "n_embd": "embed_dim", "n_layer": "num_layers", "n_head": "num_heads",
+	"n_kv_head": "num_kv_heads", "n_inner": "dim_feedforward", "activation_function": "activation",
+	"layer_norm_epsilon": "eps", "embd_pdrop": "embedding_dropout", "attn_pdrop": "attention_dropout",
+	"resid_pdrop": "residual_dropout",
+}
+
+// inTodaysWords adds the types of the model and the schedule to what a file is about, and renames its sizes.
+func inTodaysWords(about map[string]string) {
 	about["about.model.type"] = "layer"
 	for key, value := range maps.Clone(about) {
 		if key == "about.model.n_embd" {
@@ -82,6 +96,11 @@ func addTypes(about map[string]string) {
 			delete(about, key)
 			about["about.training.schedule.type"] = kind
 			about["about.training.schedule."+field] = value
+		}
+		at := strings.LastIndexByte(key, '.') + 1
+		if name, ok := sizes[key[at:]]; ok && strings.HasPrefix(key, "about.model.") {
+			delete(about, key)
+			about[key[:at]+name] = value
 		}
 	}
 }

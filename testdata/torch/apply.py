@@ -28,7 +28,7 @@ import latentattention
 import linearlayers
 
 OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "apply")
-SIZES = dict(d_in=5, d_out=6, context_length=11)
+SIZES = dict(embed_dim=5, out_dim=6, context_length=11)
 
 
 def attend(q, k, v, scale, causal=False):
@@ -53,7 +53,7 @@ class SelfV1(nn.Module):
     def __init__(self, c):
         super().__init__()
         for name in ("W_query", "W_key", "W_value"):
-            setattr(self, name, nn.Parameter(torch.rand(c["d_in"], c["d_out"])))
+            setattr(self, name, nn.Parameter(torch.rand(c["embed_dim"], c["out_dim"])))
 
     def forward(self, x):
         q, k, v = x @ self.W_query, x @ self.W_key, x @ self.W_value
@@ -66,7 +66,7 @@ class SelfV2(nn.Module):
     def __init__(self, c):
         super().__init__()
         for name in ("W_query", "W_key", "W_value"):
-            setattr(self, name, nn.Linear(c["d_in"], c["d_out"], bias=c.get("qkv_bias", False)))
+            setattr(self, name, nn.Linear(c["embed_dim"], c["out_dim"], bias=c.get("qkv_bias", False)))
 
     def forward(self, x):
         q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
@@ -96,7 +96,7 @@ class MultiHead(Causal):
     def __init__(self, c):
         super().__init__(c)
         self.num_heads = c["num_heads"]
-        self.out_proj = nn.Linear(c["d_out"], c["d_out"])
+        self.out_proj = nn.Linear(c["out_dim"], c["out_dim"])
 
     def forward(self, x):
         def split(y):
@@ -110,9 +110,9 @@ class MultiHead(Causal):
 class Additive(nn.Module):
     def __init__(self, c):
         super().__init__()
-        self.W_query = nn.Linear(c["d_query"], c["d_attn"], bias=False)
-        self.W_key = nn.Linear(c["d_key"], c["d_attn"], bias=False)
-        self.v = nn.Linear(c["d_attn"], 1, bias=False)
+        self.W_query = nn.Linear(c["query_dim"], c["attn_dim"], bias=False)
+        self.W_key = nn.Linear(c["key_dim"], c["attn_dim"], bias=False)
+        self.v = nn.Linear(c["attn_dim"], 1, bias=False)
 
     def forward(self, query, key):
         hidden = torch.tanh(self.W_query(query).unsqueeze(-2) + self.W_key(key).unsqueeze(-3))
@@ -131,7 +131,7 @@ class LinearAttention(nn.Module):
 
     def __init__(self, c):
         super().__init__()
-        E, H = c["d_in"], c["num_heads"]
+        E, H = c["embed_dim"], c["num_heads"]
         K, D = c.get("num_kv_heads", H), c.get("head_dim", E // H)
         Dv = c.get("value_dim", D)
         words = {"features": "elu", "conv_size": "conv", "qk_norm": "l2", "decay": c.get("decay")}
@@ -169,7 +169,7 @@ class LatentAttention(nn.Module):
 
     def __init__(self, c):
         super().__init__()
-        E, H, c = c["d_in"], c["num_heads"], c["latent"]
+        E, H, c = c["embed_dim"], c["num_heads"], c["latent"]
         P, R, Dv, N = c["qk_nope_head_dim"], c["qk_rope_head_dim"], c["v_head_dim"], c["kv_lora_rank"]
         self.form = dict(heads=H, nope=P, value=Dv, scale=(P + R) ** -0.5)
 
@@ -200,16 +200,16 @@ LAYERS = {"simple": Simple, "self_v1": SelfV1, "self_v2": SelfV2, "causal": Caus
           "attention": attention, "linear_attention": LinearAttention}
 X, BATCH = {"x": (7, 5)}, {"x": (2, 7, 5)}
 PAIR = {"query": (4, 5), "key": (7, 3)}
-ONE = dict(d_in=1, d_out=1, context_length=1, num_heads=1, qkv_bias=True)
+ONE = dict(embed_dim=1, out_dim=1, context_length=1, num_heads=1, qkv_bias=True)
 
 # name of the case: (layer.json, input shapes)
 CASES = {
-    "simple": (dict(layer="simple", d_in=5), X),
+    "simple": (dict(layer="simple", embed_dim=5), X),
     "simple_batch": (dict(layer="simple"), BATCH),
-    "self_v1": (dict(layer="self_v1", d_in=5, d_out=6), X),
-    "self_v1_batch": (dict(layer="self_v1", d_in=5, d_out=6), BATCH),
-    "self_v2": (dict(layer="self_v2", d_in=5, d_out=6), X),
-    "self_v2_batch": (dict(layer="self_v2", d_in=5, d_out=6, qkv_bias=True), BATCH),
+    "self_v1": (dict(layer="self_v1", embed_dim=5, out_dim=6), X),
+    "self_v1_batch": (dict(layer="self_v1", embed_dim=5, out_dim=6), BATCH),
+    "self_v2": (dict(layer="self_v2", embed_dim=5, out_dim=6), X),
+    "self_v2_batch": (dict(layer="self_v2", embed_dim=5, out_dim=6, qkv_bias=True), BATCH),
     "causal": (dict(layer="causal", **SIZES, dropout=0.5), X),
     "causal_batch": (dict(layer="causal", **SIZES, qkv_bias=True), BATCH),
     "multi_head_wrapper": (dict(layer="multi_head_wrapper", **SIZES, num_heads=3), X),
@@ -218,10 +218,10 @@ CASES = {
     "multi_head_batch": (dict(layer="multi_head", **SIZES, num_heads=3, qkv_bias=True, dropout=0), BATCH),
     "multi_head_one": (dict(layer="multi_head", **ONE), {"x": (1, 1)}),
     "multi_head_wrapper_one": (dict(layer="multi_head_wrapper", **ONE), {"x": (1, 1, 1)}),
-    "additive": (dict(layer="additive", d_query=5, d_key=3, d_attn=6), PAIR),
-    "additive_batch": (dict(layer="additive", d_query=5, d_key=3, d_attn=6), {k: (2, *s) for k, s in PAIR.items()}),
-    "additive_one": (dict(layer="additive", d_query=1, d_key=1, d_attn=1), {"query": (1, 1), "key": (1, 1)}),
-    "half": (dict(layer="causal", d_in=5, d_out=6, context_length=7, qkv_bias=True), BATCH),
+    "additive": (dict(layer="additive", query_dim=5, key_dim=3, attn_dim=6), PAIR),
+    "additive_batch": (dict(layer="additive", query_dim=5, key_dim=3, attn_dim=6), {k: (2, *s) for k, s in PAIR.items()}),
+    "additive_one": (dict(layer="additive", query_dim=1, key_dim=1, attn_dim=1), {"query": (1, 1), "key": (1, 1)}),
+    "half": (dict(layer="causal", embed_dim=5, out_dim=6, context_length=7, qkv_bias=True), BATCH),
 }
 
 
@@ -231,10 +231,10 @@ def bits(*shape, seed):
 
 
 I8, I16, I32, U8 = torch.int8, torch.int16, torch.int32, torch.uint8
-LINEAR = dict(layer="linear_attention", d_in=6)
+LINEAR = dict(layer="linear_attention", embed_dim=6)
 BIG = 2 ** 53  # the first whole number whose successor is no float64
 ATT = dict(layer="attention")
-MHA = dict(**ATT, layout="torch", d_in=6, num_heads=3, out_bias=True)
+MHA = dict(**ATT, layout="torch", embed_dim=6, num_heads=3, out_bias=True)
 FAR = {"query": (2, 5, 6), "key": (2, 7, 6)}
 CAUSAL, LOWER = dict(type="causal"), dict(align="lower_right")
 
@@ -253,29 +253,29 @@ def both(*masks):
 
 # name of the case: (layer.json, shapes of the inputs that have gradients, other inputs)
 ATTENTION_CASES = {
-    "attention": (dict(**ATT, d_in=6, num_heads=3), {"query": (7, 6)}, {}),
-    "attention_one": (dict(**ATT, d_in=1, num_heads=1, qkv_bias=True, out_bias=True, mask=CAUSAL, dropout=0.5),
+    "attention": (dict(**ATT, embed_dim=6, num_heads=3), {"query": (7, 6)}, {}),
+    "attention_one": (dict(**ATT, embed_dim=1, num_heads=1, qkv_bias=True, out_bias=True, mask=CAUSAL, dropout=0.5),
                       {"query": (1, 1), "bias": (1,)}, {"lengths": torch.tensor(1)}),
     "attention_torch": (dict(**MHA, qkv_bias=True, mask=CAUSAL), {"query": (2, 7, 6)}, {}),
     "attention_torch_widths": (
-        dict(**MHA, qkv_bias=True, k_dim=5, v_dim=11, add_bias_kv=True, add_zero_attn=True, average_weights=True),
+        dict(**MHA, qkv_bias=True, kdim=5, vdim=11, add_bias_kv=True, add_zero_attn=True, average_weights=True),
         {"query": (2, 3, 6), "key": (2, 7, 5), "value": (2, 7, 11), "bias": (3, 7)}, {"keep": bits(2, 1, 1, 7, seed=1)}),
     "attention_torch_cross": (dict(**dict(MHA, out_bias=False), qkv_bias=False), {"query": (5, 6), "key": (7, 6)},
                               {"lengths": torch.tensor(4, dtype=I8)}),
-    "attention_gpt2": (dict(**ATT, layout="gpt2", d_in=6, num_heads=3, qkv_bias=True, out_bias=True, mask=CAUSAL,
+    "attention_gpt2": (dict(**ATT, layout="gpt2", embed_dim=6, num_heads=3, qkv_bias=True, out_bias=True, mask=CAUSAL,
                             context_length=7), {"query": (2, 7, 6)}, {"segments": BIG + torch.tensor([[0, 0, 1, 1, 1, 2, 2],
                                                                                                       [1, 0, 1, 0, 1, 1, 0]])}),
     "attention_gpt2_prefix": (
-        dict(**ATT, layout="gpt2", d_in=6, num_heads=3,
+        dict(**ATT, layout="gpt2", embed_dim=6, num_heads=3,
              mask=either(both(CAUSAL | LOWER, window(1, 0, **LOWER)), dict(type="prefix", n=2))), FAR, {}),
     "attention_llama": (
-        dict(**ATT, layout="llama", d_in=10, num_heads=6, num_kv_heads=3, head_dim=4, mask=both(CAUSAL, window(3, 1)),
+        dict(**ATT, layout="llama", embed_dim=10, num_heads=6, num_kv_heads=3, head_dim=4, mask=both(CAUSAL, window(3, 1)),
              qk_norm="rms", qk_norm_eps=1e-5, rope=dict(base=500000)), {"query": (2, 7, 10)}, {}),
     "attention_llama_step": (
-        dict(**ATT, layout="llama", d_in=10, num_heads=6, num_kv_heads=2, head_dim=4, qkv_bias=True, mask=CAUSAL | LOWER, **LOWER,
+        dict(**ATT, layout="llama", embed_dim=10, num_heads=6, num_kv_heads=2, head_dim=4, qkv_bias=True, mask=CAUSAL | LOWER, **LOWER,
              rope=dict(scaling="linear", factor=2.5)), {"query": (3, 10), "key": (7, 10)}, {}),
     "attention_inputs": (
-        dict(**ATT, d_in=6, d_out=5, num_heads=3, head_dim=6, qkv_bias=True,
+        dict(**ATT, embed_dim=6, out_dim=5, num_heads=3, head_dim=6, qkv_bias=True,
              mask=either(dict(CAUSAL, align="upper_left"), dict(type="prefix", n=6)), rope=dict(dims=4, interleaved=True, scaling="ntk", factor=3)), {**FAR, "bias": (2, 1, 5, 1)},
         {"keep": bits(3, 1, 7, seed=2).to(I32), "lengths": torch.tensor([6, 3]),
          "segments": torch.tensor([[1, 1, 2, 2, 9], [1, 2, 1, 2, 1]], dtype=I16),
@@ -283,22 +283,22 @@ ATTENTION_CASES = {
          "positions": torch.tensor([[0, 1, 5, 6, 40], [-2, 3, 4, 4, 5]]),
          "key_positions": torch.tensor([0, 1, 2, 5, 6, 7, 30], dtype=I8)}),
     "attention_self": (
-        dict(**ATT, d_in=6, num_heads=2, num_kv_heads=1, head_dim=4, rope=dict(), add_zero_attn=True, relative_bias=dict(),
+        dict(**ATT, embed_dim=6, num_heads=2, num_kv_heads=1, head_dim=4, rope=dict(), add_zero_attn=True, relative_bias=dict(),
              mask=window(2, 3)), {"query": (2, 7, 6), "bias": (1, 7)},
         {"positions": torch.tensor([3, 4, 5, 0, 1, 2, 90], dtype=I32), "keep": bits(2, 1, 7, 7, seed=3).double()}),
     "attention_extras": (
-        dict(**ATT, d_in=6, d_out=11, num_heads=6, num_kv_heads=3, head_dim=5, value_dim=7, k_dim=3, v_dim=2, align="lower_right",
+        dict(**ATT, embed_dim=6, out_dim=11, num_heads=6, num_kv_heads=3, head_dim=5, value_dim=7, kdim=3, vdim=2, align="lower_right",
              scale=0.3, softcap=1.5, qk_norm="l2", alibi=True, sinks=True, add_bias_kv=True, gate=True, qkv_bias=True,
              relative_bias=dict(buckets=6, max_distance=5, unidirectional=True)),
         {"query": (2, 5, 6), "key": (2, 7, 3), "value": (2, 7, 2)}, {"lengths": torch.tensor([5, 0], dtype=I32)}),
     "attention_renormalize": (
-        dict(**ATT, d_in=6, num_heads=3, mask=window(0, 1, align="upper_left"), renormalize=True, average_weights=True),
+        dict(**ATT, embed_dim=6, num_heads=3, mask=window(0, 1, align="upper_left"), renormalize=True, average_weights=True),
         {**FAR, "value": (2, 7, 6), "bias": (3, 5, 7)}, {"lengths": torch.tensor([7, 3])}),
     "attention_olmo2": (
-        dict(**ATT, layout="llama", d_in=10, num_heads=6, num_kv_heads=3, head_dim=4, mask=CAUSAL, qk_norm="rms",
+        dict(**ATT, layout="llama", embed_dim=10, num_heads=6, num_kv_heads=3, head_dim=4, mask=CAUSAL, qk_norm="rms",
              qk_norm_whole=True, rope=dict(base=500000)), {"query": (2, 7, 10)}, {}),
     "attention_gemma3": (
-        dict(**ATT, layout="llama", d_in=10, num_heads=4, num_kv_heads=2, head_dim=6, mask=both(CAUSAL, window(2, 0)),
+        dict(**ATT, layout="llama", embed_dim=10, num_heads=4, num_kv_heads=2, head_dim=6, mask=both(CAUSAL, window(2, 0)),
              qk_norm="rms", qk_norm_offset=True, scale=0.3, rope=dict(scaling="linear", factor=8)), {"query": (2, 7, 10)}, {}),
 }
 
@@ -321,9 +321,9 @@ LINEAR_CASES = {
 
 LATENT = dict(kv_lora_rank=5, qk_nope_head_dim=3, qk_rope_head_dim=4, v_head_dim=2)
 LATENT_CASES = {
-    "attention_latent": (dict(**ATT, d_in=6, num_heads=3, mask=CAUSAL, latent=LATENT), {"query": (7, 6)}, {}),
+    "attention_latent": (dict(**ATT, embed_dim=6, num_heads=3, mask=CAUSAL, latent=LATENT), {"query": (7, 6)}, {}),
     "attention_latent_low_rank": (
-        dict(**ATT, d_in=6, num_heads=3, mask=CAUSAL, latent=dict(**LATENT, q_lora_rank=7)), {"query": (2, 7, 6)},
+        dict(**ATT, embed_dim=6, num_heads=3, mask=CAUSAL, latent=dict(**LATENT, q_lora_rank=7)), {"query": (2, 7, 6)},
         {"lengths": torch.tensor([7, 3])}),
 }
 
@@ -331,12 +331,12 @@ LATENT_CASES = {
 # More cases of attention; a case's seed is its number.
 LATER_CASES = {
     "attention_forget": (
-        dict(**ATT, layout="llama", d_in=6, num_heads=4, num_kv_heads=2, head_dim=3, k_dim=5, v_dim=5, mask=CAUSAL | LOWER, **LOWER,
+        dict(**ATT, layout="llama", embed_dim=6, num_heads=4, num_kv_heads=2, head_dim=3, kdim=5, vdim=5, mask=CAUSAL | LOWER, **LOWER,
              forget=True, rope=dict(dims=2)), {"query": (2, 4, 6), "key": (2, 7, 5)}, {"lengths": torch.tensor([7, 5])}),
     "attention_sigmoid": (
-        dict(**ATT, d_in=6, num_heads=3, qkv_bias=True, mask=CAUSAL, sigmoid=True, context_length=9),
+        dict(**ATT, embed_dim=6, num_heads=3, qkv_bias=True, mask=CAUSAL, sigmoid=True, context_length=9),
         {"query": (2, 7, 6)}, {"lengths": torch.tensor([7, 0])}),
-    "attention_sigmoid_bias": (dict(**ATT, d_in=6, num_heads=3, sigmoid=True, sigmoid_bias=-2.5), {"query": (7, 6)}, {}),
+    "attention_sigmoid_bias": (dict(**ATT, embed_dim=6, num_heads=3, sigmoid=True, sigmoid_bias=-2.5), {"query": (7, 6)}, {}),
 }
 
 

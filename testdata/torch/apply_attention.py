@@ -13,10 +13,10 @@ from torch import nn
 class Conv1D(nn.Module):
     """GPT-2's linear layer, whose weight is (in, out)."""
 
-    def __init__(self, d_in, d_out, bias):
+    def __init__(self, in_features, out_features, bias):
         super().__init__()
-        self.weight = nn.Parameter(torch.randn(d_in, d_out) * 0.4)
-        self.bias = nn.Parameter(torch.randn(d_out)) if bias else None
+        self.weight = nn.Parameter(torch.randn(in_features, out_features) * 0.4)
+        self.bias = nn.Parameter(torch.randn(out_features)) if bias else None
 
     def forward(self, x):
         y = x @ self.weight
@@ -40,18 +40,18 @@ class Gain(nn.Module):
 class Attention(nn.Module):
     def __init__(self, c):
         super().__init__()
-        self.c, d_in = c, c["d_in"]
-        d_out = c.get("d_out") or d_in
+        self.c, embed_dim = c, c["embed_dim"]
+        out_dim = c.get("out_dim") or embed_dim
         self.H = c["num_heads"]
         self.K = c.get("num_kv_heads") or self.H
-        self.D = c.get("head_dim") or d_out // self.H
+        self.D = c.get("head_dim") or out_dim // self.H
         self.Dv = c.get("value_dim") or self.D
-        ins = d_in, c.get("k_dim") or d_in, c.get("v_dim") or d_in
+        ins = embed_dim, c.get("kdim") or embed_dim, c.get("vdim") or embed_dim
         outs = self.H * self.D, self.K * self.D, self.K * self.Dv
-        qkv_bias, out = c.get("qkv_bias", False), (self.H * self.Dv, d_out, c.get("out_bias", False))
+        qkv_bias, out = c.get("qkv_bias", False), (self.H * self.Dv, out_dim, c.get("out_bias", False))
         if c.get("layout") == "gpt2":
             self.outs = outs
-            self.c_attn, self.c_proj = Conv1D(d_in, sum(outs), qkv_bias), Conv1D(*out)
+            self.c_attn, self.c_proj = Conv1D(embed_dim, sum(outs), qkv_bias), Conv1D(*out)
         else:
             names = {"llama": ("q_proj", "k_proj", "v_proj", "o_proj")}
             names = names.get(c.get("layout"), ("W_query", "W_key", "W_value", "out_proj"))
@@ -67,7 +67,7 @@ class Attention(nn.Module):
         if c.get("sinks"):
             self.sinks = nn.Parameter(torch.randn(self.H))
         if c.get("gate"):
-            self.gate_proj = nn.Linear(d_in, self.H * self.Dv, bias=False)
+            self.gate_proj = nn.Linear(embed_dim, self.H * self.Dv, bias=False)
         if c.get("forget"):
             self.fgate_proj = nn.Linear(ins[1], self.H)
         if "relative_bias" in c:
@@ -226,7 +226,7 @@ class Torch(nn.MultiheadAttention):
     """nn.MultiheadAttention; keep (B, 1, 1, S), or lengths () without a batch."""
 
     def __init__(self, c):
-        super().__init__(c["d_in"], c["num_heads"], bias=c["qkv_bias"], kdim=c.get("k_dim"), vdim=c.get("v_dim"),
+        super().__init__(c["embed_dim"], c["num_heads"], bias=c["qkv_bias"], kdim=c.get("kdim"), vdim=c.get("vdim"),
                          add_bias_kv=c.get("add_bias_kv", False), add_zero_attn=c.get("add_zero_attn", False), batch_first=True)
         if c["qkv_bias"]:  # which begin as zeros
             nn.init.normal_(self.in_proj_bias)

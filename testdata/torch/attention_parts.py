@@ -150,7 +150,7 @@ APPLIED = {
 def apply(case, of, config):
     attend, o = CASES[of]
     got = record(attend, o)
-    sizes = dict(layer="attention", layout="llama", d_in=E, num_heads=o["H"], num_kv_heads=o["K"], head_dim=o["D"])
+    sizes = dict(layer="attention", layout="llama", embed_dim=E, num_heads=o["H"], num_kv_heads=o["K"], head_dim=o["D"])
     path = os.path.join(HERE, "..", "apply", case)
     os.makedirs(path, exist_ok=True)
     with open(os.path.join(path, "layer.json"), "w") as f:

@@ -32,10 +32,10 @@ func TestBuffersOfPyTorch(t *testing.T) {
 		layer  layers.AttentionConfig
 		layout layers.Layout
 	}{
-		{"causal", `{"d_in": 5, "d_out": 6, "context_length": 4}`, chapter.Causal(5, 6), layers.Book},
-		{"multi_head_wrapper", `{"d_in": 5, "d_out": 6, "context_length": 4, "num_heads": 3}`,
+		{"causal", `{"embed_dim": 5, "out_dim": 6, "context_length": 4}`, chapter.Causal(5, 6), layers.Book},
+		{"multi_head_wrapper", `{"embed_dim": 5, "out_dim": 6, "context_length": 4, "num_heads": 3}`,
 			chapter.MultiHeadWrapper(5, 6, 3), layers.PerHead},
-		{"multi_head", `{"d_in": 5, "d_out": 6, "context_length": 4, "num_heads": 3}`, chapter.MultiHead(5, 6, 3),
+		{"multi_head", `{"embed_dim": 5, "out_dim": 6, "context_length": 4, "num_heads": 3}`, chapter.MultiHead(5, 6, 3),
 			layers.Book},
 	}
 	x := tensor.New(tensor.WithShape(1, 4, 5), tensor.WithBacking(tensor.Random(tensor.Float64, 20)))

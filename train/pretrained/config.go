@@ -75,25 +75,3 @@ func parseConfig(contents []byte) (c folderConfig, err error) {
 	c.decoder, err = c.family.decoder(s)
 	return c, err
 }
-
-// gptSizes are the other families' names of GPT-2's sizes. Where a file has both, transformers takes these.
-type gptSizes struct {
-	EmbedDim      *int `json:"hidden_size"`
-	ContextLength *int `json:"max_position_embeddings"`
-	NumHeads      *int `json:"num_attention_heads"`
-	NumLayers     *int `json:"num_hidden_layers"`
-}
-
-// parseGPT reads the keys of GPT-2.
-func (c *folderConfig) parseGPT(contents []byte) error {
-	c.gpt = layers.GPT2Defaults()
-	if err := config.Foreign.Decode(contents, &c.gpt); err != nil {
-		return err
-	}
-	sizes := gptSizes{&c.gpt.EmbedDim, &c.gpt.ContextLength, &c.gpt.NumHeads, &c.gpt.NumLayers}
-	if err := config.Foreign.Decode(contents, &sizes); err != nil {
-		return err
-	}
-	c.decoder = c.gpt.Decoder()
-	return c.gpt.Validate()
-}

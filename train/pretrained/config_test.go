@@ -8,6 +8,7 @@ import (
 
 	"attention/internal/folder"
 	"attention/internal/golden"
+	"attention/layers"
 	"attention/train/pretrained"
 
 	"github.com/stretchr/testify/require"
@@ -35,9 +36,9 @@ func TestWrongConfigs(t *testing.T) {
 		{name: "an encoder", config: hub.with(fields{"add_cross_attention": true}),
 			want: "add_cross_attention: got true, want false: GPT-2 with an encoder is not supported"},
 		{name: "another activation", config: hub.with(fields{"activation_function": "mish"}),
-			want: `layers: GPT: Activation: got "mish", want `},
+			want: `activation_function: got "mish", want `},
 		{name: "no tokens", config: hub.with(fields{"vocab_size": 0}),
-			want: "layers: GPT: VocabSize: got 0, want at least 1"},
+			want: "vocab_size: got 0, want at least 1"},
 		{name: "a list", config: []int{1}, want: "got [1], want a JSON object"},
 		{name: "a string for a number", config: hub.with(fields{"n_embd": "12"}),
 			want: `n_embd: got "12", want a whole number`},
@@ -61,6 +62,37 @@ func TestWrongConfigs(t *testing.T) {
 	require.ErrorContains(t, err, "config.json: vocabulary: got 256 tokens, want at most vocab_size 13")
 	_, err = pretrained.ReadGPT(write(t, hub.with(fields{"vocabulary": fields{"characters": "ba"}}), gpt(t)))
 	require.ErrorContains(t, err, "config.json: vocabulary: characters: got 'a' after 'b'")
+}
+
+// A config.json of GPT-2 means, by what it leaves out, what transformers' GPT2Config does; empty and null are absent.
+func TestGPT2Config(t *testing.T) {
+	all := layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 12, NumLayers: 2, NumHeads: 3,
+		Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
+	for more, change := range map[string]func(c *layers.GPTConfig){
+		`"bias": null, "n_inner": null, "n_ctx": 11`: func(*layers.GPTConfig) {},
+		`"activation_function": "", "bias": false`:   func(c *layers.GPTConfig) { c.Activation, c.Bias = "gelu", false },
+		`"n_kv_head": 1, "n_inner": 7, "layer_norm_epsilon": 0.25, "tie_word_embeddings": false`: func(c *layers.GPTConfig) {
+			c.NumKVHeads, c.DimFeedforward, c.Eps, c.TieWordEmbeddings = 1, 7, 0.25, false
+		},
+		`"embd_pdrop": 0.1, "attn_pdrop": 0.2, "resid_pdrop": 0.3, "qkv_bias": false, "initializer": "torch"`: func(
+			c *layers.GPTConfig,
+		) {
+			c.EmbeddingDropout, c.AttentionDropout, c.ResidualDropout = 0.1, 0.2, 0.3
+			c.QKVBias, c.Initializer = new(false), layers.TorchInitializer
+		},
+		`"hidden_size": 6, "max_position_embeddings": 5, "num_attention_heads": 2, "num_hidden_layers": 1`: func(
+			c *layers.GPTConfig,
+		) {
+			c.EmbedDim, c.ContextLength, c.NumHeads, c.NumLayers = 6, 5, 2, 1
+		},
+	} {
+		want := all
+		change(&want)
+		f, err := pretrained.Parse("nowhere", []byte(`{"model_type": "gpt2", "vocab_size": 13, "n_positions": 11, "n_embd": 12,
+			"n_layer": 2, "n_head": 3, `+more+`}`))
+		require.NoError(t, err)
+		require.Equal(t, want.Decoder(), f.Config(), more)
+	}
 }
 
 // Parse takes the contents of config.json and does not read the folder's.

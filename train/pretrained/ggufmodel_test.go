@@ -18,7 +18,7 @@ var refusedDecoders = []struct {
 	want   string
 	config layers.DecoderConfig
 }{
-	{"llama.cpp has no form for blocks of {\"attention\":{\"d_in\":24,\"num_heads\":3,\"sinks\":true}," +
+	{"llama.cpp has no form for blocks of {\"attention\":{\"embed_dim\":24,\"num_heads\":3,\"sinks\":true}," +
 		"\"mlp\":{\"activation\":\"swiglu\"},\"norm\":{\"kind\":\"rms\"},\"norm_placement\":\"pre\"}, " +
 		"but those of gpt2, llama, ",
 		of(func(b *layers.BlockConfig) { b.Attention.Sinks = true })},

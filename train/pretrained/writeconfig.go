@@ -71,7 +71,7 @@ var unset = map[string]string{"sliding_window": "null", "layer_types": "null", "
 	"sliding_window_pattern": "", "no_rope_layer_interval": "", "rope_local_base_freq": "",
 	"partial_rotary_factor": "", "original_max_position_embeddings": ""}
 
-// gptConfig returns config.json of GPT-2 with all defaults: a GPTConfig's and more.
+// gptConfig returns config.json of GPT-2 with all defaults.
 func (t *target) gptConfig() ([]byte, error) {
 	c, _ := t.Model.Config().GPT()
 	c.Eps = cmp.Or(c.Eps, 1e-5)
@@ -80,7 +80,7 @@ func (t *target) gptConfig() ([]byte, error) {
 		c.Bias = c.Bias || c.QKVBias != nil && *c.QKVBias
 		c.QKVBias, c.Initializer = nil, ""
 	}
-	text, err := json.Marshal(c)
+	text, err := json.Marshal(gpt2Config(c))
 	if err != nil {
 		return nil, err
 	}

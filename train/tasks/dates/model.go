@@ -20,9 +20,9 @@ import (
 
 // Config sizes a model.
 type Config struct {
-	Width  int `json:"width"`  // of the embeddings and blocks, all heads together
-	Heads  int `json:"heads"`  // of every attention, a divisor of Width
-	Blocks int `json:"blocks"` // of the encoder, and of the decoder
+	EmbedDim  int `json:"embed_dim"`  // E, of the embeddings and blocks
+	NumHeads  int `json:"num_heads"`  // H of every attention, a divisor of EmbedDim
+	NumLayers int `json:"num_layers"` // L, blocks of the encoder, and of the decoder
 }
 
 // MaxElements is the most that a tensor of a training step may have: 512 MB in float32, and a step has several.
@@ -30,15 +30,15 @@ const MaxElements = 1 << 27
 
 // Validate returns an error for the first wrong field.
 func (c Config) Validate() error {
-	if err := config.AtLeast(c, 1, "Width", "Heads", "Blocks"); err != nil {
+	if err := config.AtLeast(c, 1, "EmbedDim", "NumHeads", "NumLayers"); err != nil {
 		return err
 	}
-	if c.Width%c.Heads != 0 {
-		return config.Errorf(c, "Heads", "got %d, want a divisor of %s=%d", c.Heads, config.Field("Width"), c.Width)
+	if c.EmbedDim%c.NumHeads != 0 {
+		return config.Errorf(c, "NumHeads", "got %d, want a divisor of %s=%d", c.NumHeads, config.Field("EmbedDim"), c.EmbedDim)
 	}
-	if e := float64(c.Width); 28*e*e*float64(c.Blocks) > MaxElements { // as floats they do not overflow
-		return config.Errorf(c, "Width", "got %d, which with %s=%d makes %.3g weights, want at most %d",
-			c.Width, config.Field("Blocks"), c.Blocks, 28*e*e*float64(c.Blocks), MaxElements)
+	if e := float64(c.EmbedDim); 28*e*e*float64(c.NumLayers) > MaxElements { // as floats they do not overflow
+		return config.Errorf(c, "EmbedDim", "got %d, which with %s=%d makes %.3g weights, want at most %d",
+			c.EmbedDim, config.Field("NumLayers"), c.NumLayers, 28*e*e*float64(c.NumLayers), MaxElements)
 	}
 	return nil
 }
@@ -59,10 +59,10 @@ func New(s layers.Scope, c Config) (*Model, error) {
 		SourceVocabSize:  a.Written.Len(),
 		TargetVocabSize:  a.ISO.Len() + 1, // and the begin mark
 		ContextLength:    max(WrittenLength, ISOLength),
-		EmbedDim:         c.Width,
-		NumEncoderLayers: c.Blocks,
-		NumDecoderLayers: c.Blocks,
-		NumHeads:         c.Heads,
+		EmbedDim:         c.EmbedDim,
+		NumEncoderLayers: c.NumLayers,
+		NumDecoderLayers: c.NumLayers,
+		NumHeads:         c.NumHeads,
 	})
 	return &Model{a, network}, err
 }

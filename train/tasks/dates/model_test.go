@@ -11,7 +11,7 @@ import (
 
 // Each character of the ISO date looks at the characters of the written one, by weights that add up to 1.
 func TestCrossWeights(t *testing.T) {
-	m, err := New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{Width: 6, Heads: 2, Blocks: 2})
+	m, err := New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{EmbedDim: 6, NumHeads: 2, NumLayers: 2})
 	require.NoError(t, err)
 	heads, err := m.CrossWeights(Pair{Written: "6.8.1963", ISO: "1963-08-06"})
 	require.NoError(t, err)

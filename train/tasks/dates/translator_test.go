@@ -15,7 +15,7 @@ import (
 
 // In padded batches, the choices are the same as by the whole model on one pair at a time.
 func TestTranslator(t *testing.T) {
-	r, err := New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{Width: 6, Heads: 2, Blocks: 2})
+	r, err := New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{EmbedDim: 6, NumHeads: 2, NumLayers: 2})
 	require.NoError(t, err)
 	_, dates := Split(3)
 	heldOut := &ListedPairs{Pairs: InEveryStyle(dates)[:20], Out: NewBatch(r.Alphabets, 13)}

@@ -63,7 +63,7 @@ type wrongCall struct {
 	flags []string
 }
 
-// newWrongCall has the files of the case causal_batch: d_in 5, d_out 6, B 2, T 7.
+// newWrongCall has the files of the case causal_batch: embed_dim 5, out_dim 6, B 2, T 7.
 func newWrongCall(t *testing.T) *wrongCall { return newWrongCallOf(t, "causal_batch") }
 
 // newWrongCallOf has the files of a case.

@@ -21,8 +21,8 @@ const example = `  Save a layer and an input from PyTorch:
 
   Describe the layer:
 
-    echo '{"layer": "attention", "layout": "torch", "d_in": 12, "num_heads": 3,
-           "qkv_bias": true, "out_bias": true,
+    echo '{"layer": "attention", "layout": "torch", "embed_dim": 12,
+           "num_heads": 3, "qkv_bias": true, "out_bias": true,
            "mask": {"type": "causal"}}' > layer.json
 
   Run it:

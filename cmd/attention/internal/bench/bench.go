@@ -50,13 +50,13 @@ func newCommand(works []work) *cobra.Command {
 	f.SortFlags = false
 	f.IntVar(&w.Batch, "batch", 2, "sequences in the batch")
 	f.IntVar(&w.Tokens, "tokens", 1024, "tokens of a sequence")
-	f.IntVar(&w.Width, "width", 768, "width of a token, all heads together")
-	f.IntVar(&w.Heads, "heads", 12, "heads; a divisor of the width")
-	f.IntVar(&w.KVHeads, "kv-heads", 0, "heads of keys and values (default: one for each head)")
+	f.IntVar(&w.EmbedDim, "width", 768, "width of a token, all heads together")
+	f.IntVar(&w.NumHeads, "heads", 12, "heads; a divisor of the width")
+	f.IntVar(&w.NumKVHeads, "kv-heads", 0, "heads of keys and values (default: one for each head)")
 	f.BoolVar(&full, "no-causal", false, "every token sees every other")
 	f.StringVar(&w.Mode, "mode", forwardBackward, "what to time: forward, forward-backward or gpt-step")
-	f.IntVar(&w.Layers, "layers", 4, "blocks of the GPT of gpt-step")
-	f.IntVar(&w.Vocab, "vocab", characters, "distinct tokens of gpt-step")
+	f.IntVar(&w.NumLayers, "layers", 4, "blocks of the GPT of gpt-step")
+	f.IntVar(&w.VocabSize, "vocab", characters, "distinct tokens of gpt-step")
 	f.StringVar(&w.Dtype, "dtype", "float32", "element type: float32 or float64")
 	f.StringVar(&w.Precision, "precision", "full", flags.PrecisionUsage)
 	f.IntVar(&o.runs, "runs", 0, "timed runs (default: as many as two seconds hold, from 5 to 1000)")
@@ -123,13 +123,13 @@ func runHere(ctx context.Context, out io.Writer, o options, w work) error {
 // whose memory can be compared.
 func standardWorks() []work {
 	small := func(batch, tokens int, mode string) work {
-		return work{Batch: batch, Tokens: tokens, Width: 768, Heads: 12, Causal: true, Mode: mode}
+		return work{Batch: batch, Tokens: tokens, EmbedDim: 768, NumHeads: 12, Causal: true, Mode: mode}
 	}
 	works := []work{
 		small(2, 1024, forwardBackward),
 		small(2, 1024, forwardOnly),
-		{Batch: 32, Tokens: 32, Width: 64, Heads: 4, Causal: true, Mode: forwardBackward},
-		{Batch: 12, Tokens: 64, Width: 128, Heads: 4, Layers: 4, Vocab: characters, Causal: true, Mode: gptStep},
+		{Batch: 32, Tokens: 32, EmbedDim: 64, NumHeads: 4, Causal: true, Mode: forwardBackward},
+		{Batch: 12, Tokens: 64, EmbedDim: 128, NumHeads: 4, NumLayers: 4, VocabSize: characters, Causal: true, Mode: gptStep},
 	}
 	for tokens := 256; tokens <= 8192; tokens *= 2 {
 		works = append(works, small(1, tokens, forwardBackward))

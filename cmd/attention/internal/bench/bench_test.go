@@ -14,7 +14,7 @@ import (
 
 // small is a work that takes hardly any time.
 func small(tokens int, mode string) work {
-	return work{Batch: 2, Tokens: tokens, Width: 6, Heads: 3, Causal: true, Mode: mode, Dtype: "float32"}
+	return work{Batch: 2, Tokens: tokens, EmbedDim: 6, NumHeads: 3, Causal: true, Mode: mode, Dtype: "float32"}
 }
 
 func TestBenchStops(t *testing.T) {

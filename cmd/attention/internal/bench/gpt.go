@@ -14,8 +14,8 @@ import (
 // gpt returns the config of the model: nanoGPT's, without biases.
 func (w work) gpt() layers.GPTConfig {
 	return layers.GPTConfig{
-		VocabSize: w.Vocab, ContextLength: w.Tokens, EmbedDim: w.Width, NumLayers: w.Layers, NumHeads: w.Heads,
-		NumKVHeads: w.KVHeads, Activation: "gelu", TieWordEmbeddings: true}
+		VocabSize: w.VocabSize, ContextLength: w.Tokens, EmbedDim: w.EmbedDim, NumLayers: w.NumLayers, NumHeads: w.NumHeads,
+		NumKVHeads: w.NumKVHeads, Activation: "gelu", TieWordEmbeddings: true}
 }
 
 // newGPTStep returns a function that takes one training step of AdamW, with clipping, on
@@ -44,7 +44,7 @@ func newGPTStep(w work) (func() (train.StepResult, error), error) {
 	random := rand.New(rand.NewPCG(1, 2))
 	ids := make([]int, 10*w.Tokens+1)
 	for i := range ids {
-		ids[i] = random.IntN(w.Vocab)
+		ids[i] = random.IntN(w.VocabSize)
 	}
 	source, err := text.NewWindows(ids, shape, 0)
 	if err != nil {

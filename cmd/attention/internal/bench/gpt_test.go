@@ -17,8 +17,8 @@ func TestBenchTimesAStepOfAGPT(t *testing.T) {
 	var r result
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Equal(t, "B2 T7 E6 H3 L2 gpt-step", r.Name)
-	require.Equal(t, 2, r.Layers)
-	require.Equal(t, 65, r.Vocab)
+	require.Equal(t, 2, r.NumLayers)
+	require.Equal(t, 65, r.VocabSize)
 	require.Positive(t, r.Seconds)
 }
 
@@ -34,7 +34,7 @@ func TestBenchTimesAStepInBFloat16(t *testing.T) {
 	require.Equal(t, "bf16", r.Precision)
 	require.Equal(t, "float32", r.Dtype)
 
-	w := work{Batch: 2, Tokens: 7, Width: 6, Heads: 3, Layers: 2, Vocab: 65, Causal: true, Mode: gptStep,
+	w := work{Batch: 2, Tokens: 7, EmbedDim: 6, NumHeads: 3, NumLayers: 2, VocabSize: 65, Causal: true, Mode: gptStep,
 		Dtype: "float32"}
 	loss := func(w work) float64 {
 		step, err := newGPTStep(w)
@@ -56,7 +56,7 @@ func TestBenchTimesAStepWithAVocabulary(t *testing.T) {
 		"--batch", "1", "--tokens", "5", "--width", "6", "--heads", "3", "--layers", "1", "--vocab", "301")
 	require.NoError(t, err)
 	require.Contains(t, out, `"name":"B1 T5 E6 H3 L1 V301 gpt-step"`)
-	require.Contains(t, out, `"vocab":301,`)
-	w := work{Mode: gptStep, Vocab: 301}
+	require.Contains(t, out, `"vocab_size":301,`)
+	w := work{Mode: gptStep, VocabSize: 301}
 	require.Equal(t, []string{"--vocab", "301"}, w.flags()[len(w.flags())-2:])
 }

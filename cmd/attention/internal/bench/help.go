@@ -33,9 +33,9 @@ COLUMNS, and the fields of --json:
 
   WORK      name: B batch, T tokens, E width, H heads, L blocks, the mode; K key
             heads, V vocabulary, no-causal, float64 and bf16 if asked for
-            batch, tokens, width, heads, kv_heads, causal, mode, dtype,
-            precision, runs; layers and vocab of gpt-step; threads that compute
-            at once, in the head of the column
+            batch, tokens, embed_dim, num_heads, num_kv_heads, causal, mode,
+            dtype, precision, runs; num_layers and vocab_size of gpt-step;
+            threads that compute at once, in the head of the column
   SECONDS   seconds: of a run, the median
   LEAST     seconds_min: the fastest run
   GFLOP     flop: floating-point operations that a run cannot do without:

@@ -25,9 +25,9 @@ func measure(ctx context.Context, w work, o options) (*result, error) {
 		return nil, err
 	}
 	seconds, flop := median(took), w.flop()
-	w.KVHeads, w.Precision = w.keyHeads(), w.precision().String()
+	w.NumKVHeads, w.Precision = w.keyHeads(), w.precision().String()
 	if w.Mode != gptStep {
-		w.Layers, w.Vocab = 0, 0
+		w.NumLayers, w.VocabSize = 0, 0
 	}
 	return &result{
 		Name: w.name(), work: w, Threads: runtime.GOMAXPROCS(0), Runs: len(took),
@@ -76,7 +76,7 @@ func graphOf(w work) (wanted G.Nodes, err error) {
 	if w.Mode == forwardBackward {
 		mode = layers.Train
 	}
-	shape := []int{w.Batch, w.Tokens, w.Width}
+	shape := []int{w.Batch, w.Tokens, w.EmbedDim}
 	b := layers.NewBuild(layers.NewParams(w.elementType(), 123), mode)
 	b.SetPrecision(w.precision())
 	x := randomInput(b, "x", shape)

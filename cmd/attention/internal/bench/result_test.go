@@ -31,8 +31,9 @@ func TestBenchJSON(t *testing.T) {
 		delete(fields, name)
 	}
 	require.Equal(t, map[string]any{
-		"name": "B2 T7 E6 H3 forward", "batch": 2.0, "tokens": 7.0, "width": 6.0, "heads": 3.0, "kv_heads": 3.0,
-		"causal": true, "mode": "forward", "dtype": "float32", "precision": "full", "threads": 1.0, "runs": 3.0,
+		"name": "B2 T7 E6 H3 forward", "batch": 2.0, "tokens": 7.0, "embed_dim": 6.0, "num_heads": 3.0,
+		"num_kv_heads": 3.0,
+		"causal":       true, "mode": "forward", "dtype": "float32", "precision": "full", "threads": 1.0, "runs": 3.0,
 		"cores": 1.0, "kernels": kernel.InstructionSet(),
 		"flop": 4.0*2*14*6*6 + 4*2*(2*3*28),
 	}, fields)

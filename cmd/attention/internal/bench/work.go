@@ -37,29 +37,29 @@ const characters = 65
 // output's projection only and without dropout; in mode gptStep it is a training step of a
 // layers.GPT.
 type work struct {
-	Batch     int    `json:"batch"`
-	Tokens    int    `json:"tokens"`
-	Width     int    `json:"width"`
-	Heads     int    `json:"heads"`
-	KVHeads   int    `json:"kv_heads"`         // 0 means Heads
-	Layers    int    `json:"layers,omitempty"` // blocks of the GPT; only with gptStep
-	Vocab     int    `json:"vocab,omitempty"`  // its distinct tokens
-	Causal    bool   `json:"causal"`
-	Mode      string `json:"mode"`
-	Dtype     string `json:"dtype"`
-	Precision string `json:"precision"` // of the operands of products; empty means full
+	Batch      int    `json:"batch"`
+	Tokens     int    `json:"tokens"`
+	EmbedDim   int    `json:"embed_dim"`
+	NumHeads   int    `json:"num_heads"`
+	NumKVHeads int    `json:"num_kv_heads"`         // 0 means NumHeads
+	NumLayers  int    `json:"num_layers,omitempty"` // blocks of the GPT; only with gptStep
+	VocabSize  int    `json:"vocab_size,omitempty"` // its distinct tokens
+	Causal     bool   `json:"causal"`
+	Mode       string `json:"mode"`
+	Dtype      string `json:"dtype"`
+	Precision  string `json:"precision"` // of the operands of products; empty means full
 }
 
 // name returns the sizes, mode and other settings that are not the default.
 func (w work) name() string {
-	s := fmt.Sprintf("B%d T%d E%d H%d", w.Batch, w.Tokens, w.Width, w.Heads)
-	if k := w.keyHeads(); k != w.Heads {
+	s := fmt.Sprintf("B%d T%d E%d H%d", w.Batch, w.Tokens, w.EmbedDim, w.NumHeads)
+	if k := w.keyHeads(); k != w.NumHeads {
 		s += fmt.Sprintf(" K%d", k)
 	}
 	if w.Mode == gptStep {
-		s += fmt.Sprintf(" L%d", w.Layers)
-		if w.Vocab != characters {
-			s += fmt.Sprintf(" V%d", w.Vocab)
+		s += fmt.Sprintf(" L%d", w.NumLayers)
+		if w.VocabSize != characters {
+			s += fmt.Sprintf(" V%d", w.VocabSize)
 		}
 	}
 	if !w.Causal {
@@ -78,9 +78,9 @@ func (w work) flags() []string {
 	for _, s := range w.sizes() {
 		f = append(f, "--"+s.name, strconv.Itoa(s.got))
 	}
-	f = append(f, "--kv-heads", strconv.Itoa(w.KVHeads))
+	f = append(f, "--kv-heads", strconv.Itoa(w.NumKVHeads))
 	if w.Mode == gptStep {
-		f = append(f, "--layers", strconv.Itoa(w.Layers), "--vocab", strconv.Itoa(w.Vocab))
+		f = append(f, "--layers", strconv.Itoa(w.NumLayers), "--vocab", strconv.Itoa(w.VocabSize))
 	}
 	return f
 }
@@ -91,10 +91,10 @@ type size struct {
 }
 
 func (w work) sizes() []size {
-	return []size{{"batch", w.Batch}, {"tokens", w.Tokens}, {"width", w.Width}, {"heads", w.Heads}}
+	return []size{{"batch", w.Batch}, {"tokens", w.Tokens}, {"width", w.EmbedDim}, {"heads", w.NumHeads}}
 }
 
-func (w work) keyHeads() int { return cmp.Or(w.KVHeads, w.Heads) }
+func (w work) keyHeads() int { return cmp.Or(w.NumKVHeads, w.NumHeads) }
 
 func (w work) elementType() tensor.Dtype {
 	dt, _ := flags.Dtype(w.Dtype) // validated
@@ -121,18 +121,18 @@ func (w work) validate() error {
 			return fmt.Errorf("--%s: got %d, want a whole number from 1 to %d", s.name, s.got, maxSize)
 		}
 	}
-	if w.Width%w.Heads != 0 {
-		return fmt.Errorf("--heads: got %d, want a divisor of --width %d", w.Heads, w.Width)
+	if w.EmbedDim%w.NumHeads != 0 {
+		return fmt.Errorf("--heads: got %d, want a divisor of --width %d", w.NumHeads, w.EmbedDim)
 	}
 	if !slices.Contains([]string{forwardOnly, forwardBackward, gptStep}, w.Mode) {
 		return fmt.Errorf("--mode: got %q, want %s, %s or %s", w.Mode, forwardOnly, forwardBackward, gptStep)
 	}
-	if w.Mode == gptStep && (w.Layers < 1 || w.Layers > maxLayers) {
-		return fmt.Errorf("--layers: got %d, want a whole number from 1 to %d", w.Layers, maxLayers)
+	if w.Mode == gptStep && (w.NumLayers < 1 || w.NumLayers > maxLayers) {
+		return fmt.Errorf("--layers: got %d, want a whole number from 1 to %d", w.NumLayers, maxLayers)
 	}
-	if w.Mode == gptStep && (w.Vocab < 1 || w.Vocab > min(maxVocab, maxElements/w.Width)) {
-		return fmt.Errorf("--vocab: got %d, want a whole number from 1 to %d", w.Vocab,
-			min(maxVocab, maxElements/w.Width))
+	if w.Mode == gptStep && (w.VocabSize < 1 || w.VocabSize > min(maxVocab, maxElements/w.EmbedDim)) {
+		return fmt.Errorf("--vocab: got %d, want a whole number from 1 to %d", w.VocabSize,
+			min(maxVocab, maxElements/w.EmbedDim))
 	}
 	if w.Mode == gptStep && !w.Causal {
 		return fmt.Errorf("--no-causal: got it with --mode %s, want a causal model", w.Mode)
@@ -147,15 +147,15 @@ func (w work) validate() error {
 	if err := flags.CheckPrecision(precision, w.elementType()); err != nil {
 		return err
 	}
-	if w.KVHeads < 0 || w.Heads%w.keyHeads() != 0 {
-		return fmt.Errorf("--kv-heads: got %d, want a divisor of --heads %d", w.KVHeads, w.Heads)
+	if w.NumKVHeads < 0 || w.NumHeads%w.keyHeads() != 0 {
+		return fmt.Errorf("--kv-heads: got %d, want a divisor of --heads %d", w.NumKVHeads, w.NumHeads)
 	}
-	if w.Width > maxElements/w.Width {
-		return fmt.Errorf("--width: got %d, want weights of at most %d elements each", w.Width, maxElements)
+	if w.EmbedDim > maxElements/w.EmbedDim {
+		return fmt.Errorf("--width: got %d, want weights of at most %d elements each", w.EmbedDim, maxElements)
 	}
-	if w.Tokens > maxElements/w.Width || w.Batch > maxElements/w.Width/w.Tokens {
+	if w.Tokens > maxElements/w.EmbedDim || w.Batch > maxElements/w.EmbedDim/w.Tokens {
 		return fmt.Errorf("--batch %d --tokens %d --width %d: want an input of at most %d elements",
-			w.Batch, w.Tokens, w.Width, maxElements)
+			w.Batch, w.Tokens, w.EmbedDim, maxElements)
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (w work) heeds(changed func(flag string) bool) error {
 
 // layer returns the config of the attention.
 func (w work) layer() layers.AttentionConfig {
-	c := layers.AttentionConfig{EmbedDim: w.Width, NumHeads: w.Heads, NumKVHeads: w.keyHeads(), OutBias: true}
+	c := layers.AttentionConfig{EmbedDim: w.EmbedDim, NumHeads: w.NumHeads, NumKVHeads: w.keyHeads(), OutBias: true}
 	if w.Causal {
 		c.Mask = mask.Causal{}
 	}
@@ -183,8 +183,8 @@ func (w work) layer() layers.AttentionConfig {
 // none for anything else. It counts only the scores that the mask leaves and only the
 // products that the gradients of the weights need.
 func (w work) flop() int {
-	rows, e := w.Batch*w.Tokens, w.Width
-	kv := w.keyHeads() * (e / w.Heads)
+	rows, e := w.Batch*w.Tokens, w.EmbedDim
+	kv := w.keyHeads() * (e / w.NumHeads)
 	seen := w.Tokens * (w.Tokens + 1) / 2 // pairs of a query and a key it sees
 	if !w.Causal {
 		seen = w.Tokens * w.Tokens
@@ -196,8 +196,8 @@ func (w work) flop() int {
 		return project + attend
 	case gptStep:
 		mlp := 2 * (2 * rows * e * 4 * e)
-		logits := 2 * rows * e * w.Vocab
-		return 3 * (w.Layers*(project+attend+mlp) + logits) // forward and, for each product, two gradients
+		logits := 2 * rows * e * w.VocabSize
+		return 3 * (w.NumLayers*(project+attend+mlp) + logits) // forward and, for each product, two gradients
 	}
 	dWeights := project          // dW = dyᵀ·x of each projection
 	dContext := 2 * rows * e * e // dcontext = dout·W; x needs no gradient

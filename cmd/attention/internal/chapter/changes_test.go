@@ -60,7 +60,7 @@ func TestChapterRefusesChanges(t *testing.T) {
 			want: "--heads: got a value, but no section shown has heads; sections 12, 13, 14, 15, 19, 20 have"},
 		{args: []string{"--section", "3", "--dropout", "0.1"},
 			want: "--dropout: got a value, but no section shown has dropout; sections 10, 11, 12, 14 have"},
-		{args: []string{"--section", "15", "--heads", "5"}, want: "--heads: got 5, want a divisor of d_out=768"},
+		{args: []string{"--section", "15", "--heads", "5"}, want: "--heads: got 5, want a divisor of out_dim=768"},
 		{args: []string{"--heads", "0"}, want: "--heads: got 0, want at least 1"},
 		{args: []string{"--section", "10", "--dropout", "NaN"}, want: "--dropout: got NaN, want a number from 0 to below 1"},
 		{args: []string{"--sentence", ""}, want: "--sentence: got 0, want 2 to 64 words"},

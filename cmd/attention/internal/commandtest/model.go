@@ -63,12 +63,12 @@ func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chap
 func DecoderRun(t testing.TB) (dir string, p *layers.Params, m *layers.Decoder) {
 	return DecoderRunOf(t, `{"vocab_size": 5, "context_length": 6, "num_layers": 5, "pattern": [0, 1, 0, 2, 3],
 		"embedding_scale": 3, "logit_softcap": 20, "blocks": [
-		{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2, "rope": {}}, "mlp": {"activation": "swiglu"},
+		{"attention": {"embed_dim": 8, "num_heads": 4, "num_kv_heads": 2, "rope": {}}, "mlp": {"activation": "swiglu"},
 		 "norm": {"kind": "rms"}, "norm_placement": "sandwich"},
-		{"attention": {"d_in": 8, "num_heads": 2, "sinks": true, "softcap": 3, "qk_norm": "rms",
+		{"attention": {"embed_dim": 8, "num_heads": 2, "sinks": true, "softcap": 3, "qk_norm": "rms",
 		 "mask": {"type": "sliding_window", "left": 1}, "forget": true}, "norm": {"kind": "rms"}},
-		{"attention": {"d_in": 8, "num_heads": 4, "latent": {"kv_lora_rank": 5, "v_head_dim": 3}}, "norm": {"kind": "rms"}},
-		{"attention": {"d_in": 8, "num_heads": 2, "rope": {}, "forget": true, "sigmoid": true, "sigmoid_bias": -2},
+		{"attention": {"embed_dim": 8, "num_heads": 4, "latent": {"kv_lora_rank": 5, "v_head_dim": 3}}, "norm": {"kind": "rms"}},
+		{"attention": {"embed_dim": 8, "num_heads": 2, "rope": {}, "forget": true, "sigmoid": true, "sigmoid_bias": -2},
 		 "norm": {"kind": "rms"}}
 		]}`)
 }

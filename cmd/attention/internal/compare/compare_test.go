@@ -60,7 +60,7 @@ func TestCompareAll(t *testing.T) {
 	require.Equal(t, [2]int{2 * 2 * 64 * 4, 0}, [2]int{full.Token, full.Fixed}, "keys and values of two layers")
 	require.Equal(t, [2]int{full.Token / 2, 0}, [2]int{grouped.Token, grouped.Fixed})
 	require.Equal(t, [2]int{0, 16 * full.Token}, [2]int{window.Token, window.Fixed})
-	require.Equal(t, 172, full.MLP)
+	require.Equal(t, 172, full.DimFeedforward)
 	require.FileExists(t, "compare/1/compare.png")
 }
 

@@ -25,7 +25,7 @@ type comparison struct {
 func compare(ctx context.Context, w io.Writer, command string, o options, g goal, chosen []variant) (err error) {
 	c := &comparison{goal: g, out: term.NewOutput(w), columns: columns(g.level != "")}
 	c.report = report{Command: command, Version: program.Version(), Goal: g.title, Steps: g.steps, Batch: g.batch,
-		Context: g.model.ContextLength, Level: g.level}
+		ContextLength: g.model.ContextLength, Level: g.level}
 	for _, v := range chosen {
 		if err := c.add(v); err != nil {
 			return fmt.Errorf("%s: %w", v.name, err)
@@ -67,8 +67,8 @@ func (c *comparison) add(v variant) error {
 	if err != nil {
 		return err
 	}
-	r := modelReport{Attention: v.name, MLP: config.Blocks[0].MLP.DimFeedforward}
-	if r.Parameters, err = c.count(v, r.MLP); err != nil {
+	r := modelReport{Attention: v.name, DimFeedforward: config.Blocks[0].MLP.DimFeedforward}
+	if r.Parameters, err = c.count(v, r.DimFeedforward); err != nil {
 		return err
 	}
 	r.Token, r.Fixed, err = cacheSize(config, v.name == "window")

@@ -41,8 +41,8 @@ func (r *report) page() plot.Page {
 	}{
 		{"seconds of training", func(m *modelReport) []float64 { return m.Seconds }},
 		{"MiB of training", func(m *modelReport) []float64 { return []float64{float64(m.Memory) / (1 << 20)} }},
-		{fmt.Sprintf("KiB of the cache of %d tokens", r.Context), func(m *modelReport) []float64 {
-			return []float64{float64(m.Fixed+r.Context*m.Token) / (1 << 10)}
+		{fmt.Sprintf("KiB of the cache of %d tokens", r.ContextLength), func(m *modelReport) []float64 {
+			return []float64{float64(m.Fixed+r.ContextLength*m.Token) / (1 << 10)}
 		}},
 		{"tokens a second", func(m *modelReport) []float64 { return m.Speed }},
 	} {

@@ -11,31 +11,31 @@ import (
 
 // report is the content of report.json: every number of a run.
 type report struct {
-	Command string        `json:"command"`
-	Version string        `json:"version"`
-	Goal    string        `json:"goal"`
-	Steps   int           `json:"steps"`
-	Batch   int           `json:"batch"`
-	Context int           `json:"context"`
-	Level   string        `json:"level,omitempty"` // what the levels of marks are
-	Seeds   []int64       `json:"seeds"`
-	Models  []modelReport `json:"models"`
+	Command       string        `json:"command"`
+	Version       string        `json:"version"`
+	Goal          string        `json:"goal"`
+	Steps         int           `json:"steps"`
+	Batch         int           `json:"batch"`
+	ContextLength int           `json:"context_length"`
+	Level         string        `json:"level,omitempty"` // what the levels of marks are
+	Seeds         []int64       `json:"seeds"`
+	Models        []modelReport `json:"models"`
 }
 
 // modelReport has the results of a model. The first index is the number of the seed.
 type modelReport struct {
-	Attention  string            `json:"attention"`
-	MLP        int               `json:"mlp"`
-	Parameters int               `json:"parameters"`
-	Memory     int               `json:"training_bytes"`
-	Token      int               `json:"cache_bytes_a_token"`
-	Fixed      int               `json:"cache_bytes_fixed"`
-	Loss       []float64         `json:"loss"`
-	Exact      []float64         `json:"exact,omitempty"` // the share of right answers, the mean of all levels
-	Seconds    []float64         `json:"seconds"`
-	Speed      []float64         `json:"tokens_per_second"` // of writing
-	Marks      [][]lookback.Mark `json:"marks,omitempty"`
-	Curve      [][]float64       `json:"training_loss"` // means of groups of steps
+	Attention      string            `json:"attention"`
+	DimFeedforward int               `json:"dim_feedforward"`
+	Parameters     int               `json:"parameters"`
+	Memory         int               `json:"training_bytes"`
+	Token          int               `json:"cache_bytes_a_token"`
+	Fixed          int               `json:"cache_bytes_fixed"`
+	Loss           []float64         `json:"loss"`
+	Exact          []float64         `json:"exact,omitempty"` // the share of right answers, the mean of all levels
+	Seconds        []float64         `json:"seconds"`
+	Speed          []float64         `json:"tokens_per_second"` // of writing
+	Marks          [][]lookback.Mark `json:"marks,omitempty"`
+	Curve          [][]float64       `json:"training_loss"` // means of groups of steps
 }
 
 // add adds what a training gave.

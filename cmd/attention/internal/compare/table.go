@@ -70,7 +70,7 @@ func (c *comparison) printMeans() {
 	fmt.Fprint(c.out, "\n", strings.Repeat(" ", 52), "cache, bytes:\n")
 	fmt.Fprintf(c.out, sizes, "attention", "MLP", "parameters", "training, MiB", "a token", "fixed")
 	for _, r := range c.report.Models {
-		fmt.Fprintf(c.out, sizes, r.Attention, r.MLP, r.Parameters, fmt.Sprintf("%.1f", float64(r.Memory)/(1<<20)),
+		fmt.Fprintf(c.out, sizes, r.Attention, r.DimFeedforward, r.Parameters, fmt.Sprintf("%.1f", float64(r.Memory)/(1<<20)),
 			r.Token, r.Fixed)
 	}
 }

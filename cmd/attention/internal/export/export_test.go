@@ -47,7 +47,7 @@ func TestExportWrong(t *testing.T) {
 	run, _, _ = commandtest.LayerRun(t, "multi_head")
 	dates := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dates, "config.json"),
-		[]byte(`{"format": 1, "model": {"type": "dates"}}`), 0o644))
+		[]byte(`{"format": 2, "model": {"type": "dates"}}`), 0o644))
 	for _, c := range []struct {
 		args []string
 		want string

@@ -28,8 +28,8 @@ the command takes the newest run in the folder runs that can continue a text.
 
 A GPT reads the prompt in large chunks and keeps the keys and values of all
 tokens, so that a token costs nearly the same anywhere in the window of
-n_positions tokens, or of --context tokens, for which there is memory when they
-come. When prompt and text together are longer, it reads the last half of a
+context_length tokens, or of --context tokens, for which there is memory when
+they come. When prompt and text together are longer, it reads the last half of a
 window again and continues from there, each time the window is full: earlier
 tokens are forgotten.
 

@@ -42,7 +42,7 @@ func TestGenerateFromLayerRuns(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{old: `"float64"`, new: `"int"`, want: `: dtype: got "int", want one of float32, float64`},
 		{old: "abcde", new: "acbde", want: ": vocabulary.characters: got 'b' after 'c', want ascending characters"},
-		{old: `"vocab":5`, new: `"vocab":0`, want: ": model.vocab: got 0, want at least 1"},
+		{old: `"vocab_size":5`, new: `"vocab_size":0`, want: ": model.vocab_size: got 0, want at least 1"},
 		{old: `"float64"`, new: `64`, want: ": dtype: got 64, want a string"},
 	} {
 		require.Contains(t, string(text), c.old)

@@ -170,7 +170,7 @@ func flagValues(set *pflag.FlagSet, of config.Values) (config.Values, error) {
 		}
 		found := len(f.paths) == 0
 		for _, path := range f.paths {
-			if _, ok := c.field(path); ok {
+			if _, ok := c.field(path); ok && (f.name != "dropout" || model != DecoderModel) { // whose blocks have theirs
 				v[path] = config.Value{JSON: given}
 				found = true
 			}

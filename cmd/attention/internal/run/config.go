@@ -82,7 +82,6 @@ func readConfig(dir string) (c Config, err error) {
 // Validate returns an error for the first wrong field.
 func (c Config) Validate() error {
 	if err := cmp.Or(
-		c.validateFormat(),
 		c.ValidateModel(),
 		c.validateSources(),
 		config.In(c, "Tuning", c.Tuning.Validate()),
@@ -100,13 +99,6 @@ func (c Config) Validate() error {
 		return err
 	}
 	return cmp.Or(c.validateSizes(), c.validateParams())
-}
-
-func (c Config) validateFormat() error {
-	if c.Format == Format {
-		return nil
-	}
-	return config.Errorf(c, "Format", "%w", wrongFormat(c.Format))
 }
 
 // ValidateModel returns an error for the first wrong field among those needed to use the model.

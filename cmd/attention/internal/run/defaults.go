@@ -76,13 +76,13 @@ func (c *Config) fill(epochs int, given func(path string) bool) {
 		fillIn(&c.Training.Steps, epochs, given("training.steps"))
 	}
 	if m := c.Model.GPT; m != nil {
-		fillIn(&m.ContextLength, context, given("model.n_positions"))
+		fillIn(&m.ContextLength, context, given("model.context_length"))
 	}
 	if m := c.Model.Decoder; m != nil {
 		fillIn(&m.ContextLength, context, given("model.context_length"))
 	}
 	if m := c.Model.Layer; m != nil {
-		fillIn(&m.ContextLength, context, given("model.context"))
+		fillIn(&m.ContextLength, context, given("model.context_length"))
 		fillVariant(m, given)
 	}
 	solver, usual := &c.Training.Solver, defaults(LayerModel, cosineSchedule).Training.Solver
@@ -161,13 +161,13 @@ func fillVariant(m *chapter.LanguageModelConfig, given func(path string) bool) {
 	if a.Layer == "multi_head_wrapper" && a.NumHeads > 0 {
 		out /= a.NumHeads // of one head
 	}
-	size(&a.EmbedDim, m.EmbedDim, "d_in", "EmbedDim")
-	size(&a.OutDim, out, "d_out", "OutDim")
+	size(&a.EmbedDim, m.EmbedDim, "embed_dim", "EmbedDim")
+	size(&a.OutDim, out, "out_dim", "OutDim")
 	size(&a.ContextLength, m.ContextLength, "context_length", "ContextLength")
 	size(&a.NumHeads, a.NumHeads, "num_heads", "NumHeads")
-	size(&a.QueryDim, m.EmbedDim, "d_query", "QueryDim")
-	size(&a.KeyDim, m.EmbedDim, "d_key", "KeyDim")
-	size(&a.AttnDim, m.EmbedDim, "d_attn", "AttnDim")
+	size(&a.QueryDim, m.EmbedDim, "query_dim", "QueryDim")
+	size(&a.KeyDim, m.EmbedDim, "key_dim", "KeyDim")
+	size(&a.AttnDim, m.EmbedDim, "attn_dim", "AttnDim")
 	a.QKVBias = a.QKVBias && a.Uses("QKVBias")
 }
 

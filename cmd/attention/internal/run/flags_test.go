@@ -67,7 +67,7 @@ func TestFlagsOfOneValue(t *testing.T) {
 			last[path] = f.name
 		}
 	}
-	require.Equal(t, "embedding-dropout", last["model.embd_pdrop"])
-	require.Equal(t, "attention-dropout", last["model.attn_pdrop"])
-	require.Equal(t, "residual-dropout", last["model.resid_pdrop"])
+	require.Equal(t, "embedding-dropout", last["model.embedding_dropout"])
+	require.Equal(t, "attention-dropout", last["model.attention_dropout"])
+	require.Equal(t, "residual-dropout", last["model.residual_dropout"])
 }

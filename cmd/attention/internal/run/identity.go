@@ -129,8 +129,7 @@ func weightPaths() (names map[string]string, paths []string) {
 	for _, f := range trainFlags() {
 		for _, path := range f.paths {
 			names[path] = "--" + f.name
-			if strings.HasPrefix(path, "model.") && !strings.HasSuffix(path, "dropout") &&
-				!strings.HasSuffix(path, "pdrop") {
+			if strings.HasPrefix(path, "model.") && !strings.HasSuffix(path, "dropout") {
 				paths = append(paths, path)
 			}
 		}

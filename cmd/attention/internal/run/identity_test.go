@@ -65,9 +65,9 @@ func TestWeightPaths(t *testing.T) {
 				require.ErrorContains(t, err, names[path]+": got "+of[path]+", want another, that of the weights")
 			default: // dropout, and sizes that follow from those that are compared
 				require.NoError(t, err, path)
-				require.Contains(t, []string{"model.embd_pdrop", "model.attn_pdrop", "model.resid_pdrop",
-					"model.attention.d_in", "model.attention.d_out", "model.attention.context_length",
-					"model.attention.d_query", "model.attention.d_key", "model.attention.d_attn"}, path)
+				require.Contains(t, []string{"model.embedding_dropout", "model.attention_dropout", "model.residual_dropout",
+					"model.attention.embed_dim", "model.attention.out_dim", "model.attention.context_length",
+					"model.attention.query_dim", "model.attention.key_dim", "model.attention.attn_dim"}, path)
 			}
 		}
 	}

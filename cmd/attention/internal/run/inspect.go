@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"attention/cmd/attention/internal/program"
 	"attention/internal/about"
@@ -100,22 +101,18 @@ func (in *Inspection) readConfig() error {
 }
 
 // Format is the number of the form of a run's config.json.
-const Format = 1
+const Format = 2
 
 // checkFormat returns an error for another format than this program's.
 func checkFormat(got any) error {
-	if got == float64(Format) {
+	if fmt.Sprint(got) == strconv.Itoa(Format) {
 		return nil
 	}
-	return fmt.Errorf("format: %w", wrongFormat(got))
-}
-
-func wrongFormat(got any) error {
 	program := "another program"
 	if got == nil {
 		got, program = "none", "a program of commit 900aa4f or before it"
 	}
-	return fmt.Errorf("got %v, want %d: %s wrote the run, and this one does not read it", got, Format, program)
+	return fmt.Errorf("format: got %v, want %d: %s wrote the run, and this one does not read it", got, Format, program)
 }
 
 // readSteps reads the steps that the checkpoints and the model are after. Reading the weights reports files that

@@ -34,7 +34,7 @@ func TestInspect(t *testing.T) {
 		vocabulary)
 	dates := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dates, ConfigFile),
-		[]byte(`{"format": 1, "model": {"type": "dates", "width": 8}}`), 0o644))
+		[]byte(`{"format": 2, "model": {"type": "dates", "embed_dim": 8}}`), 0o644))
 	noModel, steps := copyOf(t, "finished_layer"), copyOf(t, "finished_gpt")
 	require.NoError(t, os.Remove(filepath.Join(noModel, ModelFile)))
 	all := filepath.Join(steps, CheckpointsFolder)
@@ -78,22 +78,22 @@ func TestInspectWrong(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, "x: no such file or directory, want the folder of a model")
 	for _, row := range []struct{ reason, config, want string }{
-		{reason: "of a program without formats", config: `{"model": {"n_embd": 8}}`,
-			want: "format: got none, want 1: a program of commit 900aa4f or before it" + stranger},
-		{reason: "another format", config: `{"format": 2, "model": {"n_embd": "wide"}}`,
-			want: "format: got 2, want 1: another program" + stranger},
+		{reason: "of a program without formats", config: `{"model": {"embed_dim": 8}}`,
+			want: "format: got none, want 2: a program of commit 900aa4f or before it" + stranger},
+		{reason: "another format", config: `{"format": 1, "model": {"n_embd": "wide"}}`,
+			want: "format: got 1, want 2: another program" + stranger},
 		{reason: "another format of dates", config: `{"format": 0, "model": {"type": "dates"}}`,
-			want: "format: got 0, want 1: another program" + stranger},
+			want: "format: got 0, want 2: another program" + stranger},
 		{reason: "no number", config: `{"format": "torch", "model": {"type": "gpt"}}`,
-			want: "format: got torch, want 1: another program" + stranger},
-		{reason: "no model", config: `{"format": 1, "vocabulary": {"tokenizer": "bytes"}, "dtype": "float32"}`,
+			want: "format: got torch, want 2: another program" + stranger},
+		{reason: "no model", config: `{"format": 2, "vocabulary": {"tokenizer": "bytes"}, "dtype": "float32"}`,
 			want: "model: got none, want one of type layer, gpt or decoder"},
-		{reason: "a model of no kind", config: `{"format": 1, "model": {"type": "llama"}}`,
+		{reason: "a model of no kind", config: `{"format": 2, "model": {"type": "llama"}}`,
 			want: `model.type: got "llama", want one of layer, gpt, decoder`},
-		{reason: "another field", config: `{"format": 1, "model": {"type": "gpt", "n_head": "2"}}`,
-			want: `model.n_head: got "2", want a whole number`},
-		{reason: "twice", config: `{"format": 1, "model": {"type": "gpt", "n_embd": 1, "n_embd": 2}}`,
-			want: `model: field "n_embd" comes twice`},
+		{reason: "another field", config: `{"format": 2, "model": {"type": "gpt", "num_heads": "2"}}`,
+			want: `model.num_heads: got "2", want a whole number`},
+		{reason: "twice", config: `{"format": 2, "model": {"type": "gpt", "embed_dim": 1, "embed_dim": 2}}`,
+			want: `model: field "embed_dim" comes twice`},
 		{reason: "no object", config: `[1]`, want: "got [1], want a JSON object"},
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(row.config), 0o644))
@@ -143,13 +143,13 @@ func TestInspectModel(t *testing.T) {
 	path := filepath.Join(dir, ModelFile)
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Contains(t, string(content), "attention model 1")
-	other := strings.Replace(string(content), "attention model 1", "attention model 2", 1)
+	require.Contains(t, string(content), "attention model 2")
+	other := strings.Replace(string(content), "attention model 2", "attention model 3", 1)
 	require.NoError(t, os.WriteFile(path, []byte(other), 0o644))
 	in, err := Inspect(dir)
 	require.NoError(t, err)
 	_, err = in.Open()
-	require.EqualError(t, err, path+`: format: got "attention model 2", want "attention model 1": `+
+	require.EqualError(t, err, path+`: format: got "attention model 3", want "attention model 2": `+
 		"another program wrote the model, and this one does not read it")
 }
 

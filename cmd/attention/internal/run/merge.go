@@ -4,8 +4,8 @@ import "attention/internal/config"
 
 // follows are the sizes in an attention layer, and the fields of the model that they follow from unless they are given.
 var follows = map[string]string{
-	"d_in": "width", "d_out": "width", "d_query": "width", "d_key": "width", "d_attn": "width",
-	"context_length": "context",
+	"embed_dim": "embed_dim", "out_dim": "embed_dim", "query_dim": "embed_dim", "key_dim": "embed_dim",
+	"attn_dim": "embed_dim", "context_length": "context_length",
 }
 
 // replacements are the values of a config that replace others.
@@ -14,9 +14,8 @@ var replacements = []config.Replacement{
 	{Path: "init.name", Equal: true, Old: []string{"init"}},
 	{Path: "vocabulary.tokenizer", Equal: true, Old: []string{"vocabulary"}},
 	{Path: "model.type", Old: []string{"model"}},
-	{Path: "model.width", Equal: true, Old: following},
-	{Path: "model.context", Equal: true, Old: following},
-	{Path: "model.attention_form", Equal: true, Old: []string{"model.linear_attention"}},
+	{Path: "model.embed_dim", Equal: true, Old: following},
+	{Path: "model.context_length", Equal: true, Old: following},
 	{Path: "model.attention.layer", Equal: true, Old: following},
 	{Path: "model.attention.num_heads", Equal: true, Old: following},
 	{Path: "training.schedule.type", Old: []string{"training.schedule"}},

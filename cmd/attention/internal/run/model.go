@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -187,18 +186,8 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 		*c = ModelConfig{Layer: new(chapter.LanguageModelConfig)}
 		return config.Decode(text, &head, c.Layer)
 	case GPTModel:
-		type strict layers.GPTConfig // whose own decoder ignores other keys, which GPT-2's files have
-		var m strict
-		var p Parts
-		var old struct { // of runs whose forms were those of linear attention
-			Form string `json:"linear_attention"`
-		}
-		if err := config.Decode(text, &head, &m, &p, &old); err != nil {
-			return err
-		}
-		p.Form = cmp.Or(p.Form, old.Form)
-		*c = ModelConfig{GPT: (*layers.GPTConfig)(&m), Parts: p}
-		return nil
+		*c = ModelConfig{GPT: new(layers.GPTConfig)}
+		return config.Decode(text, &head, c.GPT, &c.Parts)
 	case DecoderModel:
 		*c = ModelConfig{Decoder: new(layers.DecoderConfig)}
 		return config.Decode(text, &head, c.Decoder)

@@ -2,12 +2,10 @@ package run
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"attention/graph"
 	"attention/graph/mask"
-	"attention/internal/about"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -106,24 +104,6 @@ func TestFormsOfLayers(t *testing.T) {
 	}
 }
 
-// A run keeps its form under the name of before, also in a file's metadata.
-func TestFormOfEarlierRuns(t *testing.T) {
-	args := []string{"--model", "gpt", "--layers", "8"}
-	file := configFile(t, `{"model": {"type": "gpt", "linear_attention": "gla", "full_attention_every": 4}}`)
-	old := settled(t, append(args, "--config", file)...)
-	require.Equal(t, settled(t, append(args, "--attention", "gla", "--full-attention-every", "4")...), old)
-	other := settled(t, append(args, "--config", file, "--attention", "linear")...)
-	require.Equal(t, "linear", other.Model.Parts.Form)
-	metadata := map[string]string{}
-	identity, err := old.Identity()
-	require.NoError(t, err)
-	for key, value := range identity {
-		metadata[about.Prefix+strings.Replace(key, "attention_form", "linear_attention", 1)] = value
-	}
-	require.Equal(t, identity, about.Get(metadata, about.Prefix))
-	require.Contains(t, identity, "model.attention_form")
-}
-
 func TestPartsAreRefused(t *testing.T) {
 	for _, row := range []struct {
 		args []string
@@ -158,6 +138,8 @@ func TestPartsAreRefused(t *testing.T) {
 	require.EqualError(t, err, "--rope: got it with --model layer, want it with --model gpt only")
 	_, err = NewSettings(parsed(t, "--model", "decoder", "--width", "8"))
 	require.EqualError(t, err, "--width: got it with --model decoder, want it with --model gpt only")
+	_, err = NewSettings(parsed(t, "--model", "decoder", "--dropout", "0.1"))
+	require.EqualError(t, err, "--dropout: got it with --model decoder, want it with --model gpt only")
 }
 
 // A config file puts a decoder together; values that it leaves out are a small Llama's.
@@ -172,8 +154,8 @@ func TestDecoderOfAConfigFile(t *testing.T) {
 	require.Equal(t, "decoder, 4 layers, 4 heads, width 64", c.Model.String())
 
 	file := configFile(t, `{"model": {"type": "decoder", "logit_softcap": 3, "pattern": [0, 0, 1], "blocks": [
-		{"attention": {"d_in": 8, "num_heads": 2}, "norm_placement": "sandwich"},
-		{"attention": {"d_in": 8, "num_heads": 4}, "parallel": true}]}}`)
+		{"attention": {"embed_dim": 8, "num_heads": 2}, "norm_placement": "sandwich"},
+		{"attention": {"embed_dim": 8, "num_heads": 4}, "parallel": true}]}}`)
 	c = settled(t, "--config", file, "--layers", "3", "--context", "7", "--vocab", "99")
 	require.Equal(t, layers.DecoderConfig{VocabSize: 99, ContextLength: 7, NumLayers: 3, Pattern: []int{0, 0, 1},
 		LogitSoftcap: 3, Layout: layers.Llama, Blocks: []layers.BlockConfig{
@@ -183,14 +165,14 @@ func TestDecoderOfAConfigFile(t *testing.T) {
 	require.Equal(t, 2+2+4, c.Model.Heads())
 
 	for _, row := range []struct{ model, want string }{
-		{model: `"blocks": [{"attention": {"d_in": 8, "num_heads": 3}}]`,
-			want: "model.blocks[0].attention.num_heads: got 3, want a divisor of d_out=8"},
+		{model: `"blocks": [{"attention": {"embed_dim": 8, "num_heads": 3}}]`,
+			want: "model.blocks[0].attention.num_heads: got 3, want a divisor of out_dim=8"},
 		{model: `"blocks": [{"atention": {}}]`, want: `model.blocks[0]: unknown field "atention"`},
 		{model: `"blocks": []`, want: "model.blocks: got none, want at least one kind"},
 		{model: `"num_layers": 1000000000`, want: "model.num_layers: got 1000000000, want at most 65536"},
 		{model: `"pattern": [0, 1]`, want: "model.pattern[1]: got 1, want 0 to 0, one of blocks"},
-		{model: `"vocab_size": 100000000`, want: "model.vocab_size: got 100000000 for blocks[0].attention.d_in=64"},
-		{model: `"n_embd": 8`, want: `model: unknown field "n_embd"; it has type, vocab_size, context_length`},
+		{model: `"vocab_size": 100000000`, want: "model.vocab_size: got 100000000 for blocks[0].attention.embed_dim=64"},
+		{model: `"embed_dim": 8`, want: `model: unknown field "embed_dim"; it has type, vocab_size, context_length`},
 	} {
 		s, err := NewSettings(parsed(t, "--config", configFile(t, `{"model": {"type": "decoder", `+row.model+`}}`)))
 		if err == nil {

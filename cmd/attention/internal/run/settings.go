@@ -71,6 +71,11 @@ func (s *Settings) Init() *Inspection { return s.init }
 
 // check returns an error for fields in a file that a config does not have, and for values of another type.
 func (s *Settings) check(file config.Tree) error {
+	if got, ok := file["format"]; ok {
+		if err := checkFormat(got); err != nil {
+			return err
+		}
+	}
 	model, schedule := typesOf(s.values)
 	if m, ok := file["model"].(config.Tree); ok && m["type"] == nil {
 		m["type"] = model
@@ -206,7 +211,7 @@ func initOrigin(dir string) string { return "--init: " + dir }
 
 // isDropout reports whether a path names a dropout of a model of blocks.
 func isDropout(path string) bool {
-	return strings.HasSuffix(path, "_pdrop") || strings.HasSuffix(path, "_dropout")
+	return strings.HasSuffix(path, "_dropout")
 }
 
 // IsFolder reports whether initial weights are those of a model's folder, not of a file.

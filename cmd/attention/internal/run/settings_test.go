@@ -45,7 +45,7 @@ func configFile(t testing.TB, text string) string {
 
 // A flag overrides the config file, which overrides the preset.
 func TestSettingsPrecedence(t *testing.T) {
-	file := configFile(t, `{"model": {"type": "gpt", "n_layer": 3, "n_head": 2, "attn_pdrop": 0.25, "bias": true, "n_inner": null},
+	file := configFile(t, `{"model": {"type": "gpt", "num_layers": 3, "num_heads": 2, "attention_dropout": 0.25, "bias": true, "dim_feedforward": null},
 		"training": {"steps": 7, "schedule": {"type": "cosine", "peak": 0.5}}}`)
 	c := settled(t, "--preset", "nano-char", "--config", file, "--heads", "1", "--steps", "9")
 	require.Equal(t, layers.GPTConfig{ContextLength: 64, EmbedDim: 128, NumLayers: 3, NumHeads: 1, Activation: "gelu",
@@ -59,7 +59,7 @@ func TestSettingsPrecedence(t *testing.T) {
 	require.Equal(t, []float64{0.125, 0.125, 0.5}, []float64{m.EmbeddingDropout, m.AttentionDropout, m.ResidualDropout})
 	require.Equal(t, "gelu_new", m.Activation)
 
-	file = configFile(t, `{"model": {"width": 8, "attention": {"layer": "causal", "dropout": 0.5}},
+	file = configFile(t, `{"model": {"embed_dim": 8, "attention": {"layer": "causal", "dropout": 0.5}},
 		"text": {"name": "built-in"}, "dtype": "float64"}`)
 	c = settled(t, "--config", file)
 	require.Equal(t, chapter.LanguageModelConfig{ContextLength: 64, EmbedDim: 8,
@@ -70,7 +70,7 @@ func TestSettingsPrecedence(t *testing.T) {
 
 // A config file may also set values that have no flag.
 func TestSettingsWithoutFlag(t *testing.T) {
-	file := configFile(t, `{"model": {"width": 8, "attention": {"d_out": 16}},
+	file := configFile(t, `{"model": {"embed_dim": 8, "attention": {"out_dim": 16}},
 		"training": {"solver": {"decay": "all"}, "schedule": {"type": "constant"}}}`)
 	c := settled(t, "--config", file, "--lr", "0.25")
 	require.Equal(t, 16, c.Model.Layer.Attention.OutDim)
@@ -94,8 +94,8 @@ func TestSettingsWrongFile(t *testing.T) {
 		{reason: "of the solver", text: `{"training": {"solver": {"lr": 3}}}`,
 			want: `training.solver: unknown field "lr"; it has ` + solver},
 		{reason: "no object", text: `{"training": 3}`, want: "training: got 3, want a JSON object"},
-		{reason: "of the run", text: `{"stepz": 3, "n_layer": 3}`,
-			want: `unknown field "n_layer", "stepz"; it has format, text, vocabulary, model, `},
+		{reason: "of the run", text: `{"stepz": 3, "num_layers": 3}`,
+			want: `unknown field "num_layers", "stepz"; it has format, text, vocabulary, model, `},
 		{reason: "of another schedule", text: `{"training": {"schedule": {"type": "constant", "peak": 1}}}`,
 			want: `training.schedule: unknown field "peak"; it has type, rate`},
 		{reason: "a string", text: `{"training": {"steps": "3"}}`, want: `training.steps: got "3", want a whole number`},
@@ -103,19 +103,19 @@ func TestSettingsWrongFile(t *testing.T) {
 		{reason: "a list", text: `{"training": {"steps": [3]}}`, want: `training.steps: got [3], want a whole number`},
 		{reason: "true", text: `{"training": {"clip_norm": true}}`, want: `training.clip_norm: got true, want a number`},
 		{reason: "a number", text: `{"dtype": 32}`, want: `dtype: got 32, want a string`},
-		{reason: "fields of two models", text: `{"model": {"width": 3, "n_embd": 4}}`,
-			want: `model: unknown field "n_embd"; it has type, vocab, context, width, attention`},
-		{reason: "another format", text: `{"format": 2}`,
-			want: "format: got 2, want 1: another program wrote the run, and this one does not read it"},
+		{reason: "fields of two models", text: `{"model": {"embed_dim": 3, "num_layers": 4}}`,
+			want: `model: unknown field "num_layers"; it has type, vocab_size, context_length, embed_dim, attention`},
+		{reason: "another format", text: `{"format": 1, "model": {"width": 8}}`,
+			want: "format: got 1, want 2: another program wrote the run, and this one does not read it"},
 		{reason: "a type", text: `{"model": {"type": "llama"}}`, want: `model.type: got "llama", want one of layer, gpt, decoder`},
-		{reason: "a size that contradicts another", text: `{"model": {"width": 8, "attention": {"d_in": 9}}}`,
-			want: "model.attention.d_in: got 9, want model.width=8"},
+		{reason: "a size that contradicts another", text: `{"model": {"embed_dim": 8, "attention": {"embed_dim": 9}}}`,
+			want: "model.attention.embed_dim: got 9, want model.embed_dim=8"},
 		{reason: "twice", text: `{"training": {"steps": 3, "steps": 4}}`, want: `training: field "steps" comes twice`},
 		{reason: "two objects", text: `{} {}`,
 			want: "not JSON: invalid character '{' after top-level value, want one JSON object"},
 		{reason: "no config", text: `[]`, want: "got [], want a JSON object"},
 		{reason: "out of range", text: `{"batch": 0}`, want: "batch: got 0, want at least 1"},
-		{reason: "out of range for the width", text: `{"model": {"type": "gpt", "n_embd": 6}}`, want: "model.n_head: "},
+		{reason: "out of range for the width", text: `{"model": {"type": "gpt", "embed_dim": 6}}`, want: "model.num_heads: "},
 	} {
 		file := configFile(t, c.text)
 		s, err := NewSettings(parsed(t, "--config", file))
@@ -134,12 +134,12 @@ func TestSettingsWrongFile(t *testing.T) {
 
 // An error names the flag if a flag gives the wrong value, and the path in the file if a file does.
 func TestSettingsName(t *testing.T) {
-	file := configFile(t, `{"model": {"type": "gpt", "n_embd": 16, "n_head": 5, "embd_pdrop": 1}, "batch": 0}`)
+	file := configFile(t, `{"model": {"type": "gpt", "embed_dim": 16, "num_heads": 5, "embedding_dropout": 1}, "batch": 0}`)
 	for _, c := range []struct{ args, want string }{
-		{args: "", want: "--config: " + file + ": model.embd_pdrop: got 1, want a number from 0 to below 1"},
-		{args: "--embedding-dropout 0", want: "--config: " + file + ": model.n_head: got 5, want a divisor of n_embd=16"},
+		{args: "", want: "--config: " + file + ": model.embedding_dropout: got 1, want a number from 0 to below 1"},
+		{args: "--embedding-dropout 0", want: "--config: " + file + ": model.num_heads: got 5, want a divisor of embed_dim=16"},
 		{args: "--embedding-dropout 0 --width 24",
-			want: "--config: " + file + ": model.n_head: got 5, want a divisor of n_embd=24"},
+			want: "--config: " + file + ": model.num_heads: got 5, want a divisor of embed_dim=24"},
 		{args: "--dropout 0 --heads 3", want: "--heads: got 3, want a divisor of --width=16"},
 		{args: "--dropout 2 --heads 4", want: "--dropout: got 2, want a number from 0 to below 1"},
 		{args: "--dropout 2 --embedding-dropout 3", want: "--embedding-dropout: got 3, want a number from 0 to below 1"},
@@ -160,7 +160,7 @@ func TestSettingsOfInit(t *testing.T) {
 	require.NoError(t, err)
 	dir := writeGPT(t, layers.GPTConfig{VocabSize: 5, ContextLength: 6, EmbedDim: 8, NumLayers: 1, NumHeads: 2,
 		Activation: "relu", ResidualDropout: 0.5, Bias: true}, vocabulary)
-	file := configFile(t, `{"model": {"n_positions": 4}}`)
+	file := configFile(t, `{"model": {"context_length": 4}}`)
 	c := settled(t, "--preset", "tiny", "--init", dir, "--config", file)
 	require.Equal(t, layers.GPTConfig{VocabSize: 5, ContextLength: 4, EmbedDim: 8, NumLayers: 1, NumHeads: 2,
 		Activation: "relu", Eps: 1e-5, Bias: true}, *c.Model.GPT)

@@ -64,7 +64,7 @@ func TestRuns(t *testing.T) {
 	defer now.Close()
 	writeRun(t, old, "runs/dates", at.Add(3*time.Hour), session.Finished, 0.5, 2)
 	require.NoError(t, os.WriteFile("runs/dates/config.json",
-		[]byte(`{"format": 1, "model": {"type": "dates"}, "training": {"steps": 20}}`), 0o644))
+		[]byte(`{"format": 2, "model": {"type": "dates"}, "training": {"steps": 20}}`), 0o644))
 
 	printed, notes, err := list(t)
 	require.NoError(t, err)

@@ -123,7 +123,7 @@ func TestSummarizeUnfinished(t *testing.T) {
 // What a run of attention translate was to do is in its config.json too.
 func TestSummarizeDates(t *testing.T) {
 	dir := folderWith(t, Report{}, map[string]string{
-		run.ConfigFile: `{"format": 1, "model": {"type": "dates"}, "training": {"steps": 12}}`})
+		run.ConfigFile: `{"format": 2, "model": {"type": "dates"}, "training": {"steps": 12}}`})
 	s, err := Summarize(dir)
 	require.NoError(t, err)
 	require.Equal(t, []any{run.DatesModel, run.DatesModel, 12, 12, Finished},

@@ -71,8 +71,8 @@ func TestTrainResumeRefuses(t *testing.T) {
 	spoil(config, replace("batch", "bunch"), "--resume: "+config+`: unknown field "bunch"; it has format, text, `)
 	spoil(config, replace(`"float32"`, `"float16"`), "--resume: "+config+`: dtype: got "float16", want`)
 	spoil(config, replace(`"num_heads": 2`, `"num_heads": 4`), `model.attention.num_heads: got "2", want the loop's "4"`)
-	spoil(config, replace(`"width": 8`, `"width": 9`),
-		"--resume: "+config+": model.attention.num_heads: got 2, want a divisor of model.width=9")
+	spoil(config, replace(`"embed_dim": 8`, `"embed_dim": 9`),
+		"--resume: "+config+": model.attention.num_heads: got 2, want a divisor of model.embed_dim=9")
 	spoil(config, replace(`"name": "adamw"`, `"name": "adam"`), "solver: got adamw(")
 	spoil(text, replace("quick", "quack"), "--text: "+text+": got a text with SHA-256 ")
 	spoil(path(metrics.FileName), replace(`{"step":7,`, `{"step":8,`),

@@ -22,9 +22,9 @@ import (
 // tinyDecoder is a config file of a decoder of two kinds of blocks: E 8, H 2 and 4, T 6, five layers.
 const tinyDecoder = `{"model": {"type": "decoder", "num_layers": 5, "pattern": [0, 0, 1], "embedding_scale": 2.5,
 	"logit_scale": 0.5, "logit_softcap": 9, "tie_word_embeddings": false, "blocks": [
-	{"attention": {"d_in": 8, "num_heads": 2, "rope": {}}, "mlp": {"dim_feedforward": 12, "activation": "swiglu"},
+	{"attention": {"embed_dim": 8, "num_heads": 2, "rope": {}}, "mlp": {"dim_feedforward": 12, "activation": "swiglu"},
 	 "norm": {"kind": "rms"}, "norm_placement": "sandwich", "residual_scale": 0.5},
-	{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2, "head_dim": 4, 
+	{"attention": {"embed_dim": 8, "num_heads": 4, "num_kv_heads": 2, "head_dim": 4, 
 	 "mask": {"type": "sliding_window", "left": 2},
 	 "out_dropout": 0.25}, "mlp": {"activation": "relu"}, "norm": {"kind": "rms"}, "parallel": true}]}}`
 
@@ -191,7 +191,7 @@ func TestTrainInitOfADecoder(t *testing.T) {
 func TestTrainLinearDecoder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "linear.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"model": {"type": "decoder", "num_layers": 2, "blocks": [{
-		"attention": {"d_in": 8, "num_heads": 2}, "linear": {"delta": true, "decay": "head"}, "norm": {"kind": "rms"}}]}}`),
+		"attention": {"embed_dim": 8, "num_heads": 2}, "linear": {"delta": true, "decay": "head"}, "norm": {"kind": "rms"}}]}}`),
 		0o644))
 	flags := strings.Fields("--batch 3 --context 6 --steps 3 --eval-every 2 --sample 9 --config " + file)
 	text, folder := filepath.Join(t.TempDir(), "text"), filepath.Join(t.TempDir(), "run")

@@ -112,9 +112,9 @@ func TestTrainGPTResumes(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{old: `"tokenizer": "bytes"`, new: `"tokenizer": "gpt2"`,
 			want: `vocabulary.tokenizer: got "bytes", want the loop's "gpt2"`},
-		{old: `"n_head": 2`, new: `"n_head": 4`, want: `model.n_head: got "2", want the loop's "4"`},
-		{old: `"n_head": 2`, new: `"n_heads": 2`, want: `: model: unknown field "n_heads"`},
-		{old: `"n_layer": 2`, new: `"n_layer": 0`, want: ": model.n_layer: got 0, want at least 1"},
+		{old: `"num_heads": 2`, new: `"num_heads": 4`, want: `model.num_heads: got "2", want the loop's "4"`},
+		{old: `"num_heads": 2`, new: `"n_heads": 2`, want: `: model: unknown field "n_heads"`},
+		{old: `"num_layers": 2`, new: `"num_layers": 0`, want: ": model.num_layers: got 0, want at least 1"},
 	} {
 		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(before[run.ConfigFile], c.old, c.new, 1)), 0o644))
 		require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer), "--resume", folder), c.want)

@@ -71,7 +71,7 @@ func TestReadModelRefuses(t *testing.T) {
 	require.NoError(t, printTo(t.Context(), io.Discard, append(tinyTranslate("1"), "--out", "run")...))
 	good, err := os.ReadFile("run/config.json")
 	require.NoError(t, err)
-	changed := strings.Replace(string(good), `"heads": 2`, `"heads": 3`, 1) // the parameters have the same shapes
+	changed := strings.Replace(string(good), `"num_heads": 2`, `"num_heads": 3`, 1) // the parameters have the same shapes
 	require.NoError(t, os.WriteFile("run/config.json", []byte(changed), 0o644))
 	requireError := func(want string) {
 		t.Helper()

@@ -19,7 +19,7 @@ func writeCross(m *translations.Model, w io.Writer, name string, f *session.Fold
 	if err != nil {
 		return err
 	}
-	n := m.Settings.Model.Blocks
+	n := m.Settings.Model.NumLayers
 	picture := crossPicture(
 		fmt.Sprintf("cross-attention, layer %d, step %d, run %s", n-1, m.Steps, name), p, weights)
 	if out == "" {

@@ -112,15 +112,15 @@ func TestTranslateRefusesToResume(t *testing.T) {
 	good, err := os.ReadFile("run/config.json")
 	require.NoError(t, err)
 	for _, row := range []struct{ reason, old, new, want string }{
-		{reason: "of another command", old: string(good), new: `{"format": 1, "vocabulary": {"tokenizer": "bytes"},
-			"model": {"type": "gpt", "vocab_size": 256, "n_positions": 4, "n_embd": 4, "n_layer": 1, "n_head": 1,
-			"activation_function": "gelu", "layer_norm_epsilon": 1e-5}, "dtype": "float32"}`,
+		{reason: "of another command", old: string(good), new: `{"format": 2, "vocabulary": {"tokenizer": "bytes"},
+			"model": {"type": "gpt", "vocab_size": 256, "context_length": 4, "embed_dim": 4, "num_layers": 1, "num_heads": 1,
+			"activation": "gelu", "eps": 1e-5}, "dtype": "float32"}`,
 			want: "run: got a run of attention train, want one of attention translate; resume it with: " +
 				"attention train --resume run"},
 		{reason: "of another program", old: `"-0123456789"`, new: `"0123456789"`, want: "run/config.json: model: " +
 			`got other characters than this program's, want " ',./0123456789abcdefghijklmnopqrstuvwxyz" and "-0123456789"`},
-		{reason: "a wrong number", old: `"heads": 2`, new: `"heads": 4`,
-			want: "run/config.json: model.heads: got 4, want a divisor of width=6"},
+		{reason: "a wrong number", old: `"num_heads": 2`, new: `"num_heads": 4`,
+			want: "run/config.json: model.num_heads: got 4, want a divisor of embed_dim=6"},
 		{reason: "no number", old: `"batch": 100`, new: `"batch": "4"`,
 			want: `run/config.json: batch: got "4", want a whole number`},
 		{reason: "cut", old: string(good), new: `{"model"`, want: "run/config.json: not JSON: " +

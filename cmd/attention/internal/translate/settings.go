@@ -18,8 +18,8 @@ const (
 var checkpoints = checkpoint.Config{Every: evalSteps, Keep: 2}
 
 // flagOf has the flags of the settings' fields by their paths in config.json.
-var flagOf = map[string]string{"training.steps": "--steps", "batch": "--batch", "model.width": "--width",
-	"model.heads": "--heads", "model.blocks": "--blocks"}
+var flagOf = map[string]string{"training.steps": "--steps", "batch": "--batch", "model.embed_dim": "--width",
+	"model.num_heads": "--heads", "model.num_layers": "--blocks"}
 
 // trainConfig returns the config of the steps of a run.
 func trainConfig(s translations.Settings, about map[string]string) loop.Config {

@@ -73,9 +73,9 @@ func New() *cobra.Command {
 	f.SortFlags = false
 	f.IntVar(&o.settings.Training.Steps, "steps", 800, "training steps")
 	f.IntVar(&o.settings.Batch, "batch", 64, "dates of a step")
-	f.IntVar(&o.settings.Model.Width, "width", 64, "width of the embeddings and blocks, all heads together")
-	f.IntVar(&o.settings.Model.Heads, "heads", 4, "heads of every attention, a divisor of the width")
-	f.IntVar(&o.settings.Model.Blocks, "blocks", 1, "blocks of the encoder, and of the decoder")
+	f.IntVar(&o.settings.Model.EmbedDim, "width", 64, "width of the embeddings and blocks, all heads together")
+	f.IntVar(&o.settings.Model.NumHeads, "heads", 4, "heads of every attention, a divisor of the width")
+	f.IntVar(&o.settings.Model.NumLayers, "blocks", 1, "blocks of the encoder, and of the decoder")
 	f.Int64Var(&o.settings.Training.Seed, "seed", 1,
 		"seed of the initial weights, of the dates held out and of the batches")
 	f.StringVar(&o.out, "out", "", "`path` of a .png for the cross-attention weights, or of the run folder "+

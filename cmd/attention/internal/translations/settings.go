@@ -47,9 +47,9 @@ func (s Settings) Validate() error {
 	if err != nil {
 		return err
 	}
-	if n := float64(s.Batch) * float64(dates.WrittenLength) * 4 * float64(s.Model.Width); n > dates.MaxElements {
+	if n := float64(s.Batch) * float64(dates.WrittenLength) * 4 * float64(s.Model.EmbedDim); n > dates.MaxElements {
 		return config.Errorf(s, "Batch", "got %d, which with %s=%d makes %.3g elements of an MLP, want at most %d",
-			s.Batch, config.Field("Model.Width"), s.Model.Width, n, dates.MaxElements)
+			s.Batch, config.Field("Model.EmbedDim"), s.Model.EmbedDim, n, dates.MaxElements)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func TestSettingsAreRead(t *testing.T) {
 // settingsOf returns the settings of one step.
 func settingsOf(batch, width, heads, blocks int, seed int64) Settings {
 	s := NewSettings()
-	s.Model.Width, s.Model.Heads, s.Model.Blocks = width, heads, blocks
+	s.Model.EmbedDim, s.Model.NumHeads, s.Model.NumLayers = width, heads, blocks
 	s.Batch, s.Training = batch, TrainingSettings{Steps: 1, Seed: seed}
 	return s
 }

@@ -13,8 +13,8 @@ import (
 func linearRun(t testing.TB) string {
 	dir, _, _ := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 9, "num_layers": 2,
 		"pattern": [0, 1], "blocks": [
-		{"attention": {"d_in": 8, "num_heads": 2}, "linear": {"delta": true, "decay": "head", "qk_norm": true}},
-		{"attention": {"d_in": 8, "num_heads": 2}}]}`)
+		{"attention": {"embed_dim": 8, "num_heads": 2}, "linear": {"delta": true, "decay": "head", "qk_norm": true}},
+		{"attention": {"embed_dim": 8, "num_heads": 2}}]}`)
 	return dir
 }
 

@@ -24,7 +24,7 @@ import (
 // datesRun writes the folder of a run of attention translate.
 func datesRun(t testing.TB, seed int64) string {
 	s := translations.NewSettings()
-	s.Model.Width, s.Model.Heads, s.Model.Blocks = 8, 2, 1
+	s.Model.EmbedDim, s.Model.NumHeads, s.Model.NumLayers = 8, 2, 1
 	s.Batch, s.Training = 3, translations.TrainingSettings{Steps: 1, Seed: seed}
 	m, err := translations.New(s)
 	require.NoError(t, err)

@@ -20,9 +20,9 @@ import (
 func TestLooksAtLinearAttention(t *testing.T) {
 	dir, p, m := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 9, "num_layers": 3,
 		"pattern": [0, 1, 0], "blocks": [
-		{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2},
+		{"attention": {"embed_dim": 8, "num_heads": 4, "num_kv_heads": 2},
 		 "linear": {"delta": true, "decay": "head", "qk_norm": true, "norm": true}},
-		{"attention": {"d_in": 8, "num_heads": 2}}]}`)
+		{"attention": {"embed_dim": 8, "num_heads": 2}}]}`)
 	b := layers.NewBuild(p, layers.Eval)
 	in := b.InputOf(tensor.Int, "ids", 9)
 	b.Of(m.Forward(b, in))

@@ -97,8 +97,8 @@ func TestLooksAtADecoder(t *testing.T) {
 func TestLooksAtSparseAndDifferentialAttention(t *testing.T) {
 	dir, p, m := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 9, "num_layers": 2,
 		"pattern": [0, 1], "blocks": [
-		{"attention": {"d_in": 8, "num_heads": 4, "num_kv_heads": 2, "sparse": {"block_size": 2, "blocks": 2}}},
-		{"attention": {"d_in": 8, "num_heads": 2, "rope": {}, "differential": {}}}]}`)
+		{"attention": {"embed_dim": 8, "num_heads": 4, "num_kv_heads": 2, "sparse": {"block_size": 2, "blocks": 2}}},
+		{"attention": {"embed_dim": 8, "num_heads": 2, "rope": {}, "differential": {}}}]}`)
 	b := layers.NewBuild(p, layers.Eval)
 	in := b.InputOf(tensor.Int, "ids", 9)
 	b.Of(m.Forward(b, in))

@@ -19,7 +19,7 @@ import (
 // datesRun writes the folder of a run of attention translate.
 func datesRun(t testing.TB) (dir string, m *translations.Model) {
 	s := translations.NewSettings()
-	s.Model.Width, s.Model.Heads, s.Model.Blocks = 6, 2, 2
+	s.Model.EmbedDim, s.Model.NumHeads, s.Model.NumLayers = 6, 2, 2
 	s.Batch, s.Training = 3, translations.TrainingSettings{Steps: 1, Seed: 3}
 	m, err := translations.New(s)
 	require.NoError(t, err)
