@@ -51,8 +51,13 @@ func newPredictor(b *layers.Build, out G.Nodes) (*Predictor, error) {
 	if err := b.Err(); err != nil {
 		return nil, err
 	}
-	if err := checkOutputs(b, out); err != nil {
-		return nil, err
+	if len(out) == 0 {
+		return nil, errors.New("outputs: got none, want a node")
+	}
+	for i, n := range out {
+		if err := checkNode(n, b); err != nil {
+			return nil, fmt.Errorf("output %d: %w", i, err)
+		}
 	}
 	reached := b.Graph().ExactSubgraphRoots(out...).AllNodes()
 	if key := b.DropoutKey(); key != nil && slices.Contains(reached, key) {
@@ -72,48 +77,24 @@ func newPredictor(b *layers.Build, out G.Nodes) (*Predictor, error) {
 // Run returns the nodes' values in order, each with memory of its own. v holds a value for
 // every input that they depend on.
 func (p *Predictor) Run(ctx context.Context, v Values) ([]*tensor.Dense, error) {
-	values, err := p.run(ctx, v)
-	if err != nil {
-		return nil, fmt.Errorf("train: predict: %w", err)
-	}
-	return values, nil
-}
-
-func (p *Predictor) run(ctx context.Context, v Values) ([]*tensor.Dense, error) {
 	read := Values{}
 	for name := range p.program.inputs {
 		read[name] = v[name]
 	}
 	if err := p.program.bind(read); err != nil {
-		return nil, fmt.Errorf("values: %w", err)
+		return nil, fmt.Errorf("train: predict: values: %w", err)
 	}
 	if err := p.program.machine.Run(ctx); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("train: predict: %w", err)
 	}
 	values := make([]*tensor.Dense, len(p.out))
 	for i, n := range p.out {
 		var err error
 		if values[i], err = dense.Copy(n.Value()); err != nil {
-			return nil, fmt.Errorf("output %d: %w", i, err)
+			return nil, fmt.Errorf("train: predict: output %d: %w", i, err)
 		}
 	}
 	return values, nil
-}
-
-// checkOutputs refuses what is no node of the build's graph.
-func checkOutputs(b *layers.Build, out G.Nodes) error {
-	if len(out) == 0 {
-		return errors.New("outputs: got none, want a node")
-	}
-	for i, n := range out {
-		if n == nil {
-			return fmt.Errorf("output %d: got nil, want a node", i)
-		}
-		if n.Graph() == nil || n.Graph() != b.Graph() {
-			return fmt.Errorf("output %d: got a node of another graph, want one of the build's", i)
-		}
-	}
-	return nil
 }
 
 // Evaluator computes the mean of a loss over the batches of a source, and trains nothing.

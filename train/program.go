@@ -61,14 +61,23 @@ func (pr *program) compile() (err error) {
 }
 
 // checkLoss refuses a node that is no loss of the build.
-func checkLoss(cost *G.Node, b *layers.Build) error {
-	switch {
-	case cost == nil:
-		return fmt.Errorf("got nil, want a node")
-	case cost.Graph() != b.Graph():
-		return fmt.Errorf("got a node of another graph, want one of the build's")
-	case !cost.IsScalar() || !dense.IsFloat(cost.Dtype()):
-		return fmt.Errorf("got %v %v, want a float32 or float64 scalar", cost.Dtype(), cost.Shape())
+func checkLoss(loss *G.Node, b *layers.Build) error {
+	if err := checkNode(loss, b); err != nil {
+		return err
+	}
+	if !loss.IsScalar() || !dense.IsFloat(loss.Dtype()) {
+		return fmt.Errorf("got %v %v, want a float32 or float64 scalar", loss.Dtype(), loss.Shape())
+	}
+	return nil
+}
+
+// checkNode refuses what is no node of the build's graph.
+func checkNode(n *G.Node, b *layers.Build) error {
+	if n == nil {
+		return errors.New("got nil, want a node")
+	}
+	if n.Graph() != b.Graph() {
+		return errors.New("got a node of another graph, want one of the build's")
 	}
 	return nil
 }

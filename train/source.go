@@ -1,9 +1,21 @@
 package train
 
 import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+
+	"attention/internal/config"
+	"attention/internal/dense"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // Loss builds a model and its loss in a graph: it declares its inputs with
@@ -35,4 +47,149 @@ type Resumable interface {
 	// SetState continues from the position that State returned. An error leaves
 	// the source where it was.
 	SetState(state []byte) error
+}
+
+// BatchConfig sets which rows Batches puts into a batch (torch.utils.data.DataLoader).
+type BatchConfig struct {
+	BatchSize int    `json:"batch_size"`          // B, rows of a batch; at least 1
+	Shuffle   bool   `json:"shuffle,omitempty"`   // in each epoch, in an order of its own
+	Seed      uint64 `json:"seed,omitempty"`      // of the orders
+	DropLast  bool   `json:"drop_last,omitempty"` // leaves out the rows of an epoch that are no whole batch
+	Epochs    int    `json:"epochs,omitempty"`    // after which io.EOF comes; 0 means that it never does
+}
+
+// Validate returns an error that names the first wrong field.
+func (c BatchConfig) Validate() error {
+	if err := config.AtLeast(c, 1, "BatchSize"); err != nil {
+		return err
+	}
+	return config.AtLeast(c, 0, "Epochs")
+}
+
+// Batches is a Resumable source of the rows of tensors, as of all examples of a data set. An
+// epoch has each row once; a batch never has rows of two epochs.
+type Batches struct {
+	config BatchConfig
+	values Values
+	batch  Batch
+	rows   int
+	epoch  uint64
+	next   int   // first row of the next batch, in the epoch's order
+	order  []int // of the epoch's rows; nil if it is to be drawn
+}
+
+// NewBatches returns a source over values, which it keeps: tensors by the names of a loss's
+// inputs, all with the same number of rows, their first axis. Since a graph has one batch
+// size, it has to divide the number of rows, unless DropLast is set. Batch.Tokens counts
+// rows. Equal values and configs give equal batches.
+func NewBatches(values Values, c BatchConfig) (*Batches, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("train: batches: %w", err)
+	}
+	rows, err := countRows(values)
+	if err != nil {
+		return nil, fmt.Errorf("train: batches: %w", err)
+	}
+	if err := c.check(rows); err != nil {
+		return nil, fmt.Errorf("train: batches: %w", err)
+	}
+	s := &Batches{config: c, values: maps.Clone(values), rows: rows}
+	s.batch = Batch{Inputs: Values{}, Tokens: c.BatchSize}
+	for name, v := range values {
+		shape := append(tensor.Shape{c.BatchSize}, v.Shape()[1:]...)
+		s.batch.Inputs[name] = tensor.New(tensor.Of(v.Dtype()), tensor.WithShape(shape...))
+	}
+	return s, nil
+}
+
+// countRows returns the rows that all tensors have.
+func countRows(values Values) (rows int, err error) {
+	if len(values) == 0 {
+		return 0, errors.New("values: got none, want a tensor")
+	}
+	names := slices.Sorted(maps.Keys(values))
+	for i, name := range names {
+		switch v := values[name]; {
+		case !dense.IsTensor(v):
+			return 0, fmt.Errorf("%.100q: got nil or the zero value, want a tensor", name)
+		case !dense.IsRowMajor(v):
+			return 0, fmt.Errorf("%.100q: got a view or a column-major tensor, want contiguous row-major data", name)
+		case v.Dims() == 0 || v.Shape().TotalSize() == 0:
+			return 0, fmt.Errorf("%.100q: shape %v, want one row or more", name, v.Shape())
+		case i == 0:
+			rows = v.Shape()[0]
+		case v.Shape()[0] != rows:
+			return 0, fmt.Errorf("%.100q: got %d rows, want %d as of %.100q", name, v.Shape()[0], rows, names[0])
+		}
+	}
+	return rows, nil
+}
+
+// check refuses a batch size that does not go into the rows.
+func (c BatchConfig) check(rows int) error {
+	switch {
+	case c.BatchSize > rows:
+		return config.Errorf(c, "BatchSize", "got %d for %d rows, want at most as many", c.BatchSize, rows)
+	case rows%c.BatchSize != 0 && !c.DropLast:
+		return config.Errorf(c, "BatchSize", "got %d for %d rows, want a divisor, or %s=true", c.BatchSize, rows,
+			config.Field("DropLast"))
+	}
+	return nil
+}
+
+// Next returns the next rows. After every BatchConfig.Epochs it returns io.EOF, and the call
+// after that begins the next epoch. The tensors are the same each time with new contents: copy what
+// must outlive the next call.
+func (s *Batches) Next() (Batch, error) {
+	if s.next+s.config.BatchSize > s.rows {
+		s.epoch, s.next, s.order = s.epoch+1, 0, nil
+		if n := uint64(s.config.Epochs); n > 0 && s.epoch%n == 0 {
+			return Batch{}, io.EOF
+		}
+	}
+	if s.order == nil {
+		s.draw()
+	}
+	for name, v := range s.values {
+		from, to := reflect.ValueOf(dense.Slice(v)), reflect.ValueOf(dense.Slice(s.batch.Inputs[name]))
+		width := from.Len() / s.rows
+		for i, row := range s.order[s.next:][:s.config.BatchSize] {
+			reflect.Copy(to.Slice(i*width, (i+1)*width), from.Slice(row*width, (row+1)*width))
+		}
+	}
+	s.next += s.config.BatchSize
+	return s.batch, nil
+}
+
+// draw sets the order of the epoch's rows, which depends on the seed and the epoch only.
+func (s *Batches) draw() {
+	s.order = make([]int, s.rows)
+	for i := range s.order {
+		s.order[i] = i
+	}
+	if s.config.Shuffle {
+		random := rand.New(rand.NewPCG(s.config.Seed, s.epoch))
+		random.Shuffle(s.rows, func(i, j int) { s.order[i], s.order[j] = s.order[j], s.order[i] })
+	}
+}
+
+// State returns the source's epoch and its position in it.
+func (s *Batches) State() []byte {
+	state := binary.BigEndian.AppendUint64(nil, s.epoch)
+	return binary.BigEndian.AppendUint64(state, uint64(s.next))
+}
+
+// SetState continues from the position that State returned, over equal values and with an
+// equal config.
+func (s *Batches) SetState(state []byte) error {
+	if len(state) != 16 {
+		return fmt.Errorf("train: batches: state: got %d bytes, want 16", len(state))
+	}
+	epoch, next := binary.BigEndian.Uint64(state), binary.BigEndian.Uint64(state[8:])
+	if next > uint64(s.rows) || next%uint64(s.config.BatchSize) != 0 {
+		return fmt.Errorf("train: batches: state: got row %d, want a multiple of %d up to %d: was it other data?", next,
+			s.config.BatchSize, s.rows)
+	}
+	s.epoch, s.next, s.order = epoch, int(next), nil
+	return nil
 }

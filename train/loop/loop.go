@@ -1,3 +1,6 @@
+// Package loop takes the steps of a training run. A Loop builds the graphs of a loss, trains by a train.Step and
+// evaluates, keeps the weights of the best evaluation, and calls a Saver and an Observer: package train/checkpoint has
+// the one, and package train/record the other.
 package loop
 
 import (
@@ -53,7 +56,7 @@ type Config struct {
 
 // Validate returns an error that names the first wrong field.
 func (c Config) Validate() error {
-	return cmp.Or(config.AtLeast(c, 1, "Steps"), config.AtLeast(c, 0, "Accumulate", "EvalEvery"),
+	return cmp.Or(config.AtLeast(c, 1, "Steps"), config.AtLeast(c, 0, "EvalEvery"),
 		c.StepConfig.Validate(), c.validateBest())
 }
 
