@@ -28,9 +28,7 @@ func dropping(t *testing.T, p *layers.Params, weights, context float64) map[stri
 		{name: "mha", config: chapter.MultiHead(3, 4, 2)},
 	} {
 		c.config.Dropout, c.config.ContextDropout = weights, context
-		l, err := newSelf(p.Scope(c.name), c.config)
-		require.NoError(t, err)
-		all[c.name] = l
+		all[c.name] = must(newSelf(p.Scope(c.name), c.config))
 	}
 	identity := golden.Dense(tensor.Float64, []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, 4, 4)
 	require.NoError(t, p.Set("mha.out_proj.weight", identity))
@@ -44,9 +42,7 @@ func train(t *testing.T, p *layers.Params, l chapter.Layer, x *tensor.Dense, key
 	t.Helper()
 	run := func(withWeights bool) [][]float64 {
 		b := layers.NewBuild(p, layers.Train)
-		forward, err := self(l, nil)
-		require.NoError(t, err)
-		o, w, err := forward(b, withWeights, input(t, b, "x", x))
+		o, w, err := must(self(l, nil))(b, withWeights, input(t, b, "x", x))
 		require.NoError(t, err)
 		require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(key)))
 		if withWeights {
@@ -185,8 +181,7 @@ func TestEvalGraphsHaveNoDropout(t *testing.T) {
 			require.Equal(t, c.drops, found > 0, "%s: %d dropouts in a %v graph with p=%v", name, found, c.mode, c.p)
 			require.Equal(t, c.drops, b.DropoutKey() != nil)
 			b = layers.NewBuild(q, c.mode)
-			_, err = l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 3)))
-			require.NoError(t, err)
+			must(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 3))))
 			require.Equal(t, c.drops, b.DropoutKey() != nil, "%s, fused", name)
 		}
 	}
@@ -236,8 +231,7 @@ func TestDropoutsOfAttention(t *testing.T) {
 			require.Equal(t, c.weights > 0, slices.Contains(composed[1], 0))
 			require.Equal(t, c.out > 0, slices.Contains(composed[0], 0))
 			b = layers.NewBuild(p, mode)
-			out, err = l.Attend(b, selfCall(t, x)(b))
-			require.NoError(t, err)
+			out = must(l.Attend(b, selfCall(t, x)(b)))
 			require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(42)))
 			require.InDeltaSlice(t, composed[0], values(t, out)[0], 1e-14)
 		}

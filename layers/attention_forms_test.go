@@ -188,8 +188,7 @@ func (a randomAttention) build(t require.TestingT, p *layers.Params, l *layers.A
 // layer has parameters of which none is 0.
 func (a randomAttention) layer(t require.TestingT, dt tensor.Dtype) (*layers.Params, *layers.Attention) {
 	p := layers.NewParams(dt, 1)
-	l, err := layers.NewAttention(p.Scope(""), a.config)
-	require.NoError(t, err)
+	l := must(layers.NewAttention(p.Scope(""), a.config))
 	for name, v := range p.All() {
 		require.NoError(t, p.Set(name, golden.Numbers(dt, v.Shape()...)))
 	}
@@ -206,9 +205,7 @@ func TestBothFormsOfAnyAttentionAgree(t *testing.T) {
 			out, wrt := a.build(rt, p, l, withWeights)
 			g := G.NewTensor(out.Graph(), tensor.Float64, out.Dims(), G.WithShape(out.Shape()...), G.WithName("dout"),
 				G.WithValue(golden.Numbers(tensor.Float64, out.Shape()...)))
-			grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{g}, wrt)
-			require.NoError(rt, err)
-			return values(t, append(G.Nodes{out}, grads...)...)
+			return values(t, append(G.Nodes{out}, must(G.Backpropagate(G.Nodes{out}, G.Nodes{g}, wrt))...)...)
 		}
 		fused, composed := both(false), both(true)
 		require.Len(rt, fused, len(composed))
@@ -226,8 +223,7 @@ func TestGradientsOfAnyAttention(t *testing.T) {
 		p, l := a.layer(t, tensor.Float64)
 		for _, withWeights := range []bool{false, true} {
 			out, wrt := a.build(t, p, l, withWeights)
-			report, err := gradcheck.Check(out, wrt, gradcheck.Config{Mode: gradcheck.OneDirection})
-			require.NoError(t, err)
+			report := must(gradcheck.Check(out, wrt, gradcheck.Config{Mode: gradcheck.OneDirection}))
 			require.True(t, report.OK(), "%+v: %v", a, report)
 		}
 	}

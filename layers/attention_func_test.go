@@ -35,11 +35,8 @@ func TestAttentionWithAFunc(t *testing.T) {
 	for _, layout := range []layers.Layout{layers.Book, layers.Torch, layers.GPT2, layers.Llama} {
 		open := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Layout: layout}
 		p, l := newAttention(t, tensor.Float64, open)
-		masked, err := layers.NewAttention(p.Scope("masked"), but(open, func(c *layers.AttentionConfig) { c.Mask = f }))
-		require.NoError(t, err)
-		state, err := l.State(layout)
-		require.NoError(t, err)
-		require.NoError(t, masked.SetState(layout, state))
+		masked := must(layers.NewAttention(p.Scope("masked"), but(open, func(c *layers.AttentionConfig) { c.Mask = f })))
+		require.NoError(t, masked.SetState(layout, must(l.State(layout))))
 		keep := func(b *layers.Build) layers.AttentionInput {
 			return layers.AttentionInput{Query: input(t, b, "x", x), Mask: keptBy(t, b, 3)}
 		}
@@ -72,8 +69,7 @@ func TestPerHeadKeepsTheNumbersOfHeadsInAFunc(t *testing.T) {
 	}
 	b := layers.NewBuild(p, layers.Eval)
 	b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 7, 6))))
-	o, err := b.Calls("*")[0].Operands()
-	require.NoError(t, err)
+	o := must(b.Calls("*")[0].Operands())
 	out, _, err := graph.Attention(o.Query, o.Key, o.Value, o.Config)
 	require.NoError(t, err)
 	got := values(t, out, b.Of(l.Forward(b, b.Calls("*")[0].Input.Query)))
@@ -125,9 +121,7 @@ func TestOwnKeyAfterEarlierKeys(t *testing.T) {
 			call := crossCall(t, golden.Numbers(tensor.Float64, 4, 5), golden.Numbers(tensor.Float64, c.S, 5))(b)
 			_, weights, err := attendObserved(b, l, call)
 			require.NoError(t, err)
-			stats, err := b.Calls("*")[0].Stats()
-			require.NoError(t, err)
-			got := values(t, G.Nodes{weights, stats.Own}...)
+			got := values(t, G.Nodes{weights, must(b.Calls("*")[0].Stats()).Own}...)
 			for i, own := range got[1] {
 				require.InDelta(t, got[0][i*c.S+i%4+c.own], own, 1e-14, "row %d", i)
 			}

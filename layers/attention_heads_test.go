@@ -65,10 +65,8 @@ func TestMultiHeadAttentionEqualsItsHeads(t *testing.T) {
 		p := layers.NewParams(tensor.Float64, 1)
 		apart, together := chapter.MultiHeadWrapper(in, c.width, c.heads), chapter.MultiHead(in, c.heads*c.width, c.heads)
 		apart.QKVBias, together.QKVBias = c.bias, c.bias
-		wrapper, err := newSelf(p.Scope("wrapper"), apart)
-		require.NoError(t, err)
-		mha, err := newSelf(p.Scope("mha"), together)
-		require.NoError(t, err)
+		wrapper := must(newSelf(p.Scope("wrapper"), apart))
+		mha := must(newSelf(p.Scope("mha"), together))
 		stack(t, p, c.heads, in, c.width, c.bias)
 		for _, shape := range [][]int{{7, in}, {2, 7, in}, {1, in}} {
 			x := golden.Numbers(tensor.Float64, shape...)
@@ -77,8 +75,7 @@ func TestMultiHeadAttentionEqualsItsHeads(t *testing.T) {
 			require.InDeltaSlice(t, want, got, 1e-14, "%v of %v", c, shape)
 			require.InDeltaSlice(t, wantWeights, weights, 1e-14, "%v of %v", c, shape)
 			b := layers.NewBuild(p, layers.Eval)
-			out, err := mha.Forward(b, input(t, b, "x", x))
-			require.NoError(t, err)
+			out := must(mha.Forward(b, input(t, b, "x", x)))
 			require.InDeltaSlice(t, want, values(t, out)[0], 1e-14, "%v of %v, fused", c, shape)
 		}
 	}
@@ -87,10 +84,8 @@ func TestMultiHeadAttentionEqualsItsHeads(t *testing.T) {
 // A wrapper of one head is that head.
 func TestAWrapperOfOneHead(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	wrapper, err := newSelf(p.Scope(""), chapter.MultiHeadWrapper(3, 1, 1))
-	require.NoError(t, err)
-	head, err := newSelf(p.Scope("head"), chapter.Causal(3, 1))
-	require.NoError(t, err)
+	wrapper := must(newSelf(p.Scope(""), chapter.MultiHeadWrapper(3, 1, 1)))
+	head := must(newSelf(p.Scope("head"), chapter.Causal(3, 1)))
 	for _, m := range []string{"W_query", "W_key", "W_value"} {
 		w, ok := p.Get("heads.0." + m + ".weight")
 		require.True(t, ok)
@@ -109,11 +104,9 @@ func TestForwardIsFused(t *testing.T) {
 		"self": chapter.SelfV2(3, 4), "causal": chapter.Causal(3, 4), "mha": chapter.MultiHead(3, 4, 2),
 	} {
 		p := layers.NewParams(tensor.Float64, 1)
-		layer, err := newSelf(p.Scope(name), c)
-		require.NoError(t, err)
+		layer := must(newSelf(p.Scope(name), c))
 		b := layers.NewBuild(p, layers.Eval)
-		_, err = layer.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3)))
-		require.NoError(t, err)
+		must(layer.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3))))
 		has := func(op string) bool {
 			return slices.ContainsFunc(b.Graph().AllNodes(), func(n *G.Node) bool {
 				return n.Op() != nil && strings.HasPrefix(n.Op().String(), op)
@@ -130,8 +123,7 @@ func TestGroupedHeadsAreSharedHeads(t *testing.T) {
 	for _, kv := range []int{1, 2, 3} {
 		p, grouped := newAttention(t, tensor.Float64,
 			layers.AttentionConfig{EmbedDim: 5, NumHeads: 6, NumKVHeads: kv, HeadDim: 4, ValueDim: 3, QKVBias: true})
-		state, err := grouped.State(layers.Llama)
-		require.NoError(t, err)
+		state := must(grouped.State(layers.Llama))
 		for name, width := range map[string]int{"k_proj": 4, "v_proj": 3} {
 			for _, of := range []string{".weight", ".bias"} {
 				state[name+of] = repeatBlocks(state[name+of], width, 6/kv)

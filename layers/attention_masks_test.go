@@ -64,8 +64,7 @@ func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention,
 	gradient := func(forward func(b *layers.Build, in layers.AttentionInput) (*G.Node, error)) []float64 {
 		b := layers.NewBuild(p, layers.Eval)
 		in := call(b)
-		out, err := forward(b, in)
-		require.NoError(t, err)
+		out := must(forward(b, in))
 		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", golden.Numbers(tensor.Float64, out.Shape()...))},
 			G.Nodes{in.Query})
 		require.NoError(t, err)
@@ -81,11 +80,8 @@ func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention,
 func TestMasksOfTheConfigAndTheCallAreJoined(t *testing.T) {
 	p, l := newAttention(t, tensor.Float64, but(plainAttention,
 		func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }))
-	open, err := layers.NewAttention(p.Scope("open"), plainAttention)
-	require.NoError(t, err)
-	state, err := l.State(layers.Book)
-	require.NoError(t, err)
-	require.NoError(t, open.SetState(layers.Book, state))
+	open := must(layers.NewAttention(p.Scope("open"), plainAttention))
+	require.NoError(t, open.SetState(layers.Book, must(l.State(layers.Book))))
 	with := func(m mask.Mask) func(b *layers.Build) layers.AttentionInput {
 		return func(b *layers.Build) layers.AttentionInput {
 			in := selfCall(t, golden.Numbers(tensor.Float64, 2, 7, 5))(b)

@@ -18,12 +18,9 @@ func TestPositionsOfRoPE(t *testing.T) {
 	p, lowerRight := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
 		c.RoPE, c.Align = &graph.RoPEConfig{}, mask.LowerRight
 	}))
-	square, err := layers.NewAttention(p.Scope("square"),
-		but(plainAttention, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }))
-	require.NoError(t, err)
-	state, err := lowerRight.State(layers.Book)
-	require.NoError(t, err)
-	require.NoError(t, square.SetState(layers.Book, state))
+	square := must(layers.NewAttention(p.Scope("square"),
+		but(plainAttention, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} })))
+	require.NoError(t, square.SetState(layers.Book, must(lowerRight.State(layers.Book))))
 	x, key := golden.Numbers(tensor.Float64, 2, 3, 5), golden.Numbers(tensor.Float64, 2, 7, 5)
 	at := func(call func(*layers.Build) layers.AttentionInput, positions, keyPositions any,
 	) func(b *layers.Build) layers.AttentionInput {

@@ -103,8 +103,7 @@ func (c torchCase) inputs(t *testing.T, b *layers.Build) (in G.Nodes) {
 
 func (c torchCase) test(t *testing.T, make func(s layers.Scope) (forward, error), withWeights bool) {
 	p := layers.NewParams(c.dt, 1)
-	run, err := make(p.Scope(""))
-	require.NoError(t, err)
+	run := must(make(p.Scope("")))
 	require.Equal(t, c.entries("param."), names(p), "the names of state_dict, in its order")
 	for name := range p.All() {
 		require.NoError(t, p.Set(name, c.load("param."+name)))
@@ -123,9 +122,7 @@ func (c torchCase) test(t *testing.T, make func(s layers.Scope) (forward, error)
 	dout := b.InputOf(c.dt, "dout", out.Shape()...)
 	require.NoError(t, b.Err())
 	require.NoError(t, G.Let(dout, c.load("dout")))
-	grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, wrt)
-	require.NoError(t, err)
-	wanted := append(G.Nodes{out}, grads...)
+	wanted := append(G.Nodes{out}, must(G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, wrt))...)
 	if withWeights {
 		wanted = append(wanted, weights)
 	}

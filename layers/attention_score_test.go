@@ -29,8 +29,7 @@ func TestALearnedBiasAsAGraph(t *testing.T) {
 		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 5, Unidirectional: true}
 	})
 	p, l := newAttention(t, tensor.Float64, builtIn)
-	table, err := p.Scope("mine").Param("table", layers.Constant(0), 6, 3)
-	require.NoError(t, err)
+	table := must(p.Scope("mine").Param("table", layers.Constant(0), 6, 3))
 	const own = "relative_attention_bias.weight"
 	numbers, _ := p.Get(own)
 	require.NoError(t, p.Set("mine.table", numbers))
@@ -41,10 +40,8 @@ func TestALearnedBiasAsAGraph(t *testing.T) {
 			return graph.Add(scores, b.Of(graph.ExpandRelativeBias(b.Of(bias, err), T, T)))
 		}}
 	})
-	same, err := layers.NewAttention(p.Scope("other"), written)
-	require.NoError(t, err)
-	state, err := l.State(layers.Book)
-	require.NoError(t, err)
+	same := must(layers.NewAttention(p.Scope("other"), written))
+	state := must(l.State(layers.Book))
 	delete(state, own)
 	require.NoError(t, same.SetState(layers.Book, state))
 	run := func(l *layers.Attention, table string) [][]float64 {
@@ -60,8 +57,7 @@ func TestALearnedBiasAsAGraph(t *testing.T) {
 		}
 		require.Len(t, wrt, 1)
 		dout := input(t, b, "dout", golden.Numbers(tensor.Float64, 2, T, 6))
-		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, append(wrt, in.Query))
-		require.NoError(t, err)
+		grads := must(G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, append(wrt, in.Query)))
 		return values(t, append(G.Nodes{out, weights}, grads...)...)
 	}
 	want, got := run(l, own), run(same, "mine.table")
@@ -70,7 +66,7 @@ func TestALearnedBiasAsAGraph(t *testing.T) {
 	}
 	b := layers.NewBuild(p, layers.Eval)
 	b.Of(same.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, T, 6))))
-	_, err = b.Calls("*")[0].Stats()
+	_, err := b.Calls("*")[0].Stats()
 	require.ErrorContains(t, err, `FusedAttention: score: got ScoreGraph "t5", want a ScoreFunc, or Attention for it`)
 }
 
@@ -79,11 +75,8 @@ func TestPerHeadKeepsTheNumbersOfHeadsInAScoreFunc(t *testing.T) {
 	c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Score: &headTurned}
 	p, l := newAttention(t, tensor.Float64, c)
 	c.Layout = layers.PerHead
-	alone, err := layers.NewAttention(p.Scope("alone"), c)
-	require.NoError(t, err)
-	state, err := l.State(layers.PerHead)
-	require.NoError(t, err)
-	require.NoError(t, alone.SetState(layers.PerHead, state))
+	alone := must(layers.NewAttention(p.Scope("alone"), c))
+	require.NoError(t, alone.SetState(layers.PerHead, must(l.State(layers.PerHead))))
 	call := selfCall(t, golden.Numbers(tensor.Float64, 2, 7, 6))
 	want, weights := attended(t, p, l, call)
 	got, gotWeights := attended(t, p, alone, call)

@@ -38,12 +38,10 @@ func TestParametersOfAnAttention(t *testing.T) {
 	} {
 		c := all
 		c.Layout = layout
-		declared, err := layers.Declare(layers.NewAttention, c)
-		require.NoError(t, err)
+		declared := must(layers.Declare(layers.NewAttention, c))
 		require.Equal(t, want, strings.Join(shapes(declared), " "))
 		p := layers.NewParams(tensor.Float32, 1)
-		_, err = layers.NewAttention(p.Scope(""), c)
-		require.NoError(t, err)
+		must(layers.NewAttention(p.Scope(""), c))
 		require.Equal(t, shapes(declared), shapes(p))
 		require.Equal(t, p.Count(), declared.Count())
 	}
@@ -63,9 +61,7 @@ func inputs(t *testing.T, b *layers.Build, query, key, value []int) layers.Atten
 func newAttention(t testing.TB, dt tensor.Dtype, c layers.AttentionConfig) (*layers.Params, *layers.Attention) {
 	t.Helper()
 	p := layers.NewParams(dt, 1)
-	l, err := layers.NewAttention(p.Scope(""), c)
-	require.NoError(t, err)
-	return p, l
+	return p, must(layers.NewAttention(p.Scope(""), c))
 }
 
 // The shapes that an Attention takes and returns, and its errors for others. Queries are
@@ -133,8 +129,7 @@ func attended(t *testing.T, p *layers.Params, l *layers.Attention,
 ) (out, weights []float64) {
 	t.Helper()
 	b := layers.NewBuild(p, layers.Eval)
-	o, err := l.Attend(b, call(b))
-	require.NoError(t, err)
+	o := must(l.Attend(b, call(b)))
 	fused := values(t, o)[0]
 	b = layers.NewBuild(p, layers.Eval)
 	o, w, err := attendObserved(b, l, call(b))

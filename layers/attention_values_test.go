@@ -157,8 +157,7 @@ func (c attentionCase) padding(t *testing.T, b *layers.Build, rules bool) mask.M
 // layer is the case's with its parameters.
 func (c attentionCase) layer(t *testing.T) (*layers.Params, *layers.Attention) {
 	p := layers.NewParams(c.dt, 1)
-	l, err := layers.NewAttention(p.Scope(""), c.config)
-	require.NoError(t, err)
+	l := must(layers.NewAttention(p.Scope(""), c.config))
 	require.ElementsMatch(t, c.entries("param."), names(p))
 	for name := range p.All() {
 		require.NoError(t, p.Set(name, c.load("param."+name)))
@@ -188,8 +187,7 @@ func (c attentionCase) test(t *testing.T, withWeights, rules bool) {
 	require.NoError(t, err)
 	require.Len(t, b.Learnables(), p.Len(), "every parameter is used")
 	wrt = append(wrt, b.Learnables()...)
-	grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{c.float(t, b, "dout")}, wrt)
-	require.NoError(t, err)
+	grads := must(G.Backpropagate(G.Nodes{out}, G.Nodes{c.float(t, b, "dout")}, wrt))
 	wanted, entries := append(G.Nodes{out}, grads...), []string{"out"}
 	for i, n := range wrt {
 		if i < inputs {
@@ -199,8 +197,7 @@ func (c attentionCase) test(t *testing.T, withWeights, rules bool) {
 		}
 	}
 	if withWeights {
-		mean, err := graph.AverageHeads(weights)
-		require.NoError(t, err)
+		mean := must(graph.AverageHeads(weights))
 		wanted, entries = append(wanted, weights, mean), append(entries, "weights", "mean")
 	}
 	for i, got := range values(t, wanted...) {

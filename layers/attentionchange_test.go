@@ -48,8 +48,7 @@ func TestScaleHeads(t *testing.T) {
 		plain := run(nil)
 		require.Equal(t, plain, run([]float64{1, 1, 1}))
 		got := run([]float64{0.5, 2, 0})
-		state, err := l.State(layers.Book)
-		require.NoError(t, err)
+		state := must(l.State(layers.Book))
 		weight := state["out_proj.weight"] // (5, 12)
 		for i := range weight.Size() {
 			v := weight.Get(i)
@@ -69,9 +68,8 @@ func TestScaleHeads(t *testing.T) {
 // Factors of many heads that differ in the middle only, where their print is cut, are not taken for each other.
 func TestScaleHeadsOfLayersApart(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 24, NumLayers: 2,
-		NumHeads: 12})
-	require.NoError(t, err)
+	m := must(layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 24, NumLayers: 2,
+		NumHeads: 12}))
 	run := func(off ...int) []float64 { // a head of each layer
 		b := layers.NewBuild(p, layers.Eval)
 		for layer, head := range off {

@@ -100,11 +100,8 @@ func TestConstantsOfTheGraph(t *testing.T) {
 	shown := tensor.New(tensor.WithBacking([]bool{true, true, false}))
 	in := inputs(t, b, []int{2, 3, 5}, nil, nil)
 	in.Mask = mask.Keep{Keep: b.Graph().Constant(shown)}
-	weights, err := l.Weights(b, in)
-	require.NoError(t, err)
-	m, err := machine.New(weights)
-	require.NoError(t, err)
-	require.NoError(t, m.RunAll())
+	weights := must(l.Weights(b, in))
+	require.NoError(t, must(machine.New(weights)).RunAll())
 	for i, w := range dense.Float64s(weights.Value()) {
 		require.Equal(t, i%3 == 2, w == 0, "weight %d is %v", i, w)
 	}

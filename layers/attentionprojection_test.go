@@ -31,8 +31,7 @@ func TestInitialValuesOfAttentionArePyTorchs(t *testing.T) {
 			{scope: "bias_kv_wide", config: layers.AttentionConfig{EmbedDim: 22, NumHeads: 2, AddBiasKV: true, KDim: 3}},
 		} {
 			l.config.Layout = layers.Torch
-			_, err := layers.NewAttention(params.Scope(l.scope), l.config)
-			require.NoError(t, err)
+			must(layers.NewAttention(params.Scope(l.scope), l.config))
 		}
 		require.ElementsMatch(t, torchCase{file: file, prefix: "init." + p.label + "."}.entries(""), names(params))
 		for name, v := range params.All() {

@@ -29,12 +29,9 @@ type tagger struct {
 func newTagger(t *testing.T, dt tensor.Dtype) *tagger {
 	t.Helper()
 	m := &tagger{params: layers.NewParams(dt, 7)}
-	var err error
-	m.embedding, err = layers.NewEmbedding(m.params.Scope("embedding"),
-		layers.EmbeddingConfig{NumEmbeddings: 11, EmbeddingDim: 12})
-	require.NoError(t, err)
-	m.attention, err = layers.NewAttention(m.params.Scope("attention"), layers.AttentionConfig{EmbedDim: 12, NumHeads: 3})
-	require.NoError(t, err)
+	m.embedding = must(layers.NewEmbedding(m.params.Scope("embedding"),
+		layers.EmbeddingConfig{NumEmbeddings: 11, EmbeddingDim: 12}))
+	m.attention = must(layers.NewAttention(m.params.Scope("attention"), layers.AttentionConfig{EmbedDim: 12, NumHeads: 3}))
 	return m
 }
 
@@ -63,8 +60,7 @@ func (m *tagger) byHand(t *testing.T, v layers.Values) (all []*tensor.Dense) {
 	b := layers.NewBuild(m.params, layers.Eval)
 	out := m.nodes(b, b.InputsOf(v))
 	require.NoError(t, b.Err())
-	vm, err := machine.New(out...)
-	require.NoError(t, err)
+	vm := must(machine.New(out...))
 	for name, d := range v {
 		require.NoError(t, G.Let(b.Inputs()[name], d))
 	}
@@ -108,8 +104,7 @@ func requireEqualTensors(t *testing.T, want, got []*tensor.Dense) {
 func TestFuncTakesAnyShape(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		m := newTagger(t, dt)
-		f, err := layers.NewFunc(m.params, m.formula, layers.FuncConfig{})
-		require.NoError(t, err)
+		f := must(layers.NewFunc(m.params, m.formula, layers.FuncConfig{}))
 		values := []layers.Values{
 			{"ids": someIDs(tensor.Int, 2, 5)},
 			{"ids": someIDs(tensor.Int, 1, 3)},
@@ -122,9 +117,7 @@ func TestFuncTakesAnyShape(t *testing.T) {
 		var got, want [][]*tensor.Dense
 		for range 3 {
 			for _, v := range values {
-				y, err := f.Call(t.Context(), v)
-				require.NoError(t, err)
-				got, want = append(got, y), append(want, m.byHand(t, v))
+				got, want = append(got, must(f.Call(t.Context(), v))), append(want, m.byHand(t, v))
 			}
 		}
 		for i := range got { // now: none is overwritten by a later call
@@ -157,11 +150,9 @@ func TestFuncDropsTheLeastRecentlyUsedGraph(t *testing.T) {
 		{graphs: 0, calls: []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 1}, built: 10},
 	} {
 		m := newTagger(t, tensor.Float32)
-		f, err := layers.NewFunc(m.params, m.formula, layers.FuncConfig{Graphs: c.graphs})
-		require.NoError(t, err)
+		f := must(layers.NewFunc(m.params, m.formula, layers.FuncConfig{Graphs: c.graphs}))
 		for _, n := range c.calls {
-			_, err := f.Call(t.Context(), layers.Values{"ids": someIDs(tensor.Int, 1, n)})
-			require.NoError(t, err)
+			must(f.Call(t.Context(), layers.Values{"ids": someIDs(tensor.Int, 1, n)}))
 		}
 		require.Len(t, m.built, c.built, "%+v", c)
 	}
@@ -170,55 +161,47 @@ func TestFuncDropsTheLeastRecentlyUsedGraph(t *testing.T) {
 // CallInto writes into the tensors that fit and replaces the others.
 func TestCallInto(t *testing.T) {
 	m := newTagger(t, tensor.Float32)
-	f, err := layers.NewFunc(m.params, m.formula, layers.FuncConfig{})
-	require.NoError(t, err)
+	f := must(layers.NewFunc(m.params, m.formula, layers.FuncConfig{}))
 	v := layers.Values{"ids": someIDs(tensor.Int, 2, 5)}
 	want := m.byHand(t, v)
 	wrong := tensor.New(tensor.Of(tensor.Float32), tensor.WithShape(2, 5, 3))
-	first, err := f.CallInto(t.Context(), []*tensor.Dense{wrong, nil, {}}, v)
-	require.NoError(t, err)
+	first := must(f.CallInto(t.Context(), []*tensor.Dense{wrong, nil, {}}, v))
 	requireEqualTensors(t, want, first)
 	require.NotSame(t, wrong, first[0])
 	kept := []*tensor.Dense{first[0], first[1], first[2]}
 	for _, d := range kept {
 		require.NoError(t, d.Memset(float32(-1)))
 	}
-	second, err := f.CallInto(t.Context(), first, v)
-	require.NoError(t, err)
+	second := must(f.CallInto(t.Context(), first, v))
 	requireEqualTensors(t, want, second)
 	for i := range kept {
 		require.Same(t, kept[i], second[i])
 	}
-	short, err := f.CallInto(t.Context(), second[:1], layers.Values{"ids": someIDs(tensor.Int, 2, 5)})
-	require.NoError(t, err)
+	short := must(f.CallInto(t.Context(), second[:1], layers.Values{"ids": someIDs(tensor.Int, 2, 5)}))
 	requireEqualTensors(t, want, short)
 }
 
 // A call of a known shape allocates what a machine by hand does.
 func TestFuncAllocatesNothingMore(t *testing.T) {
 	m := newTagger(t, tensor.Float32)
-	f, err := layers.NewFunc(m.params, m.nodes, layers.FuncConfig{})
-	require.NoError(t, err)
+	f := must(layers.NewFunc(m.params, m.nodes, layers.FuncConfig{}))
 	v, ctx := layers.Values{"ids": someIDs(tensor.Int, 2, 5)}, t.Context()
 	b := layers.NewBuild(m.params, layers.Eval)
-	vm, err := machine.New(m.nodes(b, b.InputsOf(v))...)
-	require.NoError(t, err)
+	vm := must(machine.New(m.nodes(b, b.InputsOf(v))...))
 	byHand := testing.AllocsPerRun(20, func() {
 		require.NoError(t, G.Let(b.Inputs()["ids"], v["ids"]))
 		require.NoError(t, vm.Run(ctx))
 	})
 	var out []*tensor.Dense
 	require.LessOrEqual(t, testing.AllocsPerRun(20, func() {
-		out, err = f.CallInto(ctx, out, v)
-		require.NoError(t, err)
+		out = must(f.CallInto(ctx, out, v))
 	}), byHand)
 }
 
 // A Func computes with the parameters as they are: their values, and their tensors, adapters and dtypes too.
 func TestFuncSeesChangedParameters(t *testing.T) {
 	m := newTagger(t, tensor.Float32)
-	f, err := layers.NewFunc(m.params, m.formula, layers.FuncConfig{})
-	require.NoError(t, err)
+	f := must(layers.NewFunc(m.params, m.formula, layers.FuncConfig{}))
 	v := layers.Values{"ids": someIDs(tensor.Int, 2, 5)}
 	const name = "attention.W_query.weight"
 	doubled := func() *tensor.Dense {
@@ -251,8 +234,7 @@ func TestFuncSeesChangedParameters(t *testing.T) {
 		}, 4},
 	} {
 		require.NoError(t, c.change(), c.reason)
-		got, err := f.Call(t.Context(), v)
-		require.NoError(t, err)
+		got := must(f.Call(t.Context(), v))
 		requireEqualTensors(t, m.byHand(t, v), got)
 		require.Equal(t, c.reason == "thawed", fmt.Sprint(before) == fmt.Sprint(got[0].Data()), c.reason)
 		require.Len(t, m.built, c.built, c.reason)
@@ -284,8 +266,7 @@ func TestErrorsOfAFunc(t *testing.T) {
 		return m.nodes(b, in)
 	}
 	one := scalarOf(tensor.Float32, 1)
-	f, err := layers.NewFunc(m.params, formula, layers.FuncConfig{})
-	require.NoError(t, err)
+	f := must(layers.NewFunc(m.params, formula, layers.FuncConfig{}))
 	for _, c := range []struct {
 		ctx   context.Context
 		v     layers.Values
@@ -322,8 +303,7 @@ func TestErrorsOfAFunc(t *testing.T) {
 			}
 		}
 		require.Equal(t, c.built, calls, c.want)
-		good, err := f.Call(t.Context(), layers.Values{"ids": ids})
-		require.NoError(t, err)
+		good := must(f.Call(t.Context(), layers.Values{"ids": ids}))
 		requireEqualTensors(t, m.byHand(t, layers.Values{"ids": ids}), good)
 	}
 
@@ -374,13 +354,11 @@ func TestCallsAtOnceAreRefused(t *testing.T) {
 	m := newTagger(t, tensor.Float32)
 	var f *layers.Func
 	var inner error
-	f, err := layers.NewFunc(m.params, func(b *layers.Build, in layers.Inputs) []*G.Node {
+	f = must(layers.NewFunc(m.params, func(b *layers.Build, in layers.Inputs) []*G.Node {
 		_, inner = f.Call(t.Context(), layers.Values{"ids": someIDs(tensor.Int, 2)})
 		return m.nodes(b, in)
-	}, layers.FuncConfig{})
-	require.NoError(t, err)
-	_, err = f.Call(t.Context(), layers.Values{"ids": someIDs(tensor.Int, 2, 3)})
-	require.NoError(t, err)
+	}, layers.FuncConfig{}))
+	must(f.Call(t.Context(), layers.Values{"ids": someIDs(tensor.Int, 2, 3)}))
 	require.EqualError(t, inner, "layers: func: got a call while another one runs, want one at a time, or a Clone")
 }
 
@@ -410,14 +388,11 @@ func TestMemoryOfAFunc(t *testing.T) {
 		}},
 	} {
 		newFunc := func() *layers.Func {
-			f, err := layers.NewFunc(m.params, c.formula, layers.FuncConfig{})
-			require.NoError(t, err)
-			return f
+			return must(layers.NewFunc(m.params, c.formula, layers.FuncConfig{}))
 		}
 		call := func(f *layers.Func, n int) float64 {
 			before := heap()
-			_, err := f.Call(t.Context(), c.values(n))
-			require.NoError(t, err)
+			must(f.Call(t.Context(), c.values(n)))
 			return heap() - before
 		}
 		alone := newFunc()

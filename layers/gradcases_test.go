@@ -28,9 +28,7 @@ func TestNoLayerLacksAGradientCase(t *testing.T) {
 	exported := map[string]bool{"SelfAttentionV1": true, "SelfAttentionV2": true, "CausalAttention": true,
 		"MultiHeadAttention": true, "MultiHeadAttentionWrapper": true}
 	for _, dir := range []string{".", "chapter"} {
-		functions, err := exports.Funcs(dir)
-		require.NoError(t, err)
-		for _, f := range functions {
+		for _, f := range must(exports.Funcs(dir)) {
 			if f.Receiver != "" && f.Name == "Forward" {
 				exported[f.Receiver] = true
 				require.True(t, covered[f.Receiver], "%s.%s: no gradient case, want one in layers/gradcases", dir, f.Receiver)

@@ -32,12 +32,9 @@ func until(t *testing.T, folder string, steps int) {
 
 // children returns the processes that a process started.
 func children(t *testing.T, parent int) (all []int) {
-	out, err := exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(parent)).Output()
-	require.NoError(t, err)
+	out := must(exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(parent)).Output())
 	for _, field := range strings.Fields(string(out)) {
-		pid, err := strconv.Atoi(field)
-		require.NoError(t, err)
-		all = append(all, pid)
+		all = append(all, must(strconv.Atoi(field)))
 	}
 	slices.Sort(all)
 	return all
@@ -81,13 +78,11 @@ func TestMPIKilled(t *testing.T) {
 		require.LessOrEqual(t, strings.Count(printed.String(), "\nattention: "), 1, printed.String())
 		require.Regexp(t, `exited on signal 9 \(Killed\)|KILLED BY SIGNAL: 9|EXIT CODE: 9`, printed.String())
 
-		checkpoints, err := filepath.Glob(filepath.Join(folder, "checkpoints", "step-*"))
-		require.NoError(t, err)
+		checkpoints := must(filepath.Glob(filepath.Join(folder, "checkpoints", "step-*")))
 		newest, steps := "", 0
 		if len(checkpoints) > 0 {
 			newest = filepath.Base(slices.Max(checkpoints))
-			steps, err = strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(newest, "step-"), ".safetensors"))
-			require.NoError(t, err)
+			steps = must(strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(newest, "step-"), ".safetensors")))
 		}
 		steps += 5
 		runTrain(t, 1+(i+1)%4, "--resume "+folder+" --steps "+strconv.Itoa(steps))
@@ -136,9 +131,7 @@ func TestMPIInterrupted(t *testing.T) {
 	}
 	require.Less(t, time.Since(begin), 10*time.Second)
 	require.LessOrEqual(t, strings.Count(printed.String(), "attention: "), 1, printed.String())
-	checkpoints, err := checkpoint.Steps(filepath.Join(folder, "checkpoints"))
-	require.NoError(t, err)
-	steps := slices.Max(checkpoints) + 5
+	steps := slices.Max(must(checkpoint.Steps(filepath.Join(folder, "checkpoints")))) + 5
 	runTrain(t, 3, "--resume "+folder+" --steps "+strconv.Itoa(steps))
 	alone := folder + "alone"
 	runTrain(t, 0, fmt.Sprintf(long, steps)+alone)
@@ -159,9 +152,7 @@ func TestMPIFullDisk(t *testing.T) {
 	require.Less(t, time.Since(begin), 30*time.Second)
 	require.Contains(t, string(out), "no space left on device")
 	require.Equal(t, 1, bytes.Count(out, []byte("attention: ")), "%s", out)
-	checkpoints, err := checkpoint.Steps(filepath.Join(folder, "checkpoints"))
-	require.NoError(t, err)
-	require.NotEmpty(t, checkpoints)
+	require.NotEmpty(t, must(checkpoint.Steps(filepath.Join(folder, "checkpoints"))))
 }
 
 // failingRank is the environment's variable for joinAndFail.

@@ -74,8 +74,7 @@ func TestGroupRefusesUnlikeProcesses(t *testing.T) {
 	errs := grouped(t, always, noChange, func(rank int) train.Source {
 		s := small.Texts(t)["in order"]
 		for range rank {
-			_, err := s.Next()
-			require.NoError(t, err)
+			must(s.Next())
 		}
 		return s
 	})
@@ -222,12 +221,11 @@ func TestGroupEndsWithItsExchange(t *testing.T) {
 }
 
 func TestGroupRefuses(t *testing.T) {
-	group, err := parallel.NewLocal(3)
-	require.NoError(t, err)
+	group := must(parallel.NewLocal(3))
 	c := small.Config()
 	c.Group, c.Accumulate = group[1], 2
 	m := small.New(t, tensor.Float64, 7, 0)
-	_, err = loop.New(m.Params, m.Loss, c)
+	_, err := loop.New(m.Params, m.Loss, c)
 	require.EqualError(t, err,
 		"train: Accumulate: got 2 for a group of 3 processes, which share the batches of a step, want at least 3")
 	_, err = parallel.New(nobody{})
@@ -238,8 +236,7 @@ func TestGroupRefuses(t *testing.T) {
 	require.EqualError(t, err, "parallel: processes: got 0, want 1 to 256")
 	require.ErrorContains(t, group[0].Exchange(3, nil, 0, nil), "got ranks 3 and 0 of 3 processes")
 	require.ErrorContains(t, group[0].Exchange(0, nil, 1, nil), "got rank 0 itself, want another")
-	alone, err := parallel.NewLocal(1)
-	require.NoError(t, err)
+	alone := must(parallel.NewLocal(1))
 	require.NoError(t, alone[0].Agree(nil))
 	require.EqualError(t, alone[0].Agree(errors.New("alone")), "alone")
 	require.NoError(t, alone[0].Same("text", "a"))
@@ -274,8 +271,7 @@ func TestGroupSame(t *testing.T) {
 		{facts: slices.Concat(model, rate, []string{"text", strings.Repeat("x", 101)}),
 			want: `got another text than rank 0, "` + strings.Repeat("x", 50) + `… with SHA-256 c675a2e6", want its "\"\n"`},
 	} {
-		group, err := parallel.NewLocal(2)
-		require.NoError(t, err)
+		group := must(parallel.NewLocal(2))
 		errs := make(chan error)
 		go func() { errs <- group[1].Same(row.facts...) }()
 		for _, err := range []error{group[0].Same(rank0...), <-errs} {

@@ -19,6 +19,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // groupRuns are solvers with and without clipping, over steps of a power of two of
 // micro-batches and of other numbers.
 func groupRuns() map[string]loop.Config {
@@ -62,8 +70,7 @@ func TestGroupGivesTheSameBits(t *testing.T) {
 				continue
 			}
 			t.Run(name+"."+dtype.String(), func(t *testing.T) {
-				want, err := trained(t, dtype, c)
-				require.NoError(t, err)
+				want := must(trained(t, dtype, c))
 				for _, size := range []int{2, 3, 4} {
 					got := make([]ending, size)
 					small.RequireNone(t, small.Together(t, size, func(g *parallel.Group) (err error) {
@@ -91,10 +98,8 @@ const wideIn, wideHidden, wideOut = 9, 9001, 8
 
 func newWide(t testing.TB, dtype tensor.Dtype, seed int64) wide {
 	p := layers.NewParams(dtype, seed)
-	hidden, err := layers.NewLinear(p.Scope("hidden"), layers.LinearConfig{In: wideIn, Out: wideHidden, Bias: true})
-	require.NoError(t, err)
-	output, err := layers.NewLinear(p.Scope("output"), layers.LinearConfig{In: wideHidden, Out: wideOut})
-	require.NoError(t, err)
+	hidden := must(layers.NewLinear(p.Scope("hidden"), layers.LinearConfig{In: wideIn, Out: wideHidden, Bias: true}))
+	output := must(layers.NewLinear(p.Scope("output"), layers.LinearConfig{In: wideHidden, Out: wideOut}))
 	return wide{p, hidden, output}
 }
 
@@ -109,9 +114,8 @@ func (w wide) loss(b *layers.Build) (*G.Node, error) {
 func (w wide) rows(t testing.TB) *train.Batches {
 	const n = 40
 	p := layers.NewParams(w.params.Dtype(), 5)
-	rows, err := train.NewBatches(train.Values{"x": p.Draw(layers.Normal(0, 1), n, wideIn),
-		"y": p.Draw(layers.Normal(0, 1), n, wideOut)}, train.BatchConfig{BatchSize: 1, Shuffle: true})
-	require.NoError(t, err)
+	rows := must(train.NewBatches(train.Values{"x": p.Draw(layers.Normal(0, 1), n, wideIn),
+		"y": p.Draw(layers.Normal(0, 1), n, wideOut)}, train.BatchConfig{BatchSize: 1, Shuffle: true}))
 	return rows
 }
 
@@ -127,8 +131,7 @@ func wideConfig(solver train.SolverConfig, n int) loop.Config {
 func resumed(t *testing.T, folder string, dtype tensor.Dtype, c loop.Config, size int) map[string][]uint64 {
 	checkpoints := small.OpenFolder(t, folder, checkpoint.Config{Every: 2, Keep: 9})
 	defer checkpoints.Close()
-	steps, err := checkpoints.Steps()
-	require.NoError(t, err)
+	steps := must(checkpoints.Steps())
 	values := make([]map[string][]uint64, size)
 	small.RequireNone(t, small.Together(t, size, func(g *parallel.Group) error {
 		c := c
@@ -193,9 +196,7 @@ func TestGroupResumesWithAnotherNumber(t *testing.T) {
 }
 
 func contentOf(t *testing.T, path string) []byte {
-	content, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return content
+	return must(os.ReadFile(path))
 }
 
 // A step sends little more than the least, however many processes there are, and each keeps its
@@ -204,8 +205,7 @@ func TestGroupTraffic(t *testing.T) {
 	alone := newWide(t, tensor.Float32, 3)
 	c := wideConfig(train.SolverConfig{}, 4)
 	c.Steps = 2
-	l, err := loop.New(alone.params, alone.loss, c)
-	require.NoError(t, err)
+	l := must(loop.New(alone.params, alone.loss, c))
 	require.NoError(t, l.Run(context.Background(), alone.rows(t), nil))
 	sent, _ := l.Traffic()
 	require.Zero(t, sent)

@@ -13,8 +13,7 @@ import (
 // Messages arrive in order, whole, from whom they are, and what was sent may be changed at once.
 func TestLocalExchanges(t *testing.T) {
 	const n, rounds = 5, 100
-	group, err := parallel.NewLocal(n)
-	require.NoError(t, err)
+	group := must(parallel.NewLocal(n))
 	var running sync.WaitGroup
 	for rank, g := range group {
 		running.Go(func() {
@@ -41,8 +40,7 @@ func TestLocalExchanges(t *testing.T) {
 
 // An empty slice is no message, and one of another length is refused.
 func TestLocalMessages(t *testing.T) {
-	group, err := parallel.NewLocal(2)
-	require.NoError(t, err)
+	group := must(parallel.NewLocal(2))
 	require.NoError(t, group[0].Exchange(1, nil, 1, nil))
 	require.NoError(t, group[0].Exchange(1, []byte{1, 2}, 1, nil))
 	require.EqualError(t, group[1].Exchange(0, nil, 0, make([]byte, 3)),
@@ -54,8 +52,7 @@ func TestLocalMessages(t *testing.T) {
 
 // A process that has left ends those that wait for it, after they have its last message.
 func TestLocalLeaves(t *testing.T) {
-	group, err := parallel.NewLocal(3)
-	require.NoError(t, err)
+	group := must(parallel.NewLocal(3))
 	require.NoError(t, group[1].Exchange(0, []byte{7}, 0, nil))
 	waits := make(chan error)
 	go func() { waits <- group[2].Exchange(1, nil, 1, make([]byte, 1)) }()
@@ -75,8 +72,7 @@ func TestLocalLeaves(t *testing.T) {
 
 // A process that ends the group and leaves it is known for its reason, not for having left.
 func TestLocalAborts(t *testing.T) {
-	group, err := parallel.NewLocal(2)
-	require.NoError(t, err)
+	group := must(parallel.NewLocal(2))
 	group[1].Abort(errors.New("enough"))
 	require.NoError(t, group[1].Close())
 	for range 30 {

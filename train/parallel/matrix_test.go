@@ -19,9 +19,7 @@ import (
 // program builds attention with tags, once for all tests.
 func program(t *testing.T, tags string) string {
 	if built == "" {
-		dir, err := os.MkdirTemp("", "attention")
-		require.NoError(t, err)
-		built = dir
+		built = must(os.MkdirTemp("", "attention"))
 	}
 	path := filepath.Join(built, "attention"+tags)
 	if _, err := os.Stat(path); err != nil {
@@ -92,10 +90,8 @@ var speed = regexp.MustCompile(`,"tokens_per_second":[^}]*`)
 
 // outcome returns the model and the metrics of a run, without its speed.
 func outcome(t *testing.T, folder string) (model, metrics string) {
-	weights, err := os.ReadFile(filepath.Join(folder, "model.safetensors"))
-	require.NoError(t, err)
-	lines, err := os.ReadFile(filepath.Join(folder, "metrics.jsonl"))
-	require.NoError(t, err)
+	weights := must(os.ReadFile(filepath.Join(folder, "model.safetensors")))
+	lines := must(os.ReadFile(filepath.Join(folder, "metrics.jsonl")))
 	return string(weights), speed.ReplaceAllString(string(lines), "")
 }
 

@@ -29,9 +29,8 @@ func (c *counting) Exchange(to int, send []byte, from int, receive []byte) error
 // gpt is the model of attention train --preset nano-char, of 0.8 million parameters.
 func gpt(t testing.TB) (*layers.Params, train.Loss) {
 	p := layers.NewParams(tensor.Float32, 1)
-	g, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 65, ContextLength: 64, EmbedDim: 128, NumLayers: 4,
-		NumHeads: 4, TieWordEmbeddings: true})
-	require.NoError(t, err)
+	g := must(layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 65, ContextLength: 64, EmbedDim: 128, NumLayers: 4,
+		NumHeads: 4, TieWordEmbeddings: true}))
 	return p, text.TokenLoss(g.Loss, text.WindowConfig{Batch: small.BatchSize, Context: small.ContextLength})
 }
 
@@ -48,8 +47,7 @@ func TestGroupTrafficOfGPT(t *testing.T) {
 	} {
 		small.RequireNone(t, small.Together(t, row.size, func(g *parallel.Group) error {
 			own := &counting{Transport: g.Transport}
-			group, err := parallel.New(own)
-			require.NoError(t, err)
+			group := must(parallel.New(own))
 			c := small.Config()
 			c.Group, c.Accumulate, c.Steps = group, row.n, 2
 			p, loss := gpt(t)
