@@ -144,8 +144,7 @@ func otherInputs() (rows []Attention) {
 		set                     func(in *layers.AttentionInput, more G.Nodes)
 	}{
 		{about: "torch, keys and values of other widths, grouped", key: []int{2, 7, 2}, value: []int{2, 7, 3},
-			settings: `{"layout": "torch", "num_kv_heads": 2, "value_dim": 2, "qkv_bias": true, "out_bias": true,
-				"k_dim": 2, "v_dim": 3, "d_out": 7}`},
+			settings: `{"layout": "torch", "num_kv_heads": 2, "value_dim": 2, "qkv_bias": true, "out_bias": true}`},
 		{about: "torch, added keys, padding", key: key, more: ids("lengths", []int{0, 4}, 2),
 			settings: `{"layout": "torch", "qkv_bias": true, "add_bias_kv": true, "add_zero_attn": true}`,
 			set:      func(in *layers.AttentionInput, more G.Nodes) { in.Mask = mask.KeyLengths{Lengths: more[0]} }},
@@ -171,6 +170,9 @@ func otherInputs() (rows []Attention) {
 			set: func(in *layers.AttentionInput, more G.Nodes) { in.Mask = mask.Segments{Query: more[0]} }},
 	} {
 		a := attention(r.about, nil, r.settings)
+		if r.value != nil {
+			a.Config.KDim, a.Config.VDim, a.Config.OutDim = r.key[2], r.value[2], 7
+		}
 		a.key, a.value, a.more, a.set, a.Reason = r.key, r.value, r.more, r.set, r.reason
 		rows = append(rows, a)
 	}
