@@ -60,6 +60,10 @@ func NewBlankParams(dt tensor.Dtype) *Params {
 	return p
 }
 
+// Version returns a number that Keep, Widen, Freeze, Unfreeze and AddLoRA change: graphs that were built before do not see
+// what they did.
+func (p *Params) Version() int { return p.version }
+
 // Dtype returns the element type of every parameter.
 func (p *Params) Dtype() tensor.Dtype { return p.dt }
 

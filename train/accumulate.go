@@ -59,11 +59,14 @@ func (s *Step) batchGradients(source Source, key int64) (batchLoss, error) {
 	}
 	// No context stops it between two ops: a batch that is drawn is used, so that a run
 	// that resumes later gives the same bits.
+	if err := s.choose(b.Inputs); err != nil {
+		return batchLoss{}, err
+	}
 	loss, err := s.program.run(context.Background(), b.Inputs, key)
 	if err != nil {
 		return batchLoss{}, err
 	}
-	if err := s.program.readGradients(s.params); err != nil {
+	if err := s.program.readGradients(s.params, s.copies); err != nil {
 		return batchLoss{}, err
 	}
 	return batchLoss{loss, b.Tokens}, nil

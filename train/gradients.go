@@ -17,8 +17,8 @@ type gradients struct {
 }
 
 // readGradients sets the parameters' Grad to the gradients of the last run. They are in the machine's
-// memory, which the next run overwrites.
-func (pr *program) readGradients(params []Param) error {
+// memory, which the next run overwrites, or in copies, which all programs of a step share.
+func (pr *program) readGradients(params []Param, copies []*tensor.Dense) error {
 	g := &pr.gradients
 	last := g.values
 	g.values = slices.Grow(g.values[:0], len(pr.grads))
@@ -35,7 +35,10 @@ func (pr *program) readGradients(params []Param) error {
 		g.copies = make([]*tensor.Dense, len(g.values))
 		for i := range g.values {
 			if !pr.isAlone(i, params[i].Value.Shape()) {
-				g.copies[i] = newLike(params[i].Value)
+				if copies[i] == nil {
+					copies[i] = newLike(params[i].Value)
+				}
+				g.copies[i] = copies[i]
 			}
 		}
 	}
@@ -78,16 +81,6 @@ func overlap(x, y *tensor.Dense) bool {
 // newLike returns a new tensor of another's type and shape.
 func newLike(d *tensor.Dense) *tensor.Dense {
 	return tensor.New(tensor.Of(d.Dtype()), tensor.WithShape(d.Shape().Clone()...))
-}
-
-// sizeOfCopies returns the bytes of the gradients that do not lie in the machine's memory.
-func (g *gradients) sizeOfCopies() (bytes int) {
-	for _, c := range g.copies {
-		if c != nil {
-			bytes += int(c.MemSize())
-		}
-	}
-	return bytes
 }
 
 // Span is the elements from Lo to Hi−1 of a parameter, or of all parameters one after the other.

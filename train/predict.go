@@ -114,7 +114,7 @@ func NewEvaluator(b *layers.Build, loss *G.Node, g Group) (*Evaluator, error) {
 		err = errors.New("build: got one with dropout, want an eval one")
 	}
 	if err == nil {
-		err = expr.Building(p.compile)
+		err = expr.Building(func() error { return p.compile(new(machine.Arena)) })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("train: %v graph: %w", b.Mode(), err)

@@ -42,7 +42,7 @@ func newProgram(b *layers.Build, loss *G.Node) (*program, error) {
 }
 
 // newTrainingProgram returns the program of a loss and its gradients, and the parameters that they belong to.
-func newTrainingProgram(b *layers.Build, loss *G.Node) (*program, []Param, error) {
+func newTrainingProgram(b *layers.Build, loss *G.Node, a *machine.Arena) (*program, []Param, error) {
 	p, err := newProgram(b, loss)
 	if err != nil {
 		return nil, nil, err
@@ -51,12 +51,12 @@ func newTrainingProgram(b *layers.Build, loss *G.Node) (*program, []Param, error
 	if err != nil {
 		return nil, nil, err
 	}
-	return p, params, p.compile()
+	return p, params, p.compile(a)
 }
 
 // compile plans the machine that computes the loss and the gradients, if there are any.
-func (pr *program) compile() (err error) {
-	pr.machine, err = machine.New(append(G.Nodes{pr.loss}, pr.grads...)...)
+func (pr *program) compile(a *machine.Arena) (err error) {
+	pr.machine, err = a.New(append(G.Nodes{pr.loss}, pr.grads...)...)
 	return err
 }
 
@@ -202,11 +202,14 @@ type Memory struct {
 
 // Memory returns the memory of the step now.
 func (s *Step) Memory() Memory {
-	m := Memory{Weights: s.weights, Graphs: s.program.machine.Memory().Planned}
-	for _, p := range s.params {
+	m := Memory{Weights: s.weights, Graphs: s.arena.Bytes()}
+	for i, p := range s.params {
 		m.Gradients += int(p.Value.MemSize())
+		if c := s.copies[i]; c != nil {
+			m.Graphs += int(c.MemSize())
+		}
 	}
-	m.Graphs += s.program.gradients.sizeOfCopies() - m.Gradients // the others are in the graph's memory
+	m.Graphs = max(0, m.Graphs-m.Gradients) // which are in the graph's memory, or copies
 	for _, sum := range s.sums {
 		for _, v := range sum {
 			m.Gradients += int(v.MemSize())

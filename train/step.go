@@ -43,6 +43,9 @@ type StepConfig struct {
 	// BatchTokens is how many tokens of a batch StepResult.TokensPerSecond counts; 0 means those whose targets count.
 	BatchTokens int `json:"-"`
 
+	// Graphs is the most graphs that a Step of NewStepFunc keeps; 0 means 8.
+	Graphs int `json:"-"`
+
 	// Group is the processes that share the batches of every step, and the solver's state; nil is one. The bits
 	// do not depend on their number, which is at most Accumulate. Each has a Step of its own, over parameters
 	// with the same values, and takes its steps when the other processes do, from sources that yield the same
@@ -53,20 +56,26 @@ type StepConfig struct {
 // Validate returns an error that names the first wrong field.
 func (c StepConfig) Validate() error {
 	return cmp.Or(config.AtLeast(c, 0, "Accumulate"), config.In(c, "Solver", c.Solver.Validate()),
-		config.In(c, "Schedule", c.Schedule.Validate()), config.AtLeast(c, 0, "ClipNorm", "BatchTokens"),
+		config.In(c, "Schedule", c.Schedule.Validate()), config.AtLeast(c, 0, "ClipNorm", "BatchTokens", "Graphs"),
 		c.validateGroup())
 }
 
 // batches returns how many batches a step takes.
 func (c StepConfig) batches() int { return max(c.Accumulate, 1) }
 
+// graphs returns how many graphs a step keeps.
+func (c StepConfig) graphs() int { return cmp.Or(c.Graphs, 8) }
+
 // Step takes training steps: the loss and its gradients, clipping, and
 // the solver's update of the parameters in place. It is not safe for use by several
 // goroutines at once.
 type Step struct {
 	config  StepConfig
-	program *program // of the last batch
-	params  []Param  // those to train, which the loss depends on, with the last gradients
+	formula *stepFormula    // of NewStepFunc, or nil
+	program *program        // of the last batch
+	arena   machine.Arena   // of all programs
+	params  []Param         // those to train, which the loss depends on, with the last gradients
+	copies  []*tensor.Dense // of gradients that cannot be written to in the graph, else nil
 	solver  *Solver
 	own     []Span // of each parameter, the elements that this process updates
 	blocks  []block
@@ -101,7 +110,10 @@ func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	s := &Step{config: c}
-	err := expr.Building(func() (err error) { s.program, s.params, err = newTrainingProgram(b, loss); return err })
+	err := expr.Building(func() (err error) {
+		s.program, s.params, err = newTrainingProgram(b, loss, &s.arena)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("train: %v graph: %w", b.Mode(), err)
 	}
@@ -122,6 +134,7 @@ func (s *Step) makeSolver() error {
 		return err
 	}
 	n := s.config.batches()
+	s.copies = make([]*tensor.Dense, len(s.params))
 	s.blocks, s.norms = blocksOf(slots, n), make([]float64, len(s.params))
 	s.forgetNorms()
 	bounds := []int{0, n}

@@ -201,6 +201,7 @@ var exportedFunctions = []struct {
 	{"train.ConstantRate", train.ConstantRate},
 	{"train.NewBatches", train.NewBatches},
 	{"train.NewStep", train.NewStep},
+	{"train.NewStepFunc", train.NewStepFunc},
 	{"checkpoint.Open", checkpoint.Open},
 	{"checkpoint.IsName", checkpoint.IsName},
 	{"checkpoint.Path", checkpoint.Path},
