@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"attention/graph"
@@ -49,6 +50,7 @@ func TestAttentionsHaveTheirShapes(t *testing.T) {
 		in, _ := inputOf(t, a, b)
 		out, weights := b.Of(l.Attend(b, in)), b.Of(l.Weights(b, in))
 		require.NoError(t, b.Err())
+		require.Nil(t, b.DropoutKey(), "an Eval graph drops nothing")
 		c, want, keys := a.Config, in.Query.Shape().Clone(), in.Query
 		if in.Key != nil {
 			keys = in.Key
@@ -77,22 +79,34 @@ func added(c layers.AttentionConfig) (n int) {
 }
 
 // The fused form, with statistics and without, and the composed one have the same output, weights and gradients with the
-// same dropout. Statistics change no bit, except of a sparse attention, which then reads all keys.
+// same dropout, whichever of output and weights is built first. Statistics change no bit, except of a sparse attention,
+// which then reads all keys.
 func TestFormsOfAttentionsAgree(t *testing.T) {
 	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
 		p, l := rowOf(t, a, tensor.Float64)
-		run := func(change func(b *layers.Build)) [][]float64 {
+		dropouts := 0
+		for _, p := range []float64{a.Config.Dropout, a.Config.ContextDropout, a.Config.OutDropout} {
+			if p > 0 {
+				dropouts++
+			}
+		}
+		run := func(change func(b *layers.Build), weightsFirst bool) [][]float64 {
 			b := layers.NewBuild(p, layers.Train)
 			change(b)
 			in, wrt := inputOf(t, a, b)
+			if weightsFirst {
+				b.Of(l.Weights(b, in))
+				require.Empty(t, b.Calls("*"), "not called yet")
+			}
 			out := b.Of(l.Attend(b, in))
 			softmaxes := ops(b, "Softmax")
+			require.Equal(t, b.Composes(""), ops(b, "FusedAttention") == 0)
+			require.True(t, b.Composes("") || weightsFirst || softmaxes == 0, "the fused form never holds the weights")
 			weights := b.Of(l.Weights(b, in))
 			require.NoError(t, b.Err())
-			if b.Composes("") {
-				require.Zero(t, ops(b, "FusedAttention"))
-				require.Equal(t, softmaxes, ops(b, "Softmax"), "the output is made of these weights")
-			}
+			require.True(t, !b.Composes("") || softmaxes == ops(b, "Softmax"), "the output is made of these weights")
+			require.Len(t, b.Calls("*"), 1)
+			require.Equal(t, dropouts, ops(b, "Dropout"))
 			if key := b.DropoutKey(); key != nil {
 				require.NoError(t, G.Let(key, G.NewI64(7)))
 			}
@@ -100,61 +114,65 @@ func TestFormsOfAttentionsAgree(t *testing.T) {
 				golden.Numbers(tensor.Float64, out.Shape()...))}, append(wrt, b.Learnables()...)))
 			return values(t, append(G.Nodes{out, weights}, grads...)...)
 		}
-		fused, observed := run(func(*layers.Build) {}), run(func(b *layers.Build) { b.Observe("*") })
+		plain := func(*layers.Build) {}
+		fused, observed := run(plain, false), run(func(b *layers.Build) { b.Observe("*") }, false)
+		require.Equal(t, fused, run(plain, true))
+		require.True(t, a.Config.OutDropout == 0 || slices.Contains(fused[0], 0))
 		if a.Config.Sparse == nil {
 			require.Equal(t, fused, observed)
 		}
-		for i, want := range run(func(b *layers.Build) { b.Compose("*") }) {
+		for i, want := range run(func(b *layers.Build) { b.Compose("*") }, false) {
 			golden.Close(t, "output and gradients", want, fused[i], 1e-11, 1e-11)
 			golden.Close(t, "output and gradients, with statistics", want, observed[i], 1e-11, 1e-11)
 		}
 	})
 }
 
-// Statistics are those of the weights, in both modes, observed or not, and the operands of the call give both.
+// Statistics are those of the weights before dropout, in both modes, observed or not, and the operands of the call give
+// both.
 func TestStatsAndOperandsOfAttentions(t *testing.T) {
 	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
 		c := a.Config
-		c.Dropout, c.ContextDropout, c.OutDropout = 0, 0, 0 // of weights, but not of statistics
-		a.Config = c
 		p, l := rowOf(t, a, tensor.Float64)
-		var plain [][]float64
-		for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
-			for _, observed := range []bool{false, true} {
-				b := layers.NewBuild(p, mode)
-				if observed {
-					b.Observe("*")
-				}
-				in, _ := inputOf(t, a, b)
-				out := b.Of(l.Attend(b, in))
-				call := b.Calls("*")[0]
-				o, err := call.Operands()
-				require.NoError(t, err)
-				require.Zero(t, o.Config.Dropout)
-				_, again, err := graph.Attention(o.Query, o.Key, o.Value, o.Config)
-				require.NoError(t, err)
-				_, stats, err := graph.FusedAttentionStats(o.Query, o.Key, o.Value, o.Config, 0)
-				require.NoError(t, err)
-				nodes := append(statsOf(t, call), again, stats.Entropy, out)
-				if c.Sparse != nil { // whose bits depend on the statistics
-					nodes = nodes[:8]
-				}
-				got := values(t, nodes...)
-				require.InDeltaSlice(t, got[1], got[7], 1e-12, "entropy")
-				if a.OfX() && !c.Sigmoid && c.Differential == nil {
+		var eval, outs [][]float64 // statistics, and the output of each mode
+		for _, mode := range []layers.Mode{layers.Eval, layers.Eval, layers.Train, layers.Train} {
+			b := layers.NewBuild(p, mode)
+			if len(outs)%2 == 1 {
+				b.Observe("*")
+			}
+			in, _ := inputOf(t, a, b)
+			out := b.Of(l.Attend(b, in))
+			call := b.Calls("*")[0]
+			o, err := call.Operands()
+			require.NoError(t, err)
+			require.Zero(t, o.Config.Dropout)
+			_, weights, err := graph.Attention(o.Query, o.Key, o.Value, o.Config)
+			require.NoError(t, err)
+			_, stats, err := graph.FusedAttentionStats(o.Query, o.Key, o.Value, o.Config, 0)
+			require.NoError(t, err)
+			nodes := append(statsOf(t, call), weights, stats.Entropy, out)
+			if key := b.DropoutKey(); key != nil {
+				require.NoError(t, G.Let(key, G.NewI64(7)))
+			}
+			got := values(t, nodes...)
+			if outs = append(outs, got[8]); eval == nil {
+				eval = got
+			}
+			require.Equal(t, eval[1:8], got[1:8], mode)
+			require.InDeltaSlice(t, got[1], got[7], 1e-12, "entropy")
+			turned := c.RoPE != nil || c.QKNorm != "" || c.Latent != nil
+			require.Equal(t, turned, o.ProjectedQuery != o.Query)
+			require.Equal(t, turned || added(c) > 0, o.ProjectedKey != o.Key)
+			if mode == layers.Eval && c.Differential == nil {
+				require.InDeltaSlice(t, got[0], got[6], 1e-12, "weights")
+				if a.OfX() && !c.Sigmoid {
 					sumsUp(t, nodes[0].Shape(), got, added(c))
 				}
-				if c.Differential == nil {
-					require.InDeltaSlice(t, got[0], got[6], 1e-12, "weights")
-				}
-				turned := c.RoPE != nil || c.QKNorm != "" || c.Latent != nil
-				require.Equal(t, turned, o.ProjectedQuery != o.Query)
-				require.Equal(t, turned || added(c) > 0, o.ProjectedKey != o.Key)
-				if plain == nil {
-					plain = got
-				}
-				require.Equal(t, plain, got, "%v, observed %v", mode, observed)
 			}
+		}
+		if c.Sparse == nil { // whose bits depend on the statistics
+			require.Equal(t, outs[0], outs[1])
+			require.Equal(t, outs[2], outs[3])
 		}
 	})
 }
