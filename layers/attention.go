@@ -1,9 +1,9 @@
 package layers
 
 import (
-	"attention/graph"
-	"attention/graph/mask"
 	"cmp"
+
+	"attention/graph"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -15,14 +15,14 @@ type Attention struct {
 	scope  Scope
 	config AttentionConfig // resolved
 
-	projection           projection
-	out                  *Linear // nil with ContextOnly
-	keyRow, valueRow     Param   // of the key and value that AddBiasKV adds
-	queryGain, keyGain   Param
-	lambdas              [4]Param // of a differential attention: q₁, k₁, q₂ and k₂
-	headGain             Param
-	sinks, gate, buckets Param
-	forget, forgetBias   Param
+	projection   projection
+	headNorm     headNorm
+	positions    positions
+	extraKeys    extraKeys
+	sinks        Param
+	forget       *Linear       // the gates of keys; nil if there are none
+	differential *differential // nil if there is one softmax
+	gate, out    *Linear       // of the heads' outputs; nil if there is none
 }
 
 // NewAttention makes the parameters of the layout, or of Latent, and then those of the options that the
@@ -42,61 +42,20 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 		l.out = newOutput(&m, c) // which nn.MultiheadAttention draws first
 	}
 	l.projection = newProjection(&m, c)
-	K, V := c.keyWidth(), c.valueWidth()
-	l.keyRow = m.paramIf(c.AddBiasKV, "bias_k", xavierNormal(K, K), 1, 1, K)
-	l.valueRow = m.paramIf(c.AddBiasKV, "bias_v", xavierNormal(V, V), 1, 1, V)
+	l.extraKeys = newExtraKeys(&m, c)
 	if c.Layout != Torch {
 		l.out = newOutput(&m, c)
 	}
-	_, _, width := c.softmaxes()
-	of := [2]int{width, width}
-	if c.QKNormWhole {
-		of = [2]int{c.queryWidth(), K}
-	}
-	l.queryGain = m.paramIf(c.QKNorm != "", "q_norm.weight", gainStart(c.QKNormOffset), of[0])
-	l.keyGain = m.paramIf(c.QKNorm != "", "k_norm.weight", gainStart(c.QKNormOffset), of[1])
-	if c.Differential != nil {
-		l.makeDifferential(&m)
-	}
+	l.headNorm = newHeadNorm(&m, c)
+	l.differential = newDifferential(&m, c)
 	l.sinks = m.paramIf(c.Sinks, "sinks", Constant(0), c.NumHeads)
-	if c.Gate {
-		l.gate = m.weight("gate_proj.weight", linearWeight(c.EmbedDim), layouts[Book], c.contextWidth(), c.EmbedDim)
-	}
-	if r := c.RelativeBias; r != nil {
-		l.buckets = m.param("relative_attention_bias.weight", Normal(0, 0.02), r.Buckets, c.NumHeads)
-	}
-	if c.Forget {
-		l.forget = m.weight("fgate_proj.weight", linearWeight(c.KDim), layouts[Book], c.NumHeads, c.KDim)
-		l.forgetBias = m.param("fgate_proj.bias", Constant(0), c.NumHeads)
-	}
+	l.gate = newGate(&m, c)
+	l.positions = newPositions(&m, c)
+	l.forget = newForget(&m, c)
 	if m.err == nil {
 		l.addBuffers()
 	}
 	return done(&m, l)
-}
-
-// NewCache returns an empty cache of the layer's widths and type; c has the other settings.
-func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
-	return graph.NewKVCache(l.scope.params.dt, l.config.cacheOf(c))
-}
-
-// cacheOf returns the config of a cache with the widths of a resolved c.
-func (c AttentionConfig) cacheOf(k graph.KVCacheConfig) graph.KVCacheConfig {
-	a := c.cached()
-	_, keyHeads, _ := a.softmaxes() // both softmaxes of differential attention have their values
-	k.KeyWidth, k.ValueWidth, k.ValuesInKeys, k.Gates = a.keyWidth(), keyHeads*a.ValueDim, c.Latent != nil, 0
-	if c.Forget {
-		k.Gates = c.NumHeads
-	}
-	return k
-}
-
-func (l *Attention) newCache(c graph.KVCacheConfig) (AttentionCache, error) {
-	before, ok := mask.Reach(l.config.Mask)
-	if ok && c.Windows && !c.Rolling && l.config.Sparse == nil && before+1 < c.Capacity {
-		c.Rolling, c.Capacity, c.Room = true, before+1, min(c.Room, before+1)
-	}
-	return l.NewCache(c)
 }
 
 // Forward maps x (…, T, EmbedDim) to (…, T, OutDim): attention of a sequence to itself.
@@ -139,6 +98,52 @@ func (l *Attention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
 	return b.callOf(l, in).Weights()
 }
 
+// A step builds the graph of one call of an attention.
+type step struct {
+	*Attention
+	*formula
+	config   AttentionConfig // of the call
+	in       AttentionInput  // complete
+	how      computation
+	packed   *G.Node               // queries, keys and values side by side, if one product made them unchanged
+	absorbed *latents              // whose values the output has yet to be made of, with a cache
+	weights  *G.Node               // (…, H, T, S), if composed
+	stats    *graph.AttentionStats // if observed
+	call     *AttentionCall
+	dropouts int // how many of the call's are used
+}
+
+// A computation is how an attention is computed.
+type computation int
+
+const (
+	fused    computation = iota // in one op
+	observed                    // in one op, with statistics
+	composed                    // of one op for each step, so that there are weights
+)
+
+func newStep(c *AttentionCall, how computation) *step {
+	s := &step{Attention: c.layer, formula: &formula{b: c.build, name: c.layer.name, where: c.Path},
+		config: c.layer.config, in: c.Input, how: how, call: c}
+	if s.in.Cache != nil {
+		s.config = s.config.cached()
+	}
+	return s
+}
+
+// site returns the call's next dropout.
+func (s *step) site(p float64) graph.DropoutConfig {
+	n := s.dropouts
+	s.dropouts++
+	if n == len(s.call.dropouts) {
+		s.call.dropouts = append(s.call.dropouts, s.b.Drop(p))
+	}
+	return s.call.dropouts[n]
+}
+
+// drop is dropout with probability p.
+func (s *step) drop(x *G.Node, p float64) *G.Node { return s.Of(graph.Dropout(x, s.site(p))) }
+
 // forward is the whole layer:
 //
 //	q, k, v = query·Wqᵀ, key·Wkᵀ, value·Wvᵀ   each with heads side by side
@@ -146,9 +151,6 @@ func (l *Attention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
 //	out     = (out ⊙ sigmoid(query·Wgᵀ))·Woᵀ
 func (s *step) forward() *G.Node {
 	out := s.context() // (…, T, H·Dv)
-	if s.config.Differential == nil {
-		out = s.scaleHeads(out) // (…, T, H·Dv)
-	}
 	out = s.stage("heads", "weights·v of each head, side by side", out)
 	out = s.gated(out)                         // (…, T, H·Dv)
 	out = s.drop(out, s.config.ContextDropout) // (…, T, H·Dv)
@@ -163,20 +165,17 @@ func (s *step) context() *G.Node {
 	q, k, v = s.positioned(q, k, v)    // (…, T, H·D), (…, S+extra, K·D), (…, S+extra, K·Dv)
 	out := s.attend(q, k, s.values(v))
 	s.weights = s.differences(s.weights)
-	out = s.difference(out) // (…, T, H·Dv)
 	if s.absorbed != nil {
-		return s.absorbed.valuesOf(s, out)
+		out = s.absorbed.valuesOf(s, out)
 	}
-	return out
+	return s.difference(s.scaleHeads(out)) // (…, T, H·Dv)
 }
 
 // positioned returns queries, keys and values as the attention itself takes them.
 func (s *step) positioned(q, k, v *G.Node) (_, _, _ *G.Node) {
-	q = s.normalize(q, s.queryGain) // (…, T, H·D)
-	k = s.normalize(k, s.keyGain)   // (…, S, K·D)
-	q, k = s.rotate(q, k)           // (…, T, H·D), (…, S, K·D)
-	k = s.extend(k, s.keyRow)       // (…, S+extra, K·D)
-	v = s.extend(v, s.valueRow)     // (…, S+extra, K·Dv)
+	q, k = s.headNorm.apply(s, q, k)   // (…, T, H·D), (…, S, K·D)
+	q, k = s.positions.rotate(s, q, k) // (…, T, H·D), (…, S, K·D)
+	k, v = s.extraKeys.apply(s, k, v)  // (…, S+extra, K·D), (…, S+extra, K·Dv)
 	return q, k, v
 }
 
@@ -204,7 +203,7 @@ func (s *step) attention() graph.AttentionConfig {
 	heads, keyHeads, _ := c.softmaxes()
 	return graph.AttentionConfig{
 		Heads: heads, KVHeads: keyHeads, Scale: c.Scale, Softcap: c.Softcap, Score: s.scoreMod(),
-		Mask: s.mask(), Sparse: c.Sparse, Bias: s.in.Bias, RelativeBias: s.relativeBias(), LogGates: s.logGates(),
+		Mask: s.mask(), Sparse: c.Sparse, Bias: s.in.Bias, RelativeBias: s.positions.bias(s), LogGates: s.logGates(),
 		Sigmoid: c.Sigmoid, SigmoidBias: c.SigmoidBias, Sinks: s.optional(s.sinks), ExtraKeys: c.extraKeys(),
 		Dropout:   s.site(c.Dropout),
 		Precision: s.b.precision,

@@ -54,6 +54,24 @@ func (b *Build) changesOf(layer string) (changes []change) {
 	return changes
 }
 
+// mask returns the masks of the config, the call and the build, joined.
+func (s *step) mask() mask.Mask {
+	joined := s.config.Mask
+	join := func(m mask.Mask) {
+		switch {
+		case joined == nil:
+			joined = m
+		case m != nil:
+			joined = mask.And(joined, m)
+		}
+	}
+	join(s.in.Mask)
+	for _, c := range s.b.changesOf(s.call.Path) {
+		join(c.mask)
+	}
+	return joined
+}
+
 // scaleHeads multiplies the heads' outputs x (…, T, H·Dv) by the build's factors.
 func (s *step) scaleHeads(x *G.Node) *G.Node {
 	for _, c := range s.b.changesOf(s.call.Path) {

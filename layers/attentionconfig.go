@@ -98,17 +98,6 @@ type AttentionConfig struct {
 	OutDropout     float64 `json:"out_dropout,omitempty"`     // of the output
 }
 
-// RelativeBiasConfig sizes the learned bias of T5.
-type RelativeBiasConfig struct {
-	// Buckets of distances, an even number from 4 on, or any from 2 on if Unidirectional; 0
-	// means 32.
-	Buckets     int `json:"buckets,omitempty"`
-	MaxDistance int `json:"max_distance,omitempty"` // distances from here on share a bucket; 0 means 128
-	// Unidirectional is the decoder's form, in which all later keys share the bucket of the
-	// query's own position.
-	Unidirectional bool `json:"unidirectional,omitempty"`
-}
-
 // UnmarshalJSON reads what json.Marshal writes. Absent fields keep their value.
 func (c *AttentionConfig) UnmarshalJSON(text []byte) (err error) {
 	type plain AttentionConfig // without this method
@@ -175,12 +164,6 @@ func (c AttentionConfig) resolved() AttentionConfig {
 	}
 	if c.Sigmoid && c.SigmoidBias == 0 && c.ContextLength > 1 {
 		c.SigmoidBias = -math.Log(float64(c.ContextLength))
-	}
-	if c.QKNormEps == 0 {
-		c.QKNormEps = 1e-6
-		if c.QKNorm == L2Norm {
-			c.QKNormEps = 1e-12
-		}
 	}
 	return c
 }

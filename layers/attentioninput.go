@@ -135,3 +135,27 @@ func (l *Attention) checkCache(in AttentionInput) error {
 	}
 	return nil
 }
+
+// NewCache returns an empty cache of the layer's widths and type; c has the other settings.
+func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
+	return graph.NewKVCache(l.scope.params.dt, l.config.cacheOf(c))
+}
+
+// cacheOf returns the config of a cache with the widths of a resolved c.
+func (c AttentionConfig) cacheOf(k graph.KVCacheConfig) graph.KVCacheConfig {
+	a := c.cached()
+	_, keyHeads, _ := a.softmaxes() // both softmaxes of differential attention have their values
+	k.KeyWidth, k.ValueWidth, k.ValuesInKeys, k.Gates = a.keyWidth(), keyHeads*a.ValueDim, c.Latent != nil, 0
+	if c.Forget {
+		k.Gates = c.NumHeads
+	}
+	return k
+}
+
+func (l *Attention) newCache(c graph.KVCacheConfig) (AttentionCache, error) {
+	before, ok := mask.Reach(l.config.Mask)
+	if ok && c.Windows && !c.Rolling && l.config.Sparse == nil && before+1 < c.Capacity {
+		c.Rolling, c.Capacity, c.Room = true, before+1, min(c.Room, before+1)
+	}
+	return l.NewCache(c)
+}

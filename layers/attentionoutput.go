@@ -1,6 +1,8 @@
 package layers
 
 import (
+	"strings"
+
 	"attention/graph"
 	"attention/graph/mask"
 
@@ -12,16 +14,16 @@ func newOutput(m *maker, c AttentionConfig) *Linear {
 	if c.ContextOnly {
 		return nil
 	}
-	at, in := c.layout(), c.contextWidth()
-	weight, bias := at.weightInit(in), at.biasInit(in)
-	if c.OutStd > 0 {
-		weight = Normal(0, c.OutStd)
+	return part(m, strings.TrimSuffix(c.layout().out, ".weight"), newLinear, LinearConfig{In: c.contextWidth(),
+		Out: c.OutDim, Bias: c.OutBias, layout: c.Layout, zero: c.Layout == Torch, std: c.OutStd})
+}
+
+// newGate makes the parameter of the gate of the heads' outputs; nil if there is none.
+func newGate(m *maker, c AttentionConfig) *Linear {
+	if !c.Gate {
+		return nil
 	}
-	if c.Layout == Torch {
-		bias = drawnThenZero(bias)
-	}
-	return &Linear{transposed: at.transposed, weight: m.weight(at.out, weight, at, c.OutDim, in),
-		bias: m.paramIf(c.OutBias, at.outBias, bias, c.OutDim)}
+	return part(m, "gate_proj", newLinear, LinearConfig{In: c.EmbedDim, Out: c.contextWidth()})
 }
 
 // addBuffers adds the causal masks that the book's classes keep beside their parameters.
@@ -45,7 +47,7 @@ func (s *step) projectOut(x *G.Node) *G.Node {
 		return x
 	}
 	from := "heads"
-	if s.config.Gate {
+	if s.gate != nil {
 		from = "gated"
 	}
 	return s.stage("attended", s.out.text(s.formula, from), s.out.apply(s.formula, x))
@@ -53,9 +55,9 @@ func (s *step) projectOut(x *G.Node) *G.Node {
 
 // gated multiplies the heads' outputs by the query's gate, if the layer has one.
 func (s *step) gated(x *G.Node) *G.Node {
-	if !s.config.Gate {
+	if s.gate == nil {
 		return x
 	}
-	gate := s.linear(s.in.Query, s.gate, Param{}, false)
-	return s.stage("gated", "heads⊙sigmoid(input·"+short(s.gate)+"ᵀ)", s.Of(graph.Mul(x, s.Of(graph.Sigmoid(gate)))))
+	gate := s.gate.apply(s.formula, s.in.Query)
+	return s.stage("gated", "heads⊙sigmoid(input·"+short(s.gate.weight)+"ᵀ)", s.Of(graph.Mul(x, s.Of(graph.Sigmoid(gate)))))
 }

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"strings"
 
 	"attention/graph"
 
@@ -129,18 +130,17 @@ func (s *step) columns(x *G.Node, widths [3]int) [3]*G.Node {
 }
 
 // perHead has three linear maps for each head, in the layout PerHead.
-type perHead [][3]Linear
+type perHead [][3]*Linear
 
 func newPerHead(m *maker, c AttentionConfig) (p perHead) {
 	at, ins, outs := c.layout(), [3]int{c.EmbedDim, c.KDim, c.VDim}, [3]int{c.HeadDim, c.HeadDim, c.ValueDim}
 	for i := range c.NumHeads {
-		var h [3]Linear
-		of := maker{scope: m.scope.Sub(headPath(i)), err: m.err}
+		var h [3]*Linear
 		for j, in := range ins {
-			h[j].weight = of.weight(at.weights[j], at.weightInit(in), at, outs[j], in)
-			h[j].bias = of.paramIf(c.QKVBias, at.biases[j], at.biasInit(in), outs[j])
+			h[j] = part(m, headPath(i)+"."+strings.TrimSuffix(at.weights[j], ".weight"), newLinear,
+				LinearConfig{In: in, Out: outs[j], Bias: c.QKVBias})
 		}
-		p, m.err = append(p, h), of.err
+		p = append(p, h)
 	}
 	return p
 }

@@ -111,13 +111,81 @@ func convert(state map[string]*tensor.Dense, from, to AttentionConfig, dt tensor
 	}
 	for _, p := range to.matrices() {
 		for row := range p.out {
-			w, v := to.weightRow(p, row), from.weightRow(p, row)
+			w, v := to.row(p, row), from.row(p, row)
 			copyRow(converted[w.name], w, state[v.name], v, p.in)
-			if p.bias {
-				w, v := to.biasRow(p, row), from.biasRow(p, row)
-				copyRow(converted[w.name], w, state[v.name], v, 1)
-			}
 		}
 	}
 	return converted
+}
+
+// matrix is one of an attention's linear maps, its weight (out, in) or its bias (out, 1).
+type matrix struct {
+	index   int // 0 to 2 are queries, keys and values, 3 is the output
+	out, in int
+	bias    bool
+}
+
+// matrices returns the config's linear maps that layouts store in different ways; latents have one layout.
+func (c AttentionConfig) matrices() (list []matrix) {
+	add := func(index, out, in int, bias bool) {
+		list = append(list, matrix{index, out, in, false})
+		if bias {
+			list = append(list, matrix{index, out, 1, true})
+		}
+	}
+	if c.Latent == nil {
+		for i, in := range []int{c.EmbedDim, c.KDim, c.VDim} {
+			add(i, c.projected()[i], in, c.QKVBias)
+		}
+	}
+	if !c.ContextOnly {
+		add(3, c.OutDim, c.contextWidth(), c.OutBias)
+	}
+	return list
+}
+
+// place is where numbers lie in a parameter.
+type place struct {
+	name     string
+	at, step int // the first one, and the distance to the next
+}
+
+// row returns the place of a row of a matrix, whose numbers belong to one element of the result.
+func (c AttentionConfig) row(p matrix, row int) place {
+	l, widths, rows := c.layout(), c.projected(), p.out
+	names, packed, out := l.weights, l.packed, l.out
+	if p.bias {
+		names, packed, out = l.biases, l.packedBias, l.outBias
+	}
+	var name string
+	switch {
+	case p.index == 3:
+		name = out
+	case packed != "": // all projections, one after the other
+		for _, before := range widths[:p.index] {
+			row += before
+		}
+		name, rows = packed, widths[0]+widths[1]+widths[2]
+	case c.Layout == PerHead:
+		of := rows / c.NumHeads
+		name, row = headPath(row/of)+"."+names[p.index], row%of
+	default:
+		name = names[p.index]
+	}
+	if l.transposed && !p.bias {
+		return place{name, row, rows}
+	}
+	return place{name, row * p.in, 1}
+}
+
+// copyRow copies n numbers.
+func copyRow(dst *tensor.Dense, to place, src *tensor.Dense, from place, n int) {
+	dense.ByType(dst.Dtype(), copySteps[float32], copySteps[float64])(dst, to, src, from, n)
+}
+
+func copySteps[F float32 | float64](dst *tensor.Dense, to place, src *tensor.Dense, from place, n int) {
+	y, x := dense.Floats[F](dst), dense.Floats[F](src)
+	for i := range n {
+		y[to.at+i*to.step] = x[from.at+i*from.step]
+	}
 }

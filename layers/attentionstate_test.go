@@ -197,8 +197,8 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 // A layout that cannot express the layer is refused, to and from it.
 func TestStatesThatALayoutHasNot(t *testing.T) {
 	_, l := newAttention(t, tensor.Float32, but(plainAttention, func(c *layers.AttentionConfig) { c.VDim = 7 }))
-	const wantErr = `layers: Attention: Layout: got "gpt2" with KDim=5 and VDim=7, ` +
-		`want both as EmbedDim=5, or another layout`
+	const wantErr = "layers: Attention: VDim: got 7 with Layout=gpt2, want one of the two: " +
+		"one product makes queries, keys and values"
 	_, err := l.State(layers.GPT2)
 	require.EqualError(t, err, wantErr)
 	require.EqualError(t, l.SetState(layers.GPT2, nil), wantErr)

@@ -3,7 +3,6 @@ package layers
 import (
 	"cmp"
 	"errors"
-	"math"
 
 	"attention/graph/mask"
 	"attention/internal/config"
@@ -13,62 +12,79 @@ import (
 func (c AttentionConfig) Validate() error { return inLayer("Attention", c.validate()) }
 
 func (c AttentionConfig) validate() error {
-	if err := c.validateFields(); err != nil {
+	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim", "NumHeads"),
+		config.AtLeast(c, 0, "KDim", "VDim", "OutDim", "NumKVHeads", "HeadDim", "ValueDim", "ContextLength"),
+		config.AtLeast(c, 0, "Scale", "Softcap", "QKNormEps", "OutStd"),
+		config.Probability(c, "Dropout", "ContextDropout", "OutDropout"),
+		config.OneOf(c, "QKNorm", cmp.Or(c.QKNorm, RMSNorm), L2Norm, RMSNorm),
+		config.Check(c.stated(), attentionRules), c.validateLayout())
+	if err != nil {
 		return err
 	}
-	return parametersFit(newAttention, c)
+	err = cmp.Or(c.validateLatent(), c.validateSizes(), c.validateMask(), c.validateDifferential(), c.validatePositions(),
+		c.validateScore())
+	if err != nil {
+		return err
+	}
+	_, err = Declare(newAttention, c)
+	var large *layerError // of a parameter
+	if errors.As(err, &large) {
+		return config.Errorf(c, "", "%s: %w", large.name, large.err)
+	}
+	return err
 }
 
-// attentionRules are the settings that exclude each other.
+// attentionRules are the settings that exclude or need each other.
 var attentionRules = []config.Rule{
-	{Setting: "KDim", Other: "Latent", Why: "keys are made from the query's sequence"},
-	{Setting: "VDim", Other: "Latent", Why: "values are made from the query's sequence"},
-	{Setting: "NumKVHeads", Other: "Latent", Why: "a latent serves all heads"},
-	{Setting: "HeadDim", Other: "Latent", Why: "a latent has sizes of its own"},
-	{Setting: "ValueDim", Other: "Latent", Why: "a latent has sizes of its own"},
-	{Setting: "QKVBias", Other: "Latent"},
-	{Setting: "QKNorm", Other: "Latent"},
-	{Setting: "RoPE.Dims", Other: "Latent", Why: "a latent has sizes of its own"},
-	{Setting: "Differential", Other: "Latent"},
+	{Settings: "OutBias OutStd", Exclude: "ContextOnly"},
+	{Settings: "QKNormEps QKNormWhole QKNormOffset", Need: "QKNorm"},
+	{Settings: "SigmoidBias", Need: "Sigmoid"},
+	{Settings: "Sigmoid", Exclude: "Sinks"},
+	{Settings: "Score", Exclude: "ScoreGraph"},
+	{Settings: "AddBiasKV AddZeroAttn", Exclude: "Sparse", Why: "added keys are in no block"},
+	{Settings: "ALiBi RelativeBias Sinks Forget Sigmoid Score ScoreGraph", Exclude: "Differential"},
+	{Settings: "KDim VDim", Exclude: "Latent", Why: "its keys and values are of the query's sequence"},
+	{Settings: "HeadDim ValueDim RoPE.Dims", Exclude: "Latent", Why: "it has sizes of its own"},
+	{Settings: "NumKVHeads QKVBias QKNorm Differential", Exclude: "Latent"},
+}
+
+// layoutRules are the layouts that settings exclude or need.
+var layoutRules = []config.Rule{
+	{Settings: "Latent", Need: "Layout=llama"},
+	{Settings: "Layout=raw", Need: "ContextOnly"},
+	{Settings: "QKVBias", Exclude: "Layout=raw"},
+	{Settings: "NumKVHeads", Exclude: "Layout=per_head", Why: "each head has keys and values of its own"},
+	{Settings: "KDim VDim", Exclude: "Layout=gpt2", Why: "one product makes queries, keys and values"},
 }
 
 // stated returns c without the sizes that are their defaults, and with its layout.
 func (c AttentionConfig) stated() AttentionConfig {
 	c.Layout = c.ownLayout()
-	for _, size := range []struct {
-		field *int
-		own   int
-	}{{&c.KDim, c.EmbedDim}, {&c.VDim, c.EmbedDim}, {&c.NumKVHeads, c.NumHeads}} {
-		if *size.field == size.own {
-			*size.field = 0
+	for size, own := range map[*int]int{&c.KDim: c.EmbedDim, &c.VDim: c.EmbedDim, &c.NumKVHeads: c.NumHeads} {
+		if *size == own {
+			*size = 0
 		}
 	}
 	return c
 }
 
-// validateFields is validate but for the sizes of parameters.
-func (c AttentionConfig) validateFields() error {
-	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim", "NumHeads"),
-		config.AtLeast(c, 0, "KDim", "VDim", "OutDim", "NumKVHeads", "HeadDim", "ValueDim", "ContextLength"),
-		config.AtLeast(c, 0, "Scale", "Softcap", "QKNormEps", "OutStd"),
-		config.Probability(c, "Dropout", "ContextDropout", "OutDropout"))
-	if err != nil {
-		return err
-	}
-	if err := cmp.Or(config.Check(c.stated(), attentionRules), c.validateLatent()); err != nil {
-		return err
-	}
-	return cmp.Or(c.validateSizes(), c.validateParts(), c.resolved().validateLayout())
+// validateLayout checks that the layout is known and has all parts of the config.
+func (c AttentionConfig) validateLayout() error {
+	return cmp.Or(c.Layout.validate(c), config.Check(c.stated(), layoutRules))
 }
 
-// parametersFit refuses a config with a parameter that is too large.
-func parametersFit[C, L any](construct func(Scope, C) (L, error), c C) error {
-	_, err := Declare(construct, c)
-	var large *layerError
-	if errors.As(err, &large) {
-		return config.Errorf(c, "", "%s: %w", large.name, large.err)
+// validateMask checks which keys a query sees.
+func (c AttentionConfig) validateMask() error {
+	if err := mask.Validate(c.Mask); err != nil {
+		return config.In(c, "Mask", err)
 	}
-	return err
+	if mask.HoldsNode(c.Mask) {
+		return config.Errorf(c, "Mask", "got one that holds a node, want it in the input of a call")
+	}
+	if c.Sparse != nil {
+		return config.In(c, "Sparse", c.Sparse.Validate())
+	}
+	return nil
 }
 
 // validateSizes checks that the sizes fit each other.
@@ -97,117 +113,6 @@ func (c AttentionConfig) validateSizes() error {
 			config.Field("ContextOnly"), r.contextWidth())
 	}
 	return nil
-}
-
-// validateParts checks the optional parts.
-func (c AttentionConfig) validateParts() error {
-	contextOnly, heads := config.Field("ContextOnly"), config.Field("NumHeads")
-	switch {
-	case c.ContextOnly && c.OutBias:
-		return config.Errorf(c, "OutBias", "got true with %s, want one of the two", contextOnly)
-	case c.ContextOnly && c.OutStd != 0:
-		return config.Errorf(c, "OutStd", "got %v with %s, want 0", c.OutStd, contextOnly)
-	case c.QKNorm == "" && c.QKNormEps != 0:
-		return config.Errorf(c, "QKNormEps", "got %v without %s, want both", c.QKNormEps, config.Field("QKNorm"))
-	case c.QKNorm == "" && c.QKNormWhole:
-		return config.Errorf(c, "QKNormWhole", "got true without %s, want both", config.Field("QKNorm"))
-	case c.QKNorm == "" && c.QKNormOffset:
-		return config.Errorf(c, "QKNormOffset", "got true without %s, want both", config.Field("QKNorm"))
-	case c.Sigmoid && c.Sinks:
-		return config.Errorf(c, "Sigmoid", "got true with %s, want one of the two", config.Field("Sinks"))
-	case !c.Sigmoid && c.SigmoidBias != 0:
-		return config.Errorf(c, "SigmoidBias", "got %v without %s, want both", c.SigmoidBias, config.Field("Sigmoid"))
-	case c.SigmoidBias > 0 || math.IsNaN(c.SigmoidBias) || math.IsInf(c.SigmoidBias, 0):
-		return config.Errorf(c, "SigmoidBias", "got %v, want a finite number below 0, or 0", c.SigmoidBias)
-	case c.RoPE != nil && c.RoPE.Heads != 0:
-		return config.Errorf(c, "RoPE.Heads", "got %d, want 0: they are %s", c.RoPE.Heads, heads)
-	}
-	if c.Sparse != nil {
-		if err := c.Sparse.Validate(); err != nil {
-			return config.In(c, "Sparse", err)
-		}
-		if c.extraKeys() > 0 {
-			return config.Errorf(c, "Sparse", "got it with AddBiasKV or AddZeroAttn, want it without")
-		}
-	}
-	if c.QKNorm != "" {
-		if err := config.OneOf(c, "QKNorm", c.QKNorm, L2Norm, RMSNorm); err != nil {
-			return err
-		}
-	}
-	if err := mask.Validate(c.Mask); err != nil {
-		return config.In(c, "Mask", err)
-	}
-	if mask.HoldsNode(c.Mask) {
-		return config.Errorf(c, "Mask", "got one that holds a node, want it in the input of a call")
-	}
-	if _, err := c.Align.MarshalText(); err != nil {
-		return config.In(c, "Align", err)
-	}
-	if err := c.validateDifferential(); err != nil {
-		return err
-	}
-	if r := c.resolved(); r.RoPE != nil {
-		_, _, width := r.softmaxes()
-		if err := r.RoPE.Validate(width); err != nil {
-			return config.In(c, "RoPE", err)
-		}
-	}
-	return cmp.Or(c.validateScore(), c.validateRelativeBias())
-}
-
-// validateScore checks the functions of scores.
-func (c AttentionConfig) validateScore() error {
-	switch {
-	case c.Score != nil && c.ScoreGraph != nil:
-		return config.Errorf(c, "Score", "got %v with %v, want one of the two", c.Score, c.ScoreGraph)
-	case c.Score != nil:
-		return config.In(c, "Score", c.Score.Validate())
-	case c.ScoreGraph != nil && c.ScoreGraph.Of == nil:
-		return config.Errorf(c, "ScoreGraph", "got %v without Of, want a function", c.ScoreGraph)
-	}
-	return nil
-}
-
-// validateRelativeBias checks the sizes of T5's bias.
-func (c AttentionConfig) validateRelativeBias() error {
-	r := c.resolved().RelativeBias
-	if r == nil {
-		return nil
-	}
-	side := r.Buckets // for the keys before a query; half of them hold one distance each
-	if !r.Unidirectional {
-		side /= 2
-	}
-	if side < 2 || !r.Unidirectional && r.Buckets%2 != 0 {
-		return config.Errorf(c, "RelativeBias.Buckets", "got %d, want an even number from 4 on, or if %s any from 2 on",
-			r.Buckets, config.Field("RelativeBias.Unidirectional"))
-	}
-	if r.MaxDistance <= side/2 {
-		return config.Errorf(c, "RelativeBias.MaxDistance", "got %d, want more than the %d distances that have a bucket each",
-			r.MaxDistance, side/2)
-	}
-	return config.AtMost(c, maxElements, "RelativeBias.MaxDistance")
-}
-
-// validateLayout checks that the layout has every part that a resolved config asks for.
-func (c AttentionConfig) validateLayout() error {
-	if err := c.Layout.validate(c); err != nil {
-		return err
-	}
-	if c.Layout == GPT2 && (c.KDim != c.EmbedDim || c.VDim != c.EmbedDim) {
-		return config.Errorf(c, "Layout", "got %q with %s=%d and %s=%d, want both as %s=%d, or another layout",
-			c.Layout, config.Field("KDim"), c.KDim, config.Field("VDim"), c.VDim, config.Field("EmbedDim"), c.EmbedDim)
-	}
-	return config.Check(c.stated(), layoutRules)
-}
-
-// layoutRules are the layouts that settings exclude or need.
-var layoutRules = []config.Rule{
-	{Setting: "Latent", Other: "Layout=llama", Needs: true},
-	{Setting: "Layout=raw", Other: "ContextOnly", Needs: true},
-	{Setting: "QKVBias", Other: "Layout=raw"},
-	{Setting: "NumKVHeads", Other: "Layout=per_head", Why: "each head has keys and values of its own"},
 }
 
 // maxHeads is the most heads of a layer: in the layout PerHead each head has parameters of its own.

@@ -21,23 +21,7 @@ func TestDefaultCrossTakesStatedFields(t *testing.T) {
 	fields, names := reflect.ValueOf(&c).Elem(), []string{}
 	for i := range fields.NumField() {
 		names = append(names, fields.Type().Field(i).Name)
-		switch f := fields.Field(i); f.Kind() {
-		case reflect.Int:
-			f.SetInt(7)
-		case reflect.Float64:
-			f.SetFloat(0.5)
-		case reflect.Bool:
-			f.SetBool(true)
-		case reflect.String:
-			f.SetString("any")
-		case reflect.Pointer:
-			f.Set(reflect.New(f.Type().Elem()))
-		case reflect.Interface:
-			f.Set(reflect.ValueOf(mask.Causal{Align: mask.LowerRight}))
-		default:
-			require.Fail(t, "no value for this kind of field", names[i])
-		}
-		require.NotZero(t, fields.Field(i).Interface(), names[i])
+		setField(t, fields.Field(i))
 	}
 	require.ElementsMatch(t, names, append(taken, left...), "a field of AttentionConfig is on no list, or on two")
 	cross := reflect.ValueOf(DecoderBlockConfig{Block: BlockConfig{Attention: c}}.resolved().Cross)
@@ -47,4 +31,24 @@ func TestDefaultCrossTakesStatedFields(t *testing.T) {
 	for _, name := range left {
 		require.Zero(t, cross.FieldByName(name).Interface(), name)
 	}
+}
+
+// setField gives a field of a config a value that is not zero.
+func setField(t *testing.T, f reflect.Value) {
+	t.Helper()
+	switch f.Kind() {
+	case reflect.Int:
+		f.SetInt(7)
+	case reflect.Float64:
+		f.SetFloat(0.5)
+	case reflect.Bool:
+		f.SetBool(true)
+	case reflect.String:
+		f.SetString("any")
+	case reflect.Pointer:
+		f.Set(reflect.New(f.Type().Elem()))
+	case reflect.Interface:
+		f.Set(reflect.ValueOf(mask.Causal{Align: mask.LowerRight}))
+	}
+	require.False(t, f.IsZero(), "no value for a %v", f.Type())
 }

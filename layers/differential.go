@@ -6,7 +6,6 @@ import (
 
 	"attention/graph"
 	"attention/internal/config"
-	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -40,40 +39,42 @@ func (c AttentionConfig) softmaxes() (heads, keyHeads, width int) {
 	return c.NumHeads, c.NumKVHeads, c.HeadDim
 }
 
-// validateDifferential checks the parts that differential attention has, and refuses those that it lacks.
+// validateDifferential checks λ_init and the width of heads.
 func (c AttentionConfig) validateDifferential() error {
-	d, r := c.Differential, c.resolved()
+	d, width := c.Differential, c.resolved().HeadDim
 	switch {
 	case d == nil:
 		return nil
 	case !(d.LambdaInit >= 0 && d.LambdaInit < 1):
 		return config.Errorf(c, "Differential.LambdaInit", "got %v, want at least 0 and below 1", d.LambdaInit)
-	case r.HeadDim%2 != 0:
-		return config.Errorf(c, "HeadDim", "got %d with %s, want an even number", r.HeadDim, config.Field("Differential"))
-	}
-	for _, part := range []struct {
-		field config.Field
-		has   bool
-	}{{"ALiBi", c.ALiBi}, {"RelativeBias", c.RelativeBias != nil}, {"Sinks", c.Sinks}, {"Forget", c.Forget},
-		{"Sigmoid", c.Sigmoid}, {"Score", c.Score != nil}, {"ScoreGraph", c.ScoreGraph != nil}} {
-		if part.has {
-			return config.Errorf(c, "Differential", "got it with %s, want one of the two", part.field)
-		}
+	case width%2 != 0:
+		return config.Errorf(c, "HeadDim", "got %d with %s, want an even number", width, config.Field("Differential"))
 	}
 	return nil
 }
 
-// makeDifferential makes lambda_q1, lambda_k1, lambda_q2 and lambda_k2 (D/2), and subln.weight (Dv).
-func (l *Attention) makeDifferential(m *maker) {
-	for i, name := range []string{"lambda_q1", "lambda_k1", "lambda_q2", "lambda_k2"} {
-		l.lambdas[i] = m.param(name, Normal(0, 0.1), l.config.HeadDim/2)
+// differential takes the weights of each head's second softmax away from those of its first.
+type differential struct {
+	lambdas [4]Param // q₁, k₁, q₂ and k₂
+	norm    *Norm    // of a head's output
+}
+
+// newDifferential makes the parameters; nil if there is one softmax.
+func newDifferential(m *maker, c AttentionConfig) *differential {
+	if c.Differential == nil {
+		return nil
 	}
-	l.headGain = m.param("subln.weight", Constant(1), l.config.ValueDim)
+	d := &differential{}
+	for i, name := range []string{"lambda_q1", "lambda_k1", "lambda_q2", "lambda_k2"} {
+		d.lambdas[i] = m.param(name, Normal(0, 0.1), c.HeadDim/2)
+	}
+	d.norm = part(m, "subln", newNorm, NormConfig{EmbedDim: c.ValueDim, Kind: RMSNorm, Eps: subLayerEps})
+	return d
 }
 
 // values returns v (…, S, K·Dv) with each head twice, once for each softmax, if the attention is differential.
 func (s *step) values(v *G.Node) *G.Node {
-	if s.config.Differential == nil || s.Err() != nil {
+	if s.differential == nil {
 		return v
 	}
 	heads := s.axes(v, s.config.NumKVHeads)         // (…, S, K, Dv)
@@ -82,25 +83,24 @@ func (s *step) values(v *G.Node) *G.Node {
 
 // difference returns the outputs of heads (…, T, H·Dv), given those of both softmaxes, x (…, T, 2H·Dv).
 func (s *step) difference(x *G.Node) *G.Node {
-	d := s.config.Differential
-	if d == nil || s.Err() != nil {
+	d := s.differential
+	if d == nil {
 		return x
 	}
-	x = s.less(s.axes(s.scaleHeads(x), s.config.NumHeads))      // (…, T, H, Dv)
-	x = s.Of(graph.RMSNorm(x, s.node(s.headGain), subLayerEps)) // (…, T, H, Dv)
-	return s.flat(s.Of(graph.Scale(x, 1-d.LambdaInit)))         // (…, T, H·Dv)
+	x = d.norm.apply(s.formula, s.less(s.axes(x, s.config.NumHeads)))       // (…, T, H, Dv)
+	return s.flat(s.Of(graph.Scale(x, 1-s.config.Differential.LambdaInit))) // (…, T, H·Dv)
 }
 
 // differences returns the weights of heads (…, H, T, S), given those of both softmaxes, w (…, 2H, T, S).
 func (s *step) differences(w *G.Node) *G.Node {
-	if w == nil || s.config.Differential == nil || s.Err() != nil {
+	if w == nil || s.differential == nil || s.Err() != nil {
 		return w
 	}
-	shape := w.Shape().Clone()
-	n, heads := len(shape), s.config.NumHeads
-	pairs := append(shape[:n-3:n-3], heads, 2*shape[n-2]*shape[n-1])
-	one := s.less(s.Of(G.Reshape(w, pairs))) // (…, H, T·S)
-	return s.Of(G.Reshape(one, append(shape[:n-3:n-3], heads, shape[n-2], shape[n-1])))
+	shape, heads := w.Shape(), s.config.NumHeads
+	n := len(shape)
+	batch, T, S := shape[:n-3:n-3], shape[n-2], shape[n-1]
+	one := s.less(s.reshape(w, append(batch, heads, 2*T*S)...)) // (…, H, T·S)
+	return s.reshape(one, append(batch, heads, T, S)...)
 }
 
 // less returns the first half of each row of x minus λ times the second.
@@ -118,21 +118,19 @@ func (s *step) lambda() *G.Node {
 		product := s.Of(graph.Mul(s.node(q), s.node(k)))
 		return s.Of(graph.Exp(s.Of(graph.Sum(product, graph.ReduceConfig{Dim: []int{-1}, KeepDim: true}))))
 	}
-	difference := s.Of(graph.Sub(power(s.lambdas[0], s.lambdas[1]), power(s.lambdas[2], s.lambdas[3])))
-	init := s.config.Differential.LambdaInit
-	name, value := fmt.Sprintf("lambda_init %v", init), dense.Of(s.b.params.Dtype(), []float64{init}, 1)
-	start := G.NewVector(s.b.graph, value.Dtype(), G.WithShape(1), G.WithName(name), G.WithValue(value))
-	return s.Of(graph.Add(difference, start))
+	of, init := s.differential.lambdas, s.config.Differential.LambdaInit
+	difference := s.Of(graph.Sub(power(of[0], of[1]), power(of[2], of[3])))
+	return s.Of(graph.Add(difference, s.constant(fmt.Sprint("lambda_init ", init), []float64{init}, 1)))
 }
 
-// axes gives heads that lie side by side an axis of their own, the last but one.
+// axes gives heads that are side by side an axis of their own, the last but one.
 func (s *step) axes(x *G.Node, heads int) *G.Node {
 	if s.Err() != nil {
 		return x
 	}
-	shape := x.Shape().Clone()
+	shape := x.Shape()
 	n := len(shape) - 1
-	return s.Of(G.Reshape(x, append(shape[:n:n], heads, shape[n]/heads)))
+	return s.reshape(x, append(shape[:n:n], heads, shape[n]/heads)...)
 }
 
 // flat puts heads side by side again.
@@ -140,7 +138,7 @@ func (s *step) flat(x *G.Node) *G.Node {
 	if s.Err() != nil {
 		return x
 	}
-	shape := x.Shape().Clone()
+	shape := x.Shape()
 	n := len(shape) - 2
-	return s.Of(G.Reshape(x, append(shape[:n:n], shape[n]*shape[n+1])))
+	return s.reshape(x, append(shape[:n:n], shape[n]*shape[n+1])...)
 }

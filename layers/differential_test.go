@@ -62,9 +62,6 @@ func TestDifferentialErrors(t *testing.T) {
 		{layers.AttentionConfig{Differential: &layers.DifferentialConfig{LambdaInit: 1}},
 			"Differential.LambdaInit: got 1, want at least 0 and below 1"},
 		{layers.AttentionConfig{Differential: d, HeadDim: 5}, "HeadDim: got 5 with Differential, want an even number"},
-		{layers.AttentionConfig{Differential: d, Sinks: true}, "Differential: got it with Sinks, want one of the two"},
-		{layers.AttentionConfig{Differential: d, Sigmoid: true}, "Differential: got it with Sigmoid, want one of the two"},
-		{layers.AttentionConfig{Differential: d, ALiBi: true}, "Differential: got it with ALiBi, want one of the two"},
 	} {
 		c.config.EmbedDim, c.config.NumHeads = 12, 3
 		require.EqualError(t, c.config.Validate(), "layers: Attention: "+c.want)

@@ -169,14 +169,6 @@ func TestLatentConfigs(t *testing.T) {
 		{want: "NumHeads: got 3 for EmbedDim=10, want a divisor of it, or Latent.QKNopeHeadDim"},
 		{want: "NumHeads: got 1125899906842624, want at most 65536",
 			change: func(c *layers.AttentionConfig) { c.NumHeads = 1 << 50 }},
-		{want: "Latent: got it without Layout=llama, want both",
-			change: func(c *layers.AttentionConfig) { c.Layout = layers.GPT2 }},
-		{want: "NumKVHeads: got 1 with Latent, want one of the two: a latent serves all heads",
-			change: func(c *layers.AttentionConfig) { c.NumKVHeads = 1 }},
-		{want: `QKNorm: got "rms" with Latent, want one of the two`,
-			change: func(c *layers.AttentionConfig) { c.QKNorm = layers.RMSNorm }},
-		{want: "RoPE.Dims: got 2 with Latent, want one of the two: a latent has sizes of its own",
-			change: func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Dims: 2} }},
 	} {
 		c := full
 		if row.change != nil {

@@ -13,6 +13,7 @@ type LinearConfig struct {
 	Bias bool `json:"bias,omitempty"`
 
 	layout Layout  // the weight's axes and initial values; empty means Book
+	zero   bool    // the bias is drawn, so that later draws are PyTorch's, and begins with 0
 	std    float64 // standard deviation of the initial weight; 0 means the layout's initial values
 }
 
@@ -37,10 +38,14 @@ func newLinear(s Scope, c LinearConfig) (*Linear, error) {
 	if c.std > 0 {
 		weight = Normal(0, c.std)
 	}
+	bias := at.biasInit(c.In)
+	if c.zero {
+		bias = drawnThenZero(bias)
+	}
 	m := maker{scope: s}
 	l := &Linear{name: s.name("Linear"), transposed: at.transposed}
 	l.weight = m.weight("weight", weight, at, c.Out, c.In)
-	l.bias = m.paramIf(c.Bias, "bias", at.biasInit(c.In), c.Out)
+	l.bias = m.paramIf(c.Bias, "bias", bias, c.Out)
 	return done(&m, l)
 }
 

@@ -47,6 +47,9 @@ func (c NormConfig) validate() error {
 	return config.OneOf(c, "Kind", cmp.Or(c.Kind, LayerNorm), LayerNorm, RMSNorm)
 }
 
+// normEps are the kinds' default Eps, if it is not LayerNorm's.
+var normEps = map[NormKind]float64{RMSNorm: 1e-6, L2Norm: 1e-12}
+
 // Norm is a normalisation with a learned gain.
 type Norm struct {
 	name         string // in errors
@@ -58,12 +61,7 @@ type Norm struct {
 func NewNorm(s Scope, c NormConfig) (*Norm, error) { return checked(s, "Norm", c, newNorm) }
 
 func newNorm(s Scope, c NormConfig) (*Norm, error) {
-	if c.Eps == 0 {
-		c.Eps = 1e-5
-		if c.Kind == RMSNorm {
-			c.Eps = 1e-6
-		}
-	}
+	c.Eps = cmp.Or(c.Eps, normEps[c.Kind], 1e-5)
 	m := maker{scope: s}
 	return done(&m, &Norm{
 		name: s.name("Norm"), config: c,
@@ -78,11 +76,19 @@ func (l *Norm) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	if !f.isSequence("x", x, l.config.EmbedDim, 0) {
 		return f.result(nil)
 	}
+	return f.result(l.apply(f, x))
+}
+
+// apply is Forward as a step of a formula, of runs of E elements.
+func (l *Norm) apply(f *formula, x *G.Node) *G.Node {
 	weight := f.gain(l.weight, l.config.UnitOffset)
-	if l.config.Kind == RMSNorm {
-		return f.result(f.Of(graph.RMSNorm(x, weight, l.config.Eps)))
+	switch l.config.Kind {
+	case RMSNorm:
+		return f.Of(graph.RMSNorm(x, weight, l.config.Eps))
+	case L2Norm:
+		return f.Of(graph.L2Norm(x, weight, l.config.Eps))
 	}
-	return f.result(f.Of(graph.LayerNorm(x, weight, f.optional(l.bias), l.config.Eps)))
+	return f.Of(graph.LayerNorm(x, weight, f.optional(l.bias), l.config.Eps))
 }
 
 // gainStart returns the initial value of the weight of a norm that multiplies by 1 + weight, or by weight.

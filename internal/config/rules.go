@@ -7,34 +7,34 @@ import (
 	"strings"
 )
 
-// Rule says that a setting of a config excludes another one or, with Needs, has no meaning without it. A setting is the
-// path of a field that is not zero, such as "RoPE.Dims", or a field and its word, such as "Layout=raw".
+// Rule says that settings of a config exclude another one, or that they have no meaning without it. A setting is the path
+// of a field that is not zero, such as "RoPE.Dims", or a field and its word, such as "Layout=raw".
 type Rule struct {
-	Setting, Other string
-	Needs          bool
-	Why            string // follows the text of the error; may be empty
+	Settings      string // separated by spaces
+	Exclude, Need string // the other setting; one of the two is given
+	Why           string // follows the text of the error; may be empty
 }
 
 // Check returns an *Error about the first of the rules that config c breaks.
 func Check(c any, rules []Rule) error {
 	for _, r := range rules {
-		got, set := setting(c, r.Setting)
-		if _, other := setting(c, r.Other); !set || other != !r.Needs {
+		other, with, want := r.Exclude, "with", "one of the two"
+		if r.Need != "" {
+			other, with, want = r.Need, "without", "both"
+		}
+		if _, set := setting(c, other); set == (r.Need != "") {
 			continue
 		}
-		with, want, why := "with", "one of the two", r.Why
-		if r.Needs {
-			with, want = "without", "both"
+		if r.Why != "" {
+			want += ": " + r.Why
 		}
-		if why != "" {
-			why = ": " + why
+		beside, _, _ := strings.Cut(other, "=")
+		for s := range strings.FieldsSeq(r.Settings) {
+			if got, set := setting(c, s); set {
+				field, _, _ := strings.Cut(s, "=")
+				return Errorf(c, field, "got %s %s %s%s, want %s", got, with, Field(beside), other[len(beside):], want)
+			}
 		}
-		field, _, _ := strings.Cut(r.Setting, "=")
-		other, word, exact := strings.Cut(r.Other, "=")
-		if exact {
-			word = "=" + word
-		}
-		return Errorf(c, field, "got %s %s %s%s, want %s%s", got, with, Field(other), word, want, why)
 	}
 	return nil
 }

@@ -19,10 +19,10 @@ func TestCheckRefusesSettingsThatExcludeEachOther(t *testing.T) {
 		Other *inner `json:"other"`
 	}
 	rules := []config.Rule{
-		{Setting: "Bias", Other: "Kind=bare"},
-		{Setting: "Kind=bare", Other: "Inner", Needs: true},
-		{Setting: "Inner.Width", Other: "Other", Why: "it has a width of its own"},
-		{Setting: "Other", Other: "Kind", Needs: true},
+		{Settings: "Bias", Exclude: "Kind=bare"},
+		{Settings: "Kind=bare", Need: "Inner"},
+		{Settings: "Kind=wide Inner.Width", Exclude: "Other", Why: "it has a width of its own"},
+		{Settings: "Other", Need: "Kind"},
 	}
 	for want, c := range map[string]outer{
 		"bias: got true with kind=bare, want one of the two": {Kind: "bare", Bias: true, Inner: &inner{}},

@@ -105,7 +105,7 @@ func TestApplyAttentionWrongConfig(t *testing.T) {
 			want: `layout: got "bert", want one of book, torch, gpt2, llama, per_head, raw`},
 		{text: `"num_heads": 2, "layout": null`, want: `layout: got null, `},
 		{text: `"num_heads": 2, "layout": "gpt2", "vdim": 5`,
-			want: `layout: got "gpt2" with kdim=6 and vdim=5, want both as embed_dim=6, `},
+			want: "vdim: got 5 with layout=gpt2, want one of the two: one product makes queries, keys and values"},
 		{text: `"num_heads": 2, "align": ""`, want: `align: got "", want one of `},
 		{text: `"num_heads": 2, "mask": {"type": "prefix", "n": 1.5}`, want: "mask.n: got 1.5, "},
 		{text: `"num_heads": 2, "scale": -1`, want: "scale: got -1, "},

@@ -121,7 +121,7 @@ func TestPartsAreRefused(t *testing.T) {
 		{args: []string{"--attention", "gla", "--full-attention-every", "1"},
 			want: "--full-attention-every: got 1, want 0 or at least 2: no layer would have gla"},
 		{args: []string{"--attention", "latent", "--kv-heads", "2"},
-			want: "--kv-heads: got 2 with --attention, want one of the two: a latent serves all heads"},
+			want: "--kv-heads: got 2 with --attention, want one of the two"},
 		{args: []string{"--attention", "latent", "--qk-norm", "rms"},
 			want: `--qk-norm: got "rms" with --attention, want one of the two`},
 		{args: []string{"--rope", "--width", "12"},
