@@ -41,11 +41,8 @@ func (g *generator) chunk(T int) *compiledChunk {
 	require.NoError(g.t, err)
 	start, err := b.InputOf(tensor.Int, "start"), b.Err()
 	require.NoError(g.t, err)
-	out, err := g.layer.Attend(b, layers.AttentionInput{Query: x, Cache: g.cache, Start: start})
-	require.NoError(g.t, err)
-	m, err := machine.New(out)
-	require.NoError(g.t, err)
-	g.compiled[T] = &compiledChunk{x, start, out, m}
+	out := must(g.layer.Attend(b, layers.AttentionInput{Query: x, Cache: g.cache, Start: start}))
+	g.compiled[T] = &compiledChunk{x, start, out, must(machine.New(out))}
 	return g.compiled[T]
 }
 
@@ -86,8 +83,7 @@ func TestCacheEqualsTheWholeSequence(t *testing.T) {
 
 func testCache(t *testing.T, c layers.AttentionConfig, size graph.KVCacheConfig, dt tensor.Dtype, n int) {
 	p := layers.NewParams(dt, 5)
-	layer, err := layers.NewAttention(p.Scope(""), c)
-	require.NoError(t, err)
+	layer := must(layers.NewAttention(p.Scope(""), c))
 	x := randomDense(rand.New(rand.NewPCG(1, 2)), dt, 2, n, c.EmbedDim)
 	b := layers.NewBuild(p, layers.Eval)
 	in := layers.AttentionInput{Query: G.NewTensor(b.Graph(), dt, 3, G.WithShape(2, n, c.EmbedDim), G.WithName("x"),
@@ -95,15 +91,11 @@ func testCache(t *testing.T, c layers.AttentionConfig, size graph.KVCacheConfig,
 	if size.Rolling {
 		in.Mask = mask.Or(mask.SlidingWindow{Left: size.Capacity - size.KeepFirst - 1}, mask.Prefix{N: size.KeepFirst})
 	}
-	whole, err := layer.Attend(b, in)
-	require.NoError(t, err)
-	m, err := machine.New(whole)
-	require.NoError(t, err)
-	require.NoError(t, m.RunAll())
+	whole := must(layer.Attend(b, in))
+	require.NoError(t, must(machine.New(whole)).RunAll())
 
 	g := &generator{t: t, params: p, layer: layer, width: c.EmbedDim, compiled: map[int]*compiledChunk{}}
-	g.cache, err = layer.NewCache(size)
-	require.NoError(t, err)
+	g.cache = must(layer.NewCache(size))
 	tol := 1e-12
 	if dt == tensor.Float32 {
 		tol = 1e-6
@@ -131,9 +123,7 @@ func testCache(t *testing.T, c layers.AttentionConfig, size graph.KVCacheConfig,
 // tokenRows are the rows from, …, to−1 of each sequence of x (B, N, E).
 func tokenRows(t *testing.T, x *tensor.Dense, from, to int) *tensor.Dense {
 	t.Helper()
-	part, err := x.Slice(nil, G.S(from, to), nil)
-	require.NoError(t, err)
-	d := part.Materialize().(*tensor.Dense)
+	d := must(x.Slice(nil, G.S(from, to), nil)).Materialize().(*tensor.Dense)
 	s := x.Shape().Clone()
 	s[1] = to - from
 	require.NoError(t, d.Reshape(s...))
@@ -187,8 +177,7 @@ func TestCacheRefusals(t *testing.T) {
 			want:   "with a number for each key"},
 	} {
 		p := layers.NewParams(tensor.Float32, 1)
-		layer, err := layers.NewAttention(p.Scope(""), c.config)
-		require.NoError(t, err)
+		layer := must(layers.NewAttention(p.Scope(""), c.config))
 		b := layers.NewBuild(p, layers.Eval)
 		x := b.InputOf(tensor.Float32, "x", 2, 6)
 		require.NoError(t, b.Err())
@@ -201,7 +190,8 @@ func TestCacheRefusals(t *testing.T) {
 		start := b.InputOf(tensor.Int, "start")
 		require.NoError(t, b.Err())
 		in := layers.AttentionInput{Query: x, Start: start}
-		if in.Cache, err = layer.NewCache(c.size); err == nil {
+		cache, err := layer.NewCache(c.size)
+		if in.Cache = cache; err == nil {
 			if c.change != nil {
 				c.change(&in, other)
 			}
@@ -210,14 +200,12 @@ func TestCacheRefusals(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 	}
 	p := layers.NewParams(tensor.Float32, 1)
-	layer, err := layers.NewAttention(p.Scope(""), plain)
-	require.NoError(t, err)
-	cache, err := layer.NewCache(graph.KVCacheConfig{Capacity: 4})
-	require.NoError(t, err)
+	layer := must(layers.NewAttention(p.Scope(""), plain))
+	cache := must(layer.NewCache(graph.KVCacheConfig{Capacity: 4}))
 	b := layers.NewBuild(p, layers.Eval)
 	x := b.InputOf(tensor.Float32, "x", 2, 6)
 	require.NoError(t, b.Err())
-	_, err = layer.Weights(b, layers.AttentionInput{Query: x, Cache: cache, Start: x})
+	_, err := layer.Weights(b, layers.AttentionInput{Query: x, Cache: cache, Start: x})
 	require.ErrorContains(t, err, "weights: got a cache, want none")
 }
 
@@ -225,19 +213,15 @@ func TestCacheRefusals(t *testing.T) {
 func TestCacheOfTwoLayersIsRefused(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}}
-	first, err := layers.NewAttention(p.Scope("0"), c)
-	require.NoError(t, err)
-	second, err := layers.NewAttention(p.Scope("1"), c)
-	require.NoError(t, err)
-	cache, err := first.NewCache(graph.KVCacheConfig{Capacity: 4})
-	require.NoError(t, err)
+	first := must(layers.NewAttention(p.Scope("0"), c))
+	second := must(layers.NewAttention(p.Scope("1"), c))
+	cache := must(first.NewCache(graph.KVCacheConfig{Capacity: 4}))
 	b := layers.NewBuild(p, layers.Eval)
 	x := b.InputOf(tensor.Float32, "x", 2, 6)
 	require.NoError(t, b.Err())
 	start := b.InputOf(tensor.Int, "start")
 	require.NoError(t, b.Err())
-	x, err = first.Attend(b, layers.AttentionInput{Query: x, Cache: cache, Start: start})
-	require.NoError(t, err)
-	_, err = second.Attend(b, layers.AttentionInput{Query: x, Cache: cache, Start: start})
+	x = must(first.Attend(b, layers.AttentionInput{Query: x, Cache: cache, Start: start}))
+	_, err := second.Attend(b, layers.AttentionInput{Query: x, Cache: cache, Start: start})
 	require.ErrorContains(t, err, "cache: got one that another attention of this graph fills, want one for each")
 }

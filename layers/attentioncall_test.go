@@ -47,8 +47,7 @@ func TestObservedAttentionsHaveStats(t *testing.T) {
 	require.Len(t, calls, 2)
 	require.Equal(t, []string{"h.0.attn", "h.1.attn"}, []string{calls[0].Path, calls[1].Path})
 	require.Same(t, calls[1].Input.Query, calls[1].Input.Key)
-	stats, err := calls[1].Stats()
-	require.NoError(t, err)
+	stats := must(calls[1].Stats())
 	require.Equal(t, tensor.Shape{2, 3, 7}, stats.Entropy.Shape())
 	require.Len(t, b.Graph().AllNodes(), nodes, "the statistics were there")
 
@@ -57,11 +56,8 @@ func TestObservedAttentionsHaveStats(t *testing.T) {
 	require.Equal(t, tensor.Shape{2, 3, 7, 7}, w.Shape())
 	require.Equal(t, 1, ops(b, "Softmax"))
 
-	stats, err = calls[0].Stats()
-	require.NoError(t, err)
-	again, err := calls[0].Stats()
-	require.NoError(t, err)
-	require.Same(t, stats, again)
+	stats = must(calls[0].Stats())
+	require.Same(t, stats, must(calls[0].Stats()))
 	require.Equal(t, 2, ops(b, "Entropy"), "computed now")
 	require.Empty(t, b.Calls("attn"))
 	require.NoError(t, b.Err())

@@ -143,8 +143,7 @@ func TestStatsAndOperandsOfAttentions(t *testing.T) {
 			in, _ := inputOf(t, a, b)
 			out := b.Of(l.Attend(b, in))
 			call := b.Calls("*")[0]
-			o, err := call.Operands()
-			require.NoError(t, err)
+			o := must(call.Operands())
 			require.Zero(t, o.Config.Dropout)
 			_, weights, err := graph.Attention(o.Query, o.Key, o.Value, o.Config)
 			require.NoError(t, err)

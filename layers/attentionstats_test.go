@@ -17,10 +17,8 @@ import (
 // statsOf returns the nodes that sumsUp looks at, in its order.
 func statsOf(t testing.TB, c *layers.AttentionCall) G.Nodes {
 	t.Helper()
-	weights, err := c.Weights()
-	require.NoError(t, err)
-	s, err := c.Stats()
-	require.NoError(t, err)
+	weights := must(c.Weights())
+	s := must(c.Stats())
 	return G.Nodes{weights, s.Entropy, s.First, s.Own, s.Previous, s.Sink}
 }
 
@@ -94,10 +92,8 @@ func TestStatsOfTheMemory(t *testing.T) {
 	require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(3)))
 	require.NotEmpty(t, b.Calls("*.multihead_attn"))
 	for _, call := range b.Calls("*") {
-		s, err := call.Stats()
-		require.NoError(t, err)
-		o, err := call.Operands()
-		require.NoError(t, err)
+		s := must(call.Stats())
+		o := must(call.Operands())
 		_, weights, err := graph.Attention(o.Query, o.Key, o.Value, o.Config)
 		require.NoError(t, err)
 		sumsUp(t, weights.Shape(), values(t, weights, s.Entropy, s.First, s.Own, s.Previous, s.Sink), 0)
@@ -128,8 +124,7 @@ func TestOwnKeyOfFewerQueries(t *testing.T) {
 		b.Of(l.Attend(b, in))
 		require.NoError(t, b.Err(), name)
 		call := b.Calls("*")[0]
-		s, err := call.Stats()
-		require.NoError(t, err)
+		s := must(call.Stats())
 		got := values(t, b.Of(call.Weights()), s.Own)
 		for i, own := range got[1] {
 			require.InDelta(t, got[0][i*7+i%3+row.offset], own, 1e-12, "%s, row %d", name, i)
@@ -142,11 +137,10 @@ func TestStatsRefuse(t *testing.T) {
 	p, l := newAttention(t, tensor.Float64, causal)
 	b := layers.NewBuild(p, layers.Eval)
 	b.Observe("*")
-	cache, err := l.NewCache(graph.KVCacheConfig{Batch: 1, Capacity: 9})
-	require.NoError(t, err)
+	cache := must(l.NewCache(graph.KVCacheConfig{Batch: 1, Capacity: 9}))
 	start := b.InputOf(tensor.Int, "start")
 	b.Of(l.Attend(b, layers.AttentionInput{Query: b.Input("x", 1, 2, 5), Cache: cache, Start: start}))
 	require.NoError(t, b.Err())
-	_, err = b.Calls("*")[0].Stats()
+	_, err := b.Calls("*")[0].Stats()
 	require.EqualError(t, err, "layers: Attention: stats: got a cache, want none: it never holds them")
 }

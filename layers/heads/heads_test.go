@@ -13,12 +13,19 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // attend builds a call of a new layer over x.
 func attend(t testing.TB, c layers.AttentionConfig, x ...int) (*layers.Build, *layers.AttentionCall) {
 	t.Helper()
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewAttention(p.Scope("attn"), c)
-	require.NoError(t, err)
+	l := must(layers.NewAttention(p.Scope("attn"), c))
 	b := layers.NewBuild(p, layers.Eval)
 	b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, x...))))
 	require.NoError(t, b.Err())
@@ -28,8 +35,7 @@ func attend(t testing.TB, c layers.AttentionConfig, x ...int) (*layers.Build, *l
 // operandsOf returns the operands of a call, and their nodes.
 func operandsOf(t testing.TB, call *layers.AttentionCall) (o layers.AttentionOperands, nodes G.Nodes) {
 	t.Helper()
-	o, err := call.Operands()
-	require.NoError(t, err)
+	o = must(call.Operands())
 	add := func(n *G.Node) *G.Node {
 		if n != nil && n.Op() != nil {
 			nodes = append(nodes, n)
@@ -40,8 +46,7 @@ func operandsOf(t testing.TB, call *layers.AttentionCall) (o layers.AttentionOpe
 		o.Config.LogGates, o.Config.Sinks} {
 		add(n)
 	}
-	_, err = mask.WithNodes(o.Config.Mask, add)
-	require.NoError(t, err)
+	must(mask.WithNodes(o.Config.Mask, add))
 	return o, nodes
 }
 
@@ -57,8 +62,7 @@ func input(t testing.TB, b *layers.Build, name string, v *tensor.Dense) *G.Node 
 // values runs nodes of one graph.
 func values(t testing.TB, nodes ...*G.Node) [][]float64 {
 	t.Helper()
-	m, err := machine.New(nodes...)
-	require.NoError(t, err)
+	m := must(machine.New(nodes...))
 	defer m.Close()
 	require.NoError(t, m.RunAll())
 	var got [][]float64

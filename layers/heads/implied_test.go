@@ -19,18 +19,15 @@ func TestImplied(t *testing.T) {
 	const T = 67
 	for _, form := range []string{"linear", "retention", "gla", "delta_net", "gated_delta_net"} {
 		for i, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
-			c, err := layers.LinearAttentionOf(form)
-			require.NoError(t, err)
+			c := must(layers.LinearAttentionOf(form))
 			c.EmbedDim, c.NumHeads, c.NumKVHeads, c.ValueDim = 12, 4, 4>>i, 5
 			p := layers.NewParams(dt, 1)
-			l, err := layers.NewLinearAttention(p.Scope(""), c)
-			require.NoError(t, err)
+			l := must(layers.NewLinearAttention(p.Scope(""), c))
 			b := layers.NewBuild(p, layers.Eval)
 			b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(dt, T, 12))))
 			require.NoError(t, b.Err())
 			call := b.LinearCalls("*")[0]
-			o, err := call.Operands()
-			require.NoError(t, err)
+			o := must(call.Operands())
 			wanted := G.Nodes{b.Of(call.Weights())}
 			for _, n := range []*G.Node{o.Query, o.Key, o.Value, o.Config.Decay, o.Config.Beta} {
 				if n != nil {
@@ -38,8 +35,7 @@ func TestImplied(t *testing.T) {
 				}
 			}
 			want := values(t, wanted...)[0]
-			kept, err := heads.KeepLinear(o)
-			require.NoError(t, err)
+			kept := must(heads.KeepLinear(o))
 			for head := range c.NumHeads {
 				weights, norms, err := heads.Implied(kept, head)
 				require.NoError(t, err)
@@ -47,7 +43,7 @@ func TestImplied(t *testing.T) {
 				require.InDeltaSlice(t, want[head*T*T:][:T*T], got[0], 1e-4)
 				requireNorms(t, kept, head*c.NumKVHeads/c.NumHeads, got[1])
 			}
-			_, _, err = heads.Implied(kept, 4)
+			_, _, err := heads.Implied(kept, 4)
 			require.EqualError(t, err, "heads: head: got 4, want 0 to 3")
 		}
 	}

@@ -20,13 +20,10 @@ import (
 // ofHeads returns the statistics of kept operands, of one head after the other.
 func ofHeads(t testing.TB, o layers.AttentionOperands, of func(s *graph.AttentionStats) *G.Node) (all [][]float64) {
 	t.Helper()
-	kept, err := heads.Keep(o)
-	require.NoError(t, err)
-	head, s, err := heads.Stats(kept)
+	head, s, err := heads.Stats(must(heads.Keep(o)))
 	require.NoError(t, err)
 	n := of(s)
-	m, err := machine.New(n)
-	require.NoError(t, err)
+	m := must(machine.New(n))
 	for h := range o.Config.Heads {
 		require.NoError(t, G.Let(head, h))
 		require.NoError(t, m.RunAll())
@@ -43,8 +40,7 @@ func TestKeptOperands(t *testing.T) {
 			continue
 		}
 		p := layers.NewParams(tensor.Float64, 1)
-		l, err := layers.NewAttention(p.Scope(""), c)
-		require.NoError(t, err)
+		l := must(layers.NewAttention(p.Scope(""), c))
 		for _, masked := range []bool{false, true} {
 			b := layers.NewBuild(p, layers.Eval)
 			in := layers.AttentionInput{Query: input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))}
@@ -92,14 +88,11 @@ func everyNode(t testing.TB, b *layers.Build) mask.Mask {
 // Additive attention's statistics are those of its weights.
 func TestStatsOfAdditiveAttention(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 5, KeyDim: 3, AttnDim: 4})
-	require.NoError(t, err)
+	l := must(layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 5, KeyDim: 3, AttnDim: 4}))
 	b := layers.NewBuild(p, layers.Eval)
 	q, k := input(t, b, "q", golden.Numbers(tensor.Float64, 7, 5)), input(t, b, "k", golden.Numbers(tensor.Float64, 6, 3))
-	o, err := l.Operands(b, q, k)
-	require.NoError(t, err)
-	scores, err := graph.AdditiveScores(o.Query, o.Key, o.Additive)
-	require.NoError(t, err)
+	o := must(l.Operands(b, q, k))
+	scores := must(graph.AdditiveScores(o.Query, o.Key, o.Additive))
 	got := values(t, b.Of(l.Weights(b, q, k)), scores, o.Query, o.Key, o.Value, o.Additive)
 	want := make([][7]float64, 7)
 	for i, w := range got[0] {
@@ -114,9 +107,7 @@ func TestStatsOfAdditiveAttention(t *testing.T) {
 		func(s *graph.AttentionStats) *G.Node { return s.LogSumExp },
 		func(s *graph.AttentionStats) *G.Node { return s.Distance },
 		func(s *graph.AttentionStats) *G.Node {
-			largest, err := s.Largest(1, 6)
-			require.NoError(t, err)
-			return largest
+			return must(s.Largest(1, 6))
 		},
 	} {
 		all := ofHeads(t, o, of)

@@ -22,9 +22,8 @@ func TestRecord(t *testing.T) {
 	const B, T, E, H = 2, 5, 6, 3
 	for _, dtype := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		p := layers.NewParams(dtype, 3)
-		l, err := layers.NewAttention(p.Scope("attn"), layers.AttentionConfig{EmbedDim: E, NumHeads: H, Scale: 9,
-			Mask: mask.Causal{}})
-		require.NoError(t, err)
+		l := must(layers.NewAttention(p.Scope("attn"), layers.AttentionConfig{EmbedDim: E, NumHeads: H, Scale: 9,
+			Mask: mask.Causal{}}))
 		b := layers.NewBuild(p, layers.Eval)
 		b.Observe("*")
 		r := rand.New(rand.NewPCG(1, 2))
@@ -44,19 +43,14 @@ func TestRecord(t *testing.T) {
 		wanted := append(G.Nodes{}, nodes...)
 		for _, c := range calls {
 			wanted = append(wanted, b.Of(c.Weights()))
-			stats, err := c.Stats()
-			require.NoError(t, err)
-			wanted = append(wanted, stats.LogSumExp)
+			wanted = append(wanted, must(c.Stats()).LogSumExp)
 		}
-		vm, err := machine.New(wanted...)
-		require.NoError(t, err)
-		require.NoError(t, vm.RunAll())
+		require.NoError(t, must(machine.New(wanted...)).RunAll())
 		var values []*tensor.Dense
 		for _, n := range nodes {
 			values = append(values, n.Value().(*tensor.Dense))
 		}
-		got, err := numbers(values)
-		require.NoError(t, err)
+		got := must(numbers(values))
 		require.Len(t, got, 2)
 		for h := range H {
 			entropy, largest := 0.0, math.Inf(-1)
@@ -99,8 +93,7 @@ func TestRecordOfHiddenRows(t *testing.T) {
 	_, call := attend(t, layers.AttentionConfig{EmbedDim: 2, NumHeads: 1}, 3, 2)
 	_, numbers, err := heads.Record([]*layers.AttentionCall{call})
 	require.NoError(t, err)
-	got, err := numbers([]*tensor.Dense{golden.Dense(tensor.Float64, []float64{0, 0.5, 0.75}, 1, 3),
-		golden.Dense(tensor.Float64, []float64{math.Inf(-1), -2, -1}, 1, 3)})
-	require.NoError(t, err)
+	got := must(numbers([]*tensor.Dense{golden.Dense(tensor.Float64, []float64{0, 0.5, 0.75}, 1, 3),
+		golden.Dense(tensor.Float64, []float64{math.Inf(-1), -2, -1}, 1, 3)}))
 	require.Equal(t, map[string][]float64{"entropy.attn": {0.625}, "largest_score.attn": {-1}}, got)
 }

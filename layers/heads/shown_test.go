@@ -32,9 +32,7 @@ func TestShownKeysOfFuncsAndOffsets(t *testing.T) {
 			_, call := attend(t, layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, Mask: c.mask}, 3, 5)
 			o, nodes := operandsOf(t, call)
 			values(t, nodes...)
-			kept, err := heads.Keep(o)
-			require.NoError(t, err)
-			shown, err := heads.Shown(kept, 0)
+			shown, err := heads.Shown(must(heads.Keep(o)), 0)
 			if c.refused != "" {
 				require.EqualError(t, err, c.refused)
 				return
