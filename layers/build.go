@@ -48,7 +48,8 @@ type Build struct {
 	steps      expr.Formula
 }
 
-// NewBuild begins a graph. Gorgonia keeps some state that all graphs share: build graphs,
+// NewBuild begins a graph. It has one shape: another batch or length is another Build over the same parameters, or a
+// call of a Func, which makes them. Gorgonia keeps some state that all graphs share: build graphs,
 // and call its Grad, in one goroutine at a time. Machines may run at once.
 func NewBuild(p *Params, m Mode) *Build {
 	b := &Build{params: p, mode: m, graph: G.NewGraph(), nodes: map[string]*G.Node{}, inputs: Inputs{}}

@@ -11,9 +11,10 @@
 // Eval mode. All graphs over the same Params share the tensors, so an evaluation graph
 // computes with the weights of the last training step.
 //
-// A graph has one shape: B, T and S are fixed when it is built, so another length of text is
-// another Build over the same Params. The next step after a model and its loss is train.NewStep, which
-// trains it; generate.New continues texts with a Decoder; machine.New or train.Predict compute any node.
+// A Func computes a formula over tensors of any shape, with a graph for each shape behind it. A Build has one shape:
+// B, T and S are fixed when its inputs are declared. The next step after a model and its loss is train.NewStepFunc,
+// which trains the formula of a loss on batches of any shape, or train.NewStep, which trains the loss of a Build;
+// generate.New continues texts with a Decoder; machine.New computes any node of a Build.
 //
 // README.md beside this package has the settings of Attention and its masks, and cookbook.md whole programs.
 //

@@ -1,6 +1,6 @@
-// Package train trains models. NewStep is where to begin: a Step trains any graph whose loss is
-// one of its nodes, and Step.Run takes a step on a batch. A graph has one shape, so all batches of a
-// Step have one; sequences of several lengths are padded and masked.
+// Package train trains models. NewStepFunc is where to begin: its Step trains the parameters of a formula on batches
+// of any shapes, and Step.Run takes a step on a batch. The Step of NewStep trains a graph that was built by hand, whose
+// loss is one of its nodes, on batches of the graph's shape.
 //
 // A Solver updates parameters in place, at the learning rate of a Schedule, from gradients that may be
 // clipped and accumulated. A model is parameters and a Loss, and data a Source of batches: Batches is a

@@ -19,10 +19,10 @@ type stepFormula struct {
 	programs shapes.Cache[*program]
 }
 
-// NewStepFunc returns a Step whose batches may have any shapes. The formula returns one node, the loss. It is called
-// for the first batch of each combination of names, types and shapes, in Train mode; graphs are kept as those of a
-// layers.Func are, StepConfig.Graphs of them, and compute in the same memory. Gradients, their sums and the solver's
-// state exist once.
+// NewStepFunc returns a Step whose batches may have any shapes. The first node that the formula returns is the loss;
+// others are for a layers.Func, and a step does not compute them. The formula is called for the first batch of each
+// combination of names, types and shapes, in Train mode. Graphs are kept as those of a layers.Func are,
+// StepConfig.Graphs of them, and compute in the same memory. Gradients, their sums and the solver's state exist once.
 //
 // All parameters that are not frozen are trained, and the loss of every batch has to depend on each of them: freeze
 // others. After Params.Keep, Widen, Freeze, Unfreeze or AddLoRA a step is refused; make another Step.
@@ -90,8 +90,8 @@ func (s *Step) build(v Values) (*program, error) {
 	if err := b.Err(); err != nil {
 		return nil, err
 	}
-	if len(out) != 1 {
-		return nil, fmt.Errorf("loss: got %d nodes, want one", len(out))
+	if len(out) == 0 {
+		return nil, errors.New("loss: got no node, want one")
 	}
 	pr, params, err := newTrainingProgram(b, out[0], &s.arena)
 	if err != nil {

@@ -60,7 +60,7 @@ var rooms = map[string]string{
 		internal/folder internal/oneline internal/safetensors`,
 	"layers/generate": `internal/config internal/expr layers graph graph/machine internal/dense internal/oneline`,
 	"train": `layers graph graph/machine internal/config internal/dense internal/expr internal/kernel
-		internal/pattern`,
+		internal/pattern internal/shapes`,
 	"train/loop": `train layers graph internal/config internal/dense internal/expr internal/kernel
 		internal/oneline`,
 	"train/checkpoint": `train train/loop layers graph internal/about internal/config internal/dense
