@@ -34,13 +34,11 @@ func TestApplyHiddenKey(t *testing.T) {
 // TestApplyAttentionIsTheChapters: the chapter's layers are configs of the layer attention.
 func TestApplyAttentionIsTheChapters(t *testing.T) {
 	for _, c := range []struct{ name, fields string }{
-		{name: "self_v2_batch",
-			fields: `"out_dim": 6, "num_heads": 1, "qkv_bias": true, "context_only": true, "average_weights": true`},
-		{name: "multi_head_batch",
-			fields: `"out_dim": 6, "num_heads": 3, "qkv_bias": true, "out_bias": true, "mask": {"type": "causal"},
+		{"self_v2_batch", `"out_dim": 6, "num_heads": 1, "qkv_bias": true, "context_only": true, "average_weights": true`},
+		{"multi_head_batch", `"out_dim": 6, "num_heads": 3, "qkv_bias": true, "out_bias": true, "mask": {"type": "causal"},
 				"context_length": 11, "out_std": 3, "dropout": 0.25, "context_dropout": 0.25, "out_dropout": 0.25`},
-		{name: "multi_head_wrapper_batch",
-			fields: `"num_heads": 3, "head_dim": 6, "qkv_bias": true, "context_only": true, "layout": "per_head",
+		{"multi_head_wrapper_batch",
+			`"num_heads": 3, "head_dim": 6, "qkv_bias": true, "context_only": true, "layout": "per_head",
 				"mask": {"type": "causal"}`},
 	} {
 		f := caseFiles(t, c.name)

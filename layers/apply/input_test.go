@@ -75,14 +75,11 @@ func TestApplyAdditiveWrongInput(t *testing.T) {
 		query, key []int
 		want       string
 	}{
-		{query: []int{2, 4, 3}, key: []int{2, 7, 3},
-			want: `"query": shape (2, 4, 3), want (T, 2) or (B, T, 2) with every axis at least 1`},
-		{query: []int{2, 4, 2}, key: []int{2, 7, 2},
-			want: `"key": shape (2, 7, 2), want (S, 3) or (B, S, 3) with every axis at least 1`},
-		{query: []int{2, 4, 2}, key: []int{5, 7, 3},
-			want: `"key": shape (5, 7, 3), want as many axes and the same B as query, which is (2, 4, 2)`},
-		{query: []int{2, 4, 2}, key: []int{7, 3},
-			want: `"key": shape (7, 3), want as many axes and the same B as query, which is (2, 4, 2)`},
+		{[]int{2, 4, 3}, []int{2, 7, 3}, `"query": shape (2, 4, 3), want (T, 2) or (B, T, 2) with every axis at least 1`},
+		{[]int{2, 4, 2}, []int{2, 7, 2}, `"key": shape (2, 7, 2), want (S, 3) or (B, S, 3) with every axis at least 1`},
+		{[]int{2, 4, 2}, []int{5, 7, 3},
+			`"key": shape (5, 7, 3), want as many axes and the same B as query, which is (2, 4, 2)`},
+		{[]int{2, 4, 2}, []int{7, 3}, `"key": shape (7, 3), want as many axes and the same B as query, which is (2, 4, 2)`},
 	} {
 		c := newWrongCallOf(t, "additive")
 		c.text(`{"layer": "additive", "query_dim": 2, "key_dim": 3, "attn_dim": 1}`)
@@ -139,34 +136,30 @@ func TestApplyAttentionWrongInput(t *testing.T) {
 		spoil func(*wrongCall)
 		want  string
 	}{
-		{want: `"x": unknown, want it by the name query, which is key and value too if there are none`,
-			spoil: func(c *wrongCall) {
-				c.tensor(c.input, "query", nil, nil)
-				c.tensor(c.input, "x", []int{2, 5, 6}, zeros(60))
-			}},
-		{want: `"key_positions": got it without rope or latent in layer.json, which alone use positions`,
-			spoil: func(c *wrongCall) {
-				c.config = c.file("plain.json",
-					`{"layer": "attention", "embed_dim": 6, "out_dim": 5, "num_heads": 3, "head_dim": 6, "qkv_bias": true}`)
-				c.tensor(c.input, "positions", nil, nil)
-			}},
-		{want: `"key_positions": got it without positions, want positions: the keys are the queries`,
-			spoil: func(c *wrongCall) {
-				editTensors(t, c.input, c.input, func(all []safetensors.Tensor) []safetensors.Tensor {
-					return slices.DeleteFunc(all, func(t safetensors.Tensor) bool { return t.Name != "query" })
-				})
-				c.tensor(c.input, "key_positions", []int{5}, make([]int64, 5))
-			}},
-		{want: `"keep": shape (2, 7), want (B, 1, 1, S) or (1, 1, T, S), which B = T = 2 does not tell apart`,
-			spoil: func(c *wrongCall) {
-				for name, shape := range map[string][]int{"query": {2, 2, 6}, "segments": {2, 2}, "keep": {2, 7}} {
-					data := any(zeros(tensor.Shape(shape).TotalSize()))
-					if name == "segments" {
-						data = make([]int64, 4)
-					}
-					c.tensor(c.input, name, shape, data)
+		{func(c *wrongCall) {
+			c.tensor(c.input, "query", nil, nil)
+			c.tensor(c.input, "x", []int{2, 5, 6}, zeros(60))
+		}, `"x": unknown, want it by the name query, which is key and value too if there are none`},
+		{func(c *wrongCall) {
+			c.config = c.file("plain.json",
+				`{"layer": "attention", "embed_dim": 6, "out_dim": 5, "num_heads": 3, "head_dim": 6, "qkv_bias": true}`)
+			c.tensor(c.input, "positions", nil, nil)
+		}, `"key_positions": got it without rope or latent in layer.json, which alone use positions`},
+		{func(c *wrongCall) {
+			editTensors(t, c.input, c.input, func(all []safetensors.Tensor) []safetensors.Tensor {
+				return slices.DeleteFunc(all, func(t safetensors.Tensor) bool { return t.Name != "query" })
+			})
+			c.tensor(c.input, "key_positions", []int{5}, make([]int64, 5))
+		}, `"key_positions": got it without positions, want positions: the keys are the queries`},
+		{func(c *wrongCall) {
+			for name, shape := range map[string][]int{"query": {2, 2, 6}, "segments": {2, 2}, "keep": {2, 7}} {
+				data := any(zeros(tensor.Shape(shape).TotalSize()))
+				if name == "segments" {
+					data = make([]int64, 4)
 				}
-			}},
+				c.tensor(c.input, name, shape, data)
+			}
+		}, `"keep": shape (2, 7), want (B, 1, 1, S) or (1, 1, T, S), which B = T = 2 does not tell apart`},
 	} {
 		c := newWrongCallOf(t, "attention_inputs")
 		row.spoil(c)
@@ -191,12 +184,11 @@ func TestApplyTooLong(t *testing.T) {
 // TestApplyMissingSequence: the replacement of a missing sequence must have its width.
 func TestApplyMissingSequence(t *testing.T) {
 	for _, row := range []struct{ of, missing, want string }{
-		{of: "attention_torch_widths", missing: "value",
-			want: `"value": missing, and key of shape (2, 7, 5) cannot stand in for it, want (S, 11) or (B, S, 11)`},
-		{of: "attention_torch_widths", missing: "key",
-			want: `"key": missing, and query of shape (2, 3, 6) cannot stand in for it, want (S, 5) or (B, S, 5)`},
-		{of: "attention_renormalize", missing: "key",
-			want: `"value": shape (2, 7, 6), want as many rows as query, which is (2, 5, 6)`},
+		{"attention_torch_widths", "value",
+			`"value": missing, and key of shape (2, 7, 5) cannot stand in for it, want (S, 11) or (B, S, 11)`},
+		{"attention_torch_widths", "key",
+			`"key": missing, and query of shape (2, 3, 6) cannot stand in for it, want (S, 5) or (B, S, 5)`},
+		{"attention_renormalize", "key", `"value": shape (2, 7, 6), want as many rows as query, which is (2, 5, 6)`},
 	} {
 		c := newWrongCallOf(t, row.of)
 		c.tensor(c.input, row.missing, nil, nil)

@@ -101,9 +101,8 @@ func TestApplyHugeFiles(t *testing.T) {
 		elements    int64
 		want        string
 	}{
-		{name: "W_query.weight", dtype: "F32", elements: 1 << 40,
-			want: "got tensors of 4398046511104 bytes, want at most 8589934592"},
-		{name: "W_query.weight", dtype: "F32", elements: 1 << 31, want: `missing W_query.bias, `},
+		{"W_query.weight", "F32", 1 << 40, "got tensors of 4398046511104 bytes, want at most 8589934592"},
+		{"W_query.weight", "F32", 1 << 31, `missing W_query.bias, `},
 	} {
 		f := caseFiles(t, "causal_batch")
 		header := fmt.Sprintf(`{%q:{"dtype":%q,"shape":[%d],"data_offsets":[0,%d]}}`,
