@@ -52,8 +52,8 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 		{`{"embed_dim": 0}`, "EmbedDim: got 0, want at least 1"},
 		{`{"embed_dim": 9223372036854775807}`, "EmbedDim: got 9223372036854775807, want at most 2147483647"},
 		{`{"kind": "batch"}`, `Kind: got "batch", want one of layer, rms`},
-		{`{"kind": "rms", "bias": true}`, `Bias: got true with Kind "rms", want false`},
-		{`{"unit_offset": true}`, `UnitOffset: got true with Kind "layer", want false`},
+		{`{"kind": "rms", "bias": true}`, `Bias: got true with Kind=rms, want one of the two`},
+		{`{"unit_offset": true}`, `UnitOffset: got true without Kind=rms, want both`},
 		{func(c *layers.NormConfig) { c.Eps = math.NaN() }, "Eps: got NaN, want a finite number of at least 0"},
 		{func(c *layers.NormConfig) { c.Eps = math.Inf(1) }, "Eps: got +Inf, want a finite number of at least 0"},
 	})

@@ -32,19 +32,10 @@ type NormConfig struct {
 
 // validate returns an error that names the first wrong field.
 func (c NormConfig) validate() error {
-	err := cmp.Or(config.AtLeast(c, 1, "EmbedDim"), config.AtLeast(c, 0, "Eps"),
-		config.AtMost(c, maxElements, "EmbedDim"))
-	if err != nil {
-		return err
-	}
-	if c.Kind == RMSNorm && c.Bias {
-		return config.Errorf(c, "Bias", "got true with %s %q, want false", config.Field("Kind"), RMSNorm)
-	}
-	if c.UnitOffset && c.Kind != RMSNorm {
-		return config.Errorf(c, "UnitOffset", "got true with %s %q, want false", config.Field("Kind"),
-			cmp.Or(c.Kind, LayerNorm))
-	}
-	return config.OneOf(c, "Kind", cmp.Or(c.Kind, LayerNorm), LayerNorm, RMSNorm)
+	return cmp.Or(config.AtLeast(c, 1, "EmbedDim"), config.AtLeast(c, 0, "Eps"),
+		config.AtMost(c, maxElements, "EmbedDim"), config.Check(c, []config.Rule{
+			{Settings: "Bias", Exclude: "Kind=rms"}, {Settings: "UnitOffset", Need: "Kind=rms"}}),
+		config.OneOf(c, "Kind", cmp.Or(c.Kind, LayerNorm), LayerNorm, RMSNorm))
 }
 
 // normEps are the kinds' default Eps, if it is not LayerNorm's.
@@ -108,4 +99,31 @@ func (f *formula) gain(weight Param, offset bool) *G.Node {
 	dt := f.b.params.dt
 	one := G.NewScalar(f.b.graph, dt, G.WithName("one"), G.WithValue(dense.ByType[any](dt, float32(1), float64(1))))
 	return f.Of(graph.Add(w, one))
+}
+
+// headNorm normalises queries and keys: each head, or with QKNormWhole all heads side by side. Both norms are nil
+// without QKNorm.
+type headNorm struct{ query, key *Norm }
+
+func newHeadNorm(m *maker, c AttentionConfig) (n headNorm) {
+	if c.QKNorm == "" {
+		return n
+	}
+	_, _, width := c.softmaxes()
+	widths := [2]int{width, width}
+	if c.QKNormWhole {
+		widths = [2]int{c.queryWidth(), c.keyWidth()}
+	}
+	norm := func(name string, width int) *Norm {
+		return part(m, name, newNorm, NormConfig{EmbedDim: width, Kind: c.QKNorm, UnitOffset: c.QKNormOffset,
+			Eps: c.QKNormEps})
+	}
+	return headNorm{norm("q_norm", widths[0]), norm("k_norm", widths[1])}
+}
+
+func (n headNorm) apply(s *step, q, k *G.Node) (*G.Node, *G.Node) {
+	if n.query == nil {
+		return q, k
+	}
+	return n.query.apply(s.formula, q), n.key.apply(s.formula, k)
 }
