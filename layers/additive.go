@@ -48,9 +48,9 @@ func newAdditiveAttention(s Scope, c AdditiveAttentionConfig) (*AdditiveAttentio
 	m := maker{scope: s}
 	return done(&m, &AdditiveAttention{
 		name: s.name("AdditiveAttention"), config: c,
-		query: part(&m, "W_query", newLinear, LinearConfig{In: c.QueryDim, Out: c.AttnDim}),
-		key:   part(&m, "W_key", newLinear, LinearConfig{In: c.KeyDim, Out: c.AttnDim}),
-		v:     part(&m, "v", newLinear, LinearConfig{In: c.AttnDim, Out: 1}),
+		query: part(&m, "W_query", newLinear, LinearConfig{InFeatures: c.QueryDim, OutFeatures: c.AttnDim}),
+		key:   part(&m, "W_key", newLinear, LinearConfig{InFeatures: c.KeyDim, OutFeatures: c.AttnDim}),
+		v:     part(&m, "v", newLinear, LinearConfig{InFeatures: c.AttnDim, OutFeatures: 1}),
 	})
 }
 

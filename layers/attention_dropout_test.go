@@ -2,6 +2,7 @@ package layers_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,4 +187,53 @@ func TestEvalGraphsHaveNoDropout(t *testing.T) {
 	}
 	require.Zero(t, layers.NewBuild(p, layers.Eval).Drop(0.5))
 	require.Zero(t, layers.NewBuild(p, layers.Train).Drop(0))
+}
+
+// An Eval graph has no dropout; a Train graph has one for each probability, and both
+// forms drop the same.
+func TestDropoutsOfAttention(t *testing.T) {
+	for _, c := range []struct {
+		weights, context, out float64
+		want                  int
+	}{
+		{want: 0},
+		{weights: 0.5, want: 1},
+		{context: 0.5, want: 1},
+		{out: 0.5, want: 1},
+		{weights: 0.5, context: 0.25, out: 0.125, want: 3},
+	} {
+		p, l := newAttention(t, tensor.Float64, but(plainAttention, func(config *layers.AttentionConfig) {
+			config.Dropout, config.ContextDropout, config.OutDropout = c.weights, c.context, c.out
+		}))
+		x := golden.Numbers(tensor.Float64, 2, 7, 5)
+		for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
+			b := layers.NewBuild(p, mode)
+			in := selfCall(t, x)(b)
+			out, weights, err := attendObserved(b, l, in)
+			require.NoError(t, err)
+			dropouts := 0
+			for _, n := range b.Graph().AllNodes() {
+				if n.Op() != nil && strings.HasPrefix(n.Op().String(), "Dropout") {
+					dropouts++
+				}
+			}
+			if mode == layers.Eval {
+				require.Zero(t, dropouts)
+				require.Nil(t, b.DropoutKey())
+				continue
+			}
+			require.Equal(t, c.want, dropouts)
+			if c.want == 0 {
+				continue
+			}
+			require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(42)))
+			composed := values(t, out, weights)
+			require.Equal(t, c.weights > 0, slices.Contains(composed[1], 0))
+			require.Equal(t, c.out > 0, slices.Contains(composed[0], 0))
+			b = layers.NewBuild(p, mode)
+			out = must(l.Attend(b, selfCall(t, x)(b)))
+			require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(42)))
+			require.InDeltaSlice(t, composed[0], values(t, out)[0], 1e-14)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package layers_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"attention/internal/golden"
@@ -10,6 +11,7 @@ import (
 	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -94,6 +96,25 @@ func TestAWrapperOfOneHead(t *testing.T) {
 	got, weights := apply(t, p, wrapper, x)
 	require.Equal(t, want, got)
 	require.Equal(t, wantWeights, weights)
+}
+
+// A layer's Forward is one fused op, which never holds the weights.
+func TestForwardIsFused(t *testing.T) {
+	for name, c := range map[string]layers.AttentionConfig{
+		"self": chapter.SelfV2(3, 4), "causal": chapter.Causal(3, 4), "mha": chapter.MultiHead(3, 4, 2),
+	} {
+		p := layers.NewParams(tensor.Float64, 1)
+		layer := must(newSelf(p.Scope(name), c))
+		b := layers.NewBuild(p, layers.Eval)
+		must(layer.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3))))
+		has := func(op string) bool {
+			return slices.ContainsFunc(b.Graph().AllNodes(), func(n *G.Node) bool {
+				return n.Op() != nil && strings.HasPrefix(n.Op().String(), op)
+			})
+		}
+		require.True(t, has("FusedAttention"), name)
+		require.False(t, has("Softmax"), name)
+	}
 }
 
 // Grouped attention is attention with each key/value head as often as its query heads

@@ -71,7 +71,7 @@ func TestConfigsGoThroughJSON(t *testing.T) {
 	requireRoundTrip(t, layers.DecoderBlockConfig{Block: block})
 	requireRoundTrip(t, gpt)
 	requireRoundTrip(t, seq2seq)
-	requireRoundTrip(t, layers.LinearConfig{In: 1, Out: 2, Bias: true})
+	requireRoundTrip(t, layers.LinearConfig{InFeatures: 1, OutFeatures: 2, Bias: true})
 	requireRoundTrip(t, layers.AdditiveAttentionConfig{QueryDim: 1, KeyDim: 2, AttnDim: 3})
 	requireRoundTrip(t, chapter.MultiHeadWrapper(3, 2, 2))
 }

@@ -14,8 +14,8 @@ func newOutput(m *maker, c AttentionConfig) *Linear {
 	if c.ContextOnly {
 		return nil
 	}
-	return part(m, strings.TrimSuffix(c.layout().out, ".weight"), newLinear, LinearConfig{In: c.contextWidth(),
-		Out: c.OutDim, Bias: c.OutBias, layout: c.Layout, zero: c.Layout == Torch, std: c.OutStd})
+	return part(m, strings.TrimSuffix(c.layout().out, ".weight"), newLinear, LinearConfig{InFeatures: c.contextWidth(),
+		OutFeatures: c.OutDim, Bias: c.OutBias, layout: c.Layout, zero: c.Layout == Torch, std: c.OutStd})
 }
 
 // newGate makes the parameter of the gate of the heads' outputs; nil if there is none.
@@ -23,7 +23,7 @@ func newGate(m *maker, c AttentionConfig) *Linear {
 	if !c.Gate {
 		return nil
 	}
-	return part(m, "gate_proj", newLinear, LinearConfig{In: c.EmbedDim, Out: c.contextWidth()})
+	return part(m, "gate_proj", newLinear, LinearConfig{InFeatures: c.EmbedDim, OutFeatures: c.contextWidth()})
 }
 
 // addBuffers adds the causal masks that the book's classes keep beside their parameters.

@@ -138,7 +138,7 @@ func newPerHead(m *maker, c AttentionConfig) (p perHead) {
 		var h [3]*Linear
 		for j, in := range ins {
 			h[j] = part(m, headPath(i)+"."+strings.TrimSuffix(at.weights[j], ".weight"), newLinear,
-				LinearConfig{In: in, Out: outs[j], Bias: c.QKVBias})
+				LinearConfig{InFeatures: in, OutFeatures: outs[j], Bias: c.QKVBias})
 		}
 		p = append(p, h)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,32 @@ func sumsUp(t testing.TB, shape tensor.Shape, got [][]float64, extra int) {
 		if sum > 0 || got[5][row] > 0 { // it sees a key
 			require.InDelta(t, 1, sum+got[5][row], 1e-12)
 		}
+	}
+}
+
+// Statistics are those of the weights before dropout: those of a Train graph are those of an
+// Eval graph, and its output drops what it drops without them.
+func TestStatsKnowNoDropout(t *testing.T) {
+	for _, layout := range []layers.Layout{layers.GPT2, layers.PerHead} {
+		p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4,
+			Layout: layout, Mask: mask.Causal{}, Dropout: 0.5})
+		run := func(mode layers.Mode, observed bool) [][]float64 {
+			b := layers.NewBuild(p, mode)
+			if observed {
+				b.Observe("*")
+			}
+			out := b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))))
+			if mode == layers.Train {
+				require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(3)))
+			}
+			s, err := b.Calls("*")[0].Stats()
+			require.NoError(t, err)
+			return values(t, out, s.LogSumExp, s.Entropy, s.Own)
+		}
+		eval, train, plain := run(layers.Eval, true), run(layers.Train, true), run(layers.Train, false)
+		require.Equal(t, eval[1:], train[1:])
+		require.NotEqual(t, eval[0], train[0])
+		require.Equal(t, plain, train)
 	}
 }
 

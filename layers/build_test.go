@@ -35,7 +35,7 @@ func TestOneParameterIsOneNode(t *testing.T) {
 // A layer used twice shares its parameters.
 func TestALayerUsedTwice(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l := must(layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 3, Out: 3, Bias: true}))
+	l := must(layers.NewLinear(p.Scope(""), layers.LinearConfig{InFeatures: 3, OutFeatures: 3, Bias: true}))
 	b := layers.NewBuild(p, layers.Train)
 	must(l.Forward(b, must(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3))))))
 	require.Len(t, b.Learnables(), 2)
@@ -165,7 +165,7 @@ func TestABuildRefusesNil(t *testing.T) {
 
 func TestCallsRefuseABuildThatIsNone(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
-	l := must(layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 3, Out: 2}))
+	l := must(layers.NewLinear(p.Scope(""), layers.LinearConfig{InFeatures: 3, OutFeatures: 2}))
 	x := layers.NewBuild(p, layers.Eval).Input("x", 2, 3)
 	for _, b := range []*layers.Build{nil, {}} {
 		_, err := l.Forward(b, x)

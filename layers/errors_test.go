@@ -67,7 +67,7 @@ func TestErrorsOfConstructorsSayWhere(t *testing.T) {
 	narrow, gpt, seq2seq := gptBlock(), tinyGPT(), tinySeq2Seq()
 	narrow.MLP.EmbedDim, gpt.NumHeads, seq2seq.NumHeads = 5, 5, 5
 	requirePlaces(t, []misplaced{
-		{"", "Linear: Out: got 0, want at least 1", creating(layers.NewLinear, layers.LinearConfig{In: 2})},
+		{"", "Linear: OutFeatures: got 0, want at least 1", creating(layers.NewLinear, layers.LinearConfig{InFeatures: 2})},
 		{"ln", "Norm: EmbedDim: got 0, want at least 1", creating(layers.NewNorm, layers.NormConfig{})},
 		{"", "MLP: EmbedDim: got 0, want at least 1", creating(layers.NewMLP, layers.MLPConfig{})},
 		{"attn", "Attention: " + heads, creating(layers.NewAttention, fiveHeads)},
@@ -90,7 +90,7 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 	book.Attention.Layout, book.MLP.Layout = layers.Book, layers.Book
 	requirePlaces(t, []misplaced{
 		{"head", "Linear: graph: Linear: weight: shape (7, 12), want (Out, In=5)", func(c site) error {
-			l := must(layers.NewLinear(c.s.Sub("head"), layers.LinearConfig{In: 12, Out: 7}))
+			l := must(layers.NewLinear(c.s.Sub("head"), layers.LinearConfig{InFeatures: 12, OutFeatures: 7}))
 			return failed(l.Forward(c.b, c.x(2, 3, 5)))
 		}},
 		{"", "Norm: x: " + thin, func(c site) error {

@@ -83,7 +83,7 @@ func ExampleParams_Freeze() {
 func ExampleLinear() {
 	params := layers.NewParams(tensor.Float32, 123)
 	// torch.nn.Linear(3, 2)
-	linear, err := layers.NewLinear(params.Scope(""), layers.LinearConfig{In: 3, Out: 2, Bias: true})
+	linear, err := layers.NewLinear(params.Scope(""), layers.LinearConfig{InFeatures: 3, OutFeatures: 2, Bias: true})
 	check(err)
 	for name, value := range params.All() {
 		fmt.Println(name, value.Shape())

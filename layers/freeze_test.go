@@ -46,7 +46,7 @@ func TestFreeze(t *testing.T) {
 	require.False(t, p.Frozen("b.e"))
 	require.ErrorContains(t, new(layers.Params).Freeze("a"), "want a pattern of the 0 parameters' names")
 
-	declared := must(layers.Declare(layers.NewLinear, layers.LinearConfig{In: 3, Out: 4, Bias: true}))
+	declared := must(layers.Declare(layers.NewLinear, layers.LinearConfig{InFeatures: 3, OutFeatures: 4, Bias: true}))
 	require.NoError(t, declared.Freeze("bias"))
 	require.Equal(t, 4, declared.CountFrozen(), "without values too")
 }

@@ -55,7 +55,7 @@ func TestGPTBeginsAsTorchWithBiases(t *testing.T) {
 			must(layers.NewEmbedding(modules.Scope(name), layers.EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: 12}))
 		}
 		linear := func(name string, in, out int) {
-			must(layers.NewLinear(modules.Scope(name), layers.LinearConfig{In: in, Out: out, Bias: true}))
+			must(layers.NewLinear(modules.Scope(name), layers.LinearConfig{InFeatures: in, OutFeatures: out, Bias: true}))
 		}
 		table("tokens", 11)
 		table("positions", 7)

@@ -96,7 +96,7 @@ type latents struct {
 
 func newLatents(m *maker, c AttentionConfig) *latents {
 	linear := func(name string, in, out int) *Linear {
-		return part(m, name, newLinear, LinearConfig{In: in, Out: out, layout: Llama})
+		return part(m, name, newLinear, LinearConfig{InFeatures: in, OutFeatures: out, layout: Llama})
 	}
 	norm := func(name string, width int) *Norm {
 		return part(m, name, newNorm, NormConfig{EmbedDim: width, Kind: RMSNorm})

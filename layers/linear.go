@@ -8,16 +8,16 @@ import (
 
 // LinearConfig sizes a Linear.
 type LinearConfig struct {
-	In   int  `json:"in_features"`
-	Out  int  `json:"out_features"`
-	Bias bool `json:"bias,omitempty"`
+	InFeatures  int  `json:"in_features"`
+	OutFeatures int  `json:"out_features"`
+	Bias        bool `json:"bias,omitempty"`
 
 	layout Layout  // the weight's axes and initial values; empty means Book
 	zero   bool    // the bias is drawn, so that later draws are PyTorch's, and begins with 0
 	std    float64 // standard deviation of the initial weight; 0 means the layout's initial values
 }
 
-func (c LinearConfig) validate() error { return config.AtLeast(c, 1, "In", "Out") }
+func (c LinearConfig) validate() error { return config.AtLeast(c, 1, "InFeatures", "OutFeatures") }
 
 // Linear is x·weightᵀ + bias (torch.nn.Linear): weight (Out, In), bias (Out), with
 // PyTorch's default initialisation.
@@ -34,18 +34,18 @@ func NewLinear(s Scope, c LinearConfig) (*Linear, error) {
 
 func newLinear(s Scope, c LinearConfig) (*Linear, error) {
 	at := c.layout.names()
-	weight := at.weightInit(c.In)
+	weight := at.weightInit(c.InFeatures)
 	if c.std > 0 {
 		weight = Normal(0, c.std)
 	}
-	bias := at.biasInit(c.In)
+	bias := at.biasInit(c.InFeatures)
 	if c.zero {
 		bias = drawnThenZero(bias)
 	}
 	m := maker{scope: s}
 	l := &Linear{name: s.name("Linear"), transposed: at.transposed}
-	l.weight = m.weight("weight", weight, at, c.Out, c.In)
-	l.bias = m.paramIf(c.Bias, "bias", bias, c.Out)
+	l.weight = m.weight("weight", weight, at, c.OutFeatures, c.InFeatures)
+	l.bias = m.paramIf(c.Bias, "bias", bias, c.OutFeatures)
 	return done(&m, l)
 }
 

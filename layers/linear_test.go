@@ -9,9 +9,9 @@ import (
 
 // Sizes that make no layer are errors of the constructor.
 func TestWrongSizesAreRefused(t *testing.T) {
-	refuses(t, "Linear", layers.NewLinear, layers.LinearConfig{In: 1, Out: 1}, refusal.Rows{
-		{`{"in_features": 0}`, "In: got 0, want at least 1"},
-		{`{"out_features": -1}`, "Out: got -1, want at least 1"},
+	refuses(t, "Linear", layers.NewLinear, layers.LinearConfig{InFeatures: 1, OutFeatures: 1}, refusal.Rows{
+		{`{"in_features": 0}`, "InFeatures: got 0, want at least 1"},
+		{`{"out_features": -1}`, "OutFeatures: got -1, want at least 1"},
 	})
 	additive := layers.AdditiveAttentionConfig{QueryDim: 1, KeyDim: 1, AttnDim: 2}
 	refuses(t, "AdditiveAttention", layers.NewAdditiveAttention, additive, refusal.Rows{

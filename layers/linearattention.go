@@ -48,7 +48,7 @@ func newLinearAttention(s Scope, c LinearAttentionConfig) (*LinearAttention, err
 		if !wanted {
 			return nil
 		}
-		return part(&m, name, newLinear, LinearConfig{In: in, Out: out, Bias: bias})
+		return part(&m, name, newLinear, LinearConfig{InFeatures: in, OutFeatures: out, Bias: bias})
 	}
 	E, K := c.EmbedDim, c.NumKVHeads
 	widths := c.widths()

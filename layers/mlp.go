@@ -81,8 +81,9 @@ func NewMLP(s Scope, c MLPConfig) (*MLP, error) { return checked(s, "MLP", c, ne
 func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 	c = c.resolved()
 	at := c.Layout.names()
-	into := LinearConfig{In: c.EmbedDim, Out: c.DimFeedforward, Bias: c.Bias, layout: c.Layout}
-	outOf := LinearConfig{In: c.DimFeedforward, Out: c.EmbedDim, Bias: c.Bias, layout: c.Layout, std: c.OutStd}
+	into := LinearConfig{InFeatures: c.EmbedDim, OutFeatures: c.DimFeedforward, Bias: c.Bias, layout: c.Layout}
+	outOf := LinearConfig{InFeatures: c.DimFeedforward, OutFeatures: c.EmbedDim, Bias: c.Bias, layout: c.Layout,
+		std: c.OutStd}
 	m := maker{scope: s}
 	l := &MLP{name: s.name("MLP"), path: s.path, config: c}
 	if c.Activation.gated() {

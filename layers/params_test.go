@@ -82,8 +82,8 @@ func TestWrongParamsAreRefused(t *testing.T) {
 	_, err := layers.NewParams(tensor.Int, 1).Scope("").Param("w", layers.Init{}, 1)
 	require.EqualError(t, err, "layers: parameters: got int, want float32 or float64")
 	// One layer twice at one place.
-	must(layers.NewLinear(p.Scope("l"), layers.LinearConfig{In: 1, Out: 1}))
-	_, err = layers.NewLinear(p.Scope("l"), layers.LinearConfig{In: 1, Out: 1})
+	must(layers.NewLinear(p.Scope("l"), layers.LinearConfig{InFeatures: 1, OutFeatures: 1}))
+	_, err = layers.NewLinear(p.Scope("l"), layers.LinearConfig{InFeatures: 1, OutFeatures: 1})
 	require.EqualError(t, err, `layers: parameter "l.weight" is there already`)
 }
 
@@ -139,7 +139,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 // A graph that is built already sees what Set puts in.
 func TestABuiltGraphSeesSet(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l := must(layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 2, Out: 1}))
+	l := must(layers.NewLinear(p.Scope(""), layers.LinearConfig{InFeatures: 2, OutFeatures: 1}))
 	b := layers.NewBuild(p, layers.Eval)
 	y := must(l.Forward(b, input(t, b, "x", golden.Dense(tensor.Float64, []float64{10, 1}, 1, 2))))
 	require.NotEqual(t, []float64{32}, values(t, y)[0])

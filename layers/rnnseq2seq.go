@@ -46,7 +46,7 @@ func newRNNSeq2Seq(s Scope, c RNNSeq2SeqConfig) (*RNNSeq2Seq, error) {
 	m.source = part(&parts, "source", newEmbedding,
 		EmbeddingConfig{NumEmbeddings: c.SourceVocabSize, EmbeddingDim: c.EmbedDim})
 	m.encoder = part(&parts, "encoder", newGRU, c.encoder())
-	m.bridge = part(&parts, "bridge", newLinear, LinearConfig{In: 2 * n, Out: n, Bias: true})
+	m.bridge = part(&parts, "bridge", newLinear, LinearConfig{InFeatures: 2 * n, OutFeatures: n, Bias: true})
 	m.target = part(&parts, "target", newEmbedding,
 		EmbeddingConfig{NumEmbeddings: c.TargetVocabSize, EmbeddingDim: c.EmbedDim})
 	if c.AttnDim > 0 {
@@ -54,7 +54,8 @@ func newRNNSeq2Seq(s Scope, c RNNSeq2SeqConfig) (*RNNSeq2Seq, error) {
 			AdditiveAttentionConfig{QueryDim: n, KeyDim: 2 * n, AttnDim: c.AttnDim})
 	}
 	m.decoder = part(&parts, "decoder", newGRU, c.decoder())
-	m.output = part(&parts, "output", newLinear, LinearConfig{In: c.outputDim(), Out: c.TargetVocabSize, Bias: true})
+	m.output = part(&parts, "output", newLinear,
+		LinearConfig{InFeatures: c.outputDim(), OutFeatures: c.TargetVocabSize, Bias: true})
 	return done(&parts, m)
 }
 

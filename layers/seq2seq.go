@@ -47,7 +47,8 @@ func newSeq2Seq(s Scope, c Seq2SeqConfig) (*Seq2Seq, error) {
 	m.encoderNorm = part(&parts, "transformer.encoder.norm", newNorm, c.norm())
 	m.decoderNorm = part(&parts, "transformer.decoder.norm", newNorm, c.norm())
 	if !c.TieWordEmbeddings {
-		m.output = part(&parts, "output", newLinear, LinearConfig{In: c.EmbedDim, Out: c.TargetVocabSize, Bias: true})
+		m.output = part(&parts, "output", newLinear,
+			LinearConfig{InFeatures: c.EmbedDim, OutFeatures: c.TargetVocabSize, Bias: true})
 	}
 	return done(&parts, m)
 }

@@ -14,7 +14,7 @@ import (
 // storedLinear returns a set of a Linear's parameters that have no values yet.
 func storedLinear(t *testing.T, dt tensor.Dtype) (*layers.Params, *layers.Linear) {
 	p := layers.NewStoredParams(dt)
-	return p, must(layers.NewLinear(p.Scope("l"), layers.LinearConfig{In: 2, Out: 3}))
+	return p, must(layers.NewLinear(p.Scope("l"), layers.LinearConfig{InFeatures: 2, OutFeatures: 3}))
 }
 
 func ones(n int) []dense.BFloat16 {

@@ -101,12 +101,13 @@ func NewViT(s Scope, c ViTConfig) (*ViT, error) { return checked(s, "ViT", c, ne
 func newViT(s Scope, c ViTConfig) (*ViT, error) {
 	parts := maker{scope: s}
 	m := &ViT{name: s.name("ViT"), config: c, params: s.params}
-	m.patch = part(&parts, "patch", newLinear, LinearConfig{In: c.patchDim(), Out: c.EmbedDim, Bias: true})
+	m.patch = part(&parts, "patch", newLinear, LinearConfig{InFeatures: c.patchDim(), OutFeatures: c.EmbedDim, Bias: true})
 	m.rowTable = scaledTable(&parts, "rows", c.rows(), c.EmbedDim)
 	m.columnTable = scaledTable(&parts, "columns", c.columns(), c.EmbedDim)
 	m.blocks = stack(&parts, "encoder.layers", c.NumLayers, newBlock, c.block())
 	m.norm = part(&parts, "encoder.norm", newNorm, c.norm())
-	m.output = part(&parts, "output", newLinear, LinearConfig{In: c.EmbedDim, Out: c.NumClasses, Bias: true})
+	m.output = part(&parts, "output", newLinear,
+		LinearConfig{InFeatures: c.EmbedDim, OutFeatures: c.NumClasses, Bias: true})
 	return done(&parts, m)
 }
 

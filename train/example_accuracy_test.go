@@ -71,7 +71,7 @@ func ExampleAccuracy() {
 	attention, err := layers.NewAttention(p.Scope("attention"),
 		layers.AttentionConfig{EmbedDim: 8, NumHeads: 2, QKVBias: true, OutBias: true, Layout: layers.Torch})
 	check(err)
-	output, err := layers.NewLinear(p.Scope("output"), layers.LinearConfig{In: 8, Out: 2, Bias: true})
+	output, err := layers.NewLinear(p.Scope("output"), layers.LinearConfig{InFeatures: 8, OutFeatures: 2, Bias: true})
 	check(err)
 	logits := func(b *layers.Build, batch int) *gorgonia.Node {
 		ids, lengths := b.InputOf(tensor.Int, "ids", batch, 9), b.InputOf(tensor.Int, "lengths", batch)

@@ -43,7 +43,7 @@ func ExampleParamGroup() {
 		attention, err := layers.NewAttention(p.Scope("attention"),
 			layers.AttentionConfig{EmbedDim: 8, NumHeads: 2, Layout: layers.Torch})
 		check(err)
-		output, err := layers.NewLinear(p.Scope("output"), layers.LinearConfig{In: 8, Out: 4, Bias: true})
+		output, err := layers.NewLinear(p.Scope("output"), layers.LinearConfig{InFeatures: 8, OutFeatures: 4, Bias: true})
 		check(err)
 		check(p.Freeze("in_proj_weight"))
 		b := layers.NewBuild(p, layers.Train)

@@ -34,7 +34,7 @@ func newShaped(t *testing.T, dt tensor.Dtype, file *golden.File, dropout float64
 	embedding := must(layers.NewEmbedding(p.Scope("embedding"), layers.EmbeddingConfig{NumEmbeddings: 11, EmbeddingDim: 8}))
 	attention := must(layers.NewAttention(p.Scope("attention"), layers.AttentionConfig{EmbedDim: 8, NumHeads: 2,
 		Mask: mask.Causal{}}))
-	output := must(layers.NewLinear(p.Scope("output"), layers.LinearConfig{In: 8, Out: 11, Bias: true}))
+	output := must(layers.NewLinear(p.Scope("output"), layers.LinearConfig{InFeatures: 8, OutFeatures: 11, Bias: true}))
 	for name, v := range p.All() {
 		require.NoError(t, p.Set(name, golden.Dense(dt, file.Float64("start."+name), v.Shape()...)))
 	}

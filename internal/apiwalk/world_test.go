@@ -54,7 +54,7 @@ func (w *world) name(prefix string) string {
 func (w *world) scope() layers.Scope { return w.params.Scope(w.name("s")) }
 
 func (w *world) linear() *layers.Linear {
-	return must(layers.NewLinear(w.scope(), layers.LinearConfig{In: 2, Out: 2}))
+	return must(layers.NewLinear(w.scope(), layers.LinearConfig{InFeatures: 2, OutFeatures: 2}))
 }
 
 // examples returns a file of one example.

@@ -10,7 +10,7 @@ import (
 
 // linearPart makes a linear layer, shows its weight as a part, and returns what it makes of x.
 func (w *walk) linearPart(x *G.Node, name string, in, out int, text string) *G.Node {
-	l, err := layers.NewLinear(w.Params().Scope(name), layers.LinearConfig{In: in, Out: out})
+	l, err := layers.NewLinear(w.Params().Scope(name), layers.LinearConfig{InFeatures: in, OutFeatures: out})
 	if err != nil || w.Err() != nil {
 		return w.Of(nil, err)
 	}

@@ -51,7 +51,7 @@ func (w *walk) queriesKeysAndValues() (q, k, v *G.Node, err error) {
 func (w *walk) queriesKeysAndValuesOf(x *G.Node) (q, k, v *G.Node, err error) {
 	var projected [3]*G.Node
 	for i, name := range []string{"W_query", "W_key", "W_value"} {
-		l, err := layers.NewLinear(w.Params().Scope(name), layers.LinearConfig{In: 3, Out: 2})
+		l, err := layers.NewLinear(w.Params().Scope(name), layers.LinearConfig{InFeatures: 3, OutFeatures: 2})
 		if err != nil {
 			return nil, nil, nil, err
 		}

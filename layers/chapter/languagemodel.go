@@ -81,7 +81,7 @@ func NewLanguageModel(s layers.Scope, c LanguageModelConfig) (*LanguageModel, er
 	if m.attention, err = New(s.Sub("attention"), c.Attention); err != nil {
 		return nil, err
 	}
-	output := layers.LinearConfig{In: c.Attention.Width(), Out: c.VocabSize, Bias: true}
+	output := layers.LinearConfig{InFeatures: c.Attention.Width(), OutFeatures: c.VocabSize, Bias: true}
 	m.output, err = layers.NewLinear(s.Sub("output"), output)
 	return m, err
 }

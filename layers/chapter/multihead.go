@@ -98,7 +98,7 @@ var splitProjection = Section{
 	NumHeads: 2,
 	build: func(w *walk) error {
 		heads, t := w.section.NumHeads, len(w.words())
-		l, err := layers.NewLinear(w.Params().Scope("W_query"), layers.LinearConfig{In: 3, Out: heads})
+		l, err := layers.NewLinear(w.Params().Scope("W_query"), layers.LinearConfig{InFeatures: 3, OutFeatures: heads})
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ var selfAttentionV2 = Section{
 
 		var l *layers.Linear // after v2's three projections, number four to eight
 		for number := 4; number <= 8; number++ {
-			l, err = layers.NewLinear(w.Params().Scope(fmt.Sprint(number)), layers.LinearConfig{In: 3, Out: 2})
+			l, err = layers.NewLinear(w.Params().Scope(fmt.Sprint(number)), layers.LinearConfig{InFeatures: 3, OutFeatures: 2})
 			if err != nil {
 				return err
 			}

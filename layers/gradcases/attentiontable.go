@@ -19,8 +19,8 @@ type Attention struct {
 	Config layers.AttentionConfig
 	Reason string // why there is such a row, if About does not say it
 
-	// What the error says with a cache, in rows that texts share, and of JSON; empty if it works.
-	Cache, Packed, JSON string
+	// What the error says with a cache, in rows that texts share, of statistics, and of JSON; empty if it works.
+	Cache, Packed, Stats, JSON string
 
 	query, key, value []int                                         // shapes; key and value may be nil
 	more              []gradcases.Input                             // what else there is
@@ -96,7 +96,7 @@ func selfAttention() (rows []Attention) {
 			"rope": {"interleaved": true}, "relative_bias": {"buckets": 8}}`, "", ""},
 		{"latents", `{"head_dim": 0, "latent": {"kv_lora_rank": 5, "qk_nope_head_dim": 3, "qk_rope_head_dim": 2,
 			"v_head_dim": 7}}`, "", ""},
-		{"latents, low-rank queries, dropouts", `{"head_dim": 0, "dropout": 0.4, "context_dropout": 0.2, "out_dropout": 0.3,
+		{"latents, low-rank queries, dropouts", `{"head_dim": 0, "dropout": 0.4, "context_dropout": 0.2, "out_dropout": 0.1,
 			"latent": {"q_lora_rank": 4, "qk_nope_head_dim": 3}}`, "", ""},
 		{"latents, all", `{"head_dim": 0, "latent": {"kv_lora_rank": 5, "qk_nope_head_dim": 3, "qk_rope_head_dim": 4},
 			"forget": true, "alibi": true, "sinks": true, "gate": true, "softcap": 5, "out_bias": true,
@@ -105,7 +105,7 @@ func selfAttention() (rows []Attention) {
 			"", shares},
 		{"latents, low-rank queries, gate, forget, added key", `{"head_dim": 0, "latent": {"q_lora_rank": 4,
 			"qk_nope_head_dim": 3}, "gate": true, "forget": true, "add_bias_kv": true}`, extra, shares},
-		{"gpt2, dropouts", `{"layout": "gpt2", "dropout": 0.3, "context_dropout": 0.25, "out_dropout": 0.3}`, "", ""},
+		{"gpt2, dropouts", `{"layout": "gpt2", "dropout": 0.3, "context_dropout": 0.25, "out_dropout": 0.1}`, "", ""},
 		{"added keys", `{"add_bias_kv": true, "add_zero_attn": true}`, extra, shares},
 		{"added key, forget, grouped", `{"add_bias_kv": true, "forget": true, "num_kv_heads": 2}`, extra, shares},
 		{"added keys, window or prefix", `{"add_bias_kv": true, "add_zero_attn": true, "mask": {"type": "or", "of": [

@@ -10,8 +10,8 @@ import (
 )
 
 func linears() []Case {
-	plain := ofX(layers.NewLinear, layers.LinearConfig{In: 5, Out: 7})
-	bias := ofX(layers.NewLinear, layers.LinearConfig{In: 5, Out: 7, Bias: true})
+	plain := ofX(layers.NewLinear, layers.LinearConfig{InFeatures: 5, OutFeatures: 7})
+	bias := ofX(layers.NewLinear, layers.LinearConfig{InFeatures: 5, OutFeatures: 7, Bias: true})
 	return []Case{
 		{Layer: "Linear", About: "(T, In)", New: plain, Inputs: x(3, 5)},
 		{Layer: "Linear", About: "(T, In), bias", New: bias, Inputs: x(3, 5)},

@@ -11,12 +11,14 @@ import (
 
 // comparison is a report.json of attention compare.
 type comparison struct {
-	Level, Version        string
-	Steps, Batch, Context int
-	Seeds                 []int
-	Models                []struct {
+	Level, Version string
+	Steps, Batch   int
+	ContextLength  int `json:"context_length"`
+	Seeds          []int
+	Models         []struct {
 		Attention            string
-		MLP, Parameters      int
+		DimFeedforward       int `json:"dim_feedforward"`
+		Parameters           int
 		Memory               float64 `json:"training_bytes"`
 		Token                int     `json:"cache_bytes_a_token"`
 		Fixed                int     `json:"cache_bytes_fixed"`
@@ -50,7 +52,7 @@ func (c claims) compare(text string, flags []string) {
 		times := c.comparison(name+"-times", 1, slices.Concat(what, []string{"--steps", "100"}, flags))
 		r := c.comparison(name, seeds, slices.Concat(what, flags))
 		fmt.Printf("\n`attention compare %s %s`: %d steps of %d sequences of %d tokens, %d seeds by %s; times of %d steps "+
-			"by %s\n\n", what[0], name, r.Steps, r.Batch, r.Context, len(r.Seeds), r.program(), times.Steps, times.program())
+			"by %s\n\n", what[0], name, r.Steps, r.Batch, r.ContextLength, len(r.Seeds), r.program(), times.Steps, times.program())
 		r.print(times)
 	}
 }
@@ -82,7 +84,7 @@ func (r comparison) print(times comparison) {
 		}
 		step := 1e3 * times.Models[i].Seconds[0] / float64(times.Steps)
 		fmt.Printf("| %s | %s | %s | %.1f | %.1f | %d | %d | %.0f | %d | %d |\n", m.Attention, spread(m.Loss, nats), right,
-			step, m.Memory/(1<<20), m.Token, m.Fixed, times.Models[i].Speed[0], m.MLP, m.Parameters)
+			step, m.Memory/(1<<20), m.Token, m.Fixed, times.Models[i].Speed[0], m.DimFeedforward, m.Parameters)
 	}
 	if r.Level == "" {
 		return

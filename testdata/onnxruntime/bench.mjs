@@ -71,7 +71,7 @@ const middle = (took[(took.length - 1) >> 1] + took[took.length >> 1]) / 2;
 const version = createRequire(import.meta.url)("onnxruntime-node/package.json").version;
 console.log(JSON.stringify({
   name: `B${a.batch} T${a.tokens} E${a.width} H${a.heads} forward`,
-  batch: a.batch, tokens: a.tokens, width: a.width, heads: a.heads, mode: "forward",
+  batch: a.batch, tokens: a.tokens, embed_dim: a.width, num_heads: a.heads, mode: "forward",
   threads: a.threads, onnxruntime: version, runs: took.length, seconds: middle, seconds_min: took[0],
   start_rss_bytes: start, peak_rss_bytes: memory("VmHWM"),
 }));

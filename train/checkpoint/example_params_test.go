@@ -67,9 +67,9 @@ func ExampleReadParams() {
 type network struct{ hidden, output *layers.Linear }
 
 func newNetwork(p *layers.Params) network {
-	hidden, err := layers.NewLinear(p.Scope("hidden"), layers.LinearConfig{In: 3, Out: 8, Bias: true})
+	hidden, err := layers.NewLinear(p.Scope("hidden"), layers.LinearConfig{InFeatures: 3, OutFeatures: 8, Bias: true})
 	check(err)
-	output, err := layers.NewLinear(p.Scope("output"), layers.LinearConfig{In: 8, Out: 1, Bias: true})
+	output, err := layers.NewLinear(p.Scope("output"), layers.LinearConfig{InFeatures: 8, OutFeatures: 1, Bias: true})
 	check(err)
 	return network{hidden, output}
 }
@@ -89,9 +89,9 @@ func ExampleReadParams_misfit() {
 	check(checkpoint.WriteParams(path, params, nil))
 
 	params = layers.NewBlankParams(tensor.Float32)
-	_, err = layers.NewLinear(params.Scope("hidden"), layers.LinearConfig{In: 3, Out: 5, Bias: true})
+	_, err = layers.NewLinear(params.Scope("hidden"), layers.LinearConfig{InFeatures: 3, OutFeatures: 5, Bias: true})
 	check(err)
-	_, err = layers.NewLinear(params.Scope("head"), layers.LinearConfig{In: 5, Out: 1})
+	_, err = layers.NewLinear(params.Scope("head"), layers.LinearConfig{InFeatures: 5, OutFeatures: 1})
 	check(err)
 	_, err = checkpoint.ReadParams(path, params)
 	for _, part := range strings.Split(strings.ReplaceAll(err.Error(), path, "model.safetensors"), "; ") {

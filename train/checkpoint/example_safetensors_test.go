@@ -18,7 +18,7 @@ func ExampleReadTensor() {
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "model.safetensors")
 	p := layers.NewParams(tensor.Float32, 123)
-	_, err = layers.NewLinear(p.Scope("output"), layers.LinearConfig{In: 2, Out: 3})
+	_, err = layers.NewLinear(p.Scope("output"), layers.LinearConfig{InFeatures: 2, OutFeatures: 3})
 	check(err)
 	check(checkpoint.WriteParams(path, p, nil))
 

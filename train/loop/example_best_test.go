@@ -45,7 +45,7 @@ import (
 //	print(f"the best of {step} steps is {best}, with {lowest:.4f} and the bias {model.bias.item():.4f}")
 func ExampleLoop_UseBest() {
 	p := layers.NewParams(tensor.Float32, 123)
-	model, err := layers.NewLinear(p.Scope(""), layers.LinearConfig{In: 12, Out: 1, Bias: true})
+	model, err := layers.NewLinear(p.Scope(""), layers.LinearConfig{InFeatures: 12, OutFeatures: 1, Bias: true})
 	check(err)
 	x, y := p.Draw(layers.Normal(0, 1), 16, 12).Float32s(), p.Draw(layers.Normal(0, 1), 16, 1).Float32s()
 	rows := func(from, epochs int) *train.Batches {

@@ -21,11 +21,11 @@ import (
 func ExampleNewLocal() {
 	trained := func(g train.Group) (*layers.Params, error) {
 		p := layers.NewParams(tensor.Float32, 123)
-		hidden, err := layers.NewLinear(p.Scope("hidden"), layers.LinearConfig{In: 3, Out: 8, Bias: true})
+		hidden, err := layers.NewLinear(p.Scope("hidden"), layers.LinearConfig{InFeatures: 3, OutFeatures: 8, Bias: true})
 		if err != nil {
 			return nil, err
 		}
-		output, err := layers.NewLinear(p.Scope("output"), layers.LinearConfig{In: 8, Out: 1, Bias: true})
+		output, err := layers.NewLinear(p.Scope("output"), layers.LinearConfig{InFeatures: 8, OutFeatures: 1, Bias: true})
 		if err != nil {
 			return nil, err
 		}

@@ -98,8 +98,9 @@ const wideIn, wideHidden, wideOut = 9, 9001, 8
 
 func newWide(t testing.TB, dtype tensor.Dtype, seed int64) wide {
 	p := layers.NewParams(dtype, seed)
-	hidden := must(layers.NewLinear(p.Scope("hidden"), layers.LinearConfig{In: wideIn, Out: wideHidden, Bias: true}))
-	output := must(layers.NewLinear(p.Scope("output"), layers.LinearConfig{In: wideHidden, Out: wideOut}))
+	hidden := must(layers.NewLinear(p.Scope("hidden"),
+		layers.LinearConfig{InFeatures: wideIn, OutFeatures: wideHidden, Bias: true}))
+	output := must(layers.NewLinear(p.Scope("output"), layers.LinearConfig{InFeatures: wideHidden, OutFeatures: wideOut}))
 	return wide{p, hidden, output}
 }
 

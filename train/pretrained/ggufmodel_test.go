@@ -80,7 +80,7 @@ func TestGGUFRefuses(t *testing.T) {
 		"want one: the file holds it")
 	g = decoder(t, of())
 	extra := g.Params.Scope("model.layers.0.self_attn.q_proj.extra")
-	_, err := layers.NewLinear(extra, layers.LinearConfig{In: 2, Out: 2})
+	_, err := layers.NewLinear(extra, layers.LinearConfig{InFeatures: 2, OutFeatures: 2})
 	require.NoError(t, err)
 	require.EqualError(t, g.WriteGGUF(path, "f32"), "pretrained: "+path+": parameter "+
 		"model.layers.0.self_attn.q_proj.extra.weight: llama.cpp's form llama has none of this kind")
