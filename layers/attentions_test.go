@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"attention/graph"
-	opcases "attention/graph/gradcases"
 	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/gradcases"
@@ -29,16 +28,16 @@ func eachAttention(t *testing.T, f func(t *testing.T, a gradcases.Attention)) {
 func rowOf(t *testing.T, a gradcases.Attention, dt tensor.Dtype) (*layers.Params, *layers.Attention) {
 	p, l := newAttention(t, dt, a.Config)
 	for name, v := range p.All() {
-		require.NoError(t, p.Set(name, opcases.Draw(dt, rand.New(rand.NewPCG(1, 2)), -0.5, 0.5, v.Shape())))
+		require.NoError(t, p.Set(name, p.Draw(layers.Uniform(-0.5, 0.5), v.Shape()...)))
 	}
 	return p, l
 }
 
 // inputOf adds a row's inputs to a build.
 func inputOf(t *testing.T, a gradcases.Attention, b *layers.Build) (in layers.AttentionInput, wrt G.Nodes) {
-	nodes, wrt, err := opcases.Nodes(b.Graph(), b.Params().Dtype(), rand.New(rand.NewPCG(3, 4)), a.Inputs())
+	in, wrt, err := a.Call(b, rand.New(rand.NewPCG(3, 4)))
 	require.NoError(t, err)
-	return a.Input(nodes), wrt
+	return in, wrt
 }
 
 // The output, the weights and the parameters have their shapes, and the layer has the parameters that it declares.

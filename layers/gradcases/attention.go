@@ -1,6 +1,8 @@
 package gradcases
 
 import (
+	"math/rand/v2"
+
 	"attention/graph/gradcases"
 	"attention/layers"
 
@@ -11,9 +13,9 @@ import (
 func attentions() (cases []Case) {
 	for _, a := range Attentions() {
 		forward := func(l *layers.Attention, b *layers.Build, in G.Nodes) (*G.Node, error) {
-			return l.Attend(b, a.Input(in))
+			return l.Attend(b, a.input(in))
 		}
-		fused := Case{Layer: "Attention", About: a.About, Reason: a.Reason, Mode: layers.Train, Inputs: a.Inputs(),
+		fused := Case{Layer: "Attention", About: a.About, Reason: a.Reason, Mode: layers.Train, Inputs: a.inputs(),
 			New: made(layers.NewAttention, a.Config, forward)}
 		cases = append(cases, fused, fused.observed())
 	}
@@ -23,8 +25,18 @@ func attentions() (cases []Case) {
 // OfX reports whether the row's input is one sequence alone.
 func (a Attention) OfX() bool { return a.key == nil && a.more == nil }
 
-// Inputs returns the row's inputs.
-func (a Attention) Inputs() []gradcases.Input {
+// Call adds the row's inputs to a build, with values drawn from r. It returns the layer's input and the nodes to
+// differentiate by.
+func (a Attention) Call(b *layers.Build, r *rand.Rand) (in layers.AttentionInput, wrt G.Nodes, err error) {
+	nodes, wrt, err := gradcases.Nodes(b.Graph(), b.Params().Dtype(), r, a.inputs())
+	if err != nil {
+		return in, nil, err
+	}
+	return a.input(nodes), wrt, nil
+}
+
+// inputs returns the row's inputs.
+func (a Attention) inputs() []gradcases.Input {
 	inputs := []gradcases.Input{gradcases.Float("query", a.query...)}
 	if a.key != nil {
 		inputs = append(inputs, gradcases.Float("key", a.key...))
@@ -35,8 +47,8 @@ func (a Attention) Inputs() []gradcases.Input {
 	return append(inputs, a.more...)
 }
 
-// Input returns the layer's input of the nodes of Inputs.
-func (a Attention) Input(nodes G.Nodes) layers.AttentionInput {
+// input returns the layer's input of the nodes of inputs.
+func (a Attention) input(nodes G.Nodes) layers.AttentionInput {
 	in := layers.AttentionInput{Query: nodes[0]}
 	nodes = nodes[1:]
 	if a.key != nil {
