@@ -73,9 +73,9 @@ var rooms = map[string]string{
 	"train/tasks": `train`,
 	"train/tasks/dates": `train train/tasks train/text layers graph graph/machine internal/config internal/dense
 		internal/oneline`,
-	"train/tasks/reversal": `train train/tasks layers graph internal/dense internal/expr`,
-	"train/tasks/tiles":    `train layers graph graph/mask internal/expr`,
-	"train/tasks/lookback": `train train/tasks train/text layers graph internal/dense internal/expr`,
+	"train/tasks/reversal": `train train/tasks layers graph internal/dense`,
+	"train/tasks/tiles":    `train layers graph graph/mask`,
+	"train/tasks/lookback": `train train/tasks train/text layers graph internal/dense`,
 	"train/text":           `train train/text/jinja layers graph internal/config internal/folder internal/oneline`,
 	"train/text/jinja":     "",
 	"train/parallel":       `train internal/dense internal/kernel`,

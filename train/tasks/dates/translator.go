@@ -8,22 +8,23 @@ import (
 
 	"attention/internal/dense"
 	"attention/layers"
-	"attention/train"
 	"attention/train/tasks"
+
+	G "gorgonia.org/gorgonia"
 )
 
 // Translator translates batches of written dates without dropout.
 type Translator struct {
 	Alphabets
-	predictor *train.Predictor // from the model's inputs to logits (B, T, V)
+	logits *layers.Func // (B, T, V) of the model's inputs
 }
 
-// NewTranslator builds the graph of a translator of batches of n pairs.
-func (m *Model) NewTranslator(n int) (*Translator, error) {
-	b := layers.NewBuild(m.Params(), layers.Eval)
-	source, lengths, target := m.inputs(b, n)
-	p, err := train.NewPredictor(b, b.Of(m.Forward(b, source, target, lengths)))
-	return &Translator{m.Alphabets, p}, err
+// NewTranslator makes a translator of batches of any size.
+func (m *Model) NewTranslator() (*Translator, error) {
+	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) []*G.Node {
+		return b.Nodes(m.Forward(b, in[SourceInput], in[TargetInput], in[LengthsInput]))
+	}, layers.FuncConfig{})
+	return &Translator{m.Alphabets, f}, err
 }
 
 // TranslateAll translates all pairs of a source that is at its start.
@@ -38,7 +39,7 @@ func (t *Translator) TranslateAll(ctx context.Context, pairs *ListedPairs) ([]st
 			return nil, err
 		}
 		ids, err := tasks.Greedy(pairs.Out.Target, len(pairs.Out.Lengths), func() ([]int, error) {
-			logits, err := t.predictor.Run(ctx, pairs.Out.Batch.Inputs)
+			logits, err := t.logits.Call(ctx, pairs.Out.Batch.Inputs)
 			if err != nil {
 				return nil, err
 			}

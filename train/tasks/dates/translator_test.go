@@ -24,7 +24,7 @@ func TestTranslator(t *testing.T) {
 			v.Float32s()[i] *= 4
 		}
 	}
-	tr, err := r.NewTranslator(13)
+	tr, err := r.NewTranslator()
 	require.NoError(t, err)
 	got, err := tr.TranslateAll(t.Context(), heldOut)
 	require.NoError(t, err)

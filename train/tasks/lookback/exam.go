@@ -5,13 +5,10 @@ import (
 
 	"attention/graph"
 	"attention/internal/dense"
-	"attention/internal/expr"
 	"attention/layers"
-	"attention/train"
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // Model is a language model, such as layers.Decoder.
@@ -30,22 +27,17 @@ type Mark struct {
 
 // Exam asks a model the sequences of a batch of each level.
 func (s *Sequences) Exam(ctx context.Context, m Model) (marks []Mark, err error) {
-	var p *train.Predictor
-	err = expr.Building(func() error {
-		b := layers.NewBuild(m.Params(), layers.Eval)
-		shape := s.batch.Inputs[text.Inputs].Shape()
-		ids, targets := b.InputOf(tensor.Int, text.Inputs, shape...), b.InputOf(tensor.Int, text.Targets, shape...)
-		loss := b.Of(m.Loss(b, ids, targets))
-		answers := b.Of(graph.ArgMax(b.Of(m.Forward(b, ids)), graph.ReduceConfig{Dim: []int{-1}})) // (B, T)
-		p, err = train.NewPredictor(b, loss, answers)
-		return err
-	})
+	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) []*G.Node {
+		loss, logits := b.Of(m.Loss(b, in[text.Inputs], in[text.Targets])), b.Of(m.Forward(b, in[text.Inputs]))
+		answers := b.Of(graph.ArgMax(logits, graph.ReduceConfig{Dim: []int{-1}})) // (B, T)
+		return []*G.Node{loss, answers}
+	}, layers.FuncConfig{})
 	if err != nil {
 		return nil, err
 	}
 	for _, level := range s.task.Levels() {
 		batch := s.Draw(level)
-		got, err := p.Run(ctx, batch.Inputs)
+		got, err := f.Call(ctx, batch.Inputs)
 		if err != nil {
 			return nil, err
 		}

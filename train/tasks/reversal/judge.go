@@ -7,7 +7,6 @@ import (
 
 	"attention/graph"
 	"attention/internal/dense"
-	"attention/internal/expr"
 	"attention/layers"
 	"attention/train"
 	"attention/train/tasks"
@@ -20,7 +19,7 @@ import (
 // last letter. It draws a batch of s for each length. One pass with the right answer as its input decides it: up to the
 // first wrong letter, the model writes the same letters itself.
 func (m *Model) Exact(ctx context.Context, s *Strings) ([]float64, error) {
-	next, err := m.writer(len(s.lengths))
+	next, err := m.writer()
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +43,7 @@ func (m *Model) Exact(ctx context.Context, s *Strings) ([]float64, error) {
 
 // Write returns what the model writes for each string of the batch, the likeliest letter each time, and $ for the end.
 func (m *Model) Write(ctx context.Context, s *Strings) ([]string, error) {
-	next, err := m.writer(len(s.lengths))
+	next, err := m.writer()
 	if err != nil {
 		return nil, err
 	}
@@ -63,13 +62,13 @@ func (m *Model) Write(ctx context.Context, s *Strings) ([]string, error) {
 }
 
 // writer returns a function that returns the likeliest next letters (B, T) at all positions of the targets.
-func (m *Model) writer(size int) (next func(context.Context, train.Values) ([]int, error), err error) {
-	p, err := m.predictor(size, func(b *layers.Build, source, target, lengths *G.Node) (G.Nodes, error) {
-		ids, err := graph.ArgMax(b.Of(m.Forward(b, source, target, lengths)), graph.ReduceConfig{Dim: []int{-1}})
-		return G.Nodes{ids}, err
-	})
+func (m *Model) writer() (next func(context.Context, train.Values) ([]int, error), err error) {
+	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) []*G.Node {
+		logits := b.Of(m.Forward(b, in[sourceInput], in[targetInput], in[lengthsInput]))
+		return b.Nodes(graph.ArgMax(logits, graph.ReduceConfig{Dim: []int{-1}}))
+	}, layers.FuncConfig{})
 	return func(ctx context.Context, v train.Values) ([]int, error) {
-		ids, err := p.Run(ctx, v)
+		ids, err := f.Call(ctx, v)
 		if err != nil {
 			return nil, err
 		}
@@ -80,57 +79,34 @@ func (m *Model) writer(size int) (next func(context.Context, train.Values) ([]in
 // Weights returns the attention weights (T, S) of each head for the first string of the batch, from each letter that is
 // written, with the right ones before it, to each letter of the string and its end. A model without attention has none.
 func (m *Model) Weights(ctx context.Context, s *Strings) (heads [][]float64, err error) {
-	p, err := m.predictor(len(s.lengths), func(b *layers.Build, source, target, lengths *G.Node) (G.Nodes, error) {
-		n, err := m.nodes(b, source, target, lengths)
-		return optional(n.weights), err
-	})
-	if p == nil || err != nil {
-		return nil, err
-	}
-	values, err := p.Run(ctx, s.batch.Inputs)
+	f, err := layers.NewFunc(m.Params(), m.shown, layers.FuncConfig{})
 	if err != nil {
 		return nil, err
 	}
-	return headsOf(values[0], s.lengths[0]-1), nil
+	shown, err := f.Call(ctx, s.batch.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	heads, _ = headsAndState(shown, s.lengths[0]-1)
+	return heads, nil
 }
 
-// headsOf returns the weights (T, S) of each head of (B, H, Longest, Longest+1) for the first string, which has n
-// letters.
-func headsOf(weights *tensor.Dense, n int) (heads [][]float64) {
-	all := dense.Float64s(weights)
-	for padded := range slices.Chunk(all[:len(all)/weights.Shape()[0]], Longest*(Longest+1)) {
+// headsAndState returns the weights (T, S) of each head for the first string of a batch, which has n letters, or the
+// state of a model without attention, of what Model.shown computes.
+func headsAndState(shown []*tensor.Dense, n int) (heads [][]float64, state []float64) {
+	switch {
+	case len(shown) == 1:
+		return nil, nil
+	case shown[1].Dims() == 2:
+		return nil, dense.Float64s(shown[1])
+	}
+	all := dense.Float64s(shown[1])
+	for padded := range slices.Chunk(all[:len(all)/shown[1].Shape()[0]], Longest*(Longest+1)) {
 		var head []float64
 		for row := range n {
 			head = append(head, padded[row*(Longest+1):][:n+1]...)
 		}
 		heads = append(heads, head)
 	}
-	return heads
-}
-
-// optional returns those of some nodes that are there.
-func optional(nodes ...*G.Node) (there G.Nodes) {
-	for _, n := range nodes {
-		if n != nil {
-			there = append(there, n)
-		}
-	}
-	return there
-}
-
-// predictor returns a predictor of the nodes that a function makes of the inputs of size strings, or nil if it makes
-// none.
-func (m *Model) predictor(size int, make func(b *layers.Build, source, target, lengths *G.Node) (G.Nodes, error),
-) (p *train.Predictor, err error) {
-	err = expr.Building(func() error {
-		b := layers.NewBuild(m.Params(), layers.Eval)
-		source, target, lengths := inputs(b, size)
-		nodes, err := make(b, source, target, lengths)
-		if len(nodes) == 0 || err != nil {
-			return err
-		}
-		p, err = train.NewPredictor(b, nodes...)
-		return err
-	})
-	return p, err
+	return heads, nil
 }

@@ -3,6 +3,7 @@
 package reversal
 
 import (
+	"cmp"
 	"fmt"
 
 	"attention/layers"
@@ -65,29 +66,22 @@ func (m *Model) Loss(size int) train.Loss {
 	}
 }
 
-// nodes are what a model computes for a batch; weights and state are nil where the model has none.
-type nodes struct {
-	logits  *G.Node // (B, T, V) of the letters
-	weights *G.Node // (B, H, T, S) with which each letter that is written sees the string
-	state   *G.Node // (B, N) of the writer before the first letter
-}
-
-// nodes makes the nodes of a model in a graph.
-func (m *Model) nodes(b *layers.Build, source, target, lengths *G.Node) (n nodes, err error) {
+// shown returns the logits (B, T, V) of the letters, and then the weights (B, H, T, S) with which each letter that is
+// written sees the string, or the state (B, N) of a GRU without attention before the first letter.
+func (m *Model) shown(b *layers.Build, in layers.Inputs) []*G.Node {
+	source, target, lengths := in[sourceInput], in[targetInput], in[lengthsInput]
 	if rnn, ok := m.network.(*layers.RNNSeq2Seq); ok {
 		memory, err := rnn.Encode(b, source, lengths)
 		if err != nil {
-			return n, err
+			return b.Nodes(nil, err)
 		}
 		out, err := rnn.Decode(b, target, memory)
-		return nodes{out.Logits, out.Weights, memory.State}, err
+		return append(b.Nodes(out.Logits, err), cmp.Or(out.Weights, memory.State))
 	}
 	b.Observe("*.multihead_attn")
-	if n.logits, err = m.Forward(b, source, target, lengths); err != nil {
-		return n, err
-	}
+	nodes := b.Nodes(m.Forward(b, source, target, lengths))
 	if calls := b.Calls("*.multihead_attn"); len(calls) > 0 {
-		n.weights, err = calls[0].Weights()
+		nodes = append(nodes, b.Of(calls[0].Weights()))
 	}
-	return n, err
+	return nodes
 }

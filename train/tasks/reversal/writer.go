@@ -10,10 +10,8 @@ import (
 
 	"attention/internal/dense"
 	"attention/layers"
-	"attention/train"
 	"attention/train/tasks"
 
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -27,24 +25,15 @@ type Writing struct {
 
 // Writer writes strings backwards, one at a time. Several goroutines may use it.
 type Writer struct {
-	mutex     sync.Mutex // guards the fields below
-	strings   *Strings
-	predictor *train.Predictor
-	attends   bool
+	mutex   sync.Mutex // guards the fields below
+	strings *Strings
+	shown   *layers.Func
 }
 
 // NewWriter makes the writer of a model, whose parameters must not change any more.
 func NewWriter(m *Model) (*Writer, error) {
-	w := &Writer{strings: NewStrings(1, nil)}
-	var err error
-	w.predictor, err = m.predictor(1, func(b *layers.Build, source, target, lengths *G.Node) (G.Nodes, error) {
-		n, err := m.nodes(b, source, target, lengths)
-		if w.attends = n.weights != nil; w.attends {
-			n.state = nil
-		}
-		return optional(n.logits, n.weights, n.state), err
-	})
-	return w, err
+	f, err := layers.NewFunc(m.Params(), m.shown, layers.FuncConfig{})
+	return &Writer{strings: NewStrings(1, nil), shown: f}, err
 }
 
 // Write returns what the model writes for a text of 1 to Longest of Letters, the likeliest letter each time.
@@ -66,7 +55,7 @@ func (w *Writer) Write(ctx context.Context, text string) (out Writing, err error
 func (w *Writer) write(ctx context.Context, n int) (out Writing, err error) {
 	var values []*tensor.Dense
 	ids, err := tasks.Greedy(w.strings.target[:n], 1, func() (ids []int, err error) {
-		if values, err = w.predictor.Run(ctx, w.strings.batch.Inputs); err != nil {
+		if values, err = w.shown.Call(ctx, w.strings.batch.Inputs); err != nil {
 			return nil, err
 		}
 		ids, out.Sure = likeliest(dense.Float64s(values[0])[:n*vocab])
@@ -76,11 +65,7 @@ func (w *Writer) write(ctx context.Context, n int) (out Writing, err error) {
 		return Writing{}, err
 	}
 	out.Text = spell(ids)
-	if len(values) > 1 && w.attends {
-		out.Heads = headsOf(values[1], n)
-	} else if len(values) > 1 {
-		out.State = dense.Float64s(values[1])
-	}
+	out.Heads, out.State = headsAndState(values, n)
 	return out, nil
 }
 

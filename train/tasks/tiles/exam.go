@@ -18,7 +18,7 @@ type HeadLook struct {
 
 // Exam returns the model's marks on a number of new batches of pictures.
 func (m *Model) Exam(ctx context.Context, p *Pictures, batches int) (Marks, error) {
-	look, err := m.looker(len(p.pictures))
+	look, err := m.looker()
 	if err != nil {
 		return Marks{}, err
 	}

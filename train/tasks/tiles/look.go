@@ -4,9 +4,7 @@ import (
 	"context"
 
 	"attention/graph"
-	"attention/internal/expr"
 	"attention/layers"
-	"attention/train"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -22,33 +20,30 @@ type Glance struct {
 
 // Look draws a batch of pictures and shows it to the model.
 func (m *Model) Look(ctx context.Context, p *Pictures) (Glance, error) {
-	look, err := m.looker(len(p.pictures))
+	look, err := m.looker()
 	if err != nil {
 		return Glance{}, err
 	}
 	return look(ctx, p)
 }
 
-// looker returns Look for batches of size pictures.
-func (m *Model) looker(size int) (look func(context.Context, *Pictures) (Glance, error), err error) {
-	var predictor *train.Predictor
-	err = expr.Building(func() (err error) {
-		b := layers.NewBuild(m.Params(), layers.Eval)
+// looker returns Look for any number of batches.
+func (m *Model) looker() (look func(context.Context, *Pictures) (Glance, error), err error) {
+	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) []*G.Node {
 		b.Observe("*")
-		nodes := G.Nodes{likeliest(b, b.Of(m.Forward(b, pixels(b, size), m.seen)))}
+		nodes := []*G.Node{likeliest(b, b.Of(m.Forward(b, in[pixelsInput], m.seen)))}
 		for _, call := range b.Calls("*") {
 			weights := b.Of(call.Weights())
 			nodes = append(nodes, weights, likeliest(b, weights))
 		}
-		predictor, err = train.NewPredictor(b, nodes...)
-		return err
-	})
+		return nodes
+	}, layers.FuncConfig{})
 	return func(ctx context.Context, p *Pictures) (g Glance, err error) {
 		batch, err := p.Next()
 		if err != nil {
 			return g, err
 		}
-		values, err := predictor.Run(ctx, batch.Inputs)
+		values, err := f.Call(ctx, batch.Inputs)
 		if err != nil {
 			return g, err
 		}

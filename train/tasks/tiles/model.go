@@ -40,9 +40,7 @@ func New(s layers.Scope, c Config) (*Model, error) {
 // Loss returns the mean cross entropy of the answers, for batches of size pictures.
 func (m *Model) Loss(size int) train.Loss {
 	return func(b *layers.Build) (*G.Node, error) {
-		return m.ViT.Loss(b, pixels(b, size), b.InputOf(tensor.Int, answersInput, size, Tiles), m.seen)
+		pixels, answers := b.Input(pixelsInput, size, width, width, 3), b.InputOf(tensor.Int, answersInput, size, Tiles)
+		return m.ViT.Loss(b, pixels, answers, m.seen)
 	}
 }
-
-// pixels makes the input of the pixels of size pictures.
-func pixels(b *layers.Build, size int) *G.Node { return b.Input(pixelsInput, size, width, width, 3) }

@@ -72,7 +72,7 @@ func translateWith(ctx context.Context, w, notes io.Writer, o options) error {
 		fmt.Fprintf(notes, "%s: a run that is not finished: the model is that after %d of %d steps\n",
 			o.model, m.Steps, in.Planned)
 	}
-	t, err := m.NewTranslator(m.Settings.Batch)
+	t, err := m.NewTranslator()
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func (r *translation) finish(ctx context.Context) error {
 	if err := r.Save(); err != nil {
 		return err
 	}
-	t, err := r.model.NewTranslator(r.model.Settings.Batch)
+	t, err := r.model.NewTranslator()
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func TestTranslateStops(t *testing.T) {
 
 	r, err := newTranslation(io.Discard, options{settings: settingsOf(2, 6, 2, 1, 0)})
 	require.NoError(t, err)
-	tr, err := r.model.NewTranslator(2)
+	tr, err := r.model.NewTranslator()
 	require.NoError(t, err)
 	_, err = tr.TranslateAll(ctx, r.heldOut)
 	require.ErrorIs(t, err, context.Canceled)

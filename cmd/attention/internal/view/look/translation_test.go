@@ -44,7 +44,7 @@ func datesRun(t testing.TB) (dir string, m *translations.Model) {
 func TestPairs(t *testing.T) {
 	const written = "3 sep '75"
 	dir, m := datesRun(t)
-	translator, err := m.NewTranslator(m.Settings.Batch)
+	translator, err := m.NewTranslator()
 	require.NoError(t, err)
 	all, err := translator.TranslateAll(t.Context(),
 		&dates.ListedPairs{Pairs: []dates.Pair{{Written: written, ISO: "0000-00-00"}}, Out: dates.NewBatch(m.Alphabets, 3)})
