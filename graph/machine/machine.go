@@ -13,11 +13,11 @@
 // of some infinities, zeros and very large numbers, which the README beside this file lists.
 //
 // What computes Gorgonia's ops, and the ops of their gradients:
-//   - By a kernel: Exp, Log, Tanh, Sigmoid, Neg, Abs, Sign, Ceil, Floor, Square, Cube,
-//     Sqrt, Inverse, InverseSqrt, Add, Sub, HadamardProd, HadamardDiv, Lt, Gt, Lte, Gte,
-//     Eq, Ne, MinBetween, MaxBetween, Sum and so Mean, Max, SoftMax, LogSoftMax, Mul,
-//     BatchedMatMul, OuterProd, Tensordot, Transpose.
-//   - By a loop on all cores: Sin, Cos, Log2, Log1p, Expm1, Softplus, Pow, Slice, At,
+//   - By a kernel: Exp, Tanh, Sigmoid, Neg, Square, Inverse, Add, Sub, HadamardProd,
+//     HadamardDiv, MaxBetween, Sum and so Mean, Max, SoftMax, LogSoftMax, Mul, BatchedMatMul,
+//     OuterProd, Tensordot, Transpose.
+//   - By a loop on all cores: Abs, Sign, Ceil, Floor, Cube, Sqrt, InverseSqrt, Log, Lt, Gt,
+//     Lte, Gte, Eq, Ne, MinBetween, Sin, Cos, Log2, Log1p, Expm1, Softplus, Pow, Slice, At,
 //     Concat, Broadcast, ByIndices, Im2Col and so Conv2d, MaxPool2D, BatchNorm.
 //   - By nothing: Reshape, and a Slice of what lies together.
 //   - By Gorgonia itself: AveragePool2D, GlobalAveragePool2D, GroupNorm, Upsample2D,

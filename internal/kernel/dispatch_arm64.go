@@ -374,86 +374,6 @@ func geluTanh[F Float](p path, y, x []F) {
 	}
 }
 
-// abs sets y ← |x|.
-func abs[F Float](p path, y, x []F) {
-	n := len(y)
-	if p == pathGo || n < 1 {
-		absGo(y, x)
-		return
-	}
-	reaches("abs: x", len(x), n)
-	switch {
-	case sizeOf[F]() == 4:
-		sabsNEON(n, single(y), single(x))
-	default:
-		dabsNEON(n, double(y), double(x))
-	}
-}
-
-// sign sets y ← 1 with the sign of x, and x where it is 0, −0 or NaN.
-func sign[F Float](p path, y, x []F) {
-	n := len(y)
-	if p == pathGo || n < 1 {
-		signGo(y, x)
-		return
-	}
-	reaches("sign: x", len(x), n)
-	switch {
-	case sizeOf[F]() == 4:
-		ssignNEON(n, single(y), single(x))
-	default:
-		dsignNEON(n, double(y), double(x))
-	}
-}
-
-// ceil sets y ← ⌈x⌉.
-func ceil[F Float](p path, y, x []F) {
-	n := len(y)
-	if p == pathGo || n < 1 {
-		ceilGo(y, x)
-		return
-	}
-	reaches("ceil: x", len(x), n)
-	switch {
-	case sizeOf[F]() == 4:
-		sceilNEON(n, single(y), single(x))
-	default:
-		dceilNEON(n, double(y), double(x))
-	}
-}
-
-// floor sets y ← ⌊x⌋.
-func floor[F Float](p path, y, x []F) {
-	n := len(y)
-	if p == pathGo || n < 1 {
-		floorGo(y, x)
-		return
-	}
-	reaches("floor: x", len(x), n)
-	switch {
-	case sizeOf[F]() == 4:
-		sfloorNEON(n, single(y), single(x))
-	default:
-		dfloorNEON(n, double(y), double(x))
-	}
-}
-
-// sqrt sets y ← √x.
-func sqrt[F Float](p path, y, x []F) {
-	n := len(y)
-	if p == pathGo || n < 1 {
-		sqrtGo(y, x)
-		return
-	}
-	reaches("sqrt: x", len(x), n)
-	switch {
-	case sizeOf[F]() == 4:
-		ssqrtNEON(n, single(y), single(x))
-	default:
-		dsqrtNEON(n, double(y), double(x))
-	}
-}
-
 // inverse sets y ← 1/x.
 func inverse[F Float](p path, y, x []F) {
 	n := len(y)
@@ -467,54 +387,6 @@ func inverse[F Float](p path, y, x []F) {
 		sinverseNEON(n, single(y), single(x))
 	default:
 		dinverseNEON(n, double(y), double(x))
-	}
-}
-
-// inverseSqrt sets y ← 1/√x, computed in float64.
-func inverseSqrt[F Float](p path, y, x []F) {
-	n := len(y)
-	if p == pathGo || n < 1 {
-		inverseSqrtGo(y, x)
-		return
-	}
-	reaches("inverseSqrt: x", len(x), n)
-	switch {
-	case sizeOf[F]() == 4:
-		sinverseSqrtNEON(n, single(y), single(x))
-	default:
-		dinverseSqrtNEON(n, double(y), double(x))
-	}
-}
-
-// cube sets y ← x³.
-func cube[F Float](p path, y, x []F) {
-	n := len(y)
-	if p == pathGo || n < 1 {
-		cubeGo(y, x)
-		return
-	}
-	reaches("cube: x", len(x), n)
-	switch {
-	case sizeOf[F]() == 4:
-		scubeNEON(n, single(y), single(x))
-	default:
-		dcubeNEON(n, double(y), double(x))
-	}
-}
-
-// ln sets y ← log x, computed in float64.
-func ln[F Float](p path, y, x []F) {
-	n := len(y)
-	if p == pathGo || n < 1 {
-		lnGo(y, x)
-		return
-	}
-	reaches("ln: x", len(x), n)
-	switch {
-	case sizeOf[F]() == 4:
-		slnNEON(n, single(y), single(x))
-	default:
-		dlnNEON(n, double(y), double(x))
 	}
 }
 
@@ -583,23 +455,6 @@ func div[F Float](p path, z, x, y []F) {
 	}
 }
 
-// lesser sets z ← min(x, y): NaN where one is, y where they are equal.
-func lesser[F Float](p path, z, x, y []F) {
-	n := len(z)
-	if p == pathGo || n < 1 {
-		lesserGo(z, x, y)
-		return
-	}
-	reaches("lesser: x", len(x), n)
-	reaches("lesser: y", len(y), n)
-	switch {
-	case sizeOf[F]() == 4:
-		slesserNEON(n, single(z), single(x), single(y))
-	default:
-		dlesserNEON(n, double(z), double(x), double(y))
-	}
-}
-
 // greater sets z ← max(x, y): NaN where one is, y where they are equal.
 func greater[F Float](p path, z, x, y []F) {
 	n := len(z)
@@ -614,74 +469,6 @@ func greater[F Float](p path, z, x, y []F) {
 		sgreaterNEON(n, single(z), single(x), single(y))
 	default:
 		dgreaterNEON(n, double(z), double(x), double(y))
-	}
-}
-
-// less sets z ← 1 where x < y, else 0.
-func less[F Float](p path, z, x, y []F) {
-	n := len(z)
-	if p == pathGo || n < 1 {
-		lessGo(z, x, y)
-		return
-	}
-	reaches("less: x", len(x), n)
-	reaches("less: y", len(y), n)
-	switch {
-	case sizeOf[F]() == 4:
-		slessNEON(n, single(z), single(x), single(y))
-	default:
-		dlessNEON(n, double(z), double(x), double(y))
-	}
-}
-
-// lessOrEqual sets z ← 1 where x ≤ y, else 0.
-func lessOrEqual[F Float](p path, z, x, y []F) {
-	n := len(z)
-	if p == pathGo || n < 1 {
-		lessOrEqualGo(z, x, y)
-		return
-	}
-	reaches("lessOrEqual: x", len(x), n)
-	reaches("lessOrEqual: y", len(y), n)
-	switch {
-	case sizeOf[F]() == 4:
-		slessOrEqualNEON(n, single(z), single(x), single(y))
-	default:
-		dlessOrEqualNEON(n, double(z), double(x), double(y))
-	}
-}
-
-// equal sets z ← 1 where x = y, else 0.
-func equal[F Float](p path, z, x, y []F) {
-	n := len(z)
-	if p == pathGo || n < 1 {
-		equalGo(z, x, y)
-		return
-	}
-	reaches("equal: x", len(x), n)
-	reaches("equal: y", len(y), n)
-	switch {
-	case sizeOf[F]() == 4:
-		sequalNEON(n, single(z), single(x), single(y))
-	default:
-		dequalNEON(n, double(z), double(x), double(y))
-	}
-}
-
-// differs sets z ← 1 where x ≠ y, as NaN does from itself, else 0.
-func differs[F Float](p path, z, x, y []F) {
-	n := len(z)
-	if p == pathGo || n < 1 {
-		differsGo(z, x, y)
-		return
-	}
-	reaches("differs: x", len(x), n)
-	reaches("differs: y", len(y), n)
-	switch {
-	case sizeOf[F]() == 4:
-		sdiffersNEON(n, single(z), single(x), single(y))
-	default:
-		ddiffersNEON(n, double(z), double(x), double(y))
 	}
 }
 

@@ -93,40 +93,8 @@ func geluTanh[F Float](_ path, y, x []F) {
 	geluTanhGo(y, x)
 }
 
-func abs[F Float](_ path, y, x []F) {
-	absGo(y, x)
-}
-
-func sign[F Float](_ path, y, x []F) {
-	signGo(y, x)
-}
-
-func ceil[F Float](_ path, y, x []F) {
-	ceilGo(y, x)
-}
-
-func floor[F Float](_ path, y, x []F) {
-	floorGo(y, x)
-}
-
-func sqrt[F Float](_ path, y, x []F) {
-	sqrtGo(y, x)
-}
-
 func inverse[F Float](_ path, y, x []F) {
 	inverseGo(y, x)
-}
-
-func inverseSqrt[F Float](_ path, y, x []F) {
-	inverseSqrtGo(y, x)
-}
-
-func cube[F Float](_ path, y, x []F) {
-	cubeGo(y, x)
-}
-
-func ln[F Float](_ path, y, x []F) {
-	lnGo(y, x)
 }
 
 func logSingle[F Float](_ path, y, x []F) {
@@ -145,28 +113,8 @@ func div[F Float](_ path, z, x, y []F) {
 	divGo(z, x, y)
 }
 
-func lesser[F Float](_ path, z, x, y []F) {
-	lesserGo(z, x, y)
-}
-
 func greater[F Float](_ path, z, x, y []F) {
 	greaterGo(z, x, y)
-}
-
-func less[F Float](_ path, z, x, y []F) {
-	lessGo(z, x, y)
-}
-
-func lessOrEqual[F Float](_ path, z, x, y []F) {
-	lessOrEqualGo(z, x, y)
-}
-
-func equal[F Float](_ path, z, x, y []F) {
-	equalGo(z, x, y)
-}
-
-func differs[F Float](_ path, z, x, y []F) {
-	differsGo(z, x, y)
 }
 
 func tanhBackward[F Float](_ path, dx, y, dy []F) {

@@ -59,23 +59,23 @@ func (c applyCall[F]) do(lo, hi int) {
 	y, x := c.y[lo:hi], c.x[lo:hi]
 	switch c.f {
 	case Abs:
-		abs(chosenPath, y, x)
+		abs(y, x)
 	case Sign:
-		sign(chosenPath, y, x)
+		sign(y, x)
 	case Ceil:
-		ceil(chosenPath, y, x)
+		ceil(y, x)
 	case Floor:
-		floor(chosenPath, y, x)
+		floor(y, x)
 	case Sqrt:
-		sqrt(chosenPath, y, x)
+		sqrt(y, x)
 	case Inverse:
 		inverse(chosenPath, y, x)
 	case InverseSqrt:
-		inverseSqrt(chosenPath, y, x)
+		inverseSqrt(y, x)
 	case Square:
 		mul(chosenPath, y, x, x)
 	case Cube:
-		cube(chosenPath, y, x)
+		cube(y, x)
 	case Multiple:
 		scale(chosenPath, y, x, c.c0)
 	case Clamp:
@@ -85,7 +85,7 @@ func (c applyCall[F]) do(lo, hi int) {
 	case ReLUSquared:
 		reluSquared(y, x)
 	case Log:
-		ln(chosenPath, y, x)
+		ln(y, x)
 	case Exp:
 		exp(chosenPath, y, x)
 	case Tanh:
@@ -174,28 +174,30 @@ func ofTwo[F Float](z, x, y []F, f func(x, y F) F) {
 	}
 }
 
-func absGo[F Float](y, x []F)     { ofOne(y, x, func(x F) F { return F(math.Abs(float64(x))) }) }
-func ceilGo[F Float](y, x []F)    { ofOne(y, x, func(x F) F { return F(math.Ceil(float64(x))) }) }
-func floorGo[F Float](y, x []F)   { ofOne(y, x, func(x F) F { return F(math.Floor(float64(x))) }) }
-func sqrtGo[F Float](y, x []F)    { ofOne(y, x, func(x F) F { return F(math.Sqrt(float64(x))) }) }
+func abs[F Float](y, x []F)       { ofOne(y, x, func(x F) F { return F(math.Abs(float64(x))) }) }
+func ceil[F Float](y, x []F)      { ofOne(y, x, func(x F) F { return F(math.Ceil(float64(x))) }) }
+func floor[F Float](y, x []F)     { ofOne(y, x, func(x F) F { return F(math.Floor(float64(x))) }) }
+func sqrt[F Float](y, x []F)      { ofOne(y, x, func(x F) F { return F(math.Sqrt(float64(x))) }) }
 func inverseGo[F Float](y, x []F) { ofOne(y, x, func(x F) F { return 1 / x }) }
-func inverseSqrtGo[F Float](y, x []F) {
+func inverseSqrt[F Float](y, x []F) {
 	ofOne(y, x, func(x F) F { return F(1 / math.Sqrt(float64(x))) })
 }
-func cubeGo[F Float](y, x []F) { ofOne(y, x, func(x F) F { return x * x * x }) }
+func cube[F Float](y, x []F) { ofOne(y, x, func(x F) F { return x * x * x }) }
 
-// signGo leaves 0, −0 and NaN as they are.
-func signGo[F Float](y, x []F) {
-	ofOne(y, x, func(x F) F {
-		if x == 0 || x != x {
-			return x
+// sign leaves 0, −0 and NaN as they are.
+func sign[F Float](y, x []F) {
+	y = y[:len(x)]
+	for i, v := range x {
+		sign := oneWhere[F](v > 0) - oneWhere[F](v < 0)
+		if sign == 0 {
+			sign = v
 		}
-		return F(math.Copysign(1, float64(x)))
-	})
+		y[i] = sign
+	}
 }
 
-// lnGo scales numbers that are not normal: math.Log is wrong for them on amd64.
-func lnGo[F Float](y, x []F) {
+// ln scales numbers that are not normal: math.Log is wrong for them on amd64.
+func ln[F Float](y, x []F) {
 	y = y[:len(x)]
 	for i, v := range x {
 		if x := float64(v); x > 0 && x < 0x1p-1022 {

@@ -104,25 +104,25 @@ func combine[F Float](op Operation, z, x, y []F) {
 	case Over:
 		div(chosenPath, z, x, y)
 	case Lesser:
-		lesser(chosenPath, z, y, x) // which gives its second where they are equal
+		lesser(z, y, x) // which gives its second where they are equal
 	case Greater:
 		greater(chosenPath, z, y, x)
 	case Less:
-		less(chosenPath, z, x, y)
+		less(z, x, y)
 	case LessOrEqual:
-		lessOrEqual(chosenPath, z, x, y)
+		lessOrEqual(z, x, y)
 	case More:
-		less(chosenPath, z, y, x)
+		less(z, y, x)
 	case MoreOrEqual:
-		lessOrEqual(chosenPath, z, y, x)
+		lessOrEqual(z, y, x)
 	case Equal:
-		equal(chosenPath, z, x, y)
+		equal(z, x, y)
 	case Differs:
-		differs(chosenPath, z, x, y)
+		differs(z, x, y)
 	}
 }
 
-func lesserGo[F Float](z, x, y []F) {
+func lesser[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
 		if !(v < y[i]) && v == v {
@@ -142,28 +142,28 @@ func greaterGo[F Float](z, x, y []F) {
 	}
 }
 
-func lessGo[F Float](z, x, y []F) {
+func less[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
 		z[i] = oneWhere[F](v < y[i])
 	}
 }
 
-func lessOrEqualGo[F Float](z, x, y []F) {
+func lessOrEqual[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
 		z[i] = oneWhere[F](v <= y[i])
 	}
 }
 
-func equalGo[F Float](z, x, y []F) {
+func equal[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
 		z[i] = oneWhere[F](v == y[i])
 	}
 }
 
-func differsGo[F Float](z, x, y []F) {
+func differs[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
 		z[i] = oneWhere[F](v != y[i])
@@ -171,8 +171,9 @@ func differsGo[F Float](z, x, y []F) {
 }
 
 func oneWhere[F Float](holds bool) F {
-	if holds {
-		return 1
+	one := int32(0)
+	if holds { // without a branch that the processor could mispredict
+		one = 1
 	}
-	return 0
+	return F(one)
 }

@@ -19,50 +19,10 @@ func stanhAVX2(n int, y *float32, x *float32)
 //go:noescape
 func sgeluTanhAVX2(n int, y *float32, x *float32)
 
-// sabsAVX2 is abs of float32 with AVX2.
-//
-//go:noescape
-func sabsAVX2(n int, y *float32, x *float32)
-
-// ssignAVX2 is sign of float32 with AVX2.
-//
-//go:noescape
-func ssignAVX2(n int, y *float32, x *float32)
-
-// sceilAVX2 is ceil of float32 with AVX2.
-//
-//go:noescape
-func sceilAVX2(n int, y *float32, x *float32)
-
-// sfloorAVX2 is floor of float32 with AVX2.
-//
-//go:noescape
-func sfloorAVX2(n int, y *float32, x *float32)
-
-// ssqrtAVX2 is sqrt of float32 with AVX2.
-//
-//go:noescape
-func ssqrtAVX2(n int, y *float32, x *float32)
-
 // sinverseAVX2 is inverse of float32 with AVX2.
 //
 //go:noescape
 func sinverseAVX2(n int, y *float32, x *float32)
-
-// sinverseSqrtAVX2 is inverseSqrt of float32 with AVX2.
-//
-//go:noescape
-func sinverseSqrtAVX2(n int, y *float32, x *float32)
-
-// scubeAVX2 is cube of float32 with AVX2.
-//
-//go:noescape
-func scubeAVX2(n int, y *float32, x *float32)
-
-// slnAVX2 is ln of float32 with AVX2.
-//
-//go:noescape
-func slnAVX2(n int, y *float32, x *float32)
 
 // slogSingleAVX2 is logSingle of float32 with AVX2.
 //
@@ -84,35 +44,10 @@ func ssubAVX2(n int, z *float32, x *float32, y *float32)
 //go:noescape
 func sdivAVX2(n int, z *float32, x *float32, y *float32)
 
-// slesserAVX2 is lesser of float32 with AVX2.
-//
-//go:noescape
-func slesserAVX2(n int, z *float32, x *float32, y *float32)
-
 // sgreaterAVX2 is greater of float32 with AVX2.
 //
 //go:noescape
 func sgreaterAVX2(n int, z *float32, x *float32, y *float32)
-
-// slessAVX2 is less of float32 with AVX2.
-//
-//go:noescape
-func slessAVX2(n int, z *float32, x *float32, y *float32)
-
-// slessOrEqualAVX2 is lessOrEqual of float32 with AVX2.
-//
-//go:noescape
-func slessOrEqualAVX2(n int, z *float32, x *float32, y *float32)
-
-// sequalAVX2 is equal of float32 with AVX2.
-//
-//go:noescape
-func sequalAVX2(n int, z *float32, x *float32, y *float32)
-
-// sdiffersAVX2 is differs of float32 with AVX2.
-//
-//go:noescape
-func sdiffersAVX2(n int, z *float32, x *float32, y *float32)
 
 // stanhBackwardAVX2 is tanhBackward of float32 with AVX2.
 //
@@ -274,50 +209,10 @@ func dtanhAVX2(n int, y *float64, x *float64)
 //go:noescape
 func dgeluTanhAVX2(n int, y *float64, x *float64)
 
-// dabsAVX2 is abs of float64 with AVX2.
-//
-//go:noescape
-func dabsAVX2(n int, y *float64, x *float64)
-
-// dsignAVX2 is sign of float64 with AVX2.
-//
-//go:noescape
-func dsignAVX2(n int, y *float64, x *float64)
-
-// dceilAVX2 is ceil of float64 with AVX2.
-//
-//go:noescape
-func dceilAVX2(n int, y *float64, x *float64)
-
-// dfloorAVX2 is floor of float64 with AVX2.
-//
-//go:noescape
-func dfloorAVX2(n int, y *float64, x *float64)
-
-// dsqrtAVX2 is sqrt of float64 with AVX2.
-//
-//go:noescape
-func dsqrtAVX2(n int, y *float64, x *float64)
-
 // dinverseAVX2 is inverse of float64 with AVX2.
 //
 //go:noescape
 func dinverseAVX2(n int, y *float64, x *float64)
-
-// dinverseSqrtAVX2 is inverseSqrt of float64 with AVX2.
-//
-//go:noescape
-func dinverseSqrtAVX2(n int, y *float64, x *float64)
-
-// dcubeAVX2 is cube of float64 with AVX2.
-//
-//go:noescape
-func dcubeAVX2(n int, y *float64, x *float64)
-
-// dlnAVX2 is ln of float64 with AVX2.
-//
-//go:noescape
-func dlnAVX2(n int, y *float64, x *float64)
 
 // dmulAVX2 is mul of float64 with AVX2.
 //
@@ -334,35 +229,10 @@ func dsubAVX2(n int, z *float64, x *float64, y *float64)
 //go:noescape
 func ddivAVX2(n int, z *float64, x *float64, y *float64)
 
-// dlesserAVX2 is lesser of float64 with AVX2.
-//
-//go:noescape
-func dlesserAVX2(n int, z *float64, x *float64, y *float64)
-
 // dgreaterAVX2 is greater of float64 with AVX2.
 //
 //go:noescape
 func dgreaterAVX2(n int, z *float64, x *float64, y *float64)
-
-// dlessAVX2 is less of float64 with AVX2.
-//
-//go:noescape
-func dlessAVX2(n int, z *float64, x *float64, y *float64)
-
-// dlessOrEqualAVX2 is lessOrEqual of float64 with AVX2.
-//
-//go:noescape
-func dlessOrEqualAVX2(n int, z *float64, x *float64, y *float64)
-
-// dequalAVX2 is equal of float64 with AVX2.
-//
-//go:noescape
-func dequalAVX2(n int, z *float64, x *float64, y *float64)
-
-// ddiffersAVX2 is differs of float64 with AVX2.
-//
-//go:noescape
-func ddiffersAVX2(n int, z *float64, x *float64, y *float64)
 
 // dtanhBackwardAVX2 is tanhBackward of float64 with AVX2.
 //

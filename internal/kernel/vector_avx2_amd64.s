@@ -180,327 +180,207 @@ DATA sconstants<>+688(SB)/4, $0x00000000
 DATA sconstants<>+692(SB)/4, $0x00000000
 DATA sconstants<>+696(SB)/4, $0x00000000
 DATA sconstants<>+700(SB)/4, $0x00000000
-DATA sconstants<>+704(SB)/4, $0x59800000
-DATA sconstants<>+708(SB)/4, $0x59800000
-DATA sconstants<>+712(SB)/4, $0x59800000
-DATA sconstants<>+716(SB)/4, $0x59800000
-DATA sconstants<>+720(SB)/4, $0x59800000
-DATA sconstants<>+724(SB)/4, $0x59800000
-DATA sconstants<>+728(SB)/4, $0x59800000
-DATA sconstants<>+732(SB)/4, $0x59800000
-DATA sconstants<>+736(SB)/4, $0x42102cb3
-DATA sconstants<>+740(SB)/4, $0x42102cb3
-DATA sconstants<>+744(SB)/4, $0x42102cb3
-DATA sconstants<>+748(SB)/4, $0x42102cb3
-DATA sconstants<>+752(SB)/4, $0x42102cb3
-DATA sconstants<>+756(SB)/4, $0x42102cb3
-DATA sconstants<>+760(SB)/4, $0x42102cb3
-DATA sconstants<>+764(SB)/4, $0x42102cb3
-DATA sconstants<>+768(SB)/4, $0x00000000
-DATA sconstants<>+772(SB)/4, $0x00000000
-DATA sconstants<>+776(SB)/4, $0x00000000
-DATA sconstants<>+780(SB)/4, $0x00000000
-DATA sconstants<>+784(SB)/4, $0x00000000
-DATA sconstants<>+788(SB)/4, $0x00000000
-DATA sconstants<>+792(SB)/4, $0x00000000
-DATA sconstants<>+796(SB)/4, $0x00000000
-DATA sconstants<>+800(SB)/4, $0x3f000000
-DATA sconstants<>+804(SB)/4, $0x3f000000
-DATA sconstants<>+808(SB)/4, $0x3f000000
-DATA sconstants<>+812(SB)/4, $0x3f000000
-DATA sconstants<>+816(SB)/4, $0x3f000000
-DATA sconstants<>+820(SB)/4, $0x3f000000
-DATA sconstants<>+824(SB)/4, $0x3f000000
-DATA sconstants<>+828(SB)/4, $0x3f000000
-DATA sconstants<>+832(SB)/4, $0x3f3504f3
-DATA sconstants<>+836(SB)/4, $0x3f3504f3
-DATA sconstants<>+840(SB)/4, $0x3f3504f3
-DATA sconstants<>+844(SB)/4, $0x3f3504f3
-DATA sconstants<>+848(SB)/4, $0x3f3504f3
-DATA sconstants<>+852(SB)/4, $0x3f3504f3
-DATA sconstants<>+856(SB)/4, $0x3f3504f3
-DATA sconstants<>+860(SB)/4, $0x3f3504f3
-DATA sconstants<>+864(SB)/4, $0x59800000
-DATA sconstants<>+868(SB)/4, $0x59800000
-DATA sconstants<>+872(SB)/4, $0x59800000
-DATA sconstants<>+876(SB)/4, $0x59800000
-DATA sconstants<>+880(SB)/4, $0x59800000
-DATA sconstants<>+884(SB)/4, $0x59800000
-DATA sconstants<>+888(SB)/4, $0x59800000
-DATA sconstants<>+892(SB)/4, $0x59800000
-DATA sconstants<>+896(SB)/4, $0x59800000
-DATA sconstants<>+900(SB)/4, $0x59800000
-DATA sconstants<>+904(SB)/4, $0x59800000
-DATA sconstants<>+908(SB)/4, $0x59800000
-DATA sconstants<>+912(SB)/4, $0x59800000
-DATA sconstants<>+916(SB)/4, $0x59800000
-DATA sconstants<>+920(SB)/4, $0x59800000
-DATA sconstants<>+924(SB)/4, $0x59800000
-DATA sconstants<>+928(SB)/4, $0x3f3504f2
-DATA sconstants<>+932(SB)/4, $0x3f3504f2
-DATA sconstants<>+936(SB)/4, $0x3f3504f2
-DATA sconstants<>+940(SB)/4, $0x3f3504f2
-DATA sconstants<>+944(SB)/4, $0x3f3504f2
-DATA sconstants<>+948(SB)/4, $0x3f3504f2
-DATA sconstants<>+952(SB)/4, $0x3f3504f2
-DATA sconstants<>+956(SB)/4, $0x3f3504f2
-DATA sconstants<>+960(SB)/4, $0x3f317218
-DATA sconstants<>+964(SB)/4, $0x3f317218
-DATA sconstants<>+968(SB)/4, $0x3f317218
-DATA sconstants<>+972(SB)/4, $0x3f317218
-DATA sconstants<>+976(SB)/4, $0x3f317218
-DATA sconstants<>+980(SB)/4, $0x3f317218
-DATA sconstants<>+984(SB)/4, $0x3f317218
-DATA sconstants<>+988(SB)/4, $0x3f317218
-DATA sconstants<>+992(SB)/4, $0x3f317218
-DATA sconstants<>+996(SB)/4, $0x3f317218
-DATA sconstants<>+1000(SB)/4, $0x3f317218
-DATA sconstants<>+1004(SB)/4, $0x3f317218
-DATA sconstants<>+1008(SB)/4, $0x3f317218
-DATA sconstants<>+1012(SB)/4, $0x3f317218
-DATA sconstants<>+1016(SB)/4, $0x3f317218
-DATA sconstants<>+1020(SB)/4, $0x3f317218
-DATA sconstants<>+1024(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1028(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1032(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1036(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1040(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1044(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1048(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1052(SB)/4, $0x2f51cf7a
-DATA sconstants<>+1056(SB)/4, $0x7f800000
-DATA sconstants<>+1060(SB)/4, $0x7f800000
-DATA sconstants<>+1064(SB)/4, $0x7f800000
-DATA sconstants<>+1068(SB)/4, $0x7f800000
-DATA sconstants<>+1072(SB)/4, $0x7f800000
-DATA sconstants<>+1076(SB)/4, $0x7f800000
-DATA sconstants<>+1080(SB)/4, $0x7f800000
-DATA sconstants<>+1084(SB)/4, $0x7f800000
-DATA sconstants<>+1088(SB)/4, $0x7fc00000
-DATA sconstants<>+1092(SB)/4, $0x7fc00000
-DATA sconstants<>+1096(SB)/4, $0x7fc00000
-DATA sconstants<>+1100(SB)/4, $0x7fc00000
-DATA sconstants<>+1104(SB)/4, $0x7fc00000
-DATA sconstants<>+1108(SB)/4, $0x7fc00000
-DATA sconstants<>+1112(SB)/4, $0x7fc00000
-DATA sconstants<>+1116(SB)/4, $0x7fc00000
-DATA sconstants<>+1120(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1124(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1128(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1132(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1136(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1140(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1144(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1148(SB)/4, $0x3f2aaaab
-DATA sconstants<>+1152(SB)/4, $0x3ecccccd
-DATA sconstants<>+1156(SB)/4, $0x3ecccccd
-DATA sconstants<>+1160(SB)/4, $0x3ecccccd
-DATA sconstants<>+1164(SB)/4, $0x3ecccccd
-DATA sconstants<>+1168(SB)/4, $0x3ecccccd
-DATA sconstants<>+1172(SB)/4, $0x3ecccccd
-DATA sconstants<>+1176(SB)/4, $0x3ecccccd
-DATA sconstants<>+1180(SB)/4, $0x3ecccccd
-DATA sconstants<>+1184(SB)/4, $0x3e924925
-DATA sconstants<>+1188(SB)/4, $0x3e924925
-DATA sconstants<>+1192(SB)/4, $0x3e924925
-DATA sconstants<>+1196(SB)/4, $0x3e924925
-DATA sconstants<>+1200(SB)/4, $0x3e924925
-DATA sconstants<>+1204(SB)/4, $0x3e924925
-DATA sconstants<>+1208(SB)/4, $0x3e924925
-DATA sconstants<>+1212(SB)/4, $0x3e924925
-DATA sconstants<>+1216(SB)/4, $0x3e638e29
-DATA sconstants<>+1220(SB)/4, $0x3e638e29
-DATA sconstants<>+1224(SB)/4, $0x3e638e29
-DATA sconstants<>+1228(SB)/4, $0x3e638e29
-DATA sconstants<>+1232(SB)/4, $0x3e638e29
-DATA sconstants<>+1236(SB)/4, $0x3e638e29
-DATA sconstants<>+1240(SB)/4, $0x3e638e29
-DATA sconstants<>+1244(SB)/4, $0x3e638e29
-DATA sconstants<>+1248(SB)/4, $0x3e3a3325
-DATA sconstants<>+1252(SB)/4, $0x3e3a3325
-DATA sconstants<>+1256(SB)/4, $0x3e3a3325
-DATA sconstants<>+1260(SB)/4, $0x3e3a3325
-DATA sconstants<>+1264(SB)/4, $0x3e3a3325
-DATA sconstants<>+1268(SB)/4, $0x3e3a3325
-DATA sconstants<>+1272(SB)/4, $0x3e3a3325
-DATA sconstants<>+1276(SB)/4, $0x3e3a3325
-DATA sconstants<>+1280(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1284(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1288(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1292(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1296(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1300(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1304(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1308(SB)/4, $0x3e1cd04f
-DATA sconstants<>+1312(SB)/4, $0x3e178897
-DATA sconstants<>+1316(SB)/4, $0x3e178897
-DATA sconstants<>+1320(SB)/4, $0x3e178897
-DATA sconstants<>+1324(SB)/4, $0x3e178897
-DATA sconstants<>+1328(SB)/4, $0x3e178897
-DATA sconstants<>+1332(SB)/4, $0x3e178897
-DATA sconstants<>+1336(SB)/4, $0x3e178897
-DATA sconstants<>+1340(SB)/4, $0x3e178897
-DATA sconstants<>+1344(SB)/4, $0x3eaaaaab
-DATA sconstants<>+1348(SB)/4, $0x3eaaaaab
-DATA sconstants<>+1352(SB)/4, $0x3eaaaaab
-DATA sconstants<>+1356(SB)/4, $0x3eaaaaab
-DATA sconstants<>+1360(SB)/4, $0x3eaaaaab
-DATA sconstants<>+1364(SB)/4, $0x3eaaaaab
-DATA sconstants<>+1368(SB)/4, $0x3eaaaaab
-DATA sconstants<>+1372(SB)/4, $0x3eaaaaab
-DATA sconstants<>+1376(SB)/4, $0x3e4ccccd
-DATA sconstants<>+1380(SB)/4, $0x3e4ccccd
-DATA sconstants<>+1384(SB)/4, $0x3e4ccccd
-DATA sconstants<>+1388(SB)/4, $0x3e4ccccd
-DATA sconstants<>+1392(SB)/4, $0x3e4ccccd
-DATA sconstants<>+1396(SB)/4, $0x3e4ccccd
-DATA sconstants<>+1400(SB)/4, $0x3e4ccccd
-DATA sconstants<>+1404(SB)/4, $0x3e4ccccd
-DATA sconstants<>+1408(SB)/4, $0x3e124925
-DATA sconstants<>+1412(SB)/4, $0x3e124925
-DATA sconstants<>+1416(SB)/4, $0x3e124925
-DATA sconstants<>+1420(SB)/4, $0x3e124925
-DATA sconstants<>+1424(SB)/4, $0x3e124925
-DATA sconstants<>+1428(SB)/4, $0x3e124925
-DATA sconstants<>+1432(SB)/4, $0x3e124925
-DATA sconstants<>+1436(SB)/4, $0x3e124925
-DATA sconstants<>+1440(SB)/4, $0x3de38e39
-DATA sconstants<>+1444(SB)/4, $0x3de38e39
-DATA sconstants<>+1448(SB)/4, $0x3de38e39
-DATA sconstants<>+1452(SB)/4, $0x3de38e39
-DATA sconstants<>+1456(SB)/4, $0x3de38e39
-DATA sconstants<>+1460(SB)/4, $0x3de38e39
-DATA sconstants<>+1464(SB)/4, $0x3de38e39
-DATA sconstants<>+1468(SB)/4, $0x3de38e39
-DATA sconstants<>+1472(SB)/4, $0x3dba2e8c
-DATA sconstants<>+1476(SB)/4, $0x3dba2e8c
-DATA sconstants<>+1480(SB)/4, $0x3dba2e8c
-DATA sconstants<>+1484(SB)/4, $0x3dba2e8c
-DATA sconstants<>+1488(SB)/4, $0x3dba2e8c
-DATA sconstants<>+1492(SB)/4, $0x3dba2e8c
-DATA sconstants<>+1496(SB)/4, $0x3dba2e8c
-DATA sconstants<>+1500(SB)/4, $0x3dba2e8c
-DATA sconstants<>+1504(SB)/4, $0x3613a858
-DATA sconstants<>+1508(SB)/4, $0x3613a858
-DATA sconstants<>+1512(SB)/4, $0x3613a858
-DATA sconstants<>+1516(SB)/4, $0x3613a858
-DATA sconstants<>+1520(SB)/4, $0x3613a858
-DATA sconstants<>+1524(SB)/4, $0x3613a858
-DATA sconstants<>+1528(SB)/4, $0x3613a858
-DATA sconstants<>+1532(SB)/4, $0x3613a858
-DATA sconstants<>+1536(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1540(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1544(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1548(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1552(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1556(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1560(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1564(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1568(SB)/4, $0x3e0be612
-DATA sconstants<>+1572(SB)/4, $0x3e0be612
-DATA sconstants<>+1576(SB)/4, $0x3e0be612
-DATA sconstants<>+1580(SB)/4, $0x3e0be612
-DATA sconstants<>+1584(SB)/4, $0x3e0be612
-DATA sconstants<>+1588(SB)/4, $0x3e0be612
-DATA sconstants<>+1592(SB)/4, $0x3e0be612
-DATA sconstants<>+1596(SB)/4, $0x3e0be612
-DATA sconstants<>+1600(SB)/4, $0x3de6368d
-DATA sconstants<>+1604(SB)/4, $0x3de6368d
-DATA sconstants<>+1608(SB)/4, $0x3de6368d
-DATA sconstants<>+1612(SB)/4, $0x3de6368d
-DATA sconstants<>+1616(SB)/4, $0x3de6368d
-DATA sconstants<>+1620(SB)/4, $0x3de6368d
-DATA sconstants<>+1624(SB)/4, $0x3de6368d
-DATA sconstants<>+1628(SB)/4, $0x3de6368d
-DATA sconstants<>+1632(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1636(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1640(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1644(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1648(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1652(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1656(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1660(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1664(SB)/4, $0xbd84cf85
-DATA sconstants<>+1668(SB)/4, $0xbd84cf85
-DATA sconstants<>+1672(SB)/4, $0xbd84cf85
-DATA sconstants<>+1676(SB)/4, $0xbd84cf85
-DATA sconstants<>+1680(SB)/4, $0xbd84cf85
-DATA sconstants<>+1684(SB)/4, $0xbd84cf85
-DATA sconstants<>+1688(SB)/4, $0xbd84cf85
-DATA sconstants<>+1692(SB)/4, $0xbd84cf85
-DATA sconstants<>+1696(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1700(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1704(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1708(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1712(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1716(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1720(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1724(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1728(SB)/4, $0xbe97bdae
-DATA sconstants<>+1732(SB)/4, $0xbe97bdae
-DATA sconstants<>+1736(SB)/4, $0xbe97bdae
-DATA sconstants<>+1740(SB)/4, $0xbe97bdae
-DATA sconstants<>+1744(SB)/4, $0xbe97bdae
-DATA sconstants<>+1748(SB)/4, $0xbe97bdae
-DATA sconstants<>+1752(SB)/4, $0xbe97bdae
-DATA sconstants<>+1756(SB)/4, $0xbe97bdae
-DATA sconstants<>+1760(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1764(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1768(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1772(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1776(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1780(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1784(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1788(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1792(SB)/4, $0xbce84ef1
-DATA sconstants<>+1796(SB)/4, $0xbce84ef1
-DATA sconstants<>+1800(SB)/4, $0xbce84ef1
-DATA sconstants<>+1804(SB)/4, $0xbce84ef1
-DATA sconstants<>+1808(SB)/4, $0xbce84ef1
-DATA sconstants<>+1812(SB)/4, $0xbce84ef1
-DATA sconstants<>+1816(SB)/4, $0xbce84ef1
-DATA sconstants<>+1820(SB)/4, $0xbce84ef1
-DATA sconstants<>+1824(SB)/4, $0x3efffffe
-DATA sconstants<>+1828(SB)/4, $0x3efffffe
-DATA sconstants<>+1832(SB)/4, $0x3efffffe
-DATA sconstants<>+1836(SB)/4, $0x3efffffe
-DATA sconstants<>+1840(SB)/4, $0x3efffffe
-DATA sconstants<>+1844(SB)/4, $0x3efffffe
-DATA sconstants<>+1848(SB)/4, $0x3efffffe
-DATA sconstants<>+1852(SB)/4, $0x3efffffe
-DATA sconstants<>+1856(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1860(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1864(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1868(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1872(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1876(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1880(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1884(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1888(SB)/4, $0x3d2aac79
-DATA sconstants<>+1892(SB)/4, $0x3d2aac79
-DATA sconstants<>+1896(SB)/4, $0x3d2aac79
-DATA sconstants<>+1900(SB)/4, $0x3d2aac79
-DATA sconstants<>+1904(SB)/4, $0x3d2aac79
-DATA sconstants<>+1908(SB)/4, $0x3d2aac79
-DATA sconstants<>+1912(SB)/4, $0x3d2aac79
-DATA sconstants<>+1916(SB)/4, $0x3d2aac79
-DATA sconstants<>+1920(SB)/4, $0x3c091cf1
-DATA sconstants<>+1924(SB)/4, $0x3c091cf1
-DATA sconstants<>+1928(SB)/4, $0x3c091cf1
-DATA sconstants<>+1932(SB)/4, $0x3c091cf1
-DATA sconstants<>+1936(SB)/4, $0x3c091cf1
-DATA sconstants<>+1940(SB)/4, $0x3c091cf1
-DATA sconstants<>+1944(SB)/4, $0x3c091cf1
-DATA sconstants<>+1948(SB)/4, $0x3c091cf1
-DATA sconstants<>+1952(SB)/4, $0x3ab5121b
-DATA sconstants<>+1956(SB)/4, $0x3ab5121b
-DATA sconstants<>+1960(SB)/4, $0x3ab5121b
-DATA sconstants<>+1964(SB)/4, $0x3ab5121b
-DATA sconstants<>+1968(SB)/4, $0x3ab5121b
-DATA sconstants<>+1972(SB)/4, $0x3ab5121b
-DATA sconstants<>+1976(SB)/4, $0x3ab5121b
-DATA sconstants<>+1980(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $1984
+DATA sconstants<>+704(SB)/4, $0x3f000000
+DATA sconstants<>+708(SB)/4, $0x3f000000
+DATA sconstants<>+712(SB)/4, $0x3f000000
+DATA sconstants<>+716(SB)/4, $0x3f000000
+DATA sconstants<>+720(SB)/4, $0x3f000000
+DATA sconstants<>+724(SB)/4, $0x3f000000
+DATA sconstants<>+728(SB)/4, $0x3f000000
+DATA sconstants<>+732(SB)/4, $0x3f000000
+DATA sconstants<>+736(SB)/4, $0x59800000
+DATA sconstants<>+740(SB)/4, $0x59800000
+DATA sconstants<>+744(SB)/4, $0x59800000
+DATA sconstants<>+748(SB)/4, $0x59800000
+DATA sconstants<>+752(SB)/4, $0x59800000
+DATA sconstants<>+756(SB)/4, $0x59800000
+DATA sconstants<>+760(SB)/4, $0x59800000
+DATA sconstants<>+764(SB)/4, $0x59800000
+DATA sconstants<>+768(SB)/4, $0x59800000
+DATA sconstants<>+772(SB)/4, $0x59800000
+DATA sconstants<>+776(SB)/4, $0x59800000
+DATA sconstants<>+780(SB)/4, $0x59800000
+DATA sconstants<>+784(SB)/4, $0x59800000
+DATA sconstants<>+788(SB)/4, $0x59800000
+DATA sconstants<>+792(SB)/4, $0x59800000
+DATA sconstants<>+796(SB)/4, $0x59800000
+DATA sconstants<>+800(SB)/4, $0x3f3504f2
+DATA sconstants<>+804(SB)/4, $0x3f3504f2
+DATA sconstants<>+808(SB)/4, $0x3f3504f2
+DATA sconstants<>+812(SB)/4, $0x3f3504f2
+DATA sconstants<>+816(SB)/4, $0x3f3504f2
+DATA sconstants<>+820(SB)/4, $0x3f3504f2
+DATA sconstants<>+824(SB)/4, $0x3f3504f2
+DATA sconstants<>+828(SB)/4, $0x3f3504f2
+DATA sconstants<>+832(SB)/4, $0x3f317218
+DATA sconstants<>+836(SB)/4, $0x3f317218
+DATA sconstants<>+840(SB)/4, $0x3f317218
+DATA sconstants<>+844(SB)/4, $0x3f317218
+DATA sconstants<>+848(SB)/4, $0x3f317218
+DATA sconstants<>+852(SB)/4, $0x3f317218
+DATA sconstants<>+856(SB)/4, $0x3f317218
+DATA sconstants<>+860(SB)/4, $0x3f317218
+DATA sconstants<>+864(SB)/4, $0x3eaaaaab
+DATA sconstants<>+868(SB)/4, $0x3eaaaaab
+DATA sconstants<>+872(SB)/4, $0x3eaaaaab
+DATA sconstants<>+876(SB)/4, $0x3eaaaaab
+DATA sconstants<>+880(SB)/4, $0x3eaaaaab
+DATA sconstants<>+884(SB)/4, $0x3eaaaaab
+DATA sconstants<>+888(SB)/4, $0x3eaaaaab
+DATA sconstants<>+892(SB)/4, $0x3eaaaaab
+DATA sconstants<>+896(SB)/4, $0x3e4ccccd
+DATA sconstants<>+900(SB)/4, $0x3e4ccccd
+DATA sconstants<>+904(SB)/4, $0x3e4ccccd
+DATA sconstants<>+908(SB)/4, $0x3e4ccccd
+DATA sconstants<>+912(SB)/4, $0x3e4ccccd
+DATA sconstants<>+916(SB)/4, $0x3e4ccccd
+DATA sconstants<>+920(SB)/4, $0x3e4ccccd
+DATA sconstants<>+924(SB)/4, $0x3e4ccccd
+DATA sconstants<>+928(SB)/4, $0x3e124925
+DATA sconstants<>+932(SB)/4, $0x3e124925
+DATA sconstants<>+936(SB)/4, $0x3e124925
+DATA sconstants<>+940(SB)/4, $0x3e124925
+DATA sconstants<>+944(SB)/4, $0x3e124925
+DATA sconstants<>+948(SB)/4, $0x3e124925
+DATA sconstants<>+952(SB)/4, $0x3e124925
+DATA sconstants<>+956(SB)/4, $0x3e124925
+DATA sconstants<>+960(SB)/4, $0x3de38e39
+DATA sconstants<>+964(SB)/4, $0x3de38e39
+DATA sconstants<>+968(SB)/4, $0x3de38e39
+DATA sconstants<>+972(SB)/4, $0x3de38e39
+DATA sconstants<>+976(SB)/4, $0x3de38e39
+DATA sconstants<>+980(SB)/4, $0x3de38e39
+DATA sconstants<>+984(SB)/4, $0x3de38e39
+DATA sconstants<>+988(SB)/4, $0x3de38e39
+DATA sconstants<>+992(SB)/4, $0x3dba2e8c
+DATA sconstants<>+996(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1000(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1004(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1008(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1012(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1016(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1020(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1024(SB)/4, $0x3613a858
+DATA sconstants<>+1028(SB)/4, $0x3613a858
+DATA sconstants<>+1032(SB)/4, $0x3613a858
+DATA sconstants<>+1036(SB)/4, $0x3613a858
+DATA sconstants<>+1040(SB)/4, $0x3613a858
+DATA sconstants<>+1044(SB)/4, $0x3613a858
+DATA sconstants<>+1048(SB)/4, $0x3613a858
+DATA sconstants<>+1052(SB)/4, $0x3613a858
+DATA sconstants<>+1056(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1060(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1064(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1068(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1072(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1076(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1080(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1084(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1088(SB)/4, $0x3e0be612
+DATA sconstants<>+1092(SB)/4, $0x3e0be612
+DATA sconstants<>+1096(SB)/4, $0x3e0be612
+DATA sconstants<>+1100(SB)/4, $0x3e0be612
+DATA sconstants<>+1104(SB)/4, $0x3e0be612
+DATA sconstants<>+1108(SB)/4, $0x3e0be612
+DATA sconstants<>+1112(SB)/4, $0x3e0be612
+DATA sconstants<>+1116(SB)/4, $0x3e0be612
+DATA sconstants<>+1120(SB)/4, $0x3de6368d
+DATA sconstants<>+1124(SB)/4, $0x3de6368d
+DATA sconstants<>+1128(SB)/4, $0x3de6368d
+DATA sconstants<>+1132(SB)/4, $0x3de6368d
+DATA sconstants<>+1136(SB)/4, $0x3de6368d
+DATA sconstants<>+1140(SB)/4, $0x3de6368d
+DATA sconstants<>+1144(SB)/4, $0x3de6368d
+DATA sconstants<>+1148(SB)/4, $0x3de6368d
+DATA sconstants<>+1152(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1156(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1160(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1164(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1168(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1172(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1176(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1180(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1184(SB)/4, $0xbd84cf85
+DATA sconstants<>+1188(SB)/4, $0xbd84cf85
+DATA sconstants<>+1192(SB)/4, $0xbd84cf85
+DATA sconstants<>+1196(SB)/4, $0xbd84cf85
+DATA sconstants<>+1200(SB)/4, $0xbd84cf85
+DATA sconstants<>+1204(SB)/4, $0xbd84cf85
+DATA sconstants<>+1208(SB)/4, $0xbd84cf85
+DATA sconstants<>+1212(SB)/4, $0xbd84cf85
+DATA sconstants<>+1216(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1220(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1224(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1228(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1232(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1236(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1240(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1244(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1248(SB)/4, $0xbe97bdae
+DATA sconstants<>+1252(SB)/4, $0xbe97bdae
+DATA sconstants<>+1256(SB)/4, $0xbe97bdae
+DATA sconstants<>+1260(SB)/4, $0xbe97bdae
+DATA sconstants<>+1264(SB)/4, $0xbe97bdae
+DATA sconstants<>+1268(SB)/4, $0xbe97bdae
+DATA sconstants<>+1272(SB)/4, $0xbe97bdae
+DATA sconstants<>+1276(SB)/4, $0xbe97bdae
+DATA sconstants<>+1280(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1284(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1288(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1292(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1296(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1300(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1304(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1308(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1312(SB)/4, $0xbce84ef1
+DATA sconstants<>+1316(SB)/4, $0xbce84ef1
+DATA sconstants<>+1320(SB)/4, $0xbce84ef1
+DATA sconstants<>+1324(SB)/4, $0xbce84ef1
+DATA sconstants<>+1328(SB)/4, $0xbce84ef1
+DATA sconstants<>+1332(SB)/4, $0xbce84ef1
+DATA sconstants<>+1336(SB)/4, $0xbce84ef1
+DATA sconstants<>+1340(SB)/4, $0xbce84ef1
+DATA sconstants<>+1344(SB)/4, $0x3efffffe
+DATA sconstants<>+1348(SB)/4, $0x3efffffe
+DATA sconstants<>+1352(SB)/4, $0x3efffffe
+DATA sconstants<>+1356(SB)/4, $0x3efffffe
+DATA sconstants<>+1360(SB)/4, $0x3efffffe
+DATA sconstants<>+1364(SB)/4, $0x3efffffe
+DATA sconstants<>+1368(SB)/4, $0x3efffffe
+DATA sconstants<>+1372(SB)/4, $0x3efffffe
+DATA sconstants<>+1376(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1380(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1384(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1388(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1392(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1396(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1400(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1404(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1408(SB)/4, $0x3d2aac79
+DATA sconstants<>+1412(SB)/4, $0x3d2aac79
+DATA sconstants<>+1416(SB)/4, $0x3d2aac79
+DATA sconstants<>+1420(SB)/4, $0x3d2aac79
+DATA sconstants<>+1424(SB)/4, $0x3d2aac79
+DATA sconstants<>+1428(SB)/4, $0x3d2aac79
+DATA sconstants<>+1432(SB)/4, $0x3d2aac79
+DATA sconstants<>+1436(SB)/4, $0x3d2aac79
+DATA sconstants<>+1440(SB)/4, $0x3c091cf1
+DATA sconstants<>+1444(SB)/4, $0x3c091cf1
+DATA sconstants<>+1448(SB)/4, $0x3c091cf1
+DATA sconstants<>+1452(SB)/4, $0x3c091cf1
+DATA sconstants<>+1456(SB)/4, $0x3c091cf1
+DATA sconstants<>+1460(SB)/4, $0x3c091cf1
+DATA sconstants<>+1464(SB)/4, $0x3c091cf1
+DATA sconstants<>+1468(SB)/4, $0x3c091cf1
+DATA sconstants<>+1472(SB)/4, $0x3ab5121b
+DATA sconstants<>+1476(SB)/4, $0x3ab5121b
+DATA sconstants<>+1480(SB)/4, $0x3ab5121b
+DATA sconstants<>+1484(SB)/4, $0x3ab5121b
+DATA sconstants<>+1488(SB)/4, $0x3ab5121b
+DATA sconstants<>+1492(SB)/4, $0x3ab5121b
+DATA sconstants<>+1496(SB)/4, $0x3ab5121b
+DATA sconstants<>+1500(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $1504
 
 // func sexpAVX2(n int, y *float32, x *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
@@ -542,11 +422,11 @@ vector_1:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1952(AX), Y2
-	VFMADD213PS  1920(AX), Y0, Y2
-	VFMADD213PS  1888(AX), Y0, Y2
-	VFMADD213PS  1856(AX), Y0, Y2
-	VFMADD213PS  1824(AX), Y0, Y2
+	VMOVUPS      1472(AX), Y2
+	VFMADD213PS  1440(AX), Y0, Y2
+	VFMADD213PS  1408(AX), Y0, Y2
+	VFMADD213PS  1376(AX), Y0, Y2
+	VFMADD213PS  1344(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -575,11 +455,11 @@ rest_2:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1952(AX), Y2
-	VFMADD213PS  1920(AX), Y0, Y2
-	VFMADD213PS  1888(AX), Y0, Y2
-	VFMADD213PS  1856(AX), Y0, Y2
-	VFMADD213PS  1824(AX), Y0, Y2
+	VMOVUPS      1472(AX), Y2
+	VFMADD213PS  1440(AX), Y0, Y2
+	VFMADD213PS  1408(AX), Y0, Y2
+	VFMADD213PS  1376(AX), Y0, Y2
+	VFMADD213PS  1344(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -651,11 +531,11 @@ vector_4:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1952(AX), Y2
-	VFMADD213PS  1920(AX), Y0, Y2
-	VFMADD213PS  1888(AX), Y0, Y2
-	VFMADD213PS  1856(AX), Y0, Y2
-	VFMADD213PS  1824(AX), Y0, Y2
+	VMOVUPS      1472(AX), Y2
+	VFMADD213PS  1440(AX), Y0, Y2
+	VFMADD213PS  1408(AX), Y0, Y2
+	VFMADD213PS  1376(AX), Y0, Y2
+	VFMADD213PS  1344(AX), Y0, Y2
 	VMULPS       Y0, Y2, Y2
 	VFMADD213PS  Y0, Y0, Y2
 	VCVTPS2DQ    Y1, Y3
@@ -684,11 +564,11 @@ rest_5:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1952(AX), Y2
-	VFMADD213PS  1920(AX), Y0, Y2
-	VFMADD213PS  1888(AX), Y0, Y2
-	VFMADD213PS  1856(AX), Y0, Y2
-	VFMADD213PS  1824(AX), Y0, Y2
+	VMOVUPS      1472(AX), Y2
+	VFMADD213PS  1440(AX), Y0, Y2
+	VFMADD213PS  1408(AX), Y0, Y2
+	VFMADD213PS  1376(AX), Y0, Y2
+	VFMADD213PS  1344(AX), Y0, Y2
 	VMULPS       Y0, Y2, Y2
 	VFMADD213PS  Y0, Y0, Y2
 	VCVTPS2DQ    Y1, Y3
@@ -749,11 +629,11 @@ vector_7:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1952(AX), Y2
-	VFMADD213PS  1920(AX), Y0, Y2
-	VFMADD213PS  1888(AX), Y0, Y2
-	VFMADD213PS  1856(AX), Y0, Y2
-	VFMADD213PS  1824(AX), Y0, Y2
+	VMOVUPS      1472(AX), Y2
+	VFMADD213PS  1440(AX), Y0, Y2
+	VFMADD213PS  1408(AX), Y0, Y2
+	VFMADD213PS  1376(AX), Y0, Y2
+	VFMADD213PS  1344(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -788,11 +668,11 @@ rest_8:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1952(AX), Y2
-	VFMADD213PS  1920(AX), Y0, Y2
-	VFMADD213PS  1888(AX), Y0, Y2
-	VFMADD213PS  1856(AX), Y0, Y2
-	VFMADD213PS  1824(AX), Y0, Y2
+	VMOVUPS      1472(AX), Y2
+	VFMADD213PS  1440(AX), Y0, Y2
+	VFMADD213PS  1408(AX), Y0, Y2
+	VFMADD213PS  1376(AX), Y0, Y2
+	VFMADD213PS  1344(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -810,258 +690,6 @@ rest_8:
 	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
 
 done_9:
-	VZEROUPPER
-	RET
-
-// func sabsAVX2(n int, y *float32, x *float32)
-// Requires: AVX, CMOV
-TEXT ·sabsAVX2(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	VMOVUPS 640(AX), Y1
-	MOVQ    CX, SI
-	ANDQ    $0x07, SI
-	MOVQ    CX, AX
-	SUBQ    SI, AX
-	SHLQ    $0x02, AX
-	SHLQ    $0x02, CX
-	MOVQ    SI, CX
-	XORL    DI, DI
-	TESTQ   CX, CX
-	CMOVQLT DI, CX
-	MOVQ    $0x00000008, DI
-	CMPQ    CX, DI
-	CMOVQGT DI, CX
-	SHLQ    $0x02, CX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    CX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_11
-	PCALIGN $0x40
-
-vector_10:
-	VMOVUPS (BX)(CX*1), Y0
-	VANDNPS Y0, Y1, Y0
-	VMOVUPS Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_10
-
-rest_11:
-	TESTQ      SI, SI
-	JE         done_12
-	VMASKMOVPS (BX)(CX*1), Y15, Y0
-	VANDNPS    Y0, Y1, Y0
-	VMASKMOVPS Y0, Y15, (DX)(CX*1)
-
-done_12:
-	VZEROUPPER
-	RET
-
-// func ssignAVX2(n int, y *float32, x *float32)
-// Requires: AVX, CMOV
-TEXT ·ssignAVX2(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	VMOVUPS 640(AX), Y1
-	VMOVUPS 160(AX), Y2
-	VMOVUPS 448(AX), Y3
-	MOVQ    CX, SI
-	ANDQ    $0x07, SI
-	MOVQ    CX, AX
-	SUBQ    SI, AX
-	SHLQ    $0x02, AX
-	SHLQ    $0x02, CX
-	MOVQ    SI, CX
-	XORL    DI, DI
-	TESTQ   CX, CX
-	CMOVQLT DI, CX
-	MOVQ    $0x00000008, DI
-	CMPQ    CX, DI
-	CMOVQGT DI, CX
-	SHLQ    $0x02, CX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    CX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_14
-	PCALIGN $0x40
-
-vector_13:
-	VMOVUPS   (BX)(CX*1), Y0
-	VANDNPS   Y0, Y1, Y4
-	VANDPS    Y1, Y0, Y5
-	VORPS     Y2, Y5, Y5
-	VCMPPS    $0x11, Y4, Y3, Y6
-	VBLENDVPS Y6, Y5, Y0, Y0
-	VMOVUPS   Y0, (DX)(CX*1)
-	ADDQ      $0x00000020, CX
-	CMPQ      CX, AX
-	JLT       vector_13
-
-rest_14:
-	TESTQ      SI, SI
-	JE         done_15
-	VMASKMOVPS (BX)(CX*1), Y15, Y0
-	VANDNPS    Y0, Y1, Y4
-	VANDPS     Y1, Y0, Y5
-	VORPS      Y2, Y5, Y5
-	VCMPPS     $0x11, Y4, Y3, Y6
-	VBLENDVPS  Y6, Y5, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DX)(CX*1)
-
-done_15:
-	VZEROUPPER
-	RET
-
-// func sceilAVX2(n int, y *float32, x *float32)
-// Requires: AVX, CMOV
-TEXT ·sceilAVX2(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x07, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000008, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    AX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_17
-	PCALIGN $0x40
-
-vector_16:
-	VMOVUPS  (DX)(AX*1), Y0
-	VROUNDPS $0x0a, Y0, Y0
-	VMOVUPS  Y0, (CX)(AX*1)
-	ADDQ     $0x00000020, AX
-	CMPQ     AX, BX
-	JLT      vector_16
-
-rest_17:
-	TESTQ      SI, SI
-	JE         done_18
-	VMASKMOVPS (DX)(AX*1), Y15, Y0
-	VROUNDPS   $0x0a, Y0, Y0
-	VMASKMOVPS Y0, Y15, (CX)(AX*1)
-
-done_18:
-	VZEROUPPER
-	RET
-
-// func sfloorAVX2(n int, y *float32, x *float32)
-// Requires: AVX, CMOV
-TEXT ·sfloorAVX2(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x07, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000008, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    AX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_20
-	PCALIGN $0x40
-
-vector_19:
-	VMOVUPS  (DX)(AX*1), Y0
-	VROUNDPS $0x09, Y0, Y0
-	VMOVUPS  Y0, (CX)(AX*1)
-	ADDQ     $0x00000020, AX
-	CMPQ     AX, BX
-	JLT      vector_19
-
-rest_20:
-	TESTQ      SI, SI
-	JE         done_21
-	VMASKMOVPS (DX)(AX*1), Y15, Y0
-	VROUNDPS   $0x09, Y0, Y0
-	VMASKMOVPS Y0, Y15, (CX)(AX*1)
-
-done_21:
-	VZEROUPPER
-	RET
-
-// func ssqrtAVX2(n int, y *float32, x *float32)
-// Requires: AVX, CMOV
-TEXT ·ssqrtAVX2(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x07, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000008, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    AX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_23
-	PCALIGN $0x40
-
-vector_22:
-	VMOVUPS (DX)(AX*1), Y0
-	VSQRTPS Y0, Y0
-	VMOVUPS Y0, (CX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, BX
-	JLT     vector_22
-
-rest_23:
-	TESTQ      SI, SI
-	JE         done_24
-	VMASKMOVPS (DX)(AX*1), Y15, Y0
-	VSQRTPS    Y0, Y0
-	VMASKMOVPS Y0, Y15, (CX)(AX*1)
-
-done_24:
 	VZEROUPPER
 	RET
 
@@ -1092,426 +720,25 @@ TEXT ·sinverseAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_26
+	JE      rest_11
 	PCALIGN $0x40
 
-vector_25:
+vector_10:
 	VMOVUPS (BX)(CX*1), Y0
 	VDIVPS  Y0, Y1, Y0
 	VMOVUPS Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_25
+	JLT     vector_10
 
-rest_26:
+rest_11:
 	TESTQ      SI, SI
-	JE         done_27
+	JE         done_12
 	VMASKMOVPS (BX)(CX*1), Y15, Y0
 	VDIVPS     Y0, Y1, Y0
 	VMASKMOVPS Y0, Y15, (DX)(CX*1)
 
-done_27:
-	VZEROUPPER
-	RET
-
-// func sinverseSqrtAVX2(n int, y *float32, x *float32)
-// Requires: AVX, CMOV
-TEXT ·sinverseSqrtAVX2(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	LEAQ    dconstants<>+0(SB), BX
-	VMOVUPD 160(BX), Y1
-	MOVQ    AX, SI
-	ANDQ    $0x07, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000008, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    AX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_29
-	PCALIGN $0x40
-
-vector_28:
-	VMOVUPS      (DX)(AX*1), Y0
-	VEXTRACTF128 $0x01, Y0, X2
-	VCVTPS2PD    X0, Y0
-	VCVTPS2PD    X2, Y2
-	VSQRTPD      Y0, Y0
-	VDIVPD       Y0, Y1, Y0
-	VSQRTPD      Y2, Y2
-	VDIVPD       Y2, Y1, Y2
-	VCVTPD2PSY   Y0, X0
-	VCVTPD2PSY   Y2, X2
-	VINSERTF128  $0x01, X2, Y0, Y0
-	VMOVUPS      Y0, (CX)(AX*1)
-	ADDQ         $0x00000020, AX
-	CMPQ         AX, BX
-	JLT          vector_28
-
-rest_29:
-	TESTQ        SI, SI
-	JE           done_30
-	VMASKMOVPS   (DX)(AX*1), Y15, Y0
-	VEXTRACTF128 $0x01, Y0, X2
-	VCVTPS2PD    X0, Y0
-	VCVTPS2PD    X2, Y2
-	VSQRTPD      Y0, Y0
-	VDIVPD       Y0, Y1, Y0
-	VSQRTPD      Y2, Y2
-	VDIVPD       Y2, Y1, Y2
-	VCVTPD2PSY   Y0, X0
-	VCVTPD2PSY   Y2, X2
-	VINSERTF128  $0x01, X2, Y0, Y0
-	VMASKMOVPS   Y0, Y15, (CX)(AX*1)
-
-done_30:
-	VZEROUPPER
-	RET
-
-// func scubeAVX2(n int, y *float32, x *float32)
-// Requires: AVX, CMOV
-TEXT ·scubeAVX2(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x07, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000008, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    AX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_32
-	PCALIGN $0x40
-
-vector_31:
-	VMOVUPS (DX)(AX*1), Y0
-	VMULPS  Y0, Y0, Y1
-	VMULPS  Y0, Y1, Y0
-	VMOVUPS Y0, (CX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, BX
-	JLT     vector_31
-
-rest_32:
-	TESTQ      SI, SI
-	JE         done_33
-	VMASKMOVPS (DX)(AX*1), Y15, Y0
-	VMULPS     Y0, Y0, Y1
-	VMULPS     Y0, Y1, Y0
-	VMASKMOVPS Y0, Y15, (CX)(AX*1)
-
-done_33:
-	VZEROUPPER
-	RET
-
-// func slnAVX2(n int, y *float32, x *float32)
-// Requires: AVX, AVX2, CMOV
-TEXT ·slnAVX2(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	LEAQ    dconstants<>+0(SB), BX
-	MOVQ    AX, DI
-	ANDQ    $0x07, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000008, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    AX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_35
-	PCALIGN $0x40
-
-vector_34:
-	VMOVUPS      (DX)(AX*1), Y0
-	VEXTRACTF128 $0x01, Y0, X8
-	VCVTPS2PD    X0, Y0
-	VCVTPS2PD    X8, Y8
-	VMOVUPD      Y0, Y1
-	VMULPD       704(BX), Y0, Y4
-	VCMPPD       $0x11, 672(BX), Y0, Y5
-	VBLENDVPD    Y5, Y4, Y0, Y0
-	VPSRLQ       $0x34, Y0, Y2
-	VORPS        864(BX), Y2, Y2
-	VSUBPD       896(BX), Y2, Y2
-	VANDPS       768(BX), Y0, Y0
-	VORPS        800(BX), Y0, Y0
-	VSUBPD       160(BX), Y2, Y3
-	VCMPPD       $0x12, 832(BX), Y0, Y4
-	VBLENDVPD    Y4, Y3, Y2, Y2
-	VADDPD       Y0, Y0, Y3
-	VCMPPD       $0x12, 832(BX), Y0, Y4
-	VBLENDVPD    Y4, Y3, Y0, Y0
-	VSUBPD       160(BX), Y0, Y0
-	VADDPD       192(BX), Y0, Y4
-	VDIVPD       Y4, Y0, Y3
-	VMULPD       Y3, Y3, Y4
-	VMULPD       Y4, Y4, Y5
-	VMOVUPD      1312(BX), Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1248(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1184(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1120(BX), Y6, Y6
-	VMULPD       Y6, Y4, Y4
-	VMOVUPD      1280(BX), Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1216(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1152(BX), Y6, Y6
-	VMULPD       Y6, Y5, Y5
-	VADDPD       Y5, Y4, Y6
-	VMULPD       800(BX), Y0, Y4
-	VMULPD       Y0, Y4, Y4
-	VADDPD       Y4, Y6, Y6
-	VMULPD       Y3, Y6, Y6
-	VMULPD       1024(BX), Y2, Y5
-	VADDPD       Y5, Y6, Y6
-	VSUBPD       Y6, Y4, Y4
-	VSUBPD       Y0, Y4, Y4
-	VMULPD       992(BX), Y2, Y0
-	VSUBPD       Y4, Y0, Y0
-	VSUBPD       736(BX), Y0, Y4
-	VCMPPD       $0x11, 672(BX), Y1, Y5
-	VBLENDVPD    Y5, Y4, Y0, Y0
-	VCMPPD       $0x15, 1056(BX), Y1, Y5
-	VBLENDVPD    Y5, Y1, Y0, Y0
-	VMOVUPD      1088(BX), Y4
-	VCMPPD       $0x11, 448(BX), Y1, Y5
-	VBLENDVPD    Y5, Y4, Y0, Y0
-	VMOVUPD      224(BX), Y4
-	VCMPPD       $0x00, 448(BX), Y1, Y5
-	VBLENDVPD    Y5, Y4, Y0, Y0
-	VMOVUPD      Y8, Y1
-	VMULPD       704(BX), Y8, Y4
-	VCMPPD       $0x11, 672(BX), Y8, Y5
-	VBLENDVPD    Y5, Y4, Y8, Y8
-	VPSRLQ       $0x34, Y8, Y2
-	VORPS        864(BX), Y2, Y2
-	VSUBPD       896(BX), Y2, Y2
-	VANDPS       768(BX), Y8, Y8
-	VORPS        800(BX), Y8, Y8
-	VSUBPD       160(BX), Y2, Y3
-	VCMPPD       $0x12, 832(BX), Y8, Y4
-	VBLENDVPD    Y4, Y3, Y2, Y2
-	VADDPD       Y8, Y8, Y3
-	VCMPPD       $0x12, 832(BX), Y8, Y4
-	VBLENDVPD    Y4, Y3, Y8, Y8
-	VSUBPD       160(BX), Y8, Y8
-	VADDPD       192(BX), Y8, Y4
-	VDIVPD       Y4, Y8, Y3
-	VMULPD       Y3, Y3, Y4
-	VMULPD       Y4, Y4, Y5
-	VMOVUPD      1312(BX), Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1248(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1184(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1120(BX), Y6, Y6
-	VMULPD       Y6, Y4, Y4
-	VMOVUPD      1280(BX), Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1216(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1152(BX), Y6, Y6
-	VMULPD       Y6, Y5, Y5
-	VADDPD       Y5, Y4, Y6
-	VMULPD       800(BX), Y8, Y4
-	VMULPD       Y8, Y4, Y4
-	VADDPD       Y4, Y6, Y6
-	VMULPD       Y3, Y6, Y6
-	VMULPD       1024(BX), Y2, Y5
-	VADDPD       Y5, Y6, Y6
-	VSUBPD       Y6, Y4, Y4
-	VSUBPD       Y8, Y4, Y4
-	VMULPD       992(BX), Y2, Y8
-	VSUBPD       Y4, Y8, Y8
-	VSUBPD       736(BX), Y8, Y4
-	VCMPPD       $0x11, 672(BX), Y1, Y5
-	VBLENDVPD    Y5, Y4, Y8, Y8
-	VCMPPD       $0x15, 1056(BX), Y1, Y5
-	VBLENDVPD    Y5, Y1, Y8, Y8
-	VMOVUPD      1088(BX), Y4
-	VCMPPD       $0x11, 448(BX), Y1, Y5
-	VBLENDVPD    Y5, Y4, Y8, Y8
-	VMOVUPD      224(BX), Y4
-	VCMPPD       $0x00, 448(BX), Y1, Y5
-	VBLENDVPD    Y5, Y4, Y8, Y8
-	VCVTPD2PSY   Y0, X0
-	VCVTPD2PSY   Y8, X8
-	VINSERTF128  $0x01, X8, Y0, Y0
-	VMOVUPS      Y0, (CX)(AX*1)
-	ADDQ         $0x00000020, AX
-	CMPQ         AX, SI
-	JLT          vector_34
-
-rest_35:
-	TESTQ        DI, DI
-	JE           done_36
-	VMASKMOVPS   (DX)(AX*1), Y15, Y0
-	VEXTRACTF128 $0x01, Y0, X8
-	VCVTPS2PD    X0, Y0
-	VCVTPS2PD    X8, Y8
-	VMOVUPD      Y0, Y1
-	VMULPD       704(BX), Y0, Y4
-	VCMPPD       $0x11, 672(BX), Y0, Y5
-	VBLENDVPD    Y5, Y4, Y0, Y0
-	VPSRLQ       $0x34, Y0, Y2
-	VORPS        864(BX), Y2, Y2
-	VSUBPD       896(BX), Y2, Y2
-	VANDPS       768(BX), Y0, Y0
-	VORPS        800(BX), Y0, Y0
-	VSUBPD       160(BX), Y2, Y3
-	VCMPPD       $0x12, 832(BX), Y0, Y4
-	VBLENDVPD    Y4, Y3, Y2, Y2
-	VADDPD       Y0, Y0, Y3
-	VCMPPD       $0x12, 832(BX), Y0, Y4
-	VBLENDVPD    Y4, Y3, Y0, Y0
-	VSUBPD       160(BX), Y0, Y0
-	VADDPD       192(BX), Y0, Y4
-	VDIVPD       Y4, Y0, Y3
-	VMULPD       Y3, Y3, Y4
-	VMULPD       Y4, Y4, Y5
-	VMOVUPD      1312(BX), Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1248(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1184(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1120(BX), Y6, Y6
-	VMULPD       Y6, Y4, Y4
-	VMOVUPD      1280(BX), Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1216(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1152(BX), Y6, Y6
-	VMULPD       Y6, Y5, Y5
-	VADDPD       Y5, Y4, Y6
-	VMULPD       800(BX), Y0, Y4
-	VMULPD       Y0, Y4, Y4
-	VADDPD       Y4, Y6, Y6
-	VMULPD       Y3, Y6, Y6
-	VMULPD       1024(BX), Y2, Y5
-	VADDPD       Y5, Y6, Y6
-	VSUBPD       Y6, Y4, Y4
-	VSUBPD       Y0, Y4, Y4
-	VMULPD       992(BX), Y2, Y0
-	VSUBPD       Y4, Y0, Y0
-	VSUBPD       736(BX), Y0, Y4
-	VCMPPD       $0x11, 672(BX), Y1, Y5
-	VBLENDVPD    Y5, Y4, Y0, Y0
-	VCMPPD       $0x15, 1056(BX), Y1, Y5
-	VBLENDVPD    Y5, Y1, Y0, Y0
-	VMOVUPD      1088(BX), Y4
-	VCMPPD       $0x11, 448(BX), Y1, Y5
-	VBLENDVPD    Y5, Y4, Y0, Y0
-	VMOVUPD      224(BX), Y4
-	VCMPPD       $0x00, 448(BX), Y1, Y5
-	VBLENDVPD    Y5, Y4, Y0, Y0
-	VMOVUPD      Y8, Y1
-	VMULPD       704(BX), Y8, Y4
-	VCMPPD       $0x11, 672(BX), Y8, Y5
-	VBLENDVPD    Y5, Y4, Y8, Y8
-	VPSRLQ       $0x34, Y8, Y2
-	VORPS        864(BX), Y2, Y2
-	VSUBPD       896(BX), Y2, Y2
-	VANDPS       768(BX), Y8, Y8
-	VORPS        800(BX), Y8, Y8
-	VSUBPD       160(BX), Y2, Y3
-	VCMPPD       $0x12, 832(BX), Y8, Y4
-	VBLENDVPD    Y4, Y3, Y2, Y2
-	VADDPD       Y8, Y8, Y3
-	VCMPPD       $0x12, 832(BX), Y8, Y4
-	VBLENDVPD    Y4, Y3, Y8, Y8
-	VSUBPD       160(BX), Y8, Y8
-	VADDPD       192(BX), Y8, Y4
-	VDIVPD       Y4, Y8, Y3
-	VMULPD       Y3, Y3, Y4
-	VMULPD       Y4, Y4, Y5
-	VMOVUPD      1312(BX), Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1248(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1184(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1120(BX), Y6, Y6
-	VMULPD       Y6, Y4, Y4
-	VMOVUPD      1280(BX), Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1216(BX), Y6, Y6
-	VMULPD       Y5, Y6, Y6
-	VADDPD       1152(BX), Y6, Y6
-	VMULPD       Y6, Y5, Y5
-	VADDPD       Y5, Y4, Y6
-	VMULPD       800(BX), Y8, Y4
-	VMULPD       Y8, Y4, Y4
-	VADDPD       Y4, Y6, Y6
-	VMULPD       Y3, Y6, Y6
-	VMULPD       1024(BX), Y2, Y5
-	VADDPD       Y5, Y6, Y6
-	VSUBPD       Y6, Y4, Y4
-	VSUBPD       Y8, Y4, Y4
-	VMULPD       992(BX), Y2, Y8
-	VSUBPD       Y4, Y8, Y8
-	VSUBPD       736(BX), Y8, Y4
-	VCMPPD       $0x11, 672(BX), Y1, Y5
-	VBLENDVPD    Y5, Y4, Y8, Y8
-	VCMPPD       $0x15, 1056(BX), Y1, Y5
-	VBLENDVPD    Y5, Y1, Y8, Y8
-	VMOVUPD      1088(BX), Y4
-	VCMPPD       $0x11, 448(BX), Y1, Y5
-	VBLENDVPD    Y5, Y4, Y8, Y8
-	VMOVUPD      224(BX), Y4
-	VCMPPD       $0x00, 448(BX), Y1, Y5
-	VBLENDVPD    Y5, Y4, Y8, Y8
-	VCVTPD2PSY   Y0, X0
-	VCVTPD2PSY   Y8, X8
-	VINSERTF128  $0x01, X8, Y0, Y0
-	VMASKMOVPS   Y0, Y15, (CX)(AX*1)
-
-done_36:
+done_12:
 	VZEROUPPER
 	RET
 
@@ -1542,73 +769,73 @@ TEXT ·slogSingleAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_38
+	JE      rest_14
 	PCALIGN $0x40
 
-vector_37:
+vector_13:
 	VMOVUPS      (DX)(AX*1), Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VCVTPS2PD    X0, Y0
 	VCVTPS2PD    X8, Y8
 	VPSRLQ       $0x34, Y0, Y2
-	VORPS        864(BX), Y2, Y2
-	VSUBPD       896(BX), Y2, Y2
-	VANDPS       768(BX), Y0, Y0
-	VORPS        800(BX), Y0, Y0
+	VORPS        736(BX), Y2, Y2
+	VSUBPD       768(BX), Y2, Y2
+	VANDPS       672(BX), Y0, Y0
+	VORPS        704(BX), Y0, Y0
 	VSUBPD       160(BX), Y2, Y3
-	VCMPPD       $0x12, 928(BX), Y0, Y4
+	VCMPPD       $0x12, 800(BX), Y0, Y4
 	VBLENDVPD    Y4, Y3, Y2, Y2
 	VADDPD       Y0, Y0, Y3
-	VCMPPD       $0x12, 928(BX), Y0, Y4
+	VCMPPD       $0x12, 800(BX), Y0, Y4
 	VBLENDVPD    Y4, Y3, Y0, Y0
 	VSUBPD       160(BX), Y0, Y3
 	VADDPD       160(BX), Y0, Y4
 	VDIVPD       Y4, Y3, Y3
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      1472(BX), Y6
+	VMOVUPD      992(BX), Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1440(BX), Y6, Y6
+	VADDPD       960(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1408(BX), Y6, Y6
+	VADDPD       928(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1376(BX), Y6, Y6
+	VADDPD       896(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1344(BX), Y6, Y6
+	VADDPD       864(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       160(BX), Y6, Y6
 	VADDPD       Y3, Y3, Y3
 	VMULPD       Y3, Y6, Y6
-	VMULPD       960(BX), Y2, Y0
+	VMULPD       832(BX), Y2, Y0
 	VADDPD       Y6, Y0, Y0
 	VPSRLQ       $0x34, Y8, Y2
-	VORPS        864(BX), Y2, Y2
-	VSUBPD       896(BX), Y2, Y2
-	VANDPS       768(BX), Y8, Y8
-	VORPS        800(BX), Y8, Y8
+	VORPS        736(BX), Y2, Y2
+	VSUBPD       768(BX), Y2, Y2
+	VANDPS       672(BX), Y8, Y8
+	VORPS        704(BX), Y8, Y8
 	VSUBPD       160(BX), Y2, Y3
-	VCMPPD       $0x12, 928(BX), Y8, Y4
+	VCMPPD       $0x12, 800(BX), Y8, Y4
 	VBLENDVPD    Y4, Y3, Y2, Y2
 	VADDPD       Y8, Y8, Y3
-	VCMPPD       $0x12, 928(BX), Y8, Y4
+	VCMPPD       $0x12, 800(BX), Y8, Y4
 	VBLENDVPD    Y4, Y3, Y8, Y8
 	VSUBPD       160(BX), Y8, Y3
 	VADDPD       160(BX), Y8, Y4
 	VDIVPD       Y4, Y3, Y3
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      1472(BX), Y6
+	VMOVUPD      992(BX), Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1440(BX), Y6, Y6
+	VADDPD       960(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1408(BX), Y6, Y6
+	VADDPD       928(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1376(BX), Y6, Y6
+	VADDPD       896(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1344(BX), Y6, Y6
+	VADDPD       864(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       160(BX), Y6, Y6
 	VADDPD       Y3, Y3, Y3
 	VMULPD       Y3, Y6, Y6
-	VMULPD       960(BX), Y2, Y8
+	VMULPD       832(BX), Y2, Y8
 	VADDPD       Y6, Y8, Y8
 	VCVTPD2PSY   Y0, X0
 	VCVTPD2PSY   Y8, X8
@@ -1616,81 +843,81 @@ vector_37:
 	VMOVUPS      Y0, (CX)(AX*1)
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, SI
-	JLT          vector_37
+	JLT          vector_13
 
-rest_38:
+rest_14:
 	TESTQ        DI, DI
-	JE           done_39
+	JE           done_15
 	VMASKMOVPS   (DX)(AX*1), Y15, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VCVTPS2PD    X0, Y0
 	VCVTPS2PD    X8, Y8
 	VPSRLQ       $0x34, Y0, Y2
-	VORPS        864(BX), Y2, Y2
-	VSUBPD       896(BX), Y2, Y2
-	VANDPS       768(BX), Y0, Y0
-	VORPS        800(BX), Y0, Y0
+	VORPS        736(BX), Y2, Y2
+	VSUBPD       768(BX), Y2, Y2
+	VANDPS       672(BX), Y0, Y0
+	VORPS        704(BX), Y0, Y0
 	VSUBPD       160(BX), Y2, Y3
-	VCMPPD       $0x12, 928(BX), Y0, Y4
+	VCMPPD       $0x12, 800(BX), Y0, Y4
 	VBLENDVPD    Y4, Y3, Y2, Y2
 	VADDPD       Y0, Y0, Y3
-	VCMPPD       $0x12, 928(BX), Y0, Y4
+	VCMPPD       $0x12, 800(BX), Y0, Y4
 	VBLENDVPD    Y4, Y3, Y0, Y0
 	VSUBPD       160(BX), Y0, Y3
 	VADDPD       160(BX), Y0, Y4
 	VDIVPD       Y4, Y3, Y3
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      1472(BX), Y6
+	VMOVUPD      992(BX), Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1440(BX), Y6, Y6
+	VADDPD       960(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1408(BX), Y6, Y6
+	VADDPD       928(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1376(BX), Y6, Y6
+	VADDPD       896(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1344(BX), Y6, Y6
+	VADDPD       864(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       160(BX), Y6, Y6
 	VADDPD       Y3, Y3, Y3
 	VMULPD       Y3, Y6, Y6
-	VMULPD       960(BX), Y2, Y0
+	VMULPD       832(BX), Y2, Y0
 	VADDPD       Y6, Y0, Y0
 	VPSRLQ       $0x34, Y8, Y2
-	VORPS        864(BX), Y2, Y2
-	VSUBPD       896(BX), Y2, Y2
-	VANDPS       768(BX), Y8, Y8
-	VORPS        800(BX), Y8, Y8
+	VORPS        736(BX), Y2, Y2
+	VSUBPD       768(BX), Y2, Y2
+	VANDPS       672(BX), Y8, Y8
+	VORPS        704(BX), Y8, Y8
 	VSUBPD       160(BX), Y2, Y3
-	VCMPPD       $0x12, 928(BX), Y8, Y4
+	VCMPPD       $0x12, 800(BX), Y8, Y4
 	VBLENDVPD    Y4, Y3, Y2, Y2
 	VADDPD       Y8, Y8, Y3
-	VCMPPD       $0x12, 928(BX), Y8, Y4
+	VCMPPD       $0x12, 800(BX), Y8, Y4
 	VBLENDVPD    Y4, Y3, Y8, Y8
 	VSUBPD       160(BX), Y8, Y3
 	VADDPD       160(BX), Y8, Y4
 	VDIVPD       Y4, Y3, Y3
 	VMULPD       Y3, Y3, Y5
-	VMOVUPD      1472(BX), Y6
+	VMOVUPD      992(BX), Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1440(BX), Y6, Y6
+	VADDPD       960(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1408(BX), Y6, Y6
+	VADDPD       928(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1376(BX), Y6, Y6
+	VADDPD       896(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
-	VADDPD       1344(BX), Y6, Y6
+	VADDPD       864(BX), Y6, Y6
 	VMULPD       Y5, Y6, Y6
 	VADDPD       160(BX), Y6, Y6
 	VADDPD       Y3, Y3, Y3
 	VMULPD       Y3, Y6, Y6
-	VMULPD       960(BX), Y2, Y8
+	VMULPD       832(BX), Y2, Y8
 	VADDPD       Y6, Y8, Y8
 	VCVTPD2PSY   Y0, X0
 	VCVTPD2PSY   Y8, X8
 	VINSERTF128  $0x01, X8, Y0, Y0
 	VMASKMOVPS   Y0, Y15, (CX)(AX*1)
 
-done_39:
+done_15:
 	VZEROUPPER
 	RET
 
@@ -1721,27 +948,27 @@ TEXT ·smulAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_41
+	JE      rest_17
 	PCALIGN $0x40
 
-vector_40:
+vector_16:
 	VMOVUPS (DX)(AX*1), Y0
 	VMOVUPS (BX)(AX*1), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_40
+	JLT     vector_16
 
-rest_41:
+rest_17:
 	TESTQ      DI, DI
-	JE         done_42
+	JE         done_18
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMASKMOVPS (BX)(AX*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_42:
+done_18:
 	VZEROUPPER
 	RET
 
@@ -1772,27 +999,27 @@ TEXT ·ssubAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_44
+	JE      rest_20
 	PCALIGN $0x40
 
-vector_43:
+vector_19:
 	VMOVUPS (DX)(AX*1), Y0
 	VMOVUPS (BX)(AX*1), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_43
+	JLT     vector_19
 
-rest_44:
+rest_20:
 	TESTQ      DI, DI
-	JE         done_45
+	JE         done_21
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMASKMOVPS (BX)(AX*1), Y15, Y1
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_45:
+done_21:
 	VZEROUPPER
 	RET
 
@@ -1823,82 +1050,27 @@ TEXT ·sdivAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_47
+	JE      rest_23
 	PCALIGN $0x40
 
-vector_46:
+vector_22:
 	VMOVUPS (DX)(AX*1), Y0
 	VMOVUPS (BX)(AX*1), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_46
+	JLT     vector_22
 
-rest_47:
+rest_23:
 	TESTQ      DI, DI
-	JE         done_48
+	JE         done_24
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMASKMOVPS (BX)(AX*1), Y15, Y1
 	VDIVPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_48:
-	VZEROUPPER
-	RET
-
-// func slesserAVX2(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, CMOV
-TEXT ·slesserAVX2(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x07, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000008, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    AX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_50
-	PCALIGN $0x40
-
-vector_49:
-	VMOVUPS   (DX)(AX*1), Y0
-	VMOVUPS   (BX)(AX*1), Y1
-	VMINPS    Y1, Y0, Y1
-	VCMPPS    $0x03, Y0, Y0, Y2
-	VBLENDVPS Y2, Y0, Y1, Y1
-	VMOVUPS   Y1, (CX)(AX*1)
-	ADDQ      $0x00000020, AX
-	CMPQ      AX, SI
-	JLT       vector_49
-
-rest_50:
-	TESTQ      DI, DI
-	JE         done_51
-	VMASKMOVPS (DX)(AX*1), Y15, Y0
-	VMASKMOVPS (BX)(AX*1), Y15, Y1
-	VMINPS     Y1, Y0, Y1
-	VCMPPS     $0x03, Y0, Y0, Y2
-	VBLENDVPS  Y2, Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (CX)(AX*1)
-
-done_51:
+done_24:
 	VZEROUPPER
 	RET
 
@@ -1929,10 +1101,10 @@ TEXT ·sgreaterAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_53
+	JE      rest_26
 	PCALIGN $0x40
 
-vector_52:
+vector_25:
 	VMOVUPS   (DX)(AX*1), Y0
 	VMOVUPS   (BX)(AX*1), Y1
 	VMAXPS    Y1, Y0, Y1
@@ -1941,11 +1113,11 @@ vector_52:
 	VMOVUPS   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_52
+	JLT       vector_25
 
-rest_53:
+rest_26:
 	TESTQ      DI, DI
-	JE         done_54
+	JE         done_27
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMASKMOVPS (BX)(AX*1), Y15, Y1
 	VMAXPS     Y1, Y0, Y1
@@ -1953,223 +1125,7 @@ rest_53:
 	VBLENDVPS  Y2, Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (CX)(AX*1)
 
-done_54:
-	VZEROUPPER
-	RET
-
-// func slessAVX2(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, CMOV
-TEXT ·slessAVX2(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPS 160(AX), Y2
-	MOVQ    CX, DI
-	ANDQ    $0x07, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x02, AX
-	SHLQ    $0x02, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000008, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	SHLQ    $0x02, CX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    CX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_56
-	PCALIGN $0x40
-
-vector_55:
-	VMOVUPS (BX)(CX*1), Y0
-	VMOVUPS (SI)(CX*1), Y1
-	VCMPPS  $0x11, Y1, Y0, Y0
-	VANDPS  Y2, Y0, Y0
-	VMOVUPS Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_55
-
-rest_56:
-	TESTQ      DI, DI
-	JE         done_57
-	VMASKMOVPS (BX)(CX*1), Y15, Y0
-	VMASKMOVPS (SI)(CX*1), Y15, Y1
-	VCMPPS     $0x11, Y1, Y0, Y0
-	VANDPS     Y2, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DX)(CX*1)
-
-done_57:
-	VZEROUPPER
-	RET
-
-// func slessOrEqualAVX2(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, CMOV
-TEXT ·slessOrEqualAVX2(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPS 160(AX), Y2
-	MOVQ    CX, DI
-	ANDQ    $0x07, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x02, AX
-	SHLQ    $0x02, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000008, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	SHLQ    $0x02, CX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    CX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_59
-	PCALIGN $0x40
-
-vector_58:
-	VMOVUPS (BX)(CX*1), Y0
-	VMOVUPS (SI)(CX*1), Y1
-	VCMPPS  $0x12, Y1, Y0, Y0
-	VANDPS  Y2, Y0, Y0
-	VMOVUPS Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_58
-
-rest_59:
-	TESTQ      DI, DI
-	JE         done_60
-	VMASKMOVPS (BX)(CX*1), Y15, Y0
-	VMASKMOVPS (SI)(CX*1), Y15, Y1
-	VCMPPS     $0x12, Y1, Y0, Y0
-	VANDPS     Y2, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DX)(CX*1)
-
-done_60:
-	VZEROUPPER
-	RET
-
-// func sequalAVX2(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, CMOV
-TEXT ·sequalAVX2(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPS 160(AX), Y2
-	MOVQ    CX, DI
-	ANDQ    $0x07, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x02, AX
-	SHLQ    $0x02, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000008, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	SHLQ    $0x02, CX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    CX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_62
-	PCALIGN $0x40
-
-vector_61:
-	VMOVUPS (BX)(CX*1), Y0
-	VMOVUPS (SI)(CX*1), Y1
-	VCMPPS  $0x00, Y1, Y0, Y0
-	VANDPS  Y2, Y0, Y0
-	VMOVUPS Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_61
-
-rest_62:
-	TESTQ      DI, DI
-	JE         done_63
-	VMASKMOVPS (BX)(CX*1), Y15, Y0
-	VMASKMOVPS (SI)(CX*1), Y15, Y1
-	VCMPPS     $0x00, Y1, Y0, Y0
-	VANDPS     Y2, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DX)(CX*1)
-
-done_63:
-	VZEROUPPER
-	RET
-
-// func sdiffersAVX2(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, CMOV
-TEXT ·sdiffersAVX2(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPS 160(AX), Y2
-	MOVQ    CX, DI
-	ANDQ    $0x07, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x02, AX
-	SHLQ    $0x02, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000008, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	SHLQ    $0x02, CX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    CX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_65
-	PCALIGN $0x40
-
-vector_64:
-	VMOVUPS (BX)(CX*1), Y0
-	VMOVUPS (SI)(CX*1), Y1
-	VCMPPS  $0x04, Y1, Y0, Y0
-	VANDPS  Y2, Y0, Y0
-	VMOVUPS Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_64
-
-rest_65:
-	TESTQ      DI, DI
-	JE         done_66
-	VMASKMOVPS (BX)(CX*1), Y15, Y0
-	VMASKMOVPS (SI)(CX*1), Y15, Y1
-	VCMPPS     $0x04, Y1, Y0, Y0
-	VANDPS     Y2, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DX)(CX*1)
-
-done_66:
+done_27:
 	VZEROUPPER
 	RET
 
@@ -2201,10 +1157,10 @@ TEXT ·stanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_68
+	JE      rest_29
 	PCALIGN $0x40
 
-vector_67:
+vector_28:
 	VMOVUPS (BX)(CX*1), Y0
 	VMOVUPS (SI)(CX*1), Y1
 	VMULPS  Y0, Y0, Y0
@@ -2213,11 +1169,11 @@ vector_67:
 	VMOVUPS Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_67
+	JLT     vector_28
 
-rest_68:
+rest_29:
 	TESTQ      DI, DI
-	JE         done_69
+	JE         done_30
 	VMASKMOVPS (BX)(CX*1), Y15, Y0
 	VMASKMOVPS (SI)(CX*1), Y15, Y1
 	VMULPS     Y0, Y0, Y0
@@ -2225,7 +1181,7 @@ rest_68:
 	VMULPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (DX)(CX*1)
 
-done_69:
+done_30:
 	VZEROUPPER
 	RET
 
@@ -2259,10 +1215,10 @@ TEXT ·sgeluAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_71
+	JE      rest_32
 	PCALIGN $0x40
 
-vector_70:
+vector_31:
 	VMOVUPS      (BX)(CX*1), Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -2273,11 +1229,11 @@ vector_70:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1952(AX), Y6
-	VFMADD213PS  1920(AX), Y0, Y6
-	VFMADD213PS  1888(AX), Y0, Y6
-	VFMADD213PS  1856(AX), Y0, Y6
-	VFMADD213PS  1824(AX), Y0, Y6
+	VMOVUPS      1472(AX), Y6
+	VFMADD213PS  1440(AX), Y0, Y6
+	VFMADD213PS  1408(AX), Y0, Y6
+	VFMADD213PS  1376(AX), Y0, Y6
+	VFMADD213PS  1344(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -2297,27 +1253,27 @@ vector_70:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      1792(AX), Y6
-	VFMADD213PS  1760(AX), Y1, Y6
-	VFMADD213PS  1728(AX), Y1, Y6
-	VFMADD213PS  1696(AX), Y1, Y6
-	VFMADD213PS  1664(AX), Y1, Y6
-	VFMADD213PS  1632(AX), Y1, Y6
-	VFMADD213PS  1600(AX), Y1, Y6
-	VFMADD213PS  1568(AX), Y1, Y6
-	VFMADD213PS  1536(AX), Y1, Y6
-	VFMADD213PS  1504(AX), Y1, Y6
+	VMOVUPS      1312(AX), Y6
+	VFMADD213PS  1280(AX), Y1, Y6
+	VFMADD213PS  1248(AX), Y1, Y6
+	VFMADD213PS  1216(AX), Y1, Y6
+	VFMADD213PS  1184(AX), Y1, Y6
+	VFMADD213PS  1152(AX), Y1, Y6
+	VFMADD213PS  1120(AX), Y1, Y6
+	VFMADD213PS  1088(AX), Y1, Y6
+	VFMADD213PS  1056(AX), Y1, Y6
+	VFMADD213PS  1024(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMAXPS       Y11, Y5, Y5
 	VFNMADD231PS Y7, Y6, Y5
 	VMOVUPS      Y5, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_70
+	JLT          vector_31
 
-rest_71:
+rest_32:
 	TESTQ        DI, DI
-	JE           done_72
+	JE           done_33
 	VMASKMOVPS   (BX)(CX*1), Y15, Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -2328,11 +1284,11 @@ rest_71:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1952(AX), Y6
-	VFMADD213PS  1920(AX), Y0, Y6
-	VFMADD213PS  1888(AX), Y0, Y6
-	VFMADD213PS  1856(AX), Y0, Y6
-	VFMADD213PS  1824(AX), Y0, Y6
+	VMOVUPS      1472(AX), Y6
+	VFMADD213PS  1440(AX), Y0, Y6
+	VFMADD213PS  1408(AX), Y0, Y6
+	VFMADD213PS  1376(AX), Y0, Y6
+	VFMADD213PS  1344(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -2352,22 +1308,22 @@ rest_71:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      1792(AX), Y6
-	VFMADD213PS  1760(AX), Y1, Y6
-	VFMADD213PS  1728(AX), Y1, Y6
-	VFMADD213PS  1696(AX), Y1, Y6
-	VFMADD213PS  1664(AX), Y1, Y6
-	VFMADD213PS  1632(AX), Y1, Y6
-	VFMADD213PS  1600(AX), Y1, Y6
-	VFMADD213PS  1568(AX), Y1, Y6
-	VFMADD213PS  1536(AX), Y1, Y6
-	VFMADD213PS  1504(AX), Y1, Y6
+	VMOVUPS      1312(AX), Y6
+	VFMADD213PS  1280(AX), Y1, Y6
+	VFMADD213PS  1248(AX), Y1, Y6
+	VFMADD213PS  1216(AX), Y1, Y6
+	VFMADD213PS  1184(AX), Y1, Y6
+	VFMADD213PS  1152(AX), Y1, Y6
+	VFMADD213PS  1120(AX), Y1, Y6
+	VFMADD213PS  1088(AX), Y1, Y6
+	VFMADD213PS  1056(AX), Y1, Y6
+	VFMADD213PS  1024(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMAXPS       Y11, Y5, Y5
 	VFNMADD231PS Y7, Y6, Y5
 	VMASKMOVPS   Y5, Y15, (DX)(CX*1)
 
-done_72:
+done_33:
 	VZEROUPPER
 	RET
 
@@ -2402,10 +1358,10 @@ TEXT ·sgeluBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_74
+	JE      rest_35
 	PCALIGN $0x40
 
-vector_73:
+vector_34:
 	VMOVUPS      (BX)(CX*1), Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -2416,11 +1372,11 @@ vector_73:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1952(AX), Y6
-	VFMADD213PS  1920(AX), Y0, Y6
-	VFMADD213PS  1888(AX), Y0, Y6
-	VFMADD213PS  1856(AX), Y0, Y6
-	VFMADD213PS  1824(AX), Y0, Y6
+	VMOVUPS      1472(AX), Y6
+	VFMADD213PS  1440(AX), Y0, Y6
+	VFMADD213PS  1408(AX), Y0, Y6
+	VFMADD213PS  1376(AX), Y0, Y6
+	VFMADD213PS  1344(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -2440,16 +1396,16 @@ vector_73:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      1792(AX), Y6
-	VFMADD213PS  1760(AX), Y1, Y6
-	VFMADD213PS  1728(AX), Y1, Y6
-	VFMADD213PS  1696(AX), Y1, Y6
-	VFMADD213PS  1664(AX), Y1, Y6
-	VFMADD213PS  1632(AX), Y1, Y6
-	VFMADD213PS  1600(AX), Y1, Y6
-	VFMADD213PS  1568(AX), Y1, Y6
-	VFMADD213PS  1536(AX), Y1, Y6
-	VFMADD213PS  1504(AX), Y1, Y6
+	VMOVUPS      1312(AX), Y6
+	VFMADD213PS  1280(AX), Y1, Y6
+	VFMADD213PS  1248(AX), Y1, Y6
+	VFMADD213PS  1216(AX), Y1, Y6
+	VFMADD213PS  1184(AX), Y1, Y6
+	VFMADD213PS  1152(AX), Y1, Y6
+	VFMADD213PS  1120(AX), Y1, Y6
+	VFMADD213PS  1088(AX), Y1, Y6
+	VFMADD213PS  1056(AX), Y1, Y6
+	VFMADD213PS  1024(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMULPS       576(AX), Y0, Y0
 	VMULPS       Y7, Y0, Y0
@@ -2463,11 +1419,11 @@ vector_73:
 	VMOVUPS      Y1, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_73
+	JLT          vector_34
 
-rest_74:
+rest_35:
 	TESTQ        R8, R8
-	JE           done_75
+	JE           done_36
 	VMASKMOVPS   (BX)(CX*1), Y15, Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -2478,11 +1434,11 @@ rest_74:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1952(AX), Y6
-	VFMADD213PS  1920(AX), Y0, Y6
-	VFMADD213PS  1888(AX), Y0, Y6
-	VFMADD213PS  1856(AX), Y0, Y6
-	VFMADD213PS  1824(AX), Y0, Y6
+	VMOVUPS      1472(AX), Y6
+	VFMADD213PS  1440(AX), Y0, Y6
+	VFMADD213PS  1408(AX), Y0, Y6
+	VFMADD213PS  1376(AX), Y0, Y6
+	VFMADD213PS  1344(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -2502,16 +1458,16 @@ rest_74:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      1792(AX), Y6
-	VFMADD213PS  1760(AX), Y1, Y6
-	VFMADD213PS  1728(AX), Y1, Y6
-	VFMADD213PS  1696(AX), Y1, Y6
-	VFMADD213PS  1664(AX), Y1, Y6
-	VFMADD213PS  1632(AX), Y1, Y6
-	VFMADD213PS  1600(AX), Y1, Y6
-	VFMADD213PS  1568(AX), Y1, Y6
-	VFMADD213PS  1536(AX), Y1, Y6
-	VFMADD213PS  1504(AX), Y1, Y6
+	VMOVUPS      1312(AX), Y6
+	VFMADD213PS  1280(AX), Y1, Y6
+	VFMADD213PS  1248(AX), Y1, Y6
+	VFMADD213PS  1216(AX), Y1, Y6
+	VFMADD213PS  1184(AX), Y1, Y6
+	VFMADD213PS  1152(AX), Y1, Y6
+	VFMADD213PS  1120(AX), Y1, Y6
+	VFMADD213PS  1088(AX), Y1, Y6
+	VFMADD213PS  1056(AX), Y1, Y6
+	VFMADD213PS  1024(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMULPS       576(AX), Y0, Y0
 	VMULPS       Y7, Y0, Y0
@@ -2524,7 +1480,7 @@ rest_74:
 	VMULPS       Y8, Y1, Y1
 	VMASKMOVPS   Y1, Y15, (DX)(CX*1)
 
-done_75:
+done_36:
 	VZEROUPPER
 	RET
 
@@ -2560,10 +1516,10 @@ TEXT ·sgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_77
+	JE      rest_38
 	PCALIGN $0x40
 
-vector_76:
+vector_37:
 	VMOVUPS      (BX)(CX*1), Y5
 	VMAXPS       Y5, Y11, Y5
 	VMINPS       Y5, Y12, Y5
@@ -2578,11 +1534,11 @@ vector_76:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1952(AX), Y2
-	VFMADD213PS  1920(AX), Y0, Y2
-	VFMADD213PS  1888(AX), Y0, Y2
-	VFMADD213PS  1856(AX), Y0, Y2
-	VFMADD213PS  1824(AX), Y0, Y2
+	VMOVUPS      1472(AX), Y2
+	VFMADD213PS  1440(AX), Y0, Y2
+	VFMADD213PS  1408(AX), Y0, Y2
+	VFMADD213PS  1376(AX), Y0, Y2
+	VFMADD213PS  1344(AX), Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -2608,11 +1564,11 @@ vector_76:
 	VMOVUPS      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_76
+	JLT          vector_37
 
-rest_77:
+rest_38:
 	TESTQ        R8, R8
-	JE           done_78
+	JE           done_39
 	VMASKMOVPS   (BX)(CX*1), Y15, Y5
 	VMAXPS       Y5, Y11, Y5
 	VMINPS       Y5, Y12, Y5
@@ -2627,11 +1583,11 @@ rest_77:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1952(AX), Y2
-	VFMADD213PS  1920(AX), Y0, Y2
-	VFMADD213PS  1888(AX), Y0, Y2
-	VFMADD213PS  1856(AX), Y0, Y2
-	VFMADD213PS  1824(AX), Y0, Y2
+	VMOVUPS      1472(AX), Y2
+	VFMADD213PS  1440(AX), Y0, Y2
+	VFMADD213PS  1408(AX), Y0, Y2
+	VFMADD213PS  1376(AX), Y0, Y2
+	VFMADD213PS  1344(AX), Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -2656,7 +1612,7 @@ rest_77:
 	VMULPS       Y9, Y0, Y0
 	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
 
-done_78:
+done_39:
 	VZEROUPPER
 	RET
 
@@ -2690,10 +1646,10 @@ TEXT ·ssiluAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_80
+	JE      rest_41
 	PCALIGN $0x40
 
-vector_79:
+vector_40:
 	VMOVUPS      (BX)(CX*1), Y0
 	VSUBPS       Y0, Y11, Y1
 	VCMPPS       $0x11, Y13, Y1, Y4
@@ -2703,11 +1659,11 @@ vector_79:
 	VROUNDPS     $0x08, Y2, Y2
 	VFNMADD231PS 96(AX), Y2, Y1
 	VFNMADD231PS 128(AX), Y2, Y1
-	VMOVUPS      1952(AX), Y3
-	VFMADD213PS  1920(AX), Y1, Y3
-	VFMADD213PS  1888(AX), Y1, Y3
-	VFMADD213PS  1856(AX), Y1, Y3
-	VFMADD213PS  1824(AX), Y1, Y3
+	VMOVUPS      1472(AX), Y3
+	VFMADD213PS  1440(AX), Y1, Y3
+	VFMADD213PS  1408(AX), Y1, Y3
+	VFMADD213PS  1376(AX), Y1, Y3
+	VFMADD213PS  1344(AX), Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VANDNPS      Y3, Y4, Y3
@@ -2725,11 +1681,11 @@ vector_79:
 	VMOVUPS      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_79
+	JLT          vector_40
 
-rest_80:
+rest_41:
 	TESTQ        DI, DI
-	JE           done_81
+	JE           done_42
 	VMASKMOVPS   (BX)(CX*1), Y15, Y0
 	VSUBPS       Y0, Y11, Y1
 	VCMPPS       $0x11, Y13, Y1, Y4
@@ -2739,11 +1695,11 @@ rest_80:
 	VROUNDPS     $0x08, Y2, Y2
 	VFNMADD231PS 96(AX), Y2, Y1
 	VFNMADD231PS 128(AX), Y2, Y1
-	VMOVUPS      1952(AX), Y3
-	VFMADD213PS  1920(AX), Y1, Y3
-	VFMADD213PS  1888(AX), Y1, Y3
-	VFMADD213PS  1856(AX), Y1, Y3
-	VFMADD213PS  1824(AX), Y1, Y3
+	VMOVUPS      1472(AX), Y3
+	VFMADD213PS  1440(AX), Y1, Y3
+	VFMADD213PS  1408(AX), Y1, Y3
+	VFMADD213PS  1376(AX), Y1, Y3
+	VFMADD213PS  1344(AX), Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VANDNPS      Y3, Y4, Y3
@@ -2760,7 +1716,7 @@ rest_80:
 	VDIVPS       Y1, Y0, Y0
 	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
 
-done_81:
+done_42:
 	VZEROUPPER
 	RET
 
@@ -2797,10 +1753,10 @@ TEXT ·sgatedSiLUBackwardAVX2(SB), $0-48
 	VMOVDQU 32(R11), Y15
 	XORQ    CX, CX
 	TESTQ   R9, R9
-	JE      rest_83
+	JE      rest_44
 	PCALIGN $0x40
 
-vector_82:
+vector_43:
 	VMOVUPS      (SI)(CX*1), Y0
 	VSUBPS       Y0, Y11, Y1
 	VCMPPS       $0x11, Y13, Y1, Y4
@@ -2810,11 +1766,11 @@ vector_82:
 	VROUNDPS     $0x08, Y2, Y2
 	VFNMADD231PS 96(AX), Y2, Y1
 	VFNMADD231PS 128(AX), Y2, Y1
-	VMOVUPS      1952(AX), Y3
-	VFMADD213PS  1920(AX), Y1, Y3
-	VFMADD213PS  1888(AX), Y1, Y3
-	VFMADD213PS  1856(AX), Y1, Y3
-	VFMADD213PS  1824(AX), Y1, Y3
+	VMOVUPS      1472(AX), Y3
+	VFMADD213PS  1440(AX), Y1, Y3
+	VFMADD213PS  1408(AX), Y1, Y3
+	VFMADD213PS  1376(AX), Y1, Y3
+	VFMADD213PS  1344(AX), Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VANDNPS      Y3, Y4, Y3
@@ -2843,11 +1799,11 @@ vector_82:
 	VMOVUPS      Y1, (BX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, R9
-	JLT          vector_82
+	JLT          vector_43
 
-rest_83:
+rest_44:
 	TESTQ        R10, R10
-	JE           done_84
+	JE           done_45
 	VMASKMOVPS   (SI)(CX*1), Y15, Y0
 	VSUBPS       Y0, Y11, Y1
 	VCMPPS       $0x11, Y13, Y1, Y4
@@ -2857,11 +1813,11 @@ rest_83:
 	VROUNDPS     $0x08, Y2, Y2
 	VFNMADD231PS 96(AX), Y2, Y1
 	VFNMADD231PS 128(AX), Y2, Y1
-	VMOVUPS      1952(AX), Y3
-	VFMADD213PS  1920(AX), Y1, Y3
-	VFMADD213PS  1888(AX), Y1, Y3
-	VFMADD213PS  1856(AX), Y1, Y3
-	VFMADD213PS  1824(AX), Y1, Y3
+	VMOVUPS      1472(AX), Y3
+	VFMADD213PS  1440(AX), Y1, Y3
+	VFMADD213PS  1408(AX), Y1, Y3
+	VFMADD213PS  1376(AX), Y1, Y3
+	VFMADD213PS  1344(AX), Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VANDNPS      Y3, Y4, Y3
@@ -2889,7 +1845,7 @@ rest_83:
 	VMASKMOVPS   Y5, Y15, (DX)(CX*1)
 	VMASKMOVPS   Y1, Y15, (BX)(CX*1)
 
-done_84:
+done_45:
 	VZEROUPPER
 	RET
 
@@ -2920,25 +1876,25 @@ TEXT ·sscaleAVX2(SB), $0-28
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_86
+	JE           rest_47
 	PCALIGN      $0x40
 
-vector_85:
+vector_46:
 	VMOVUPS (DX)(AX*1), Y0
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_85
+	JLT     vector_46
 
-rest_86:
+rest_47:
 	TESTQ      SI, SI
-	JE         done_87
+	JE         done_48
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_87:
+done_48:
 	VZEROUPPER
 	RET
 
@@ -2980,10 +1936,10 @@ TEXT ·sadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_89
+	JE           rest_50
 	PCALIGN      $0x40
 
-vector_88:
+vector_49:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMOVUPS (BX)(AX*1), Y2
@@ -3009,11 +1965,11 @@ vector_88:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_88
+	JLT     vector_49
 
-rest_89:
+rest_50:
 	TESTQ      R8, R8
-	JE         done_90
+	JE         done_51
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMASKMOVPS (BX)(AX*1), Y15, Y2
@@ -3038,7 +1994,7 @@ rest_89:
 	VSUBPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_90:
+done_51:
 	VZEROUPPER
 	RET
 
@@ -3070,10 +2026,10 @@ TEXT ·ssgdAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_92
+	JE           rest_53
 	PCALIGN      $0x40
 
-vector_91:
+vector_52:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -3083,11 +2039,11 @@ vector_91:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_91
+	JLT     vector_52
 
-rest_92:
+rest_53:
 	TESTQ      SI, SI
-	JE         done_93
+	JE         done_54
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -3096,7 +2052,7 @@ rest_92:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_93:
+done_54:
 	VZEROUPPER
 	RET
 
@@ -3130,10 +2086,10 @@ TEXT ·smomentumAVX2(SB), $0-44
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_95
+	JE           rest_56
 	PCALIGN      $0x40
 
-vector_94:
+vector_55:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -3147,11 +2103,11 @@ vector_94:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_94
+	JLT     vector_55
 
-rest_95:
+rest_56:
 	TESTQ      DI, DI
-	JE         done_96
+	JE         done_57
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -3164,7 +2120,7 @@ rest_95:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_96:
+done_57:
 	VZEROUPPER
 	RET
 
@@ -3195,10 +2151,10 @@ TEXT ·ssumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_98
+	JE      rest_59
 	PCALIGN $0x40
 
-vector_97:
+vector_58:
 	VMOVUPS      (CX)(AX*1), Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -3207,11 +2163,11 @@ vector_97:
 	VADDPD       Y2, Y0, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, DX
-	JLT          vector_97
+	JLT          vector_58
 
-rest_98:
+rest_59:
 	TESTQ        BX, BX
-	JE           done_99
+	JE           done_60
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -3219,7 +2175,7 @@ rest_98:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y2, Y0, Y0
 
-done_99:
+done_60:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -3257,10 +2213,10 @@ TEXT ·ssumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_101
+	JE      rest_62
 	PCALIGN $0x40
 
-vector_100:
+vector_61:
 	VMOVUPS      (CX)(AX*1), Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -3269,11 +2225,11 @@ vector_100:
 	VFMADD231PD  Y2, Y2, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, DX
-	JLT          vector_100
+	JLT          vector_61
 
-rest_101:
+rest_62:
 	TESTQ        BX, BX
-	JE           done_102
+	JE           done_63
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -3281,7 +2237,7 @@ rest_101:
 	VFMADD231PD  Y3, Y3, Y1
 	VFMADD231PD  Y2, Y2, Y0
 
-done_102:
+done_63:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -3321,10 +2277,10 @@ TEXT ·ssumProductsAVX2(SB), $0-40
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_104
+	JE      rest_65
 	PCALIGN $0x40
 
-vector_103:
+vector_64:
 	VMOVUPS      (CX)(AX*1), Y2
 	VMOVUPS      (DX)(AX*1), Y3
 	VMULPS       Y3, Y2, Y2
@@ -3337,11 +2293,11 @@ vector_103:
 	VADDPD       Y2, Y0, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, SI
-	JLT          vector_103
+	JLT          vector_64
 
-rest_104:
+rest_65:
 	TESTQ        DI, DI
-	JE           done_105
+	JE           done_66
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VMASKMOVPS   (DX)(AX*1), Y15, Y3
 	VMULPS       Y3, Y2, Y2
@@ -3353,7 +2309,7 @@ rest_104:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y2, Y0, Y0
 
-done_105:
+done_66:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -3392,13 +2348,13 @@ TEXT ·ssumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_106:
+row_67:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_108
+	JE      rest_69
 	PCALIGN $0x40
 
-vector_107:
+vector_68:
 	VMOVUPS      (SI)(CX*1), Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VCVTPS2PD    X0, Y0
@@ -3409,11 +2365,11 @@ vector_107:
 	VMOVUPD      Y1, 32(BX)(CX*2)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_107
+	JLT          vector_68
 
-rest_108:
+rest_69:
 	TESTQ        R8, R8
-	JE           done_109
+	JE           done_70
 	VMASKMOVPS   (SI)(CX*1), Y15, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VCVTPS2PD    X0, Y0
@@ -3423,10 +2379,10 @@ rest_108:
 	VADDPD       32(BX)(CX*2), Y1, Y1
 	VMOVUPD      Y1, 32(BX)(CX*2)
 
-done_109:
+done_70:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_106
+	JNE  row_67
 	VZEROUPPER
 	RET
 
@@ -3462,28 +2418,28 @@ TEXT ·ssoftmaxRowsAVX2(SB), $0-40
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_110:
+row_71:
 	VMOVUPS Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_112
+	JE      rest_73
 	PCALIGN $0x40
 
-vector_111:
+vector_72:
 	VMOVUPS (SI)(R9*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_111
+	JLT     vector_72
 
-rest_112:
+rest_73:
 	TESTQ      R8, R8
-	JE         done_113
+	JE         done_74
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_113:
+done_74:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -3496,10 +2452,10 @@ done_113:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_115
+	JE           rest_76
 	PCALIGN      $0x40
 
-vector_114:
+vector_75:
 	VMOVUPS      (SI)(R9*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y13, Y2, Y5
@@ -3509,11 +2465,11 @@ vector_114:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1952(AX), Y4
-	VFMADD213PS  1920(AX), Y2, Y4
-	VFMADD213PS  1888(AX), Y2, Y4
-	VFMADD213PS  1856(AX), Y2, Y4
-	VFMADD213PS  1824(AX), Y2, Y4
+	VMOVUPS      1472(AX), Y4
+	VFMADD213PS  1440(AX), Y2, Y4
+	VFMADD213PS  1408(AX), Y2, Y4
+	VFMADD213PS  1376(AX), Y2, Y4
+	VFMADD213PS  1344(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -3530,11 +2486,11 @@ vector_114:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_114
+	JLT          vector_75
 
-rest_115:
+rest_76:
 	TESTQ        R8, R8
-	JE           done_116
+	JE           done_77
 	VMASKMOVPS   (SI)(R9*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -3545,11 +2501,11 @@ rest_115:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1952(AX), Y4
-	VFMADD213PS  1920(AX), Y2, Y4
-	VFMADD213PS  1888(AX), Y2, Y4
-	VFMADD213PS  1856(AX), Y2, Y4
-	VFMADD213PS  1824(AX), Y2, Y4
+	VMOVUPS      1472(AX), Y4
+	VFMADD213PS  1440(AX), Y2, Y4
+	VFMADD213PS  1408(AX), Y2, Y4
+	VFMADD213PS  1376(AX), Y2, Y4
+	VFMADD213PS  1344(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -3565,7 +2521,7 @@ rest_115:
 	VMASKMOVPS   Y2, Y15, (BX)(R9*1)
 	VADDPS       Y2, Y1, Y1
 
-done_116:
+done_77:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3578,29 +2534,29 @@ done_116:
 	VBLENDVPS    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_118
+	JE           rest_79
 	PCALIGN      $0x40
 
-vector_117:
+vector_78:
 	VMOVUPS (BX)(R9*1), Y2
 	VMULPS  Y0, Y2, Y2
 	VMOVUPS Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_117
+	JLT     vector_78
 
-rest_118:
+rest_79:
 	TESTQ      R8, R8
-	JE         done_119
+	JE         done_80
 	VMASKMOVPS (BX)(R9*1), Y15, Y2
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y15, (BX)(R9*1)
 
-done_119:
+done_80:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_110
+	JNE  row_71
 	VZEROUPPER
 	RET
 
@@ -3631,29 +2587,29 @@ TEXT ·ssoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_120:
+row_81:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_122
+	JE      rest_83
 	PCALIGN $0x40
 
-vector_121:
+vector_82:
 	VMOVUPS     (BX)(R9*1), Y2
 	VMOVUPS     (SI)(R9*1), Y3
 	VFMADD231PS Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_121
+	JLT         vector_82
 
-rest_122:
+rest_83:
 	TESTQ       R8, R8
-	JE          done_123
+	JE          done_84
 	VMASKMOVPS  (BX)(R9*1), Y15, Y2
 	VMASKMOVPS  (SI)(R9*1), Y15, Y3
 	VFMADD231PS Y2, Y3, Y1
 
-done_123:
+done_84:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3663,10 +2619,10 @@ done_123:
 	VBROADCASTSS X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_125
+	JE           rest_86
 	PCALIGN      $0x40
 
-vector_124:
+vector_85:
 	VMOVUPS (SI)(R9*1), Y2
 	VMOVUPS (BX)(R9*1), Y3
 	VSUBPS  Y1, Y2, Y2
@@ -3674,23 +2630,23 @@ vector_124:
 	VMOVUPS Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_124
+	JLT     vector_85
 
-rest_125:
+rest_86:
 	TESTQ      R8, R8
-	JE         done_126
+	JE         done_87
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VMASKMOVPS (BX)(R9*1), Y15, Y3
 	VSUBPS     Y1, Y2, Y2
 	VMULPS     Y3, Y2, Y2
 	VMASKMOVPS Y2, Y15, (DX)(R9*1)
 
-done_126:
+done_87:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_120
+	JNE  row_81
 	VZEROUPPER
 	RET
 
@@ -3721,33 +2677,33 @@ TEXT ·stopRowsAVX2(SB), $0-32
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-row_127:
+row_88:
 	VMOVUPS Y12, Y0
 	VXORPS  Y2, Y2, Y2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_129
+	JE      rest_90
 	PCALIGN $0x40
 
-vector_128:
+vector_89:
 	VMOVUPS   (SI)(R8*1), Y1
 	VMAXPS    Y0, Y1, Y0
 	VCMPPS    $0x03, Y1, Y1, Y3
 	VBLENDVPS Y3, Y1, Y2, Y2
 	ADDQ      $0x00000020, R8
 	CMPQ      R8, AX
-	JLT       vector_128
+	JLT       vector_89
 
-rest_129:
+rest_90:
 	TESTQ      DI, DI
-	JE         done_130
+	JE         done_91
 	VMASKMOVPS (SI)(R8*1), Y15, Y1
 	VBLENDVPS  Y15, Y1, Y12, Y1
 	VMAXPS     Y0, Y1, Y0
 	VCMPPS     $0x03, Y1, Y1, Y3
 	VBLENDVPS  Y3, Y1, Y2, Y2
 
-done_130:
+done_91:
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPS       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
@@ -3768,7 +2724,7 @@ done_130:
 	ADDQ         DX, SI
 	ADDQ         $0x04, BX
 	DECQ         CX
-	JNE          row_127
+	JNE          row_88
 	VZEROUPPER
 	RET
 
@@ -3803,28 +2759,28 @@ TEXT ·ssumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_131:
+row_92:
 	VMOVUPS Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_133
+	JE      rest_94
 	PCALIGN $0x40
 
-vector_132:
+vector_93:
 	VMOVUPS (BX)(R10*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_132
+	JLT     vector_93
 
-rest_133:
+rest_94:
 	TESTQ      R9, R9
-	JE         done_134
+	JE         done_95
 	VMASKMOVPS (BX)(R10*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_134:
+done_95:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -3838,10 +2794,10 @@ done_134:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_136
+	JE           rest_97
 	PCALIGN      $0x40
 
-vector_135:
+vector_96:
 	VMOVUPS      (BX)(R10*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y13, Y2, Y5
@@ -3851,11 +2807,11 @@ vector_135:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1952(AX), Y4
-	VFMADD213PS  1920(AX), Y2, Y4
-	VFMADD213PS  1888(AX), Y2, Y4
-	VFMADD213PS  1856(AX), Y2, Y4
-	VFMADD213PS  1824(AX), Y2, Y4
+	VMOVUPS      1472(AX), Y4
+	VFMADD213PS  1440(AX), Y2, Y4
+	VFMADD213PS  1408(AX), Y2, Y4
+	VFMADD213PS  1376(AX), Y2, Y4
+	VFMADD213PS  1344(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -3871,11 +2827,11 @@ vector_135:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_135
+	JLT          vector_96
 
-rest_136:
+rest_97:
 	TESTQ        R9, R9
-	JE           done_137
+	JE           done_98
 	VMASKMOVPS   (BX)(R10*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -3886,11 +2842,11 @@ rest_136:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1952(AX), Y4
-	VFMADD213PS  1920(AX), Y2, Y4
-	VFMADD213PS  1888(AX), Y2, Y4
-	VFMADD213PS  1856(AX), Y2, Y4
-	VFMADD213PS  1824(AX), Y2, Y4
+	VMOVUPS      1472(AX), Y4
+	VFMADD213PS  1440(AX), Y2, Y4
+	VFMADD213PS  1408(AX), Y2, Y4
+	VFMADD213PS  1376(AX), Y2, Y4
+	VFMADD213PS  1344(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -3905,7 +2861,7 @@ rest_136:
 	VMULPS       Y5, Y2, Y2
 	VADDPS       Y2, Y1, Y1
 
-done_137:
+done_98:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -3918,7 +2874,7 @@ done_137:
 	ADDQ         $0x04, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_131
+	JNE          row_92
 	VZEROUPPER
 	RET
 
@@ -3959,27 +2915,27 @@ TEXT ·snormRowsAVX2(SB), $0-68
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_138:
+row_99:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_140
+	JE      rest_101
 	PCALIGN $0x40
 
-vector_139:
+vector_100:
 	VMOVUPS (R8)(R12*1), Y0
 	VADDPS  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_139
+	JLT     vector_100
 
-rest_140:
+rest_101:
 	TESTQ      R11, R11
-	JE         done_141
+	JE         done_102
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VADDPS     Y0, Y2, Y2
 
-done_141:
+done_102:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -3992,26 +2948,26 @@ done_141:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_143
+	JE           rest_104
 	PCALIGN      $0x40
 
-vector_142:
+vector_103:
 	VMOVUPS     (R8)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_142
+	JLT         vector_103
 
-rest_143:
+rest_104:
 	TESTQ       R11, R11
-	JE          done_144
+	JE          done_105
 	VMASKMOVPS  (R8)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 
-done_144:
+done_105:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPS       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -4026,57 +2982,57 @@ done_144:
 	VMOVSS       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_146
+	JE           rest_107
 	PCALIGN      $0x40
 
-vector_145:
+vector_106:
 	VMOVUPS (R8)(R12*1), Y0
 	VSUBPS  Y2, Y0, Y0
 	VMULPS  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_148
+	JE      without_109
 	VMOVUPS (R9)(R12*1), Y1
 	VMULPS  Y1, Y0, Y0
 
-without_148:
+without_109:
 	TESTQ   R10, R10
-	JE      without_149
+	JE      without_110
 	VMOVUPS (R10)(R12*1), Y1
 	VADDPS  Y1, Y0, Y0
 
-without_149:
+without_110:
 	VMOVUPS Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_145
+	JLT     vector_106
 
-rest_146:
+rest_107:
 	TESTQ      R11, R11
-	JE         done_147
+	JE         done_108
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VSUBPS     Y2, Y0, Y0
 	VMULPS     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_150
+	JE         without_111
 	VMASKMOVPS (R9)(R12*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 
-without_150:
+without_111:
 	TESTQ      R10, R10
-	JE         without_151
+	JE         without_112
 	VMASKMOVPS (R10)(R12*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 
-without_151:
+without_112:
 	VMASKMOVPS Y0, Y15, (BX)(R12*1)
 
-done_147:
+done_108:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_138
+	JNE  row_99
 	VZEROUPPER
 	RET
 
@@ -4115,24 +3071,24 @@ TEXT ·snormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_152:
+row_113:
 	VBROADCASTSS (R9), Y2
 	VBROADCASTSS (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_154
+	JE           rest_115
 	PCALIGN      $0x40
 
-vector_153:
+vector_114:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_156
+	JE      without_117
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_156:
+without_117:
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -4140,18 +3096,18 @@ without_156:
 	VFMADD231PS Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_153
+	JLT         vector_114
 
-rest_154:
+rest_115:
 	TESTQ      R11, R11
-	JE         done_155
+	JE         done_116
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_157
+	JE         without_118
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_157:
+without_118:
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -4159,7 +3115,7 @@ without_157:
 	VADDPS      Y5, Y6, Y6
 	VFMADD231PS Y5, Y0, Y7
 
-done_155:
+done_116:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPS       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -4178,17 +3134,17 @@ done_155:
 	VMULPS       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_159
+	JE           rest_120
 	PCALIGN      $0x40
 
-vector_158:
+vector_119:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_161
+	JE      without_122
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_161:
+without_122:
 	VMOVUPS      (DI)(R12*1), Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -4198,18 +3154,18 @@ without_161:
 	VMOVUPS      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_158
+	JLT          vector_119
 
-rest_159:
+rest_120:
 	TESTQ      R11, R11
-	JE         done_160
+	JE         done_121
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_162
+	JE         without_123
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_162:
+without_123:
 	VMASKMOVPS   (DI)(R12*1), Y15, Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -4218,14 +3174,14 @@ without_162:
 	VMULPS       Y3, Y5, Y5
 	VMASKMOVPS   Y5, Y15, (BX)(R12*1)
 
-done_160:
+done_121:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_152
+	JNE  row_113
 	VZEROUPPER
 	RET
 
@@ -4259,15 +3215,15 @@ TEXT ·snormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_163:
+row_124:
 	VBROADCASTSS (R8), Y2
 	VBROADCASTSS (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_165
+	JE           rest_126
 	PCALIGN      $0x40
 
-vector_164:
+vector_125:
 	VMOVUPS     (SI)(R12*1), Y5
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
@@ -4280,11 +3236,11 @@ vector_164:
 	VMOVUPS     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_164
+	JLT         vector_125
 
-rest_165:
+rest_126:
 	TESTQ       R11, R11
-	JE          done_166
+	JE          done_127
 	VMASKMOVPS  (SI)(R12*1), Y15, Y5
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
@@ -4296,13 +3252,13 @@ rest_165:
 	VADDPS      Y5, Y1, Y1
 	VMASKMOVPS  Y1, Y15, (BX)(R12*1)
 
-done_166:
+done_127:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_163
+	JNE  row_124
 	VZEROUPPER
 	RET
 
@@ -4334,14 +3290,14 @@ TEXT ·srootRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_167:
+row_128:
 	VBROADCASTSS (DI), Y2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_169
+	JE           rest_130
 	PCALIGN      $0x40
 
-vector_168:
+vector_129:
 	VMOVUPS (BX)(R10*1), Y0
 	VMULPS  Y2, Y0, Y0
 	VMOVUPS (SI)(R10*1), Y1
@@ -4349,23 +3305,23 @@ vector_168:
 	VMOVUPS Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_168
+	JLT     vector_129
 
-rest_169:
+rest_130:
 	TESTQ      R9, R9
-	JE         done_170
+	JE         done_131
 	VMASKMOVPS (BX)(R10*1), Y15, Y0
 	VMULPS     Y2, Y0, Y0
 	VMASKMOVPS (SI)(R10*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R10*1)
 
-done_170:
+done_131:
 	ADDQ $0x04, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_167
+	JNE  row_128
 	VZEROUPPER
 	RET
 
@@ -4400,15 +3356,15 @@ TEXT ·srootBackwardRowsAVX2(SB), $0-72
 	SUBQ    R13, R14
 	VMOVDQU 32(R14), Y15
 
-row_171:
+row_132:
 	VBROADCASTSS (R9), Y3
 	VBROADCASTSS (R10), Y4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_173
+	JE           rest_134
 	PCALIGN      $0x40
 
-vector_172:
+vector_133:
 	VMOVUPS (SI)(R13*1), Y1
 	VMOVUPS (DI)(R13*1), Y0
 	VMULPS  Y1, Y0, Y2
@@ -4424,11 +3380,11 @@ vector_172:
 	VMOVUPS Y1, (DX)(R13*1)
 	ADDQ    $0x00000020, R13
 	CMPQ    R13, R11
-	JLT     vector_172
+	JLT     vector_133
 
-rest_173:
+rest_134:
 	TESTQ      R12, R12
-	JE         done_174
+	JE         done_135
 	VMASKMOVPS (SI)(R13*1), Y15, Y1
 	VMASKMOVPS (DI)(R13*1), Y15, Y0
 	VMULPS     Y1, Y0, Y2
@@ -4443,14 +3399,14 @@ rest_173:
 	VMULPS     Y3, Y1, Y1
 	VMASKMOVPS Y1, Y15, (DX)(R13*1)
 
-done_174:
+done_135:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_171
+	JNE  row_132
 	VZEROUPPER
 	RET
 
@@ -4481,34 +3437,34 @@ TEXT ·saddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_175:
+row_136:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_177
+	JE      rest_138
 	PCALIGN $0x40
 
-vector_176:
+vector_137:
 	VMOVUPS (BX)(R9*1), Y0
 	VMOVUPS (SI)(R9*1), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_176
+	JLT     vector_137
 
-rest_177:
+rest_138:
 	TESTQ      R8, R8
-	JE         done_178
+	JE         done_139
 	VMASKMOVPS (BX)(R9*1), Y15, Y0
 	VMASKMOVPS (SI)(R9*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R9*1)
 
-done_178:
+done_139:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_175
+	JNE  row_136
 	VZEROUPPER
 	RET
 
@@ -4542,36 +3498,36 @@ TEXT ·saddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x02, DX
 
-row_179:
+row_140:
 	VBROADCASTSS (SI), Y2
 	VMULPS       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_181
+	JE           rest_142
 	PCALIGN      $0x40
 
-vector_180:
+vector_141:
 	VMOVUPS     (BX)(CX*1), Y0
 	VMOVUPS     (DI)(CX*1), Y1
 	VFMADD231PS Y2, Y1, Y0
 	VMOVUPS     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_180
+	JLT         vector_141
 
-rest_181:
+rest_142:
 	TESTQ       R9, R9
-	JE          done_182
+	JE          done_143
 	VMASKMOVPS  (BX)(CX*1), Y15, Y0
 	VMASKMOVPS  (DI)(CX*1), Y15, Y1
 	VFMADD231PS Y2, Y1, Y0
 	VMASKMOVPS  Y0, Y15, (BX)(CX*1)
 
-done_182:
+done_143:
 	ADDQ DX, BX
 	ADDQ $0x04, SI
 	DECQ AX
-	JNE  row_179
+	JNE  row_140
 	VZEROUPPER
 	RET
 
@@ -4604,34 +3560,34 @@ TEXT ·sscaleRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_183:
+row_144:
 	VBROADCASTSS (DI), Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_185
+	JE           rest_146
 	PCALIGN      $0x40
 
-vector_184:
+vector_145:
 	VMOVUPS (SI)(R10*1), Y0
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_184
+	JLT     vector_145
 
-rest_185:
+rest_146:
 	TESTQ      R9, R9
-	JE         done_186
+	JE         done_147
 	VMASKMOVPS (SI)(R10*1), Y15, Y0
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R10*1)
 
-done_186:
+done_147:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x04, DI
 	DECQ AX
-	JNE  row_183
+	JNE  row_144
 	VZEROUPPER
 	RET
 
@@ -4667,13 +3623,13 @@ TEXT ·sturnRowsAVX2(SB), $0-72
 	VMOVDQU 32(R13), Y15
 	SHLQ    $0x02, DX
 
-row_187:
+row_148:
 	XORQ    CX, CX
 	TESTQ   R11, R11
-	JE      rest_189
+	JE      rest_150
 	PCALIGN $0x40
 
-vector_188:
+vector_149:
 	VMOVUPS (R9)(CX*1), Y0
 	VMOVUPS (R10)(CX*1), Y1
 	VMOVUPS (DI)(CX*1), Y2
@@ -4688,11 +3644,11 @@ vector_188:
 	VMOVUPS Y3, (SI)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, R11
-	JLT     vector_188
+	JLT     vector_149
 
-rest_189:
+rest_150:
 	TESTQ      R12, R12
-	JE         done_190
+	JE         done_151
 	VMASKMOVPS (R9)(CX*1), Y15, Y0
 	VMASKMOVPS (R10)(CX*1), Y15, Y1
 	VMASKMOVPS (DI)(CX*1), Y15, Y2
@@ -4706,13 +3662,13 @@ rest_189:
 	VMASKMOVPS Y4, Y15, (BX)(CX*1)
 	VMASKMOVPS Y3, Y15, (SI)(CX*1)
 
-done_190:
+done_151:
 	ADDQ DX, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_187
+	JNE  row_148
 	VZEROUPPER
 	RET
 
@@ -4744,33 +3700,33 @@ TEXT ·ssumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_191:
+row_152:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_193
+	JE      rest_154
 	PCALIGN $0x40
 
-vector_192:
+vector_153:
 	VMOVUPS (SI)(CX*1), Y0
 	VMOVUPS (BX)(CX*1), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_192
+	JLT     vector_153
 
-rest_193:
+rest_154:
 	TESTQ      R8, R8
-	JE         done_194
+	JE         done_155
 	VMASKMOVPS (SI)(CX*1), Y15, Y0
 	VMASKMOVPS (BX)(CX*1), Y15, Y1
 	VADDPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (BX)(CX*1)
 
-done_194:
+done_155:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_191
+	JNE  row_152
 	VZEROUPPER
 	RET
 
@@ -4858,191 +3814,131 @@ DATA dconstants<>+640(SB)/8, $0x8000000000000000
 DATA dconstants<>+648(SB)/8, $0x8000000000000000
 DATA dconstants<>+656(SB)/8, $0x8000000000000000
 DATA dconstants<>+664(SB)/8, $0x8000000000000000
-DATA dconstants<>+672(SB)/8, $0x0010000000000000
-DATA dconstants<>+680(SB)/8, $0x0010000000000000
-DATA dconstants<>+688(SB)/8, $0x0010000000000000
-DATA dconstants<>+696(SB)/8, $0x0010000000000000
-DATA dconstants<>+704(SB)/8, $0x4330000000000000
-DATA dconstants<>+712(SB)/8, $0x4330000000000000
-DATA dconstants<>+720(SB)/8, $0x4330000000000000
-DATA dconstants<>+728(SB)/8, $0x4330000000000000
-DATA dconstants<>+736(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+744(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+752(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+760(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+768(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+776(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+784(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+792(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+800(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+808(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+816(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+824(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+832(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+840(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+848(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+856(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+864(SB)/8, $0x4330000000000000
-DATA dconstants<>+872(SB)/8, $0x4330000000000000
-DATA dconstants<>+880(SB)/8, $0x4330000000000000
-DATA dconstants<>+888(SB)/8, $0x4330000000000000
-DATA dconstants<>+896(SB)/8, $0x43300000000003fe
-DATA dconstants<>+904(SB)/8, $0x43300000000003fe
-DATA dconstants<>+912(SB)/8, $0x43300000000003fe
-DATA dconstants<>+920(SB)/8, $0x43300000000003fe
-DATA dconstants<>+928(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+936(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+944(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+952(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+960(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+968(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+976(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+984(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+992(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1000(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1008(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1016(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1024(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+1032(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+1040(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+1048(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+1056(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+1064(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+1072(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+1080(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+1088(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+1096(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+1104(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+1112(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+1120(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+1128(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+1136(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+1144(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+1152(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+1160(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+1168(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+1176(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+1184(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+1192(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+1200(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+1208(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+1216(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+1224(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+1232(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+1240(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+1248(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+1256(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+1264(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+1272(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+1280(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+1288(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+1296(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+1304(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+1312(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+1320(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+1328(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+1336(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+1344(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+1352(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+1360(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+1368(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+1376(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+1384(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+1392(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+1400(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+1408(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+1416(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+1424(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+1432(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+1440(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+1448(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+1456(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+1464(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+1472(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+1480(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+1488(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+1496(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+1504(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1512(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1520(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1528(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1536(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1544(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1552(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1560(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1568(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1576(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1584(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1592(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1600(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1608(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1616(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1624(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1632(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1640(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1648(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1656(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1664(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1672(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1680(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1688(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1696(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1704(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1712(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1720(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1728(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1736(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1744(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1752(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1760(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1768(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1776(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1784(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1792(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1800(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1808(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1816(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1824(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1832(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1840(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1848(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1856(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1864(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1872(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1880(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1888(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1896(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1904(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1912(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1920(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1928(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1936(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1944(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1952(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1960(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1968(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1976(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1984(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1992(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+2000(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+2008(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+2016(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+2024(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+2032(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+2040(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+2048(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+2056(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+2064(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+2072(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+2080(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+2088(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+2096(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+2104(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+2112(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+2120(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+2128(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+2136(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $2144
+DATA dconstants<>+672(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+680(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+688(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+696(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+704(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+712(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+720(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+728(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+736(SB)/8, $0x4330000000000000
+DATA dconstants<>+744(SB)/8, $0x4330000000000000
+DATA dconstants<>+752(SB)/8, $0x4330000000000000
+DATA dconstants<>+760(SB)/8, $0x4330000000000000
+DATA dconstants<>+768(SB)/8, $0x43300000000003fe
+DATA dconstants<>+776(SB)/8, $0x43300000000003fe
+DATA dconstants<>+784(SB)/8, $0x43300000000003fe
+DATA dconstants<>+792(SB)/8, $0x43300000000003fe
+DATA dconstants<>+800(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+808(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+816(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+824(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+832(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+840(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+848(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+856(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+864(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+872(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+880(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+888(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+896(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+904(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+912(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+920(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+928(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+936(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+944(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+952(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+960(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+968(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+976(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+984(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+992(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+1000(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+1008(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+1016(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+1024(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1032(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1040(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1048(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1056(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1064(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1072(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1080(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1088(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1096(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1104(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1112(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1120(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1128(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1136(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1144(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1152(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1160(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1168(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1176(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1184(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1192(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1200(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1208(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1216(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1224(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1232(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1240(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1248(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1256(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1264(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1272(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1280(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1288(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1296(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1304(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1312(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1320(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1328(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1336(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1344(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1352(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1360(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1368(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1376(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1384(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1392(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1400(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1408(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1416(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1424(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1432(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1440(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1448(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1456(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1464(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1472(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1480(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1488(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1496(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1504(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1512(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1520(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1528(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1536(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1544(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1552(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1560(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1568(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1576(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1584(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1592(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1600(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1608(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1616(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1624(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1632(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1640(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1648(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1656(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $1664
 
 // func dexpAVX2(n int, y *float64, x *float64)
 // Requires: AVX, AVX2, CMOV, FMA3
@@ -5072,10 +3968,10 @@ TEXT ·dexpAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_196
+	JE      rest_157
 	PCALIGN $0x40
 
-vector_195:
+vector_156:
 	VMOVUPD      (BX)(CX*1), Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -5084,16 +3980,16 @@ vector_195:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      2112(AX), Y2
-	VFMADD213PD  2080(AX), Y0, Y2
-	VFMADD213PD  2048(AX), Y0, Y2
-	VFMADD213PD  2016(AX), Y0, Y2
-	VFMADD213PD  1984(AX), Y0, Y2
-	VFMADD213PD  1952(AX), Y0, Y2
-	VFMADD213PD  1920(AX), Y0, Y2
-	VFMADD213PD  1888(AX), Y0, Y2
-	VFMADD213PD  1856(AX), Y0, Y2
-	VFMADD213PD  1824(AX), Y0, Y2
+	VMOVUPD      1632(AX), Y2
+	VFMADD213PD  1600(AX), Y0, Y2
+	VFMADD213PD  1568(AX), Y0, Y2
+	VFMADD213PD  1536(AX), Y0, Y2
+	VFMADD213PD  1504(AX), Y0, Y2
+	VFMADD213PD  1472(AX), Y0, Y2
+	VFMADD213PD  1440(AX), Y0, Y2
+	VFMADD213PD  1408(AX), Y0, Y2
+	VFMADD213PD  1376(AX), Y0, Y2
+	VFMADD213PD  1344(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -5111,11 +4007,11 @@ vector_195:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_195
+	JLT          vector_156
 
-rest_196:
+rest_157:
 	TESTQ        DI, DI
-	JE           done_197
+	JE           done_158
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -5124,16 +4020,16 @@ rest_196:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      2112(AX), Y2
-	VFMADD213PD  2080(AX), Y0, Y2
-	VFMADD213PD  2048(AX), Y0, Y2
-	VFMADD213PD  2016(AX), Y0, Y2
-	VFMADD213PD  1984(AX), Y0, Y2
-	VFMADD213PD  1952(AX), Y0, Y2
-	VFMADD213PD  1920(AX), Y0, Y2
-	VFMADD213PD  1888(AX), Y0, Y2
-	VFMADD213PD  1856(AX), Y0, Y2
-	VFMADD213PD  1824(AX), Y0, Y2
+	VMOVUPD      1632(AX), Y2
+	VFMADD213PD  1600(AX), Y0, Y2
+	VFMADD213PD  1568(AX), Y0, Y2
+	VFMADD213PD  1536(AX), Y0, Y2
+	VFMADD213PD  1504(AX), Y0, Y2
+	VFMADD213PD  1472(AX), Y0, Y2
+	VFMADD213PD  1440(AX), Y0, Y2
+	VFMADD213PD  1408(AX), Y0, Y2
+	VFMADD213PD  1376(AX), Y0, Y2
+	VFMADD213PD  1344(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -5150,7 +4046,7 @@ rest_196:
 	VMULPD       Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_197:
+done_158:
 	VZEROUPPER
 	RET
 
@@ -5183,10 +4079,10 @@ TEXT ·dtanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_199
+	JE      rest_160
 	PCALIGN $0x40
 
-vector_198:
+vector_159:
 	VMOVUPD      (BX)(CX*1), Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -5197,16 +4093,16 @@ vector_198:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      2112(AX), Y2
-	VFMADD213PD  2080(AX), Y0, Y2
-	VFMADD213PD  2048(AX), Y0, Y2
-	VFMADD213PD  2016(AX), Y0, Y2
-	VFMADD213PD  1984(AX), Y0, Y2
-	VFMADD213PD  1952(AX), Y0, Y2
-	VFMADD213PD  1920(AX), Y0, Y2
-	VFMADD213PD  1888(AX), Y0, Y2
-	VFMADD213PD  1856(AX), Y0, Y2
-	VFMADD213PD  1824(AX), Y0, Y2
+	VMOVUPD      1632(AX), Y2
+	VFMADD213PD  1600(AX), Y0, Y2
+	VFMADD213PD  1568(AX), Y0, Y2
+	VFMADD213PD  1536(AX), Y0, Y2
+	VFMADD213PD  1504(AX), Y0, Y2
+	VFMADD213PD  1472(AX), Y0, Y2
+	VFMADD213PD  1440(AX), Y0, Y2
+	VFMADD213PD  1408(AX), Y0, Y2
+	VFMADD213PD  1376(AX), Y0, Y2
+	VFMADD213PD  1344(AX), Y0, Y2
 	VMULPD       Y0, Y2, Y2
 	VFMADD213PD  Y0, Y0, Y2
 	VCVTPD2DQY   Y1, X3
@@ -5221,11 +4117,11 @@ vector_198:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_198
+	JLT          vector_159
 
-rest_199:
+rest_160:
 	TESTQ        DI, DI
-	JE           done_200
+	JE           done_161
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -5236,16 +4132,16 @@ rest_199:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      2112(AX), Y2
-	VFMADD213PD  2080(AX), Y0, Y2
-	VFMADD213PD  2048(AX), Y0, Y2
-	VFMADD213PD  2016(AX), Y0, Y2
-	VFMADD213PD  1984(AX), Y0, Y2
-	VFMADD213PD  1952(AX), Y0, Y2
-	VFMADD213PD  1920(AX), Y0, Y2
-	VFMADD213PD  1888(AX), Y0, Y2
-	VFMADD213PD  1856(AX), Y0, Y2
-	VFMADD213PD  1824(AX), Y0, Y2
+	VMOVUPD      1632(AX), Y2
+	VFMADD213PD  1600(AX), Y0, Y2
+	VFMADD213PD  1568(AX), Y0, Y2
+	VFMADD213PD  1536(AX), Y0, Y2
+	VFMADD213PD  1504(AX), Y0, Y2
+	VFMADD213PD  1472(AX), Y0, Y2
+	VFMADD213PD  1440(AX), Y0, Y2
+	VFMADD213PD  1408(AX), Y0, Y2
+	VFMADD213PD  1376(AX), Y0, Y2
+	VFMADD213PD  1344(AX), Y0, Y2
 	VMULPD       Y0, Y2, Y2
 	VFMADD213PD  Y0, Y0, Y2
 	VCVTPD2DQY   Y1, X3
@@ -5259,7 +4155,7 @@ rest_199:
 	VORPS        Y4, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_200:
+done_161:
 	VZEROUPPER
 	RET
 
@@ -5291,10 +4187,10 @@ TEXT ·dgeluTanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_202
+	JE      rest_163
 	PCALIGN $0x40
 
-vector_201:
+vector_162:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -5307,16 +4203,16 @@ vector_201:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      2112(AX), Y2
-	VFMADD213PD  2080(AX), Y0, Y2
-	VFMADD213PD  2048(AX), Y0, Y2
-	VFMADD213PD  2016(AX), Y0, Y2
-	VFMADD213PD  1984(AX), Y0, Y2
-	VFMADD213PD  1952(AX), Y0, Y2
-	VFMADD213PD  1920(AX), Y0, Y2
-	VFMADD213PD  1888(AX), Y0, Y2
-	VFMADD213PD  1856(AX), Y0, Y2
-	VFMADD213PD  1824(AX), Y0, Y2
+	VMOVUPD      1632(AX), Y2
+	VFMADD213PD  1600(AX), Y0, Y2
+	VFMADD213PD  1568(AX), Y0, Y2
+	VFMADD213PD  1536(AX), Y0, Y2
+	VFMADD213PD  1504(AX), Y0, Y2
+	VFMADD213PD  1472(AX), Y0, Y2
+	VFMADD213PD  1440(AX), Y0, Y2
+	VFMADD213PD  1408(AX), Y0, Y2
+	VFMADD213PD  1376(AX), Y0, Y2
+	VFMADD213PD  1344(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -5336,11 +4232,11 @@ vector_201:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_201
+	JLT          vector_162
 
-rest_202:
+rest_163:
 	TESTQ        DI, DI
-	JE           done_203
+	JE           done_164
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -5353,16 +4249,16 @@ rest_202:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      2112(AX), Y2
-	VFMADD213PD  2080(AX), Y0, Y2
-	VFMADD213PD  2048(AX), Y0, Y2
-	VFMADD213PD  2016(AX), Y0, Y2
-	VFMADD213PD  1984(AX), Y0, Y2
-	VFMADD213PD  1952(AX), Y0, Y2
-	VFMADD213PD  1920(AX), Y0, Y2
-	VFMADD213PD  1888(AX), Y0, Y2
-	VFMADD213PD  1856(AX), Y0, Y2
-	VFMADD213PD  1824(AX), Y0, Y2
+	VMOVUPD      1632(AX), Y2
+	VFMADD213PD  1600(AX), Y0, Y2
+	VFMADD213PD  1568(AX), Y0, Y2
+	VFMADD213PD  1536(AX), Y0, Y2
+	VFMADD213PD  1504(AX), Y0, Y2
+	VFMADD213PD  1472(AX), Y0, Y2
+	VFMADD213PD  1440(AX), Y0, Y2
+	VFMADD213PD  1408(AX), Y0, Y2
+	VFMADD213PD  1376(AX), Y0, Y2
+	VFMADD213PD  1344(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -5381,259 +4277,7 @@ rest_202:
 	VDIVPD       Y0, Y5, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_203:
-	VZEROUPPER
-	RET
-
-// func dabsAVX2(n int, y *float64, x *float64)
-// Requires: AVX, CMOV
-TEXT ·dabsAVX2(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	VMOVUPD 640(AX), Y1
-	MOVQ    CX, SI
-	ANDQ    $0x03, SI
-	MOVQ    CX, AX
-	SUBQ    SI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    SI, CX
-	XORL    DI, DI
-	TESTQ   CX, CX
-	CMOVQLT DI, CX
-	MOVQ    $0x00000004, DI
-	CMPQ    CX, DI
-	CMOVQGT DI, CX
-	SHLQ    $0x03, CX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    CX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_205
-	PCALIGN $0x40
-
-vector_204:
-	VMOVUPD (BX)(CX*1), Y0
-	VANDNPS Y0, Y1, Y0
-	VMOVUPD Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_204
-
-rest_205:
-	TESTQ      SI, SI
-	JE         done_206
-	VMASKMOVPD (BX)(CX*1), Y15, Y0
-	VANDNPS    Y0, Y1, Y0
-	VMASKMOVPD Y0, Y15, (DX)(CX*1)
-
-done_206:
-	VZEROUPPER
-	RET
-
-// func dsignAVX2(n int, y *float64, x *float64)
-// Requires: AVX, CMOV
-TEXT ·dsignAVX2(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	VMOVUPD 640(AX), Y1
-	VMOVUPD 160(AX), Y2
-	VMOVUPD 448(AX), Y3
-	MOVQ    CX, SI
-	ANDQ    $0x03, SI
-	MOVQ    CX, AX
-	SUBQ    SI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    SI, CX
-	XORL    DI, DI
-	TESTQ   CX, CX
-	CMOVQLT DI, CX
-	MOVQ    $0x00000004, DI
-	CMPQ    CX, DI
-	CMOVQGT DI, CX
-	SHLQ    $0x03, CX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    CX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_208
-	PCALIGN $0x40
-
-vector_207:
-	VMOVUPD   (BX)(CX*1), Y0
-	VANDNPS   Y0, Y1, Y4
-	VANDPS    Y1, Y0, Y5
-	VORPS     Y2, Y5, Y5
-	VCMPPD    $0x11, Y4, Y3, Y6
-	VBLENDVPD Y6, Y5, Y0, Y0
-	VMOVUPD   Y0, (DX)(CX*1)
-	ADDQ      $0x00000020, CX
-	CMPQ      CX, AX
-	JLT       vector_207
-
-rest_208:
-	TESTQ      SI, SI
-	JE         done_209
-	VMASKMOVPD (BX)(CX*1), Y15, Y0
-	VANDNPS    Y0, Y1, Y4
-	VANDPS     Y1, Y0, Y5
-	VORPS      Y2, Y5, Y5
-	VCMPPD     $0x11, Y4, Y3, Y6
-	VBLENDVPD  Y6, Y5, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DX)(CX*1)
-
-done_209:
-	VZEROUPPER
-	RET
-
-// func dceilAVX2(n int, y *float64, x *float64)
-// Requires: AVX, CMOV
-TEXT ·dceilAVX2(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x03, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x03, BX
-	SHLQ    $0x03, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000004, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	SHLQ    $0x03, AX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    AX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_211
-	PCALIGN $0x40
-
-vector_210:
-	VMOVUPD  (DX)(AX*1), Y0
-	VROUNDPD $0x0a, Y0, Y0
-	VMOVUPD  Y0, (CX)(AX*1)
-	ADDQ     $0x00000020, AX
-	CMPQ     AX, BX
-	JLT      vector_210
-
-rest_211:
-	TESTQ      SI, SI
-	JE         done_212
-	VMASKMOVPD (DX)(AX*1), Y15, Y0
-	VROUNDPD   $0x0a, Y0, Y0
-	VMASKMOVPD Y0, Y15, (CX)(AX*1)
-
-done_212:
-	VZEROUPPER
-	RET
-
-// func dfloorAVX2(n int, y *float64, x *float64)
-// Requires: AVX, CMOV
-TEXT ·dfloorAVX2(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x03, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x03, BX
-	SHLQ    $0x03, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000004, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	SHLQ    $0x03, AX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    AX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_214
-	PCALIGN $0x40
-
-vector_213:
-	VMOVUPD  (DX)(AX*1), Y0
-	VROUNDPD $0x09, Y0, Y0
-	VMOVUPD  Y0, (CX)(AX*1)
-	ADDQ     $0x00000020, AX
-	CMPQ     AX, BX
-	JLT      vector_213
-
-rest_214:
-	TESTQ      SI, SI
-	JE         done_215
-	VMASKMOVPD (DX)(AX*1), Y15, Y0
-	VROUNDPD   $0x09, Y0, Y0
-	VMASKMOVPD Y0, Y15, (CX)(AX*1)
-
-done_215:
-	VZEROUPPER
-	RET
-
-// func dsqrtAVX2(n int, y *float64, x *float64)
-// Requires: AVX, CMOV
-TEXT ·dsqrtAVX2(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x03, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x03, BX
-	SHLQ    $0x03, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000004, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	SHLQ    $0x03, AX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    AX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_217
-	PCALIGN $0x40
-
-vector_216:
-	VMOVUPD (DX)(AX*1), Y0
-	VSQRTPD Y0, Y0
-	VMOVUPD Y0, (CX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, BX
-	JLT     vector_216
-
-rest_217:
-	TESTQ      SI, SI
-	JE         done_218
-	VMASKMOVPD (DX)(AX*1), Y15, Y0
-	VSQRTPD    Y0, Y0
-	VMASKMOVPD Y0, Y15, (CX)(AX*1)
-
-done_218:
+done_164:
 	VZEROUPPER
 	RET
 
@@ -5664,284 +4308,25 @@ TEXT ·dinverseAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_220
+	JE      rest_166
 	PCALIGN $0x40
 
-vector_219:
+vector_165:
 	VMOVUPD (BX)(CX*1), Y0
 	VDIVPD  Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_219
+	JLT     vector_165
 
-rest_220:
+rest_166:
 	TESTQ      SI, SI
-	JE         done_221
+	JE         done_167
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VDIVPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_221:
-	VZEROUPPER
-	RET
-
-// func dinverseSqrtAVX2(n int, y *float64, x *float64)
-// Requires: AVX, CMOV
-TEXT ·dinverseSqrtAVX2(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	VMOVUPD 160(AX), Y1
-	MOVQ    CX, SI
-	ANDQ    $0x03, SI
-	MOVQ    CX, AX
-	SUBQ    SI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    SI, CX
-	XORL    DI, DI
-	TESTQ   CX, CX
-	CMOVQLT DI, CX
-	MOVQ    $0x00000004, DI
-	CMPQ    CX, DI
-	CMOVQGT DI, CX
-	SHLQ    $0x03, CX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    CX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_223
-	PCALIGN $0x40
-
-vector_222:
-	VMOVUPD (BX)(CX*1), Y0
-	VSQRTPD Y0, Y0
-	VDIVPD  Y0, Y1, Y0
-	VMOVUPD Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_222
-
-rest_223:
-	TESTQ      SI, SI
-	JE         done_224
-	VMASKMOVPD (BX)(CX*1), Y15, Y0
-	VSQRTPD    Y0, Y0
-	VDIVPD     Y0, Y1, Y0
-	VMASKMOVPD Y0, Y15, (DX)(CX*1)
-
-done_224:
-	VZEROUPPER
-	RET
-
-// func dcubeAVX2(n int, y *float64, x *float64)
-// Requires: AVX, CMOV
-TEXT ·dcubeAVX2(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x03, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x03, BX
-	SHLQ    $0x03, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000004, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	SHLQ    $0x03, AX
-	LEAQ    leadingLanes<>+0(SB), DI
-	SUBQ    AX, DI
-	VMOVDQU 32(DI), Y15
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_226
-	PCALIGN $0x40
-
-vector_225:
-	VMOVUPD (DX)(AX*1), Y0
-	VMULPD  Y0, Y0, Y1
-	VMULPD  Y0, Y1, Y0
-	VMOVUPD Y0, (CX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, BX
-	JLT     vector_225
-
-rest_226:
-	TESTQ      SI, SI
-	JE         done_227
-	VMASKMOVPD (DX)(AX*1), Y15, Y0
-	VMULPD     Y0, Y0, Y1
-	VMULPD     Y0, Y1, Y0
-	VMASKMOVPD Y0, Y15, (CX)(AX*1)
-
-done_227:
-	VZEROUPPER
-	RET
-
-// func dlnAVX2(n int, y *float64, x *float64)
-// Requires: AVX, AVX2, CMOV
-TEXT ·dlnAVX2(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    CX, DI
-	ANDQ    $0x03, DI
-	MOVQ    CX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x03, SI
-	SHLQ    $0x03, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000004, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	SHLQ    $0x03, CX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    CX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    CX, CX
-	TESTQ   SI, SI
-	JE      rest_229
-	PCALIGN $0x40
-
-vector_228:
-	VMOVUPD   (BX)(CX*1), Y0
-	VMOVUPD   Y0, Y1
-	VMULPD    704(AX), Y0, Y4
-	VCMPPD    $0x11, 672(AX), Y0, Y5
-	VBLENDVPD Y5, Y4, Y0, Y0
-	VPSRLQ    $0x34, Y0, Y2
-	VORPS     864(AX), Y2, Y2
-	VSUBPD    896(AX), Y2, Y2
-	VANDPS    768(AX), Y0, Y0
-	VORPS     800(AX), Y0, Y0
-	VSUBPD    160(AX), Y2, Y3
-	VCMPPD    $0x12, 832(AX), Y0, Y4
-	VBLENDVPD Y4, Y3, Y2, Y2
-	VADDPD    Y0, Y0, Y3
-	VCMPPD    $0x12, 832(AX), Y0, Y4
-	VBLENDVPD Y4, Y3, Y0, Y0
-	VSUBPD    160(AX), Y0, Y0
-	VADDPD    192(AX), Y0, Y4
-	VDIVPD    Y4, Y0, Y3
-	VMULPD    Y3, Y3, Y4
-	VMULPD    Y4, Y4, Y5
-	VMOVUPD   1312(AX), Y6
-	VMULPD    Y5, Y6, Y6
-	VADDPD    1248(AX), Y6, Y6
-	VMULPD    Y5, Y6, Y6
-	VADDPD    1184(AX), Y6, Y6
-	VMULPD    Y5, Y6, Y6
-	VADDPD    1120(AX), Y6, Y6
-	VMULPD    Y6, Y4, Y4
-	VMOVUPD   1280(AX), Y6
-	VMULPD    Y5, Y6, Y6
-	VADDPD    1216(AX), Y6, Y6
-	VMULPD    Y5, Y6, Y6
-	VADDPD    1152(AX), Y6, Y6
-	VMULPD    Y6, Y5, Y5
-	VADDPD    Y5, Y4, Y6
-	VMULPD    800(AX), Y0, Y4
-	VMULPD    Y0, Y4, Y4
-	VADDPD    Y4, Y6, Y6
-	VMULPD    Y3, Y6, Y6
-	VMULPD    1024(AX), Y2, Y5
-	VADDPD    Y5, Y6, Y6
-	VSUBPD    Y6, Y4, Y4
-	VSUBPD    Y0, Y4, Y4
-	VMULPD    992(AX), Y2, Y0
-	VSUBPD    Y4, Y0, Y0
-	VSUBPD    736(AX), Y0, Y4
-	VCMPPD    $0x11, 672(AX), Y1, Y5
-	VBLENDVPD Y5, Y4, Y0, Y0
-	VCMPPD    $0x15, 1056(AX), Y1, Y5
-	VBLENDVPD Y5, Y1, Y0, Y0
-	VMOVUPD   1088(AX), Y4
-	VCMPPD    $0x11, 448(AX), Y1, Y5
-	VBLENDVPD Y5, Y4, Y0, Y0
-	VMOVUPD   224(AX), Y4
-	VCMPPD    $0x00, 448(AX), Y1, Y5
-	VBLENDVPD Y5, Y4, Y0, Y0
-	VMOVUPD   Y0, (DX)(CX*1)
-	ADDQ      $0x00000020, CX
-	CMPQ      CX, SI
-	JLT       vector_228
-
-rest_229:
-	TESTQ      DI, DI
-	JE         done_230
-	VMASKMOVPD (BX)(CX*1), Y15, Y0
-	VMOVUPD    Y0, Y1
-	VMULPD     704(AX), Y0, Y4
-	VCMPPD     $0x11, 672(AX), Y0, Y5
-	VBLENDVPD  Y5, Y4, Y0, Y0
-	VPSRLQ     $0x34, Y0, Y2
-	VORPS      864(AX), Y2, Y2
-	VSUBPD     896(AX), Y2, Y2
-	VANDPS     768(AX), Y0, Y0
-	VORPS      800(AX), Y0, Y0
-	VSUBPD     160(AX), Y2, Y3
-	VCMPPD     $0x12, 832(AX), Y0, Y4
-	VBLENDVPD  Y4, Y3, Y2, Y2
-	VADDPD     Y0, Y0, Y3
-	VCMPPD     $0x12, 832(AX), Y0, Y4
-	VBLENDVPD  Y4, Y3, Y0, Y0
-	VSUBPD     160(AX), Y0, Y0
-	VADDPD     192(AX), Y0, Y4
-	VDIVPD     Y4, Y0, Y3
-	VMULPD     Y3, Y3, Y4
-	VMULPD     Y4, Y4, Y5
-	VMOVUPD    1312(AX), Y6
-	VMULPD     Y5, Y6, Y6
-	VADDPD     1248(AX), Y6, Y6
-	VMULPD     Y5, Y6, Y6
-	VADDPD     1184(AX), Y6, Y6
-	VMULPD     Y5, Y6, Y6
-	VADDPD     1120(AX), Y6, Y6
-	VMULPD     Y6, Y4, Y4
-	VMOVUPD    1280(AX), Y6
-	VMULPD     Y5, Y6, Y6
-	VADDPD     1216(AX), Y6, Y6
-	VMULPD     Y5, Y6, Y6
-	VADDPD     1152(AX), Y6, Y6
-	VMULPD     Y6, Y5, Y5
-	VADDPD     Y5, Y4, Y6
-	VMULPD     800(AX), Y0, Y4
-	VMULPD     Y0, Y4, Y4
-	VADDPD     Y4, Y6, Y6
-	VMULPD     Y3, Y6, Y6
-	VMULPD     1024(AX), Y2, Y5
-	VADDPD     Y5, Y6, Y6
-	VSUBPD     Y6, Y4, Y4
-	VSUBPD     Y0, Y4, Y4
-	VMULPD     992(AX), Y2, Y0
-	VSUBPD     Y4, Y0, Y0
-	VSUBPD     736(AX), Y0, Y4
-	VCMPPD     $0x11, 672(AX), Y1, Y5
-	VBLENDVPD  Y5, Y4, Y0, Y0
-	VCMPPD     $0x15, 1056(AX), Y1, Y5
-	VBLENDVPD  Y5, Y1, Y0, Y0
-	VMOVUPD    1088(AX), Y4
-	VCMPPD     $0x11, 448(AX), Y1, Y5
-	VBLENDVPD  Y5, Y4, Y0, Y0
-	VMOVUPD    224(AX), Y4
-	VCMPPD     $0x00, 448(AX), Y1, Y5
-	VBLENDVPD  Y5, Y4, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DX)(CX*1)
-
-done_230:
+done_167:
 	VZEROUPPER
 	RET
 
@@ -5972,27 +4357,27 @@ TEXT ·dmulAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_232
+	JE      rest_169
 	PCALIGN $0x40
 
-vector_231:
+vector_168:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_231
+	JLT     vector_168
 
-rest_232:
+rest_169:
 	TESTQ      DI, DI
-	JE         done_233
+	JE         done_170
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_233:
+done_170:
 	VZEROUPPER
 	RET
 
@@ -6023,27 +4408,27 @@ TEXT ·dsubAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_235
+	JE      rest_172
 	PCALIGN $0x40
 
-vector_234:
+vector_171:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_234
+	JLT     vector_171
 
-rest_235:
+rest_172:
 	TESTQ      DI, DI
-	JE         done_236
+	JE         done_173
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_236:
+done_173:
 	VZEROUPPER
 	RET
 
@@ -6074,82 +4459,27 @@ TEXT ·ddivAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_238
+	JE      rest_175
 	PCALIGN $0x40
 
-vector_237:
+vector_174:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_237
+	JLT     vector_174
 
-rest_238:
+rest_175:
 	TESTQ      DI, DI
-	JE         done_239
+	JE         done_176
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VDIVPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_239:
-	VZEROUPPER
-	RET
-
-// func dlesserAVX2(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, CMOV
-TEXT ·dlesserAVX2(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x03, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x03, SI
-	SHLQ    $0x03, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000004, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	SHLQ    $0x03, AX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    AX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_241
-	PCALIGN $0x40
-
-vector_240:
-	VMOVUPD   (DX)(AX*1), Y0
-	VMOVUPD   (BX)(AX*1), Y1
-	VMINPD    Y1, Y0, Y1
-	VCMPPD    $0x03, Y0, Y0, Y2
-	VBLENDVPD Y2, Y0, Y1, Y1
-	VMOVUPD   Y1, (CX)(AX*1)
-	ADDQ      $0x00000020, AX
-	CMPQ      AX, SI
-	JLT       vector_240
-
-rest_241:
-	TESTQ      DI, DI
-	JE         done_242
-	VMASKMOVPD (DX)(AX*1), Y15, Y0
-	VMASKMOVPD (BX)(AX*1), Y15, Y1
-	VMINPD     Y1, Y0, Y1
-	VCMPPD     $0x03, Y0, Y0, Y2
-	VBLENDVPD  Y2, Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (CX)(AX*1)
-
-done_242:
+done_176:
 	VZEROUPPER
 	RET
 
@@ -6180,10 +4510,10 @@ TEXT ·dgreaterAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_244
+	JE      rest_178
 	PCALIGN $0x40
 
-vector_243:
+vector_177:
 	VMOVUPD   (DX)(AX*1), Y0
 	VMOVUPD   (BX)(AX*1), Y1
 	VMAXPD    Y1, Y0, Y1
@@ -6192,11 +4522,11 @@ vector_243:
 	VMOVUPD   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_243
+	JLT       vector_177
 
-rest_244:
+rest_178:
 	TESTQ      DI, DI
-	JE         done_245
+	JE         done_179
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMAXPD     Y1, Y0, Y1
@@ -6204,223 +4534,7 @@ rest_244:
 	VBLENDVPD  Y2, Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (CX)(AX*1)
 
-done_245:
-	VZEROUPPER
-	RET
-
-// func dlessAVX2(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, CMOV
-TEXT ·dlessAVX2(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPD 160(AX), Y2
-	MOVQ    CX, DI
-	ANDQ    $0x03, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000004, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	SHLQ    $0x03, CX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    CX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_247
-	PCALIGN $0x40
-
-vector_246:
-	VMOVUPD (BX)(CX*1), Y0
-	VMOVUPD (SI)(CX*1), Y1
-	VCMPPD  $0x11, Y1, Y0, Y0
-	VANDPS  Y2, Y0, Y0
-	VMOVUPD Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_246
-
-rest_247:
-	TESTQ      DI, DI
-	JE         done_248
-	VMASKMOVPD (BX)(CX*1), Y15, Y0
-	VMASKMOVPD (SI)(CX*1), Y15, Y1
-	VCMPPD     $0x11, Y1, Y0, Y0
-	VANDPS     Y2, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DX)(CX*1)
-
-done_248:
-	VZEROUPPER
-	RET
-
-// func dlessOrEqualAVX2(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, CMOV
-TEXT ·dlessOrEqualAVX2(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPD 160(AX), Y2
-	MOVQ    CX, DI
-	ANDQ    $0x03, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000004, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	SHLQ    $0x03, CX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    CX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_250
-	PCALIGN $0x40
-
-vector_249:
-	VMOVUPD (BX)(CX*1), Y0
-	VMOVUPD (SI)(CX*1), Y1
-	VCMPPD  $0x12, Y1, Y0, Y0
-	VANDPS  Y2, Y0, Y0
-	VMOVUPD Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_249
-
-rest_250:
-	TESTQ      DI, DI
-	JE         done_251
-	VMASKMOVPD (BX)(CX*1), Y15, Y0
-	VMASKMOVPD (SI)(CX*1), Y15, Y1
-	VCMPPD     $0x12, Y1, Y0, Y0
-	VANDPS     Y2, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DX)(CX*1)
-
-done_251:
-	VZEROUPPER
-	RET
-
-// func dequalAVX2(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, CMOV
-TEXT ·dequalAVX2(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPD 160(AX), Y2
-	MOVQ    CX, DI
-	ANDQ    $0x03, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000004, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	SHLQ    $0x03, CX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    CX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_253
-	PCALIGN $0x40
-
-vector_252:
-	VMOVUPD (BX)(CX*1), Y0
-	VMOVUPD (SI)(CX*1), Y1
-	VCMPPD  $0x00, Y1, Y0, Y0
-	VANDPS  Y2, Y0, Y0
-	VMOVUPD Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_252
-
-rest_253:
-	TESTQ      DI, DI
-	JE         done_254
-	VMASKMOVPD (BX)(CX*1), Y15, Y0
-	VMASKMOVPD (SI)(CX*1), Y15, Y1
-	VCMPPD     $0x00, Y1, Y0, Y0
-	VANDPS     Y2, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DX)(CX*1)
-
-done_254:
-	VZEROUPPER
-	RET
-
-// func ddiffersAVX2(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, CMOV
-TEXT ·ddiffersAVX2(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPD 160(AX), Y2
-	MOVQ    CX, DI
-	ANDQ    $0x03, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000004, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	SHLQ    $0x03, CX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    CX, R8
-	VMOVDQU 32(R8), Y15
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_256
-	PCALIGN $0x40
-
-vector_255:
-	VMOVUPD (BX)(CX*1), Y0
-	VMOVUPD (SI)(CX*1), Y1
-	VCMPPD  $0x04, Y1, Y0, Y0
-	VANDPS  Y2, Y0, Y0
-	VMOVUPD Y0, (DX)(CX*1)
-	ADDQ    $0x00000020, CX
-	CMPQ    CX, AX
-	JLT     vector_255
-
-rest_256:
-	TESTQ      DI, DI
-	JE         done_257
-	VMASKMOVPD (BX)(CX*1), Y15, Y0
-	VMASKMOVPD (SI)(CX*1), Y15, Y1
-	VCMPPD     $0x04, Y1, Y0, Y0
-	VANDPS     Y2, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DX)(CX*1)
-
-done_257:
+done_179:
 	VZEROUPPER
 	RET
 
@@ -6452,10 +4566,10 @@ TEXT ·dtanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_259
+	JE      rest_181
 	PCALIGN $0x40
 
-vector_258:
+vector_180:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VMULPD  Y0, Y0, Y0
@@ -6464,11 +4578,11 @@ vector_258:
 	VMOVUPD Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_258
+	JLT     vector_180
 
-rest_259:
+rest_181:
 	TESTQ      DI, DI
-	JE         done_260
+	JE         done_182
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VMULPD     Y0, Y0, Y0
@@ -6476,7 +4590,7 @@ rest_259:
 	VMULPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (DX)(CX*1)
 
-done_260:
+done_182:
 	VZEROUPPER
 	RET
 
@@ -6512,10 +4626,10 @@ TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_262
+	JE      rest_184
 	PCALIGN $0x40
 
-vector_261:
+vector_183:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -6530,16 +4644,16 @@ vector_261:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      2112(AX), Y2
-	VFMADD213PD  2080(AX), Y0, Y2
-	VFMADD213PD  2048(AX), Y0, Y2
-	VFMADD213PD  2016(AX), Y0, Y2
-	VFMADD213PD  1984(AX), Y0, Y2
-	VFMADD213PD  1952(AX), Y0, Y2
-	VFMADD213PD  1920(AX), Y0, Y2
-	VFMADD213PD  1888(AX), Y0, Y2
-	VFMADD213PD  1856(AX), Y0, Y2
-	VFMADD213PD  1824(AX), Y0, Y2
+	VMOVUPD      1632(AX), Y2
+	VFMADD213PD  1600(AX), Y0, Y2
+	VFMADD213PD  1568(AX), Y0, Y2
+	VFMADD213PD  1536(AX), Y0, Y2
+	VFMADD213PD  1504(AX), Y0, Y2
+	VFMADD213PD  1472(AX), Y0, Y2
+	VFMADD213PD  1440(AX), Y0, Y2
+	VFMADD213PD  1408(AX), Y0, Y2
+	VFMADD213PD  1376(AX), Y0, Y2
+	VFMADD213PD  1344(AX), Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -6567,11 +4681,11 @@ vector_261:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_261
+	JLT          vector_183
 
-rest_262:
+rest_184:
 	TESTQ        R8, R8
-	JE           done_263
+	JE           done_185
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -6586,16 +4700,16 @@ rest_262:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      2112(AX), Y2
-	VFMADD213PD  2080(AX), Y0, Y2
-	VFMADD213PD  2048(AX), Y0, Y2
-	VFMADD213PD  2016(AX), Y0, Y2
-	VFMADD213PD  1984(AX), Y0, Y2
-	VFMADD213PD  1952(AX), Y0, Y2
-	VFMADD213PD  1920(AX), Y0, Y2
-	VFMADD213PD  1888(AX), Y0, Y2
-	VFMADD213PD  1856(AX), Y0, Y2
-	VFMADD213PD  1824(AX), Y0, Y2
+	VMOVUPD      1632(AX), Y2
+	VFMADD213PD  1600(AX), Y0, Y2
+	VFMADD213PD  1568(AX), Y0, Y2
+	VFMADD213PD  1536(AX), Y0, Y2
+	VFMADD213PD  1504(AX), Y0, Y2
+	VFMADD213PD  1472(AX), Y0, Y2
+	VFMADD213PD  1440(AX), Y0, Y2
+	VFMADD213PD  1408(AX), Y0, Y2
+	VFMADD213PD  1376(AX), Y0, Y2
+	VFMADD213PD  1344(AX), Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -6622,7 +4736,7 @@ rest_262:
 	VMULPD       Y9, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_263:
+done_185:
 	VZEROUPPER
 	RET
 
@@ -6656,10 +4770,10 @@ TEXT ·dsiluAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_265
+	JE      rest_187
 	PCALIGN $0x40
 
-vector_264:
+vector_186:
 	VMOVUPD      (BX)(CX*1), Y0
 	VSUBPD       Y0, Y11, Y1
 	VCMPPD       $0x11, Y13, Y1, Y4
@@ -6669,16 +4783,16 @@ vector_264:
 	VROUNDPD     $0x08, Y2, Y2
 	VFNMADD231PD 96(AX), Y2, Y1
 	VFNMADD231PD 128(AX), Y2, Y1
-	VMOVUPD      2112(AX), Y3
-	VFMADD213PD  2080(AX), Y1, Y3
-	VFMADD213PD  2048(AX), Y1, Y3
-	VFMADD213PD  2016(AX), Y1, Y3
-	VFMADD213PD  1984(AX), Y1, Y3
-	VFMADD213PD  1952(AX), Y1, Y3
-	VFMADD213PD  1920(AX), Y1, Y3
-	VFMADD213PD  1888(AX), Y1, Y3
-	VFMADD213PD  1856(AX), Y1, Y3
-	VFMADD213PD  1824(AX), Y1, Y3
+	VMOVUPD      1632(AX), Y3
+	VFMADD213PD  1600(AX), Y1, Y3
+	VFMADD213PD  1568(AX), Y1, Y3
+	VFMADD213PD  1536(AX), Y1, Y3
+	VFMADD213PD  1504(AX), Y1, Y3
+	VFMADD213PD  1472(AX), Y1, Y3
+	VFMADD213PD  1440(AX), Y1, Y3
+	VFMADD213PD  1408(AX), Y1, Y3
+	VFMADD213PD  1376(AX), Y1, Y3
+	VFMADD213PD  1344(AX), Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VANDNPD      Y3, Y4, Y3
@@ -6698,11 +4812,11 @@ vector_264:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_264
+	JLT          vector_186
 
-rest_265:
+rest_187:
 	TESTQ        DI, DI
-	JE           done_266
+	JE           done_188
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VSUBPD       Y0, Y11, Y1
 	VCMPPD       $0x11, Y13, Y1, Y4
@@ -6712,16 +4826,16 @@ rest_265:
 	VROUNDPD     $0x08, Y2, Y2
 	VFNMADD231PD 96(AX), Y2, Y1
 	VFNMADD231PD 128(AX), Y2, Y1
-	VMOVUPD      2112(AX), Y3
-	VFMADD213PD  2080(AX), Y1, Y3
-	VFMADD213PD  2048(AX), Y1, Y3
-	VFMADD213PD  2016(AX), Y1, Y3
-	VFMADD213PD  1984(AX), Y1, Y3
-	VFMADD213PD  1952(AX), Y1, Y3
-	VFMADD213PD  1920(AX), Y1, Y3
-	VFMADD213PD  1888(AX), Y1, Y3
-	VFMADD213PD  1856(AX), Y1, Y3
-	VFMADD213PD  1824(AX), Y1, Y3
+	VMOVUPD      1632(AX), Y3
+	VFMADD213PD  1600(AX), Y1, Y3
+	VFMADD213PD  1568(AX), Y1, Y3
+	VFMADD213PD  1536(AX), Y1, Y3
+	VFMADD213PD  1504(AX), Y1, Y3
+	VFMADD213PD  1472(AX), Y1, Y3
+	VFMADD213PD  1440(AX), Y1, Y3
+	VFMADD213PD  1408(AX), Y1, Y3
+	VFMADD213PD  1376(AX), Y1, Y3
+	VFMADD213PD  1344(AX), Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VANDNPD      Y3, Y4, Y3
@@ -6740,7 +4854,7 @@ rest_265:
 	VDIVPD       Y1, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_266:
+done_188:
 	VZEROUPPER
 	RET
 
@@ -6777,10 +4891,10 @@ TEXT ·dgatedSiLUBackwardAVX2(SB), $0-48
 	VMOVDQU 32(R11), Y15
 	XORQ    CX, CX
 	TESTQ   R9, R9
-	JE      rest_268
+	JE      rest_190
 	PCALIGN $0x40
 
-vector_267:
+vector_189:
 	VMOVUPD      (SI)(CX*1), Y0
 	VSUBPD       Y0, Y11, Y1
 	VCMPPD       $0x11, Y13, Y1, Y4
@@ -6790,16 +4904,16 @@ vector_267:
 	VROUNDPD     $0x08, Y2, Y2
 	VFNMADD231PD 96(AX), Y2, Y1
 	VFNMADD231PD 128(AX), Y2, Y1
-	VMOVUPD      2112(AX), Y3
-	VFMADD213PD  2080(AX), Y1, Y3
-	VFMADD213PD  2048(AX), Y1, Y3
-	VFMADD213PD  2016(AX), Y1, Y3
-	VFMADD213PD  1984(AX), Y1, Y3
-	VFMADD213PD  1952(AX), Y1, Y3
-	VFMADD213PD  1920(AX), Y1, Y3
-	VFMADD213PD  1888(AX), Y1, Y3
-	VFMADD213PD  1856(AX), Y1, Y3
-	VFMADD213PD  1824(AX), Y1, Y3
+	VMOVUPD      1632(AX), Y3
+	VFMADD213PD  1600(AX), Y1, Y3
+	VFMADD213PD  1568(AX), Y1, Y3
+	VFMADD213PD  1536(AX), Y1, Y3
+	VFMADD213PD  1504(AX), Y1, Y3
+	VFMADD213PD  1472(AX), Y1, Y3
+	VFMADD213PD  1440(AX), Y1, Y3
+	VFMADD213PD  1408(AX), Y1, Y3
+	VFMADD213PD  1376(AX), Y1, Y3
+	VFMADD213PD  1344(AX), Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VANDNPD      Y3, Y4, Y3
@@ -6830,11 +4944,11 @@ vector_267:
 	VMOVUPD      Y1, (BX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, R9
-	JLT          vector_267
+	JLT          vector_189
 
-rest_268:
+rest_190:
 	TESTQ        R10, R10
-	JE           done_269
+	JE           done_191
 	VMASKMOVPD   (SI)(CX*1), Y15, Y0
 	VSUBPD       Y0, Y11, Y1
 	VCMPPD       $0x11, Y13, Y1, Y4
@@ -6844,16 +4958,16 @@ rest_268:
 	VROUNDPD     $0x08, Y2, Y2
 	VFNMADD231PD 96(AX), Y2, Y1
 	VFNMADD231PD 128(AX), Y2, Y1
-	VMOVUPD      2112(AX), Y3
-	VFMADD213PD  2080(AX), Y1, Y3
-	VFMADD213PD  2048(AX), Y1, Y3
-	VFMADD213PD  2016(AX), Y1, Y3
-	VFMADD213PD  1984(AX), Y1, Y3
-	VFMADD213PD  1952(AX), Y1, Y3
-	VFMADD213PD  1920(AX), Y1, Y3
-	VFMADD213PD  1888(AX), Y1, Y3
-	VFMADD213PD  1856(AX), Y1, Y3
-	VFMADD213PD  1824(AX), Y1, Y3
+	VMOVUPD      1632(AX), Y3
+	VFMADD213PD  1600(AX), Y1, Y3
+	VFMADD213PD  1568(AX), Y1, Y3
+	VFMADD213PD  1536(AX), Y1, Y3
+	VFMADD213PD  1504(AX), Y1, Y3
+	VFMADD213PD  1472(AX), Y1, Y3
+	VFMADD213PD  1440(AX), Y1, Y3
+	VFMADD213PD  1408(AX), Y1, Y3
+	VFMADD213PD  1376(AX), Y1, Y3
+	VFMADD213PD  1344(AX), Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VANDNPD      Y3, Y4, Y3
@@ -6883,7 +4997,7 @@ rest_268:
 	VMASKMOVPD   Y5, Y15, (DX)(CX*1)
 	VMASKMOVPD   Y1, Y15, (BX)(CX*1)
 
-done_269:
+done_191:
 	VZEROUPPER
 	RET
 
@@ -6914,25 +5028,25 @@ TEXT ·dscaleAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_271
+	JE           rest_193
 	PCALIGN      $0x40
 
-vector_270:
+vector_192:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_270
+	JLT     vector_192
 
-rest_271:
+rest_193:
 	TESTQ      SI, SI
-	JE         done_272
+	JE         done_194
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_272:
+done_194:
 	VZEROUPPER
 	RET
 
@@ -6974,10 +5088,10 @@ TEXT ·dadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_274
+	JE           rest_196
 	PCALIGN      $0x40
 
-vector_273:
+vector_195:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMOVUPD (BX)(AX*1), Y2
@@ -7003,11 +5117,11 @@ vector_273:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_273
+	JLT     vector_195
 
-rest_274:
+rest_196:
 	TESTQ      R8, R8
-	JE         done_275
+	JE         done_197
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMASKMOVPD (BX)(AX*1), Y15, Y2
@@ -7032,7 +5146,7 @@ rest_274:
 	VSUBPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_275:
+done_197:
 	VZEROUPPER
 	RET
 
@@ -7064,10 +5178,10 @@ TEXT ·dsgdAVX2(SB), $0-40
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_277
+	JE           rest_199
 	PCALIGN      $0x40
 
-vector_276:
+vector_198:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -7077,11 +5191,11 @@ vector_276:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_276
+	JLT     vector_198
 
-rest_277:
+rest_199:
 	TESTQ      SI, SI
-	JE         done_278
+	JE         done_200
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -7090,7 +5204,7 @@ rest_277:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_278:
+done_200:
 	VZEROUPPER
 	RET
 
@@ -7124,10 +5238,10 @@ TEXT ·dmomentumAVX2(SB), $0-56
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_280
+	JE           rest_202
 	PCALIGN      $0x40
 
-vector_279:
+vector_201:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -7141,11 +5255,11 @@ vector_279:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_279
+	JLT     vector_201
 
-rest_280:
+rest_202:
 	TESTQ      DI, DI
-	JE         done_281
+	JE         done_203
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -7158,7 +5272,7 @@ rest_280:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_281:
+done_203:
 	VZEROUPPER
 	RET
 
@@ -7189,23 +5303,23 @@ TEXT ·dsumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_283
+	JE      rest_205
 	PCALIGN $0x40
 
-vector_282:
+vector_204:
 	VMOVUPD (CX)(AX*1), Y2
 	VADDPD  Y2, Y0, Y0
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DX
-	JLT     vector_282
+	JLT     vector_204
 
-rest_283:
+rest_205:
 	TESTQ      BX, BX
-	JE         done_284
+	JE         done_206
 	VMASKMOVPD (CX)(AX*1), Y15, Y2
 	VADDPD     Y2, Y0, Y0
 
-done_284:
+done_206:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -7243,23 +5357,23 @@ TEXT ·dsumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_286
+	JE      rest_208
 	PCALIGN $0x40
 
-vector_285:
+vector_207:
 	VMOVUPD     (CX)(AX*1), Y2
 	VFMADD231PD Y2, Y2, Y0
 	ADDQ        $0x00000020, AX
 	CMPQ        AX, DX
-	JLT         vector_285
+	JLT         vector_207
 
-rest_286:
+rest_208:
 	TESTQ       BX, BX
-	JE          done_287
+	JE          done_209
 	VMASKMOVPD  (CX)(AX*1), Y15, Y2
 	VFMADD231PD Y2, Y2, Y0
 
-done_287:
+done_209:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -7299,10 +5413,10 @@ TEXT ·dsumProductsAVX2(SB), $0-40
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_289
+	JE      rest_211
 	PCALIGN $0x40
 
-vector_288:
+vector_210:
 	VMOVUPD (CX)(AX*1), Y2
 	VMOVUPD (DX)(AX*1), Y3
 	VMULPD  Y3, Y2, Y2
@@ -7311,11 +5425,11 @@ vector_288:
 	VADDPD  Y2, Y0, Y0
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_288
+	JLT     vector_210
 
-rest_289:
+rest_211:
 	TESTQ      DI, DI
-	JE         done_290
+	JE         done_212
 	VMASKMOVPD (CX)(AX*1), Y15, Y2
 	VMASKMOVPD (DX)(AX*1), Y15, Y3
 	VMULPD     Y3, Y2, Y2
@@ -7323,7 +5437,7 @@ rest_289:
 	VMULPD     Y3, Y2, Y2
 	VADDPD     Y2, Y0, Y0
 
-done_290:
+done_212:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -7362,31 +5476,31 @@ TEXT ·dsumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_291:
+row_213:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_293
+	JE      rest_215
 	PCALIGN $0x40
 
-vector_292:
+vector_214:
 	VMOVUPD (SI)(CX*1), Y0
 	VADDPD  (BX)(CX*1), Y0, Y0
 	VMOVUPD Y0, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_292
+	JLT     vector_214
 
-rest_293:
+rest_215:
 	TESTQ      R8, R8
-	JE         done_294
+	JE         done_216
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VADDPD     (BX)(CX*1), Y0, Y0
 	VMOVUPD    Y0, (BX)(CX*1)
 
-done_294:
+done_216:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_291
+	JNE  row_213
 	VZEROUPPER
 	RET
 
@@ -7422,28 +5536,28 @@ TEXT ·dsoftmaxRowsAVX2(SB), $0-48
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_295:
+row_217:
 	VMOVUPD Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_297
+	JE      rest_219
 	PCALIGN $0x40
 
-vector_296:
+vector_218:
 	VMOVUPD (SI)(R9*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_296
+	JLT     vector_218
 
-rest_297:
+rest_219:
 	TESTQ      R8, R8
-	JE         done_298
+	JE         done_220
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_298:
+done_220:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -7454,10 +5568,10 @@ done_298:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_300
+	JE           rest_222
 	PCALIGN      $0x40
 
-vector_299:
+vector_221:
 	VMOVUPD      (SI)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -7467,16 +5581,16 @@ vector_299:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      2112(AX), Y4
-	VFMADD213PD  2080(AX), Y2, Y4
-	VFMADD213PD  2048(AX), Y2, Y4
-	VFMADD213PD  2016(AX), Y2, Y4
-	VFMADD213PD  1984(AX), Y2, Y4
-	VFMADD213PD  1952(AX), Y2, Y4
-	VFMADD213PD  1920(AX), Y2, Y4
-	VFMADD213PD  1888(AX), Y2, Y4
-	VFMADD213PD  1856(AX), Y2, Y4
-	VFMADD213PD  1824(AX), Y2, Y4
+	VMOVUPD      1632(AX), Y4
+	VFMADD213PD  1600(AX), Y2, Y4
+	VFMADD213PD  1568(AX), Y2, Y4
+	VFMADD213PD  1536(AX), Y2, Y4
+	VFMADD213PD  1504(AX), Y2, Y4
+	VFMADD213PD  1472(AX), Y2, Y4
+	VFMADD213PD  1440(AX), Y2, Y4
+	VFMADD213PD  1408(AX), Y2, Y4
+	VFMADD213PD  1376(AX), Y2, Y4
+	VFMADD213PD  1344(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -7495,11 +5609,11 @@ vector_299:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_299
+	JLT          vector_221
 
-rest_300:
+rest_222:
 	TESTQ        R8, R8
-	JE           done_301
+	JE           done_223
 	VMASKMOVPD   (SI)(R9*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -7510,16 +5624,16 @@ rest_300:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      2112(AX), Y4
-	VFMADD213PD  2080(AX), Y2, Y4
-	VFMADD213PD  2048(AX), Y2, Y4
-	VFMADD213PD  2016(AX), Y2, Y4
-	VFMADD213PD  1984(AX), Y2, Y4
-	VFMADD213PD  1952(AX), Y2, Y4
-	VFMADD213PD  1920(AX), Y2, Y4
-	VFMADD213PD  1888(AX), Y2, Y4
-	VFMADD213PD  1856(AX), Y2, Y4
-	VFMADD213PD  1824(AX), Y2, Y4
+	VMOVUPD      1632(AX), Y4
+	VFMADD213PD  1600(AX), Y2, Y4
+	VFMADD213PD  1568(AX), Y2, Y4
+	VFMADD213PD  1536(AX), Y2, Y4
+	VFMADD213PD  1504(AX), Y2, Y4
+	VFMADD213PD  1472(AX), Y2, Y4
+	VFMADD213PD  1440(AX), Y2, Y4
+	VFMADD213PD  1408(AX), Y2, Y4
+	VFMADD213PD  1376(AX), Y2, Y4
+	VFMADD213PD  1344(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -7537,7 +5651,7 @@ rest_300:
 	VMASKMOVPD   Y2, Y15, (BX)(R9*1)
 	VADDPD       Y2, Y1, Y1
 
-done_301:
+done_223:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -7548,29 +5662,29 @@ done_301:
 	VBLENDVPD    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_303
+	JE           rest_225
 	PCALIGN      $0x40
 
-vector_302:
+vector_224:
 	VMOVUPD (BX)(R9*1), Y2
 	VMULPD  Y0, Y2, Y2
 	VMOVUPD Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_302
+	JLT     vector_224
 
-rest_303:
+rest_225:
 	TESTQ      R8, R8
-	JE         done_304
+	JE         done_226
 	VMASKMOVPD (BX)(R9*1), Y15, Y2
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y15, (BX)(R9*1)
 
-done_304:
+done_226:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_295
+	JNE  row_217
 	VZEROUPPER
 	RET
 
@@ -7601,29 +5715,29 @@ TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_305:
+row_227:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_307
+	JE      rest_229
 	PCALIGN $0x40
 
-vector_306:
+vector_228:
 	VMOVUPD     (BX)(R9*1), Y2
 	VMOVUPD     (SI)(R9*1), Y3
 	VFMADD231PD Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_306
+	JLT         vector_228
 
-rest_307:
+rest_229:
 	TESTQ       R8, R8
-	JE          done_308
+	JE          done_230
 	VMASKMOVPD  (BX)(R9*1), Y15, Y2
 	VMASKMOVPD  (SI)(R9*1), Y15, Y3
 	VFMADD231PD Y2, Y3, Y1
 
-done_308:
+done_230:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -7631,10 +5745,10 @@ done_308:
 	VBROADCASTSD X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_310
+	JE           rest_232
 	PCALIGN      $0x40
 
-vector_309:
+vector_231:
 	VMOVUPD (SI)(R9*1), Y2
 	VMOVUPD (BX)(R9*1), Y3
 	VSUBPD  Y1, Y2, Y2
@@ -7642,23 +5756,23 @@ vector_309:
 	VMOVUPD Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_309
+	JLT     vector_231
 
-rest_310:
+rest_232:
 	TESTQ      R8, R8
-	JE         done_311
+	JE         done_233
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VMASKMOVPD (BX)(R9*1), Y15, Y3
 	VSUBPD     Y1, Y2, Y2
 	VMULPD     Y3, Y2, Y2
 	VMASKMOVPD Y2, Y15, (DX)(R9*1)
 
-done_311:
+done_233:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_305
+	JNE  row_227
 	VZEROUPPER
 	RET
 
@@ -7689,33 +5803,33 @@ TEXT ·dtopRowsAVX2(SB), $0-32
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-row_312:
+row_234:
 	VMOVUPD Y12, Y0
 	VXORPS  Y2, Y2, Y2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_314
+	JE      rest_236
 	PCALIGN $0x40
 
-vector_313:
+vector_235:
 	VMOVUPD   (SI)(R8*1), Y1
 	VMAXPD    Y0, Y1, Y0
 	VCMPPD    $0x03, Y1, Y1, Y3
 	VBLENDVPD Y3, Y1, Y2, Y2
 	ADDQ      $0x00000020, R8
 	CMPQ      R8, AX
-	JLT       vector_313
+	JLT       vector_235
 
-rest_314:
+rest_236:
 	TESTQ      DI, DI
-	JE         done_315
+	JE         done_237
 	VMASKMOVPD (SI)(R8*1), Y15, Y1
 	VBLENDVPD  Y15, Y1, Y12, Y1
 	VMAXPD     Y0, Y1, Y0
 	VCMPPD     $0x03, Y1, Y1, Y3
 	VBLENDVPD  Y3, Y1, Y2, Y2
 
-done_315:
+done_237:
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
@@ -7732,7 +5846,7 @@ done_315:
 	ADDQ         DX, SI
 	ADDQ         $0x08, BX
 	DECQ         CX
-	JNE          row_312
+	JNE          row_234
 	VZEROUPPER
 	RET
 
@@ -7767,28 +5881,28 @@ TEXT ·dsumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_316:
+row_238:
 	VMOVUPD Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_318
+	JE      rest_240
 	PCALIGN $0x40
 
-vector_317:
+vector_239:
 	VMOVUPD (BX)(R10*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_317
+	JLT     vector_239
 
-rest_318:
+rest_240:
 	TESTQ      R9, R9
-	JE         done_319
+	JE         done_241
 	VMASKMOVPD (BX)(R10*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_319:
+done_241:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -7800,10 +5914,10 @@ done_319:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_321
+	JE           rest_243
 	PCALIGN      $0x40
 
-vector_320:
+vector_242:
 	VMOVUPD      (BX)(R10*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -7813,16 +5927,16 @@ vector_320:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      2112(AX), Y4
-	VFMADD213PD  2080(AX), Y2, Y4
-	VFMADD213PD  2048(AX), Y2, Y4
-	VFMADD213PD  2016(AX), Y2, Y4
-	VFMADD213PD  1984(AX), Y2, Y4
-	VFMADD213PD  1952(AX), Y2, Y4
-	VFMADD213PD  1920(AX), Y2, Y4
-	VFMADD213PD  1888(AX), Y2, Y4
-	VFMADD213PD  1856(AX), Y2, Y4
-	VFMADD213PD  1824(AX), Y2, Y4
+	VMOVUPD      1632(AX), Y4
+	VFMADD213PD  1600(AX), Y2, Y4
+	VFMADD213PD  1568(AX), Y2, Y4
+	VFMADD213PD  1536(AX), Y2, Y4
+	VFMADD213PD  1504(AX), Y2, Y4
+	VFMADD213PD  1472(AX), Y2, Y4
+	VFMADD213PD  1440(AX), Y2, Y4
+	VFMADD213PD  1408(AX), Y2, Y4
+	VFMADD213PD  1376(AX), Y2, Y4
+	VFMADD213PD  1344(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -7840,11 +5954,11 @@ vector_320:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_320
+	JLT          vector_242
 
-rest_321:
+rest_243:
 	TESTQ        R9, R9
-	JE           done_322
+	JE           done_244
 	VMASKMOVPD   (BX)(R10*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -7855,16 +5969,16 @@ rest_321:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      2112(AX), Y4
-	VFMADD213PD  2080(AX), Y2, Y4
-	VFMADD213PD  2048(AX), Y2, Y4
-	VFMADD213PD  2016(AX), Y2, Y4
-	VFMADD213PD  1984(AX), Y2, Y4
-	VFMADD213PD  1952(AX), Y2, Y4
-	VFMADD213PD  1920(AX), Y2, Y4
-	VFMADD213PD  1888(AX), Y2, Y4
-	VFMADD213PD  1856(AX), Y2, Y4
-	VFMADD213PD  1824(AX), Y2, Y4
+	VMOVUPD      1632(AX), Y4
+	VFMADD213PD  1600(AX), Y2, Y4
+	VFMADD213PD  1568(AX), Y2, Y4
+	VFMADD213PD  1536(AX), Y2, Y4
+	VFMADD213PD  1504(AX), Y2, Y4
+	VFMADD213PD  1472(AX), Y2, Y4
+	VFMADD213PD  1440(AX), Y2, Y4
+	VFMADD213PD  1408(AX), Y2, Y4
+	VFMADD213PD  1376(AX), Y2, Y4
+	VFMADD213PD  1344(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -7881,7 +5995,7 @@ rest_321:
 	VMULPD       Y5, Y2, Y2
 	VADDPD       Y2, Y1, Y1
 
-done_322:
+done_244:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -7892,7 +6006,7 @@ done_322:
 	ADDQ         $0x08, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_316
+	JNE          row_238
 	VZEROUPPER
 	RET
 
@@ -7933,27 +6047,27 @@ TEXT ·dnormRowsAVX2(SB), $0-72
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_323:
+row_245:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_325
+	JE      rest_247
 	PCALIGN $0x40
 
-vector_324:
+vector_246:
 	VMOVUPD (R8)(R12*1), Y0
 	VADDPD  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_324
+	JLT     vector_246
 
-rest_325:
+rest_247:
 	TESTQ      R11, R11
-	JE         done_326
+	JE         done_248
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VADDPD     Y0, Y2, Y2
 
-done_326:
+done_248:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPD       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -7964,26 +6078,26 @@ done_326:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_328
+	JE           rest_250
 	PCALIGN      $0x40
 
-vector_327:
+vector_249:
 	VMOVUPD     (R8)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_327
+	JLT         vector_249
 
-rest_328:
+rest_250:
 	TESTQ       R11, R11
-	JE          done_329
+	JE          done_251
 	VMASKMOVPD  (R8)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 
-done_329:
+done_251:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPD       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -7996,57 +6110,57 @@ done_329:
 	VMOVSD       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_331
+	JE           rest_253
 	PCALIGN      $0x40
 
-vector_330:
+vector_252:
 	VMOVUPD (R8)(R12*1), Y0
 	VSUBPD  Y2, Y0, Y0
 	VMULPD  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_333
+	JE      without_255
 	VMOVUPD (R9)(R12*1), Y1
 	VMULPD  Y1, Y0, Y0
 
-without_333:
+without_255:
 	TESTQ   R10, R10
-	JE      without_334
+	JE      without_256
 	VMOVUPD (R10)(R12*1), Y1
 	VADDPD  Y1, Y0, Y0
 
-without_334:
+without_256:
 	VMOVUPD Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_330
+	JLT     vector_252
 
-rest_331:
+rest_253:
 	TESTQ      R11, R11
-	JE         done_332
+	JE         done_254
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VSUBPD     Y2, Y0, Y0
 	VMULPD     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_335
+	JE         without_257
 	VMASKMOVPD (R9)(R12*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 
-without_335:
+without_257:
 	TESTQ      R10, R10
-	JE         without_336
+	JE         without_258
 	VMASKMOVPD (R10)(R12*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 
-without_336:
+without_258:
 	VMASKMOVPD Y0, Y15, (BX)(R12*1)
 
-done_332:
+done_254:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_323
+	JNE  row_245
 	VZEROUPPER
 	RET
 
@@ -8085,24 +6199,24 @@ TEXT ·dnormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_337:
+row_259:
 	VBROADCASTSD (R9), Y2
 	VBROADCASTSD (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_339
+	JE           rest_261
 	PCALIGN      $0x40
 
-vector_338:
+vector_260:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_341
+	JE      without_263
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_341:
+without_263:
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -8110,18 +6224,18 @@ without_341:
 	VFMADD231PD Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_338
+	JLT         vector_260
 
-rest_339:
+rest_261:
 	TESTQ      R11, R11
-	JE         done_340
+	JE         done_262
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_342
+	JE         without_264
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_342:
+without_264:
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -8129,7 +6243,7 @@ without_342:
 	VADDPD      Y5, Y6, Y6
 	VFMADD231PD Y5, Y0, Y7
 
-done_340:
+done_262:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPD       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -8144,17 +6258,17 @@ done_340:
 	VMULPD       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_344
+	JE           rest_266
 	PCALIGN      $0x40
 
-vector_343:
+vector_265:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_346
+	JE      without_268
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_346:
+without_268:
 	VMOVUPD      (DI)(R12*1), Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -8164,18 +6278,18 @@ without_346:
 	VMOVUPD      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_343
+	JLT          vector_265
 
-rest_344:
+rest_266:
 	TESTQ      R11, R11
-	JE         done_345
+	JE         done_267
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_347
+	JE         without_269
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_347:
+without_269:
 	VMASKMOVPD   (DI)(R12*1), Y15, Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -8184,14 +6298,14 @@ without_347:
 	VMULPD       Y3, Y5, Y5
 	VMASKMOVPD   Y5, Y15, (BX)(R12*1)
 
-done_345:
+done_267:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_337
+	JNE  row_259
 	VZEROUPPER
 	RET
 
@@ -8225,15 +6339,15 @@ TEXT ·dnormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_348:
+row_270:
 	VBROADCASTSD (R8), Y2
 	VBROADCASTSD (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_350
+	JE           rest_272
 	PCALIGN      $0x40
 
-vector_349:
+vector_271:
 	VMOVUPD     (SI)(R12*1), Y5
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
@@ -8246,11 +6360,11 @@ vector_349:
 	VMOVUPD     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_349
+	JLT         vector_271
 
-rest_350:
+rest_272:
 	TESTQ       R11, R11
-	JE          done_351
+	JE          done_273
 	VMASKMOVPD  (SI)(R12*1), Y15, Y5
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
@@ -8262,13 +6376,13 @@ rest_350:
 	VADDPD      Y5, Y1, Y1
 	VMASKMOVPD  Y1, Y15, (BX)(R12*1)
 
-done_351:
+done_273:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_348
+	JNE  row_270
 	VZEROUPPER
 	RET
 
@@ -8300,14 +6414,14 @@ TEXT ·drootRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_352:
+row_274:
 	VBROADCASTSD (DI), Y2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_354
+	JE           rest_276
 	PCALIGN      $0x40
 
-vector_353:
+vector_275:
 	VMOVUPD (BX)(R10*1), Y0
 	VMULPD  Y2, Y0, Y0
 	VMOVUPD (SI)(R10*1), Y1
@@ -8315,23 +6429,23 @@ vector_353:
 	VMOVUPD Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_353
+	JLT     vector_275
 
-rest_354:
+rest_276:
 	TESTQ      R9, R9
-	JE         done_355
+	JE         done_277
 	VMASKMOVPD (BX)(R10*1), Y15, Y0
 	VMULPD     Y2, Y0, Y0
 	VMASKMOVPD (SI)(R10*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R10*1)
 
-done_355:
+done_277:
 	ADDQ $0x08, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_352
+	JNE  row_274
 	VZEROUPPER
 	RET
 
@@ -8366,15 +6480,15 @@ TEXT ·drootBackwardRowsAVX2(SB), $0-72
 	SUBQ    R13, R14
 	VMOVDQU 32(R14), Y15
 
-row_356:
+row_278:
 	VBROADCASTSD (R9), Y3
 	VBROADCASTSD (R10), Y4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_358
+	JE           rest_280
 	PCALIGN      $0x40
 
-vector_357:
+vector_279:
 	VMOVUPD (SI)(R13*1), Y1
 	VMOVUPD (DI)(R13*1), Y0
 	VMULPD  Y1, Y0, Y2
@@ -8390,11 +6504,11 @@ vector_357:
 	VMOVUPD Y1, (DX)(R13*1)
 	ADDQ    $0x00000020, R13
 	CMPQ    R13, R11
-	JLT     vector_357
+	JLT     vector_279
 
-rest_358:
+rest_280:
 	TESTQ      R12, R12
-	JE         done_359
+	JE         done_281
 	VMASKMOVPD (SI)(R13*1), Y15, Y1
 	VMASKMOVPD (DI)(R13*1), Y15, Y0
 	VMULPD     Y1, Y0, Y2
@@ -8409,14 +6523,14 @@ rest_358:
 	VMULPD     Y3, Y1, Y1
 	VMASKMOVPD Y1, Y15, (DX)(R13*1)
 
-done_359:
+done_281:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_356
+	JNE  row_278
 	VZEROUPPER
 	RET
 
@@ -8447,34 +6561,34 @@ TEXT ·daddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_360:
+row_282:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_362
+	JE      rest_284
 	PCALIGN $0x40
 
-vector_361:
+vector_283:
 	VMOVUPD (BX)(R9*1), Y0
 	VMOVUPD (SI)(R9*1), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_361
+	JLT     vector_283
 
-rest_362:
+rest_284:
 	TESTQ      R8, R8
-	JE         done_363
+	JE         done_285
 	VMASKMOVPD (BX)(R9*1), Y15, Y0
 	VMASKMOVPD (SI)(R9*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R9*1)
 
-done_363:
+done_285:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_360
+	JNE  row_282
 	VZEROUPPER
 	RET
 
@@ -8508,36 +6622,36 @@ TEXT ·daddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x03, DX
 
-row_364:
+row_286:
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_366
+	JE           rest_288
 	PCALIGN      $0x40
 
-vector_365:
+vector_287:
 	VMOVUPD     (BX)(CX*1), Y0
 	VMOVUPD     (DI)(CX*1), Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMOVUPD     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_365
+	JLT         vector_287
 
-rest_366:
+rest_288:
 	TESTQ       R9, R9
-	JE          done_367
+	JE          done_289
 	VMASKMOVPD  (BX)(CX*1), Y15, Y0
 	VMASKMOVPD  (DI)(CX*1), Y15, Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMASKMOVPD  Y0, Y15, (BX)(CX*1)
 
-done_367:
+done_289:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_364
+	JNE  row_286
 	VZEROUPPER
 	RET
 
@@ -8570,34 +6684,34 @@ TEXT ·dscaleRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_368:
+row_290:
 	VBROADCASTSD (DI), Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_370
+	JE           rest_292
 	PCALIGN      $0x40
 
-vector_369:
+vector_291:
 	VMOVUPD (SI)(R10*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_369
+	JLT     vector_291
 
-rest_370:
+rest_292:
 	TESTQ      R9, R9
-	JE         done_371
+	JE         done_293
 	VMASKMOVPD (SI)(R10*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R10*1)
 
-done_371:
+done_293:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x08, DI
 	DECQ AX
-	JNE  row_368
+	JNE  row_290
 	VZEROUPPER
 	RET
 
@@ -8633,13 +6747,13 @@ TEXT ·dturnRowsAVX2(SB), $0-72
 	VMOVDQU 32(R13), Y15
 	SHLQ    $0x03, DX
 
-row_372:
+row_294:
 	XORQ    CX, CX
 	TESTQ   R11, R11
-	JE      rest_374
+	JE      rest_296
 	PCALIGN $0x40
 
-vector_373:
+vector_295:
 	VMOVUPD (R9)(CX*1), Y0
 	VMOVUPD (R10)(CX*1), Y1
 	VMOVUPD (DI)(CX*1), Y2
@@ -8654,11 +6768,11 @@ vector_373:
 	VMOVUPD Y3, (SI)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, R11
-	JLT     vector_373
+	JLT     vector_295
 
-rest_374:
+rest_296:
 	TESTQ      R12, R12
-	JE         done_375
+	JE         done_297
 	VMASKMOVPD (R9)(CX*1), Y15, Y0
 	VMASKMOVPD (R10)(CX*1), Y15, Y1
 	VMASKMOVPD (DI)(CX*1), Y15, Y2
@@ -8672,13 +6786,13 @@ rest_374:
 	VMASKMOVPD Y4, Y15, (BX)(CX*1)
 	VMASKMOVPD Y3, Y15, (SI)(CX*1)
 
-done_375:
+done_297:
 	ADDQ DX, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_372
+	JNE  row_294
 	VZEROUPPER
 	RET
 
@@ -8710,32 +6824,32 @@ TEXT ·dsumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_376:
+row_298:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_378
+	JE      rest_300
 	PCALIGN $0x40
 
-vector_377:
+vector_299:
 	VMOVUPD (SI)(CX*1), Y0
 	VMOVUPD (BX)(CX*1), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPD Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_377
+	JLT     vector_299
 
-rest_378:
+rest_300:
 	TESTQ      R8, R8
-	JE         done_379
+	JE         done_301
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VMASKMOVPD (BX)(CX*1), Y15, Y1
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (BX)(CX*1)
 
-done_379:
+done_301:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_376
+	JNE  row_298
 	VZEROUPPER
 	RET

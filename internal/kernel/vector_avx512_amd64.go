@@ -19,50 +19,10 @@ func stanhAVX512(n int, y *float32, x *float32)
 //go:noescape
 func sgeluTanhAVX512(n int, y *float32, x *float32)
 
-// sabsAVX512 is abs of float32 with AVX512.
-//
-//go:noescape
-func sabsAVX512(n int, y *float32, x *float32)
-
-// ssignAVX512 is sign of float32 with AVX512.
-//
-//go:noescape
-func ssignAVX512(n int, y *float32, x *float32)
-
-// sceilAVX512 is ceil of float32 with AVX512.
-//
-//go:noescape
-func sceilAVX512(n int, y *float32, x *float32)
-
-// sfloorAVX512 is floor of float32 with AVX512.
-//
-//go:noescape
-func sfloorAVX512(n int, y *float32, x *float32)
-
-// ssqrtAVX512 is sqrt of float32 with AVX512.
-//
-//go:noescape
-func ssqrtAVX512(n int, y *float32, x *float32)
-
 // sinverseAVX512 is inverse of float32 with AVX512.
 //
 //go:noescape
 func sinverseAVX512(n int, y *float32, x *float32)
-
-// sinverseSqrtAVX512 is inverseSqrt of float32 with AVX512.
-//
-//go:noescape
-func sinverseSqrtAVX512(n int, y *float32, x *float32)
-
-// scubeAVX512 is cube of float32 with AVX512.
-//
-//go:noescape
-func scubeAVX512(n int, y *float32, x *float32)
-
-// slnAVX512 is ln of float32 with AVX512.
-//
-//go:noescape
-func slnAVX512(n int, y *float32, x *float32)
 
 // slogSingleAVX512 is logSingle of float32 with AVX512.
 //
@@ -84,35 +44,10 @@ func ssubAVX512(n int, z *float32, x *float32, y *float32)
 //go:noescape
 func sdivAVX512(n int, z *float32, x *float32, y *float32)
 
-// slesserAVX512 is lesser of float32 with AVX512.
-//
-//go:noescape
-func slesserAVX512(n int, z *float32, x *float32, y *float32)
-
 // sgreaterAVX512 is greater of float32 with AVX512.
 //
 //go:noescape
 func sgreaterAVX512(n int, z *float32, x *float32, y *float32)
-
-// slessAVX512 is less of float32 with AVX512.
-//
-//go:noescape
-func slessAVX512(n int, z *float32, x *float32, y *float32)
-
-// slessOrEqualAVX512 is lessOrEqual of float32 with AVX512.
-//
-//go:noescape
-func slessOrEqualAVX512(n int, z *float32, x *float32, y *float32)
-
-// sequalAVX512 is equal of float32 with AVX512.
-//
-//go:noescape
-func sequalAVX512(n int, z *float32, x *float32, y *float32)
-
-// sdiffersAVX512 is differs of float32 with AVX512.
-//
-//go:noescape
-func sdiffersAVX512(n int, z *float32, x *float32, y *float32)
 
 // stanhBackwardAVX512 is tanhBackward of float32 with AVX512.
 //
@@ -275,50 +210,10 @@ func dtanhAVX512(n int, y *float64, x *float64)
 //go:noescape
 func dgeluTanhAVX512(n int, y *float64, x *float64)
 
-// dabsAVX512 is abs of float64 with AVX512.
-//
-//go:noescape
-func dabsAVX512(n int, y *float64, x *float64)
-
-// dsignAVX512 is sign of float64 with AVX512.
-//
-//go:noescape
-func dsignAVX512(n int, y *float64, x *float64)
-
-// dceilAVX512 is ceil of float64 with AVX512.
-//
-//go:noescape
-func dceilAVX512(n int, y *float64, x *float64)
-
-// dfloorAVX512 is floor of float64 with AVX512.
-//
-//go:noescape
-func dfloorAVX512(n int, y *float64, x *float64)
-
-// dsqrtAVX512 is sqrt of float64 with AVX512.
-//
-//go:noescape
-func dsqrtAVX512(n int, y *float64, x *float64)
-
 // dinverseAVX512 is inverse of float64 with AVX512.
 //
 //go:noescape
 func dinverseAVX512(n int, y *float64, x *float64)
-
-// dinverseSqrtAVX512 is inverseSqrt of float64 with AVX512.
-//
-//go:noescape
-func dinverseSqrtAVX512(n int, y *float64, x *float64)
-
-// dcubeAVX512 is cube of float64 with AVX512.
-//
-//go:noescape
-func dcubeAVX512(n int, y *float64, x *float64)
-
-// dlnAVX512 is ln of float64 with AVX512.
-//
-//go:noescape
-func dlnAVX512(n int, y *float64, x *float64)
 
 // dmulAVX512 is mul of float64 with AVX512.
 //
@@ -335,35 +230,10 @@ func dsubAVX512(n int, z *float64, x *float64, y *float64)
 //go:noescape
 func ddivAVX512(n int, z *float64, x *float64, y *float64)
 
-// dlesserAVX512 is lesser of float64 with AVX512.
-//
-//go:noescape
-func dlesserAVX512(n int, z *float64, x *float64, y *float64)
-
 // dgreaterAVX512 is greater of float64 with AVX512.
 //
 //go:noescape
 func dgreaterAVX512(n int, z *float64, x *float64, y *float64)
-
-// dlessAVX512 is less of float64 with AVX512.
-//
-//go:noescape
-func dlessAVX512(n int, z *float64, x *float64, y *float64)
-
-// dlessOrEqualAVX512 is lessOrEqual of float64 with AVX512.
-//
-//go:noescape
-func dlessOrEqualAVX512(n int, z *float64, x *float64, y *float64)
-
-// dequalAVX512 is equal of float64 with AVX512.
-//
-//go:noescape
-func dequalAVX512(n int, z *float64, x *float64, y *float64)
-
-// ddiffersAVX512 is differs of float64 with AVX512.
-//
-//go:noescape
-func ddiffersAVX512(n int, z *float64, x *float64, y *float64)
 
 // dtanhBackwardAVX512 is tanhBackward of float64 with AVX512.
 //

@@ -356,647 +356,407 @@ DATA sconstants<>+1392(SB)/4, $0x00000000
 DATA sconstants<>+1396(SB)/4, $0x00000000
 DATA sconstants<>+1400(SB)/4, $0x00000000
 DATA sconstants<>+1404(SB)/4, $0x00000000
-DATA sconstants<>+1408(SB)/4, $0x59800000
-DATA sconstants<>+1412(SB)/4, $0x59800000
-DATA sconstants<>+1416(SB)/4, $0x59800000
-DATA sconstants<>+1420(SB)/4, $0x59800000
-DATA sconstants<>+1424(SB)/4, $0x59800000
-DATA sconstants<>+1428(SB)/4, $0x59800000
-DATA sconstants<>+1432(SB)/4, $0x59800000
-DATA sconstants<>+1436(SB)/4, $0x59800000
-DATA sconstants<>+1440(SB)/4, $0x59800000
-DATA sconstants<>+1444(SB)/4, $0x59800000
-DATA sconstants<>+1448(SB)/4, $0x59800000
-DATA sconstants<>+1452(SB)/4, $0x59800000
-DATA sconstants<>+1456(SB)/4, $0x59800000
-DATA sconstants<>+1460(SB)/4, $0x59800000
-DATA sconstants<>+1464(SB)/4, $0x59800000
-DATA sconstants<>+1468(SB)/4, $0x59800000
-DATA sconstants<>+1472(SB)/4, $0x42102cb3
-DATA sconstants<>+1476(SB)/4, $0x42102cb3
-DATA sconstants<>+1480(SB)/4, $0x42102cb3
-DATA sconstants<>+1484(SB)/4, $0x42102cb3
-DATA sconstants<>+1488(SB)/4, $0x42102cb3
-DATA sconstants<>+1492(SB)/4, $0x42102cb3
-DATA sconstants<>+1496(SB)/4, $0x42102cb3
-DATA sconstants<>+1500(SB)/4, $0x42102cb3
-DATA sconstants<>+1504(SB)/4, $0x42102cb3
-DATA sconstants<>+1508(SB)/4, $0x42102cb3
-DATA sconstants<>+1512(SB)/4, $0x42102cb3
-DATA sconstants<>+1516(SB)/4, $0x42102cb3
-DATA sconstants<>+1520(SB)/4, $0x42102cb3
-DATA sconstants<>+1524(SB)/4, $0x42102cb3
-DATA sconstants<>+1528(SB)/4, $0x42102cb3
-DATA sconstants<>+1532(SB)/4, $0x42102cb3
-DATA sconstants<>+1536(SB)/4, $0x00000000
-DATA sconstants<>+1540(SB)/4, $0x00000000
-DATA sconstants<>+1544(SB)/4, $0x00000000
-DATA sconstants<>+1548(SB)/4, $0x00000000
-DATA sconstants<>+1552(SB)/4, $0x00000000
-DATA sconstants<>+1556(SB)/4, $0x00000000
-DATA sconstants<>+1560(SB)/4, $0x00000000
-DATA sconstants<>+1564(SB)/4, $0x00000000
-DATA sconstants<>+1568(SB)/4, $0x00000000
-DATA sconstants<>+1572(SB)/4, $0x00000000
-DATA sconstants<>+1576(SB)/4, $0x00000000
-DATA sconstants<>+1580(SB)/4, $0x00000000
-DATA sconstants<>+1584(SB)/4, $0x00000000
-DATA sconstants<>+1588(SB)/4, $0x00000000
-DATA sconstants<>+1592(SB)/4, $0x00000000
-DATA sconstants<>+1596(SB)/4, $0x00000000
-DATA sconstants<>+1600(SB)/4, $0x3f000000
-DATA sconstants<>+1604(SB)/4, $0x3f000000
-DATA sconstants<>+1608(SB)/4, $0x3f000000
-DATA sconstants<>+1612(SB)/4, $0x3f000000
-DATA sconstants<>+1616(SB)/4, $0x3f000000
-DATA sconstants<>+1620(SB)/4, $0x3f000000
-DATA sconstants<>+1624(SB)/4, $0x3f000000
-DATA sconstants<>+1628(SB)/4, $0x3f000000
-DATA sconstants<>+1632(SB)/4, $0x3f000000
-DATA sconstants<>+1636(SB)/4, $0x3f000000
-DATA sconstants<>+1640(SB)/4, $0x3f000000
-DATA sconstants<>+1644(SB)/4, $0x3f000000
-DATA sconstants<>+1648(SB)/4, $0x3f000000
-DATA sconstants<>+1652(SB)/4, $0x3f000000
-DATA sconstants<>+1656(SB)/4, $0x3f000000
-DATA sconstants<>+1660(SB)/4, $0x3f000000
-DATA sconstants<>+1664(SB)/4, $0x3f3504f3
-DATA sconstants<>+1668(SB)/4, $0x3f3504f3
-DATA sconstants<>+1672(SB)/4, $0x3f3504f3
-DATA sconstants<>+1676(SB)/4, $0x3f3504f3
-DATA sconstants<>+1680(SB)/4, $0x3f3504f3
-DATA sconstants<>+1684(SB)/4, $0x3f3504f3
-DATA sconstants<>+1688(SB)/4, $0x3f3504f3
-DATA sconstants<>+1692(SB)/4, $0x3f3504f3
-DATA sconstants<>+1696(SB)/4, $0x3f3504f3
-DATA sconstants<>+1700(SB)/4, $0x3f3504f3
-DATA sconstants<>+1704(SB)/4, $0x3f3504f3
-DATA sconstants<>+1708(SB)/4, $0x3f3504f3
-DATA sconstants<>+1712(SB)/4, $0x3f3504f3
-DATA sconstants<>+1716(SB)/4, $0x3f3504f3
-DATA sconstants<>+1720(SB)/4, $0x3f3504f3
-DATA sconstants<>+1724(SB)/4, $0x3f3504f3
-DATA sconstants<>+1728(SB)/4, $0x59800000
-DATA sconstants<>+1732(SB)/4, $0x59800000
-DATA sconstants<>+1736(SB)/4, $0x59800000
-DATA sconstants<>+1740(SB)/4, $0x59800000
-DATA sconstants<>+1744(SB)/4, $0x59800000
-DATA sconstants<>+1748(SB)/4, $0x59800000
-DATA sconstants<>+1752(SB)/4, $0x59800000
-DATA sconstants<>+1756(SB)/4, $0x59800000
-DATA sconstants<>+1760(SB)/4, $0x59800000
-DATA sconstants<>+1764(SB)/4, $0x59800000
-DATA sconstants<>+1768(SB)/4, $0x59800000
-DATA sconstants<>+1772(SB)/4, $0x59800000
-DATA sconstants<>+1776(SB)/4, $0x59800000
-DATA sconstants<>+1780(SB)/4, $0x59800000
-DATA sconstants<>+1784(SB)/4, $0x59800000
-DATA sconstants<>+1788(SB)/4, $0x59800000
-DATA sconstants<>+1792(SB)/4, $0x59800000
-DATA sconstants<>+1796(SB)/4, $0x59800000
-DATA sconstants<>+1800(SB)/4, $0x59800000
-DATA sconstants<>+1804(SB)/4, $0x59800000
-DATA sconstants<>+1808(SB)/4, $0x59800000
-DATA sconstants<>+1812(SB)/4, $0x59800000
-DATA sconstants<>+1816(SB)/4, $0x59800000
-DATA sconstants<>+1820(SB)/4, $0x59800000
-DATA sconstants<>+1824(SB)/4, $0x59800000
-DATA sconstants<>+1828(SB)/4, $0x59800000
-DATA sconstants<>+1832(SB)/4, $0x59800000
-DATA sconstants<>+1836(SB)/4, $0x59800000
-DATA sconstants<>+1840(SB)/4, $0x59800000
-DATA sconstants<>+1844(SB)/4, $0x59800000
-DATA sconstants<>+1848(SB)/4, $0x59800000
-DATA sconstants<>+1852(SB)/4, $0x59800000
-DATA sconstants<>+1856(SB)/4, $0x3f3504f2
-DATA sconstants<>+1860(SB)/4, $0x3f3504f2
-DATA sconstants<>+1864(SB)/4, $0x3f3504f2
-DATA sconstants<>+1868(SB)/4, $0x3f3504f2
-DATA sconstants<>+1872(SB)/4, $0x3f3504f2
-DATA sconstants<>+1876(SB)/4, $0x3f3504f2
-DATA sconstants<>+1880(SB)/4, $0x3f3504f2
-DATA sconstants<>+1884(SB)/4, $0x3f3504f2
-DATA sconstants<>+1888(SB)/4, $0x3f3504f2
-DATA sconstants<>+1892(SB)/4, $0x3f3504f2
-DATA sconstants<>+1896(SB)/4, $0x3f3504f2
-DATA sconstants<>+1900(SB)/4, $0x3f3504f2
-DATA sconstants<>+1904(SB)/4, $0x3f3504f2
-DATA sconstants<>+1908(SB)/4, $0x3f3504f2
-DATA sconstants<>+1912(SB)/4, $0x3f3504f2
-DATA sconstants<>+1916(SB)/4, $0x3f3504f2
-DATA sconstants<>+1920(SB)/4, $0x3f317218
-DATA sconstants<>+1924(SB)/4, $0x3f317218
-DATA sconstants<>+1928(SB)/4, $0x3f317218
-DATA sconstants<>+1932(SB)/4, $0x3f317218
-DATA sconstants<>+1936(SB)/4, $0x3f317218
-DATA sconstants<>+1940(SB)/4, $0x3f317218
-DATA sconstants<>+1944(SB)/4, $0x3f317218
-DATA sconstants<>+1948(SB)/4, $0x3f317218
-DATA sconstants<>+1952(SB)/4, $0x3f317218
-DATA sconstants<>+1956(SB)/4, $0x3f317218
-DATA sconstants<>+1960(SB)/4, $0x3f317218
-DATA sconstants<>+1964(SB)/4, $0x3f317218
-DATA sconstants<>+1968(SB)/4, $0x3f317218
-DATA sconstants<>+1972(SB)/4, $0x3f317218
-DATA sconstants<>+1976(SB)/4, $0x3f317218
-DATA sconstants<>+1980(SB)/4, $0x3f317218
-DATA sconstants<>+1984(SB)/4, $0x3f317218
-DATA sconstants<>+1988(SB)/4, $0x3f317218
-DATA sconstants<>+1992(SB)/4, $0x3f317218
-DATA sconstants<>+1996(SB)/4, $0x3f317218
-DATA sconstants<>+2000(SB)/4, $0x3f317218
-DATA sconstants<>+2004(SB)/4, $0x3f317218
-DATA sconstants<>+2008(SB)/4, $0x3f317218
-DATA sconstants<>+2012(SB)/4, $0x3f317218
-DATA sconstants<>+2016(SB)/4, $0x3f317218
-DATA sconstants<>+2020(SB)/4, $0x3f317218
-DATA sconstants<>+2024(SB)/4, $0x3f317218
-DATA sconstants<>+2028(SB)/4, $0x3f317218
-DATA sconstants<>+2032(SB)/4, $0x3f317218
-DATA sconstants<>+2036(SB)/4, $0x3f317218
-DATA sconstants<>+2040(SB)/4, $0x3f317218
-DATA sconstants<>+2044(SB)/4, $0x3f317218
-DATA sconstants<>+2048(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2052(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2056(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2060(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2064(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2068(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2072(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2076(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2080(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2084(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2088(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2092(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2096(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2100(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2104(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2108(SB)/4, $0x2f51cf7a
-DATA sconstants<>+2112(SB)/4, $0x7f800000
-DATA sconstants<>+2116(SB)/4, $0x7f800000
-DATA sconstants<>+2120(SB)/4, $0x7f800000
-DATA sconstants<>+2124(SB)/4, $0x7f800000
-DATA sconstants<>+2128(SB)/4, $0x7f800000
-DATA sconstants<>+2132(SB)/4, $0x7f800000
-DATA sconstants<>+2136(SB)/4, $0x7f800000
-DATA sconstants<>+2140(SB)/4, $0x7f800000
-DATA sconstants<>+2144(SB)/4, $0x7f800000
-DATA sconstants<>+2148(SB)/4, $0x7f800000
-DATA sconstants<>+2152(SB)/4, $0x7f800000
-DATA sconstants<>+2156(SB)/4, $0x7f800000
-DATA sconstants<>+2160(SB)/4, $0x7f800000
-DATA sconstants<>+2164(SB)/4, $0x7f800000
-DATA sconstants<>+2168(SB)/4, $0x7f800000
-DATA sconstants<>+2172(SB)/4, $0x7f800000
-DATA sconstants<>+2176(SB)/4, $0x7fc00000
-DATA sconstants<>+2180(SB)/4, $0x7fc00000
-DATA sconstants<>+2184(SB)/4, $0x7fc00000
-DATA sconstants<>+2188(SB)/4, $0x7fc00000
-DATA sconstants<>+2192(SB)/4, $0x7fc00000
-DATA sconstants<>+2196(SB)/4, $0x7fc00000
-DATA sconstants<>+2200(SB)/4, $0x7fc00000
-DATA sconstants<>+2204(SB)/4, $0x7fc00000
-DATA sconstants<>+2208(SB)/4, $0x7fc00000
-DATA sconstants<>+2212(SB)/4, $0x7fc00000
-DATA sconstants<>+2216(SB)/4, $0x7fc00000
-DATA sconstants<>+2220(SB)/4, $0x7fc00000
-DATA sconstants<>+2224(SB)/4, $0x7fc00000
-DATA sconstants<>+2228(SB)/4, $0x7fc00000
-DATA sconstants<>+2232(SB)/4, $0x7fc00000
-DATA sconstants<>+2236(SB)/4, $0x7fc00000
-DATA sconstants<>+2240(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2244(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2248(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2252(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2256(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2260(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2264(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2268(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2272(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2276(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2280(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2284(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2288(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2292(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2296(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2300(SB)/4, $0x3f2aaaab
-DATA sconstants<>+2304(SB)/4, $0x3ecccccd
-DATA sconstants<>+2308(SB)/4, $0x3ecccccd
-DATA sconstants<>+2312(SB)/4, $0x3ecccccd
-DATA sconstants<>+2316(SB)/4, $0x3ecccccd
-DATA sconstants<>+2320(SB)/4, $0x3ecccccd
-DATA sconstants<>+2324(SB)/4, $0x3ecccccd
-DATA sconstants<>+2328(SB)/4, $0x3ecccccd
-DATA sconstants<>+2332(SB)/4, $0x3ecccccd
-DATA sconstants<>+2336(SB)/4, $0x3ecccccd
-DATA sconstants<>+2340(SB)/4, $0x3ecccccd
-DATA sconstants<>+2344(SB)/4, $0x3ecccccd
-DATA sconstants<>+2348(SB)/4, $0x3ecccccd
-DATA sconstants<>+2352(SB)/4, $0x3ecccccd
-DATA sconstants<>+2356(SB)/4, $0x3ecccccd
-DATA sconstants<>+2360(SB)/4, $0x3ecccccd
-DATA sconstants<>+2364(SB)/4, $0x3ecccccd
-DATA sconstants<>+2368(SB)/4, $0x3e924925
-DATA sconstants<>+2372(SB)/4, $0x3e924925
-DATA sconstants<>+2376(SB)/4, $0x3e924925
-DATA sconstants<>+2380(SB)/4, $0x3e924925
-DATA sconstants<>+2384(SB)/4, $0x3e924925
-DATA sconstants<>+2388(SB)/4, $0x3e924925
-DATA sconstants<>+2392(SB)/4, $0x3e924925
-DATA sconstants<>+2396(SB)/4, $0x3e924925
-DATA sconstants<>+2400(SB)/4, $0x3e924925
-DATA sconstants<>+2404(SB)/4, $0x3e924925
-DATA sconstants<>+2408(SB)/4, $0x3e924925
-DATA sconstants<>+2412(SB)/4, $0x3e924925
-DATA sconstants<>+2416(SB)/4, $0x3e924925
-DATA sconstants<>+2420(SB)/4, $0x3e924925
-DATA sconstants<>+2424(SB)/4, $0x3e924925
-DATA sconstants<>+2428(SB)/4, $0x3e924925
-DATA sconstants<>+2432(SB)/4, $0x3e638e29
-DATA sconstants<>+2436(SB)/4, $0x3e638e29
-DATA sconstants<>+2440(SB)/4, $0x3e638e29
-DATA sconstants<>+2444(SB)/4, $0x3e638e29
-DATA sconstants<>+2448(SB)/4, $0x3e638e29
-DATA sconstants<>+2452(SB)/4, $0x3e638e29
-DATA sconstants<>+2456(SB)/4, $0x3e638e29
-DATA sconstants<>+2460(SB)/4, $0x3e638e29
-DATA sconstants<>+2464(SB)/4, $0x3e638e29
-DATA sconstants<>+2468(SB)/4, $0x3e638e29
-DATA sconstants<>+2472(SB)/4, $0x3e638e29
-DATA sconstants<>+2476(SB)/4, $0x3e638e29
-DATA sconstants<>+2480(SB)/4, $0x3e638e29
-DATA sconstants<>+2484(SB)/4, $0x3e638e29
-DATA sconstants<>+2488(SB)/4, $0x3e638e29
-DATA sconstants<>+2492(SB)/4, $0x3e638e29
-DATA sconstants<>+2496(SB)/4, $0x3e3a3325
-DATA sconstants<>+2500(SB)/4, $0x3e3a3325
-DATA sconstants<>+2504(SB)/4, $0x3e3a3325
-DATA sconstants<>+2508(SB)/4, $0x3e3a3325
-DATA sconstants<>+2512(SB)/4, $0x3e3a3325
-DATA sconstants<>+2516(SB)/4, $0x3e3a3325
-DATA sconstants<>+2520(SB)/4, $0x3e3a3325
-DATA sconstants<>+2524(SB)/4, $0x3e3a3325
-DATA sconstants<>+2528(SB)/4, $0x3e3a3325
-DATA sconstants<>+2532(SB)/4, $0x3e3a3325
-DATA sconstants<>+2536(SB)/4, $0x3e3a3325
-DATA sconstants<>+2540(SB)/4, $0x3e3a3325
-DATA sconstants<>+2544(SB)/4, $0x3e3a3325
-DATA sconstants<>+2548(SB)/4, $0x3e3a3325
-DATA sconstants<>+2552(SB)/4, $0x3e3a3325
-DATA sconstants<>+2556(SB)/4, $0x3e3a3325
-DATA sconstants<>+2560(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2564(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2568(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2572(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2576(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2580(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2584(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2588(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2592(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2596(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2600(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2604(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2608(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2612(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2616(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2620(SB)/4, $0x3e1cd04f
-DATA sconstants<>+2624(SB)/4, $0x3e178897
-DATA sconstants<>+2628(SB)/4, $0x3e178897
-DATA sconstants<>+2632(SB)/4, $0x3e178897
-DATA sconstants<>+2636(SB)/4, $0x3e178897
-DATA sconstants<>+2640(SB)/4, $0x3e178897
-DATA sconstants<>+2644(SB)/4, $0x3e178897
-DATA sconstants<>+2648(SB)/4, $0x3e178897
-DATA sconstants<>+2652(SB)/4, $0x3e178897
-DATA sconstants<>+2656(SB)/4, $0x3e178897
-DATA sconstants<>+2660(SB)/4, $0x3e178897
-DATA sconstants<>+2664(SB)/4, $0x3e178897
-DATA sconstants<>+2668(SB)/4, $0x3e178897
-DATA sconstants<>+2672(SB)/4, $0x3e178897
-DATA sconstants<>+2676(SB)/4, $0x3e178897
-DATA sconstants<>+2680(SB)/4, $0x3e178897
-DATA sconstants<>+2684(SB)/4, $0x3e178897
-DATA sconstants<>+2688(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2692(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2696(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2700(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2704(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2708(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2712(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2716(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2720(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2724(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2728(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2732(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2736(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2740(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2744(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2748(SB)/4, $0x3eaaaaab
-DATA sconstants<>+2752(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2756(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2760(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2764(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2768(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2772(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2776(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2780(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2784(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2788(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2792(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2796(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2800(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2804(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2808(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2812(SB)/4, $0x3e4ccccd
-DATA sconstants<>+2816(SB)/4, $0x3e124925
-DATA sconstants<>+2820(SB)/4, $0x3e124925
-DATA sconstants<>+2824(SB)/4, $0x3e124925
-DATA sconstants<>+2828(SB)/4, $0x3e124925
-DATA sconstants<>+2832(SB)/4, $0x3e124925
-DATA sconstants<>+2836(SB)/4, $0x3e124925
-DATA sconstants<>+2840(SB)/4, $0x3e124925
-DATA sconstants<>+2844(SB)/4, $0x3e124925
-DATA sconstants<>+2848(SB)/4, $0x3e124925
-DATA sconstants<>+2852(SB)/4, $0x3e124925
-DATA sconstants<>+2856(SB)/4, $0x3e124925
-DATA sconstants<>+2860(SB)/4, $0x3e124925
-DATA sconstants<>+2864(SB)/4, $0x3e124925
-DATA sconstants<>+2868(SB)/4, $0x3e124925
-DATA sconstants<>+2872(SB)/4, $0x3e124925
-DATA sconstants<>+2876(SB)/4, $0x3e124925
-DATA sconstants<>+2880(SB)/4, $0x3de38e39
-DATA sconstants<>+2884(SB)/4, $0x3de38e39
-DATA sconstants<>+2888(SB)/4, $0x3de38e39
-DATA sconstants<>+2892(SB)/4, $0x3de38e39
-DATA sconstants<>+2896(SB)/4, $0x3de38e39
-DATA sconstants<>+2900(SB)/4, $0x3de38e39
-DATA sconstants<>+2904(SB)/4, $0x3de38e39
-DATA sconstants<>+2908(SB)/4, $0x3de38e39
-DATA sconstants<>+2912(SB)/4, $0x3de38e39
-DATA sconstants<>+2916(SB)/4, $0x3de38e39
-DATA sconstants<>+2920(SB)/4, $0x3de38e39
-DATA sconstants<>+2924(SB)/4, $0x3de38e39
-DATA sconstants<>+2928(SB)/4, $0x3de38e39
-DATA sconstants<>+2932(SB)/4, $0x3de38e39
-DATA sconstants<>+2936(SB)/4, $0x3de38e39
-DATA sconstants<>+2940(SB)/4, $0x3de38e39
-DATA sconstants<>+2944(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2948(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2952(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2956(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2960(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2964(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2968(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2972(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2976(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2980(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2984(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2988(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2992(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2996(SB)/4, $0x3dba2e8c
-DATA sconstants<>+3000(SB)/4, $0x3dba2e8c
-DATA sconstants<>+3004(SB)/4, $0x3dba2e8c
-DATA sconstants<>+3008(SB)/4, $0x3613a858
-DATA sconstants<>+3012(SB)/4, $0x3613a858
-DATA sconstants<>+3016(SB)/4, $0x3613a858
-DATA sconstants<>+3020(SB)/4, $0x3613a858
-DATA sconstants<>+3024(SB)/4, $0x3613a858
-DATA sconstants<>+3028(SB)/4, $0x3613a858
-DATA sconstants<>+3032(SB)/4, $0x3613a858
-DATA sconstants<>+3036(SB)/4, $0x3613a858
-DATA sconstants<>+3040(SB)/4, $0x3613a858
-DATA sconstants<>+3044(SB)/4, $0x3613a858
-DATA sconstants<>+3048(SB)/4, $0x3613a858
-DATA sconstants<>+3052(SB)/4, $0x3613a858
-DATA sconstants<>+3056(SB)/4, $0x3613a858
-DATA sconstants<>+3060(SB)/4, $0x3613a858
-DATA sconstants<>+3064(SB)/4, $0x3613a858
-DATA sconstants<>+3068(SB)/4, $0x3613a858
-DATA sconstants<>+3072(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3076(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3080(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3084(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3088(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3092(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3096(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3100(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3104(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3108(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3112(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3116(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3120(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3124(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3128(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3132(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+3136(SB)/4, $0x3e0be612
-DATA sconstants<>+3140(SB)/4, $0x3e0be612
-DATA sconstants<>+3144(SB)/4, $0x3e0be612
-DATA sconstants<>+3148(SB)/4, $0x3e0be612
-DATA sconstants<>+3152(SB)/4, $0x3e0be612
-DATA sconstants<>+3156(SB)/4, $0x3e0be612
-DATA sconstants<>+3160(SB)/4, $0x3e0be612
-DATA sconstants<>+3164(SB)/4, $0x3e0be612
-DATA sconstants<>+3168(SB)/4, $0x3e0be612
-DATA sconstants<>+3172(SB)/4, $0x3e0be612
-DATA sconstants<>+3176(SB)/4, $0x3e0be612
-DATA sconstants<>+3180(SB)/4, $0x3e0be612
-DATA sconstants<>+3184(SB)/4, $0x3e0be612
-DATA sconstants<>+3188(SB)/4, $0x3e0be612
-DATA sconstants<>+3192(SB)/4, $0x3e0be612
-DATA sconstants<>+3196(SB)/4, $0x3e0be612
-DATA sconstants<>+3200(SB)/4, $0x3de6368d
-DATA sconstants<>+3204(SB)/4, $0x3de6368d
-DATA sconstants<>+3208(SB)/4, $0x3de6368d
-DATA sconstants<>+3212(SB)/4, $0x3de6368d
-DATA sconstants<>+3216(SB)/4, $0x3de6368d
-DATA sconstants<>+3220(SB)/4, $0x3de6368d
-DATA sconstants<>+3224(SB)/4, $0x3de6368d
-DATA sconstants<>+3228(SB)/4, $0x3de6368d
-DATA sconstants<>+3232(SB)/4, $0x3de6368d
-DATA sconstants<>+3236(SB)/4, $0x3de6368d
-DATA sconstants<>+3240(SB)/4, $0x3de6368d
-DATA sconstants<>+3244(SB)/4, $0x3de6368d
-DATA sconstants<>+3248(SB)/4, $0x3de6368d
-DATA sconstants<>+3252(SB)/4, $0x3de6368d
-DATA sconstants<>+3256(SB)/4, $0x3de6368d
-DATA sconstants<>+3260(SB)/4, $0x3de6368d
-DATA sconstants<>+3264(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3268(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3272(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3276(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3280(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3284(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3288(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3292(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3296(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3300(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3304(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3308(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3312(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3316(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3320(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3324(SB)/4, $0x3dff7ce7
-DATA sconstants<>+3328(SB)/4, $0xbd84cf85
-DATA sconstants<>+3332(SB)/4, $0xbd84cf85
-DATA sconstants<>+3336(SB)/4, $0xbd84cf85
-DATA sconstants<>+3340(SB)/4, $0xbd84cf85
-DATA sconstants<>+3344(SB)/4, $0xbd84cf85
-DATA sconstants<>+3348(SB)/4, $0xbd84cf85
-DATA sconstants<>+3352(SB)/4, $0xbd84cf85
-DATA sconstants<>+3356(SB)/4, $0xbd84cf85
-DATA sconstants<>+3360(SB)/4, $0xbd84cf85
-DATA sconstants<>+3364(SB)/4, $0xbd84cf85
-DATA sconstants<>+3368(SB)/4, $0xbd84cf85
-DATA sconstants<>+3372(SB)/4, $0xbd84cf85
-DATA sconstants<>+3376(SB)/4, $0xbd84cf85
-DATA sconstants<>+3380(SB)/4, $0xbd84cf85
-DATA sconstants<>+3384(SB)/4, $0xbd84cf85
-DATA sconstants<>+3388(SB)/4, $0xbd84cf85
-DATA sconstants<>+3392(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3396(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3400(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3404(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3408(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3412(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3416(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3420(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3424(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3428(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3432(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3436(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3440(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3444(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3448(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3452(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+3456(SB)/4, $0xbe97bdae
-DATA sconstants<>+3460(SB)/4, $0xbe97bdae
-DATA sconstants<>+3464(SB)/4, $0xbe97bdae
-DATA sconstants<>+3468(SB)/4, $0xbe97bdae
-DATA sconstants<>+3472(SB)/4, $0xbe97bdae
-DATA sconstants<>+3476(SB)/4, $0xbe97bdae
-DATA sconstants<>+3480(SB)/4, $0xbe97bdae
-DATA sconstants<>+3484(SB)/4, $0xbe97bdae
-DATA sconstants<>+3488(SB)/4, $0xbe97bdae
-DATA sconstants<>+3492(SB)/4, $0xbe97bdae
-DATA sconstants<>+3496(SB)/4, $0xbe97bdae
-DATA sconstants<>+3500(SB)/4, $0xbe97bdae
-DATA sconstants<>+3504(SB)/4, $0xbe97bdae
-DATA sconstants<>+3508(SB)/4, $0xbe97bdae
-DATA sconstants<>+3512(SB)/4, $0xbe97bdae
-DATA sconstants<>+3516(SB)/4, $0xbe97bdae
-DATA sconstants<>+3520(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3524(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3528(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3532(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3536(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3540(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3544(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3548(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3552(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3556(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3560(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3564(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3568(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3572(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3576(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3580(SB)/4, $0x3e1a1eda
-DATA sconstants<>+3584(SB)/4, $0xbce84ef1
-DATA sconstants<>+3588(SB)/4, $0xbce84ef1
-DATA sconstants<>+3592(SB)/4, $0xbce84ef1
-DATA sconstants<>+3596(SB)/4, $0xbce84ef1
-DATA sconstants<>+3600(SB)/4, $0xbce84ef1
-DATA sconstants<>+3604(SB)/4, $0xbce84ef1
-DATA sconstants<>+3608(SB)/4, $0xbce84ef1
-DATA sconstants<>+3612(SB)/4, $0xbce84ef1
-DATA sconstants<>+3616(SB)/4, $0xbce84ef1
-DATA sconstants<>+3620(SB)/4, $0xbce84ef1
-DATA sconstants<>+3624(SB)/4, $0xbce84ef1
-DATA sconstants<>+3628(SB)/4, $0xbce84ef1
-DATA sconstants<>+3632(SB)/4, $0xbce84ef1
-DATA sconstants<>+3636(SB)/4, $0xbce84ef1
-DATA sconstants<>+3640(SB)/4, $0xbce84ef1
-DATA sconstants<>+3644(SB)/4, $0xbce84ef1
-DATA sconstants<>+3648(SB)/4, $0x3efffffe
-DATA sconstants<>+3652(SB)/4, $0x3efffffe
-DATA sconstants<>+3656(SB)/4, $0x3efffffe
-DATA sconstants<>+3660(SB)/4, $0x3efffffe
-DATA sconstants<>+3664(SB)/4, $0x3efffffe
-DATA sconstants<>+3668(SB)/4, $0x3efffffe
-DATA sconstants<>+3672(SB)/4, $0x3efffffe
-DATA sconstants<>+3676(SB)/4, $0x3efffffe
-DATA sconstants<>+3680(SB)/4, $0x3efffffe
-DATA sconstants<>+3684(SB)/4, $0x3efffffe
-DATA sconstants<>+3688(SB)/4, $0x3efffffe
-DATA sconstants<>+3692(SB)/4, $0x3efffffe
-DATA sconstants<>+3696(SB)/4, $0x3efffffe
-DATA sconstants<>+3700(SB)/4, $0x3efffffe
-DATA sconstants<>+3704(SB)/4, $0x3efffffe
-DATA sconstants<>+3708(SB)/4, $0x3efffffe
-DATA sconstants<>+3712(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3716(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3720(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3724(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3728(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3732(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3736(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3740(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3744(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3748(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3752(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3756(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3760(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3764(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3768(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3772(SB)/4, $0x3e2aaa49
-DATA sconstants<>+3776(SB)/4, $0x3d2aac79
-DATA sconstants<>+3780(SB)/4, $0x3d2aac79
-DATA sconstants<>+3784(SB)/4, $0x3d2aac79
-DATA sconstants<>+3788(SB)/4, $0x3d2aac79
-DATA sconstants<>+3792(SB)/4, $0x3d2aac79
-DATA sconstants<>+3796(SB)/4, $0x3d2aac79
-DATA sconstants<>+3800(SB)/4, $0x3d2aac79
-DATA sconstants<>+3804(SB)/4, $0x3d2aac79
-DATA sconstants<>+3808(SB)/4, $0x3d2aac79
-DATA sconstants<>+3812(SB)/4, $0x3d2aac79
-DATA sconstants<>+3816(SB)/4, $0x3d2aac79
-DATA sconstants<>+3820(SB)/4, $0x3d2aac79
-DATA sconstants<>+3824(SB)/4, $0x3d2aac79
-DATA sconstants<>+3828(SB)/4, $0x3d2aac79
-DATA sconstants<>+3832(SB)/4, $0x3d2aac79
-DATA sconstants<>+3836(SB)/4, $0x3d2aac79
-DATA sconstants<>+3840(SB)/4, $0x3c091cf1
-DATA sconstants<>+3844(SB)/4, $0x3c091cf1
-DATA sconstants<>+3848(SB)/4, $0x3c091cf1
-DATA sconstants<>+3852(SB)/4, $0x3c091cf1
-DATA sconstants<>+3856(SB)/4, $0x3c091cf1
-DATA sconstants<>+3860(SB)/4, $0x3c091cf1
-DATA sconstants<>+3864(SB)/4, $0x3c091cf1
-DATA sconstants<>+3868(SB)/4, $0x3c091cf1
-DATA sconstants<>+3872(SB)/4, $0x3c091cf1
-DATA sconstants<>+3876(SB)/4, $0x3c091cf1
-DATA sconstants<>+3880(SB)/4, $0x3c091cf1
-DATA sconstants<>+3884(SB)/4, $0x3c091cf1
-DATA sconstants<>+3888(SB)/4, $0x3c091cf1
-DATA sconstants<>+3892(SB)/4, $0x3c091cf1
-DATA sconstants<>+3896(SB)/4, $0x3c091cf1
-DATA sconstants<>+3900(SB)/4, $0x3c091cf1
-DATA sconstants<>+3904(SB)/4, $0x3ab5121b
-DATA sconstants<>+3908(SB)/4, $0x3ab5121b
-DATA sconstants<>+3912(SB)/4, $0x3ab5121b
-DATA sconstants<>+3916(SB)/4, $0x3ab5121b
-DATA sconstants<>+3920(SB)/4, $0x3ab5121b
-DATA sconstants<>+3924(SB)/4, $0x3ab5121b
-DATA sconstants<>+3928(SB)/4, $0x3ab5121b
-DATA sconstants<>+3932(SB)/4, $0x3ab5121b
-DATA sconstants<>+3936(SB)/4, $0x3ab5121b
-DATA sconstants<>+3940(SB)/4, $0x3ab5121b
-DATA sconstants<>+3944(SB)/4, $0x3ab5121b
-DATA sconstants<>+3948(SB)/4, $0x3ab5121b
-DATA sconstants<>+3952(SB)/4, $0x3ab5121b
-DATA sconstants<>+3956(SB)/4, $0x3ab5121b
-DATA sconstants<>+3960(SB)/4, $0x3ab5121b
-DATA sconstants<>+3964(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $3968
+DATA sconstants<>+1408(SB)/4, $0x3f000000
+DATA sconstants<>+1412(SB)/4, $0x3f000000
+DATA sconstants<>+1416(SB)/4, $0x3f000000
+DATA sconstants<>+1420(SB)/4, $0x3f000000
+DATA sconstants<>+1424(SB)/4, $0x3f000000
+DATA sconstants<>+1428(SB)/4, $0x3f000000
+DATA sconstants<>+1432(SB)/4, $0x3f000000
+DATA sconstants<>+1436(SB)/4, $0x3f000000
+DATA sconstants<>+1440(SB)/4, $0x3f000000
+DATA sconstants<>+1444(SB)/4, $0x3f000000
+DATA sconstants<>+1448(SB)/4, $0x3f000000
+DATA sconstants<>+1452(SB)/4, $0x3f000000
+DATA sconstants<>+1456(SB)/4, $0x3f000000
+DATA sconstants<>+1460(SB)/4, $0x3f000000
+DATA sconstants<>+1464(SB)/4, $0x3f000000
+DATA sconstants<>+1468(SB)/4, $0x3f000000
+DATA sconstants<>+1472(SB)/4, $0x59800000
+DATA sconstants<>+1476(SB)/4, $0x59800000
+DATA sconstants<>+1480(SB)/4, $0x59800000
+DATA sconstants<>+1484(SB)/4, $0x59800000
+DATA sconstants<>+1488(SB)/4, $0x59800000
+DATA sconstants<>+1492(SB)/4, $0x59800000
+DATA sconstants<>+1496(SB)/4, $0x59800000
+DATA sconstants<>+1500(SB)/4, $0x59800000
+DATA sconstants<>+1504(SB)/4, $0x59800000
+DATA sconstants<>+1508(SB)/4, $0x59800000
+DATA sconstants<>+1512(SB)/4, $0x59800000
+DATA sconstants<>+1516(SB)/4, $0x59800000
+DATA sconstants<>+1520(SB)/4, $0x59800000
+DATA sconstants<>+1524(SB)/4, $0x59800000
+DATA sconstants<>+1528(SB)/4, $0x59800000
+DATA sconstants<>+1532(SB)/4, $0x59800000
+DATA sconstants<>+1536(SB)/4, $0x59800000
+DATA sconstants<>+1540(SB)/4, $0x59800000
+DATA sconstants<>+1544(SB)/4, $0x59800000
+DATA sconstants<>+1548(SB)/4, $0x59800000
+DATA sconstants<>+1552(SB)/4, $0x59800000
+DATA sconstants<>+1556(SB)/4, $0x59800000
+DATA sconstants<>+1560(SB)/4, $0x59800000
+DATA sconstants<>+1564(SB)/4, $0x59800000
+DATA sconstants<>+1568(SB)/4, $0x59800000
+DATA sconstants<>+1572(SB)/4, $0x59800000
+DATA sconstants<>+1576(SB)/4, $0x59800000
+DATA sconstants<>+1580(SB)/4, $0x59800000
+DATA sconstants<>+1584(SB)/4, $0x59800000
+DATA sconstants<>+1588(SB)/4, $0x59800000
+DATA sconstants<>+1592(SB)/4, $0x59800000
+DATA sconstants<>+1596(SB)/4, $0x59800000
+DATA sconstants<>+1600(SB)/4, $0x3f3504f2
+DATA sconstants<>+1604(SB)/4, $0x3f3504f2
+DATA sconstants<>+1608(SB)/4, $0x3f3504f2
+DATA sconstants<>+1612(SB)/4, $0x3f3504f2
+DATA sconstants<>+1616(SB)/4, $0x3f3504f2
+DATA sconstants<>+1620(SB)/4, $0x3f3504f2
+DATA sconstants<>+1624(SB)/4, $0x3f3504f2
+DATA sconstants<>+1628(SB)/4, $0x3f3504f2
+DATA sconstants<>+1632(SB)/4, $0x3f3504f2
+DATA sconstants<>+1636(SB)/4, $0x3f3504f2
+DATA sconstants<>+1640(SB)/4, $0x3f3504f2
+DATA sconstants<>+1644(SB)/4, $0x3f3504f2
+DATA sconstants<>+1648(SB)/4, $0x3f3504f2
+DATA sconstants<>+1652(SB)/4, $0x3f3504f2
+DATA sconstants<>+1656(SB)/4, $0x3f3504f2
+DATA sconstants<>+1660(SB)/4, $0x3f3504f2
+DATA sconstants<>+1664(SB)/4, $0x3f317218
+DATA sconstants<>+1668(SB)/4, $0x3f317218
+DATA sconstants<>+1672(SB)/4, $0x3f317218
+DATA sconstants<>+1676(SB)/4, $0x3f317218
+DATA sconstants<>+1680(SB)/4, $0x3f317218
+DATA sconstants<>+1684(SB)/4, $0x3f317218
+DATA sconstants<>+1688(SB)/4, $0x3f317218
+DATA sconstants<>+1692(SB)/4, $0x3f317218
+DATA sconstants<>+1696(SB)/4, $0x3f317218
+DATA sconstants<>+1700(SB)/4, $0x3f317218
+DATA sconstants<>+1704(SB)/4, $0x3f317218
+DATA sconstants<>+1708(SB)/4, $0x3f317218
+DATA sconstants<>+1712(SB)/4, $0x3f317218
+DATA sconstants<>+1716(SB)/4, $0x3f317218
+DATA sconstants<>+1720(SB)/4, $0x3f317218
+DATA sconstants<>+1724(SB)/4, $0x3f317218
+DATA sconstants<>+1728(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1732(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1736(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1740(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1744(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1748(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1752(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1756(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1760(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1764(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1768(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1772(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1776(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1780(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1784(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1788(SB)/4, $0x3eaaaaab
+DATA sconstants<>+1792(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1796(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1800(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1804(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1808(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1812(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1816(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1820(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1824(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1828(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1832(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1836(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1840(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1844(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1848(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1852(SB)/4, $0x3e4ccccd
+DATA sconstants<>+1856(SB)/4, $0x3e124925
+DATA sconstants<>+1860(SB)/4, $0x3e124925
+DATA sconstants<>+1864(SB)/4, $0x3e124925
+DATA sconstants<>+1868(SB)/4, $0x3e124925
+DATA sconstants<>+1872(SB)/4, $0x3e124925
+DATA sconstants<>+1876(SB)/4, $0x3e124925
+DATA sconstants<>+1880(SB)/4, $0x3e124925
+DATA sconstants<>+1884(SB)/4, $0x3e124925
+DATA sconstants<>+1888(SB)/4, $0x3e124925
+DATA sconstants<>+1892(SB)/4, $0x3e124925
+DATA sconstants<>+1896(SB)/4, $0x3e124925
+DATA sconstants<>+1900(SB)/4, $0x3e124925
+DATA sconstants<>+1904(SB)/4, $0x3e124925
+DATA sconstants<>+1908(SB)/4, $0x3e124925
+DATA sconstants<>+1912(SB)/4, $0x3e124925
+DATA sconstants<>+1916(SB)/4, $0x3e124925
+DATA sconstants<>+1920(SB)/4, $0x3de38e39
+DATA sconstants<>+1924(SB)/4, $0x3de38e39
+DATA sconstants<>+1928(SB)/4, $0x3de38e39
+DATA sconstants<>+1932(SB)/4, $0x3de38e39
+DATA sconstants<>+1936(SB)/4, $0x3de38e39
+DATA sconstants<>+1940(SB)/4, $0x3de38e39
+DATA sconstants<>+1944(SB)/4, $0x3de38e39
+DATA sconstants<>+1948(SB)/4, $0x3de38e39
+DATA sconstants<>+1952(SB)/4, $0x3de38e39
+DATA sconstants<>+1956(SB)/4, $0x3de38e39
+DATA sconstants<>+1960(SB)/4, $0x3de38e39
+DATA sconstants<>+1964(SB)/4, $0x3de38e39
+DATA sconstants<>+1968(SB)/4, $0x3de38e39
+DATA sconstants<>+1972(SB)/4, $0x3de38e39
+DATA sconstants<>+1976(SB)/4, $0x3de38e39
+DATA sconstants<>+1980(SB)/4, $0x3de38e39
+DATA sconstants<>+1984(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1988(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1992(SB)/4, $0x3dba2e8c
+DATA sconstants<>+1996(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2000(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2004(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2008(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2012(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2016(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2020(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2024(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2028(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2032(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2036(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2040(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2044(SB)/4, $0x3dba2e8c
+DATA sconstants<>+2048(SB)/4, $0x3613a858
+DATA sconstants<>+2052(SB)/4, $0x3613a858
+DATA sconstants<>+2056(SB)/4, $0x3613a858
+DATA sconstants<>+2060(SB)/4, $0x3613a858
+DATA sconstants<>+2064(SB)/4, $0x3613a858
+DATA sconstants<>+2068(SB)/4, $0x3613a858
+DATA sconstants<>+2072(SB)/4, $0x3613a858
+DATA sconstants<>+2076(SB)/4, $0x3613a858
+DATA sconstants<>+2080(SB)/4, $0x3613a858
+DATA sconstants<>+2084(SB)/4, $0x3613a858
+DATA sconstants<>+2088(SB)/4, $0x3613a858
+DATA sconstants<>+2092(SB)/4, $0x3613a858
+DATA sconstants<>+2096(SB)/4, $0x3613a858
+DATA sconstants<>+2100(SB)/4, $0x3613a858
+DATA sconstants<>+2104(SB)/4, $0x3613a858
+DATA sconstants<>+2108(SB)/4, $0x3613a858
+DATA sconstants<>+2112(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2116(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2120(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2124(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2128(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2132(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2136(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2140(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2144(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2148(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2152(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2156(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2160(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2164(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2168(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2172(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2176(SB)/4, $0x3e0be612
+DATA sconstants<>+2180(SB)/4, $0x3e0be612
+DATA sconstants<>+2184(SB)/4, $0x3e0be612
+DATA sconstants<>+2188(SB)/4, $0x3e0be612
+DATA sconstants<>+2192(SB)/4, $0x3e0be612
+DATA sconstants<>+2196(SB)/4, $0x3e0be612
+DATA sconstants<>+2200(SB)/4, $0x3e0be612
+DATA sconstants<>+2204(SB)/4, $0x3e0be612
+DATA sconstants<>+2208(SB)/4, $0x3e0be612
+DATA sconstants<>+2212(SB)/4, $0x3e0be612
+DATA sconstants<>+2216(SB)/4, $0x3e0be612
+DATA sconstants<>+2220(SB)/4, $0x3e0be612
+DATA sconstants<>+2224(SB)/4, $0x3e0be612
+DATA sconstants<>+2228(SB)/4, $0x3e0be612
+DATA sconstants<>+2232(SB)/4, $0x3e0be612
+DATA sconstants<>+2236(SB)/4, $0x3e0be612
+DATA sconstants<>+2240(SB)/4, $0x3de6368d
+DATA sconstants<>+2244(SB)/4, $0x3de6368d
+DATA sconstants<>+2248(SB)/4, $0x3de6368d
+DATA sconstants<>+2252(SB)/4, $0x3de6368d
+DATA sconstants<>+2256(SB)/4, $0x3de6368d
+DATA sconstants<>+2260(SB)/4, $0x3de6368d
+DATA sconstants<>+2264(SB)/4, $0x3de6368d
+DATA sconstants<>+2268(SB)/4, $0x3de6368d
+DATA sconstants<>+2272(SB)/4, $0x3de6368d
+DATA sconstants<>+2276(SB)/4, $0x3de6368d
+DATA sconstants<>+2280(SB)/4, $0x3de6368d
+DATA sconstants<>+2284(SB)/4, $0x3de6368d
+DATA sconstants<>+2288(SB)/4, $0x3de6368d
+DATA sconstants<>+2292(SB)/4, $0x3de6368d
+DATA sconstants<>+2296(SB)/4, $0x3de6368d
+DATA sconstants<>+2300(SB)/4, $0x3de6368d
+DATA sconstants<>+2304(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2308(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2312(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2316(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2320(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2324(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2328(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2332(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2336(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2340(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2344(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2348(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2352(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2356(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2360(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2364(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2368(SB)/4, $0xbd84cf85
+DATA sconstants<>+2372(SB)/4, $0xbd84cf85
+DATA sconstants<>+2376(SB)/4, $0xbd84cf85
+DATA sconstants<>+2380(SB)/4, $0xbd84cf85
+DATA sconstants<>+2384(SB)/4, $0xbd84cf85
+DATA sconstants<>+2388(SB)/4, $0xbd84cf85
+DATA sconstants<>+2392(SB)/4, $0xbd84cf85
+DATA sconstants<>+2396(SB)/4, $0xbd84cf85
+DATA sconstants<>+2400(SB)/4, $0xbd84cf85
+DATA sconstants<>+2404(SB)/4, $0xbd84cf85
+DATA sconstants<>+2408(SB)/4, $0xbd84cf85
+DATA sconstants<>+2412(SB)/4, $0xbd84cf85
+DATA sconstants<>+2416(SB)/4, $0xbd84cf85
+DATA sconstants<>+2420(SB)/4, $0xbd84cf85
+DATA sconstants<>+2424(SB)/4, $0xbd84cf85
+DATA sconstants<>+2428(SB)/4, $0xbd84cf85
+DATA sconstants<>+2432(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2436(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2440(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2444(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2448(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2452(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2456(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2460(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2464(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2468(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2472(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2476(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2480(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2484(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2488(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2492(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2496(SB)/4, $0xbe97bdae
+DATA sconstants<>+2500(SB)/4, $0xbe97bdae
+DATA sconstants<>+2504(SB)/4, $0xbe97bdae
+DATA sconstants<>+2508(SB)/4, $0xbe97bdae
+DATA sconstants<>+2512(SB)/4, $0xbe97bdae
+DATA sconstants<>+2516(SB)/4, $0xbe97bdae
+DATA sconstants<>+2520(SB)/4, $0xbe97bdae
+DATA sconstants<>+2524(SB)/4, $0xbe97bdae
+DATA sconstants<>+2528(SB)/4, $0xbe97bdae
+DATA sconstants<>+2532(SB)/4, $0xbe97bdae
+DATA sconstants<>+2536(SB)/4, $0xbe97bdae
+DATA sconstants<>+2540(SB)/4, $0xbe97bdae
+DATA sconstants<>+2544(SB)/4, $0xbe97bdae
+DATA sconstants<>+2548(SB)/4, $0xbe97bdae
+DATA sconstants<>+2552(SB)/4, $0xbe97bdae
+DATA sconstants<>+2556(SB)/4, $0xbe97bdae
+DATA sconstants<>+2560(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2564(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2568(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2572(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2576(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2580(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2584(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2588(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2592(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2596(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2600(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2604(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2608(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2612(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2616(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2620(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2624(SB)/4, $0xbce84ef1
+DATA sconstants<>+2628(SB)/4, $0xbce84ef1
+DATA sconstants<>+2632(SB)/4, $0xbce84ef1
+DATA sconstants<>+2636(SB)/4, $0xbce84ef1
+DATA sconstants<>+2640(SB)/4, $0xbce84ef1
+DATA sconstants<>+2644(SB)/4, $0xbce84ef1
+DATA sconstants<>+2648(SB)/4, $0xbce84ef1
+DATA sconstants<>+2652(SB)/4, $0xbce84ef1
+DATA sconstants<>+2656(SB)/4, $0xbce84ef1
+DATA sconstants<>+2660(SB)/4, $0xbce84ef1
+DATA sconstants<>+2664(SB)/4, $0xbce84ef1
+DATA sconstants<>+2668(SB)/4, $0xbce84ef1
+DATA sconstants<>+2672(SB)/4, $0xbce84ef1
+DATA sconstants<>+2676(SB)/4, $0xbce84ef1
+DATA sconstants<>+2680(SB)/4, $0xbce84ef1
+DATA sconstants<>+2684(SB)/4, $0xbce84ef1
+DATA sconstants<>+2688(SB)/4, $0x3efffffe
+DATA sconstants<>+2692(SB)/4, $0x3efffffe
+DATA sconstants<>+2696(SB)/4, $0x3efffffe
+DATA sconstants<>+2700(SB)/4, $0x3efffffe
+DATA sconstants<>+2704(SB)/4, $0x3efffffe
+DATA sconstants<>+2708(SB)/4, $0x3efffffe
+DATA sconstants<>+2712(SB)/4, $0x3efffffe
+DATA sconstants<>+2716(SB)/4, $0x3efffffe
+DATA sconstants<>+2720(SB)/4, $0x3efffffe
+DATA sconstants<>+2724(SB)/4, $0x3efffffe
+DATA sconstants<>+2728(SB)/4, $0x3efffffe
+DATA sconstants<>+2732(SB)/4, $0x3efffffe
+DATA sconstants<>+2736(SB)/4, $0x3efffffe
+DATA sconstants<>+2740(SB)/4, $0x3efffffe
+DATA sconstants<>+2744(SB)/4, $0x3efffffe
+DATA sconstants<>+2748(SB)/4, $0x3efffffe
+DATA sconstants<>+2752(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2756(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2760(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2764(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2768(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2772(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2776(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2780(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2784(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2788(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2792(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2796(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2800(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2804(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2808(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2812(SB)/4, $0x3e2aaa49
+DATA sconstants<>+2816(SB)/4, $0x3d2aac79
+DATA sconstants<>+2820(SB)/4, $0x3d2aac79
+DATA sconstants<>+2824(SB)/4, $0x3d2aac79
+DATA sconstants<>+2828(SB)/4, $0x3d2aac79
+DATA sconstants<>+2832(SB)/4, $0x3d2aac79
+DATA sconstants<>+2836(SB)/4, $0x3d2aac79
+DATA sconstants<>+2840(SB)/4, $0x3d2aac79
+DATA sconstants<>+2844(SB)/4, $0x3d2aac79
+DATA sconstants<>+2848(SB)/4, $0x3d2aac79
+DATA sconstants<>+2852(SB)/4, $0x3d2aac79
+DATA sconstants<>+2856(SB)/4, $0x3d2aac79
+DATA sconstants<>+2860(SB)/4, $0x3d2aac79
+DATA sconstants<>+2864(SB)/4, $0x3d2aac79
+DATA sconstants<>+2868(SB)/4, $0x3d2aac79
+DATA sconstants<>+2872(SB)/4, $0x3d2aac79
+DATA sconstants<>+2876(SB)/4, $0x3d2aac79
+DATA sconstants<>+2880(SB)/4, $0x3c091cf1
+DATA sconstants<>+2884(SB)/4, $0x3c091cf1
+DATA sconstants<>+2888(SB)/4, $0x3c091cf1
+DATA sconstants<>+2892(SB)/4, $0x3c091cf1
+DATA sconstants<>+2896(SB)/4, $0x3c091cf1
+DATA sconstants<>+2900(SB)/4, $0x3c091cf1
+DATA sconstants<>+2904(SB)/4, $0x3c091cf1
+DATA sconstants<>+2908(SB)/4, $0x3c091cf1
+DATA sconstants<>+2912(SB)/4, $0x3c091cf1
+DATA sconstants<>+2916(SB)/4, $0x3c091cf1
+DATA sconstants<>+2920(SB)/4, $0x3c091cf1
+DATA sconstants<>+2924(SB)/4, $0x3c091cf1
+DATA sconstants<>+2928(SB)/4, $0x3c091cf1
+DATA sconstants<>+2932(SB)/4, $0x3c091cf1
+DATA sconstants<>+2936(SB)/4, $0x3c091cf1
+DATA sconstants<>+2940(SB)/4, $0x3c091cf1
+DATA sconstants<>+2944(SB)/4, $0x3ab5121b
+DATA sconstants<>+2948(SB)/4, $0x3ab5121b
+DATA sconstants<>+2952(SB)/4, $0x3ab5121b
+DATA sconstants<>+2956(SB)/4, $0x3ab5121b
+DATA sconstants<>+2960(SB)/4, $0x3ab5121b
+DATA sconstants<>+2964(SB)/4, $0x3ab5121b
+DATA sconstants<>+2968(SB)/4, $0x3ab5121b
+DATA sconstants<>+2972(SB)/4, $0x3ab5121b
+DATA sconstants<>+2976(SB)/4, $0x3ab5121b
+DATA sconstants<>+2980(SB)/4, $0x3ab5121b
+DATA sconstants<>+2984(SB)/4, $0x3ab5121b
+DATA sconstants<>+2988(SB)/4, $0x3ab5121b
+DATA sconstants<>+2992(SB)/4, $0x3ab5121b
+DATA sconstants<>+2996(SB)/4, $0x3ab5121b
+DATA sconstants<>+3000(SB)/4, $0x3ab5121b
+DATA sconstants<>+3004(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $3008
 
 // func sexpAVX512(n int, y *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
@@ -1011,11 +771,11 @@ TEXT ·sexpAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3648(AX), Z20
-	VMOVUPS 3712(AX), Z21
-	VMOVUPS 3776(AX), Z22
-	VMOVUPS 3840(AX), Z23
-	VMOVUPS 3904(AX), Z24
+	VMOVUPS 2688(AX), Z20
+	VMOVUPS 2752(AX), Z21
+	VMOVUPS 2816(AX), Z22
+	VMOVUPS 2880(AX), Z23
+	VMOVUPS 2944(AX), Z24
 	MOVQ    CX, SI
 	ANDQ    $0x0f, SI
 	MOVQ    CX, AX
@@ -1097,11 +857,11 @@ TEXT ·stanhAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3648(AX), Z20
-	VMOVUPS 3712(AX), Z21
-	VMOVUPS 3776(AX), Z22
-	VMOVUPS 3840(AX), Z23
-	VMOVUPS 3904(AX), Z24
+	VMOVUPS 2688(AX), Z20
+	VMOVUPS 2752(AX), Z21
+	VMOVUPS 2816(AX), Z22
+	VMOVUPS 2880(AX), Z23
+	VMOVUPS 2944(AX), Z24
 	VMOVUPS 512(AX), Z12
 	MOVQ    CX, DI
 	ANDQ    $0x0f, DI
@@ -1198,11 +958,11 @@ TEXT ·sgeluTanhAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3648(AX), Z20
-	VMOVUPS 3712(AX), Z21
-	VMOVUPS 3776(AX), Z22
-	VMOVUPS 3840(AX), Z23
-	VMOVUPS 3904(AX), Z24
+	VMOVUPS 2688(AX), Z20
+	VMOVUPS 2752(AX), Z21
+	VMOVUPS 2816(AX), Z22
+	VMOVUPS 2880(AX), Z23
+	VMOVUPS 2944(AX), Z24
 	MOVQ    CX, DI
 	ANDQ    $0x0f, DI
 	MOVQ    CX, SI
@@ -1283,253 +1043,6 @@ done_9:
 	VZEROUPPER
 	RET
 
-// func sabsAVX512(n int, y *float32, x *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sabsAVX512(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	VMOVUPS 1280(AX), Z1
-	MOVQ    CX, SI
-	ANDQ    $0x0f, SI
-	MOVQ    CX, AX
-	SUBQ    SI, AX
-	SHLQ    $0x02, AX
-	SHLQ    $0x02, CX
-	MOVQ    SI, CX
-	XORL    DI, DI
-	TESTQ   CX, CX
-	CMOVQLT DI, CX
-	MOVQ    $0x00000010, DI
-	CMPQ    CX, DI
-	CMOVQGT DI, CX
-	MOVQ    $-1, DI
-	BZHIQ   CX, DI, DI
-	KMOVW   DI, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_11
-	PCALIGN $0x40
-
-vector_10:
-	VMOVUPS (BX)(CX*1), Z0
-	VPANDNQ Z0, Z1, Z0
-	VMOVUPS Z0, (DX)(CX*1)
-	ADDQ    $0x00000040, CX
-	CMPQ    CX, AX
-	JLT     vector_10
-
-rest_11:
-	TESTQ     SI, SI
-	JE        done_12
-	VMOVUPS.Z (BX)(CX*1), K1, Z0
-	VPANDNQ   Z0, Z1, Z0
-	VMOVUPS   Z0, K1, (DX)(CX*1)
-
-done_12:
-	VZEROUPPER
-	RET
-
-// func ssignAVX512(n int, y *float32, x *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·ssignAVX512(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	VMOVUPS 1280(AX), Z1
-	VMOVUPS 320(AX), Z2
-	VMOVUPS 896(AX), Z3
-	MOVQ    CX, SI
-	ANDQ    $0x0f, SI
-	MOVQ    CX, AX
-	SUBQ    SI, AX
-	SHLQ    $0x02, AX
-	SHLQ    $0x02, CX
-	MOVQ    SI, CX
-	XORL    DI, DI
-	TESTQ   CX, CX
-	CMOVQLT DI, CX
-	MOVQ    $0x00000010, DI
-	CMPQ    CX, DI
-	CMOVQGT DI, CX
-	MOVQ    $-1, DI
-	BZHIQ   CX, DI, DI
-	KMOVW   DI, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_14
-	PCALIGN $0x40
-
-vector_13:
-	VMOVUPS (BX)(CX*1), Z0
-	VPANDNQ Z0, Z1, Z4
-	VPANDQ  Z1, Z0, Z5
-	VPORQ   Z2, Z5, Z5
-	VCMPPS  $0x11, Z4, Z3, K2
-	VMOVUPS Z5, K2, Z0
-	VMOVUPS Z0, (DX)(CX*1)
-	ADDQ    $0x00000040, CX
-	CMPQ    CX, AX
-	JLT     vector_13
-
-rest_14:
-	TESTQ     SI, SI
-	JE        done_15
-	VMOVUPS.Z (BX)(CX*1), K1, Z0
-	VPANDNQ   Z0, Z1, Z4
-	VPANDQ    Z1, Z0, Z5
-	VPORQ     Z2, Z5, Z5
-	VCMPPS    $0x11, Z4, Z3, K2
-	VMOVUPS   Z5, K2, Z0
-	VMOVUPS   Z0, K1, (DX)(CX*1)
-
-done_15:
-	VZEROUPPER
-	RET
-
-// func sceilAVX512(n int, y *float32, x *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sceilAVX512(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x0f, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000010, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	MOVQ    $-1, DI
-	BZHIQ   AX, DI, DI
-	KMOVW   DI, K1
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_17
-	PCALIGN $0x40
-
-vector_16:
-	VMOVUPS     (DX)(AX*1), Z0
-	VRNDSCALEPS $0x0a, Z0, Z0
-	VMOVUPS     Z0, (CX)(AX*1)
-	ADDQ        $0x00000040, AX
-	CMPQ        AX, BX
-	JLT         vector_16
-
-rest_17:
-	TESTQ       SI, SI
-	JE          done_18
-	VMOVUPS.Z   (DX)(AX*1), K1, Z0
-	VRNDSCALEPS $0x0a, Z0, Z0
-	VMOVUPS     Z0, K1, (CX)(AX*1)
-
-done_18:
-	VZEROUPPER
-	RET
-
-// func sfloorAVX512(n int, y *float32, x *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sfloorAVX512(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x0f, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000010, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	MOVQ    $-1, DI
-	BZHIQ   AX, DI, DI
-	KMOVW   DI, K1
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_20
-	PCALIGN $0x40
-
-vector_19:
-	VMOVUPS     (DX)(AX*1), Z0
-	VRNDSCALEPS $0x09, Z0, Z0
-	VMOVUPS     Z0, (CX)(AX*1)
-	ADDQ        $0x00000040, AX
-	CMPQ        AX, BX
-	JLT         vector_19
-
-rest_20:
-	TESTQ       SI, SI
-	JE          done_21
-	VMOVUPS.Z   (DX)(AX*1), K1, Z0
-	VRNDSCALEPS $0x09, Z0, Z0
-	VMOVUPS     Z0, K1, (CX)(AX*1)
-
-done_21:
-	VZEROUPPER
-	RET
-
-// func ssqrtAVX512(n int, y *float32, x *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·ssqrtAVX512(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x0f, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000010, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	MOVQ    $-1, DI
-	BZHIQ   AX, DI, DI
-	KMOVW   DI, K1
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_23
-	PCALIGN $0x40
-
-vector_22:
-	VMOVUPS (DX)(AX*1), Z0
-	VSQRTPS Z0, Z0
-	VMOVUPS Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, BX
-	JLT     vector_22
-
-rest_23:
-	TESTQ     SI, SI
-	JE        done_24
-	VMOVUPS.Z (DX)(AX*1), K1, Z0
-	VSQRTPS   Z0, Z0
-	VMOVUPS   Z0, K1, (CX)(AX*1)
-
-done_24:
-	VZEROUPPER
-	RET
-
 // func sinverseAVX512(n int, y *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·sinverseAVX512(SB), $0-24
@@ -1556,423 +1069,25 @@ TEXT ·sinverseAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_26
+	JE      rest_11
 	PCALIGN $0x40
 
-vector_25:
+vector_10:
 	VMOVUPS (BX)(CX*1), Z0
 	VDIVPS  Z0, Z1, Z0
 	VMOVUPS Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_25
+	JLT     vector_10
 
-rest_26:
+rest_11:
 	TESTQ     SI, SI
-	JE        done_27
+	JE        done_12
 	VMOVUPS.Z (BX)(CX*1), K1, Z0
 	VDIVPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (DX)(CX*1)
 
-done_27:
-	VZEROUPPER
-	RET
-
-// func sinverseSqrtAVX512(n int, y *float32, x *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sinverseSqrtAVX512(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	LEAQ    dconstants<>+0(SB), BX
-	VMOVUPD 320(BX), Z1
-	MOVQ    AX, SI
-	ANDQ    $0x0f, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000010, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	MOVQ    $-1, DI
-	BZHIQ   AX, DI, DI
-	KMOVW   DI, K1
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_29
-	PCALIGN $0x40
-
-vector_28:
-	VMOVUPS       (DX)(AX*1), Z0
-	VEXTRACTF64X4 $0x01, Z0, Y2
-	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y2, Z2
-	VSQRTPD       Z0, Z0
-	VDIVPD        Z0, Z1, Z0
-	VSQRTPD       Z2, Z2
-	VDIVPD        Z2, Z1, Z2
-	VCVTPD2PS     Z0, Y0
-	VCVTPD2PS     Z2, Y2
-	VINSERTF64X4  $0x01, Y2, Z0, Z0
-	VMOVUPS       Z0, (CX)(AX*1)
-	ADDQ          $0x00000040, AX
-	CMPQ          AX, BX
-	JLT           vector_28
-
-rest_29:
-	TESTQ         SI, SI
-	JE            done_30
-	VMOVUPS.Z     (DX)(AX*1), K1, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y2
-	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y2, Z2
-	VSQRTPD       Z0, Z0
-	VDIVPD        Z0, Z1, Z0
-	VSQRTPD       Z2, Z2
-	VDIVPD        Z2, Z1, Z2
-	VCVTPD2PS     Z0, Y0
-	VCVTPD2PS     Z2, Y2
-	VINSERTF64X4  $0x01, Y2, Z0, Z0
-	VMOVUPS       Z0, K1, (CX)(AX*1)
-
-done_30:
-	VZEROUPPER
-	RET
-
-// func scubeAVX512(n int, y *float32, x *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·scubeAVX512(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x0f, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000010, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	MOVQ    $-1, DI
-	BZHIQ   AX, DI, DI
-	KMOVW   DI, K1
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_32
-	PCALIGN $0x40
-
-vector_31:
-	VMOVUPS (DX)(AX*1), Z0
-	VMULPS  Z0, Z0, Z1
-	VMULPS  Z0, Z1, Z0
-	VMOVUPS Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, BX
-	JLT     vector_31
-
-rest_32:
-	TESTQ     SI, SI
-	JE        done_33
-	VMOVUPS.Z (DX)(AX*1), K1, Z0
-	VMULPS    Z0, Z0, Z1
-	VMULPS    Z0, Z1, Z0
-	VMOVUPS   Z0, K1, (CX)(AX*1)
-
-done_33:
-	VZEROUPPER
-	RET
-
-// func slnAVX512(n int, y *float32, x *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·slnAVX512(SB), $0-24
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	LEAQ    dconstants<>+0(SB), BX
-	MOVQ    AX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000010, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	MOVQ    $-1, R8
-	BZHIQ   AX, R8, R8
-	KMOVW   R8, K1
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_35
-	PCALIGN $0x40
-
-vector_34:
-	VMOVUPS       (DX)(AX*1), Z0
-	VEXTRACTF64X4 $0x01, Z0, Y8
-	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y8, Z8
-	VMOVUPD       Z0, Z1
-	VMULPD        1408(BX), Z0, Z4
-	VCMPPD        $0x11, 1344(BX), Z0, K2
-	VMOVUPD       Z4, K2, Z0
-	VPSRLQ        $0x34, Z0, Z2
-	VPORQ         1728(BX), Z2, Z2
-	VSUBPD        1792(BX), Z2, Z2
-	VPANDQ        1536(BX), Z0, Z0
-	VPORQ         1600(BX), Z0, Z0
-	VSUBPD        320(BX), Z2, Z3
-	VCMPPD        $0x12, 1664(BX), Z0, K2
-	VMOVUPD       Z3, K2, Z2
-	VADDPD        Z0, Z0, Z3
-	VCMPPD        $0x12, 1664(BX), Z0, K2
-	VMOVUPD       Z3, K2, Z0
-	VSUBPD        320(BX), Z0, Z0
-	VADDPD        384(BX), Z0, Z4
-	VDIVPD        Z4, Z0, Z3
-	VMULPD        Z3, Z3, Z4
-	VMULPD        Z4, Z4, Z5
-	VMOVUPD       2624(BX), Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2496(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2368(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2240(BX), Z6, Z6
-	VMULPD        Z6, Z4, Z4
-	VMOVUPD       2560(BX), Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2432(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2304(BX), Z6, Z6
-	VMULPD        Z6, Z5, Z5
-	VADDPD        Z5, Z4, Z6
-	VMULPD        1600(BX), Z0, Z4
-	VMULPD        Z0, Z4, Z4
-	VADDPD        Z4, Z6, Z6
-	VMULPD        Z3, Z6, Z6
-	VMULPD        2048(BX), Z2, Z5
-	VADDPD        Z5, Z6, Z6
-	VSUBPD        Z6, Z4, Z4
-	VSUBPD        Z0, Z4, Z4
-	VMULPD        1984(BX), Z2, Z0
-	VSUBPD        Z4, Z0, Z0
-	VSUBPD        1472(BX), Z0, Z4
-	VCMPPD        $0x11, 1344(BX), Z1, K2
-	VMOVUPD       Z4, K2, Z0
-	VCMPPD        $0x15, 2112(BX), Z1, K2
-	VMOVUPD       Z1, K2, Z0
-	VMOVUPD       2176(BX), Z4
-	VCMPPD        $0x11, 896(BX), Z1, K2
-	VMOVUPD       Z4, K2, Z0
-	VMOVUPD       448(BX), Z4
-	VCMPPD        $0x00, 896(BX), Z1, K2
-	VMOVUPD       Z4, K2, Z0
-	VMOVUPD       Z8, Z1
-	VMULPD        1408(BX), Z8, Z4
-	VCMPPD        $0x11, 1344(BX), Z8, K2
-	VMOVUPD       Z4, K2, Z8
-	VPSRLQ        $0x34, Z8, Z2
-	VPORQ         1728(BX), Z2, Z2
-	VSUBPD        1792(BX), Z2, Z2
-	VPANDQ        1536(BX), Z8, Z8
-	VPORQ         1600(BX), Z8, Z8
-	VSUBPD        320(BX), Z2, Z3
-	VCMPPD        $0x12, 1664(BX), Z8, K2
-	VMOVUPD       Z3, K2, Z2
-	VADDPD        Z8, Z8, Z3
-	VCMPPD        $0x12, 1664(BX), Z8, K2
-	VMOVUPD       Z3, K2, Z8
-	VSUBPD        320(BX), Z8, Z8
-	VADDPD        384(BX), Z8, Z4
-	VDIVPD        Z4, Z8, Z3
-	VMULPD        Z3, Z3, Z4
-	VMULPD        Z4, Z4, Z5
-	VMOVUPD       2624(BX), Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2496(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2368(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2240(BX), Z6, Z6
-	VMULPD        Z6, Z4, Z4
-	VMOVUPD       2560(BX), Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2432(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2304(BX), Z6, Z6
-	VMULPD        Z6, Z5, Z5
-	VADDPD        Z5, Z4, Z6
-	VMULPD        1600(BX), Z8, Z4
-	VMULPD        Z8, Z4, Z4
-	VADDPD        Z4, Z6, Z6
-	VMULPD        Z3, Z6, Z6
-	VMULPD        2048(BX), Z2, Z5
-	VADDPD        Z5, Z6, Z6
-	VSUBPD        Z6, Z4, Z4
-	VSUBPD        Z8, Z4, Z4
-	VMULPD        1984(BX), Z2, Z8
-	VSUBPD        Z4, Z8, Z8
-	VSUBPD        1472(BX), Z8, Z4
-	VCMPPD        $0x11, 1344(BX), Z1, K2
-	VMOVUPD       Z4, K2, Z8
-	VCMPPD        $0x15, 2112(BX), Z1, K2
-	VMOVUPD       Z1, K2, Z8
-	VMOVUPD       2176(BX), Z4
-	VCMPPD        $0x11, 896(BX), Z1, K2
-	VMOVUPD       Z4, K2, Z8
-	VMOVUPD       448(BX), Z4
-	VCMPPD        $0x00, 896(BX), Z1, K2
-	VMOVUPD       Z4, K2, Z8
-	VCVTPD2PS     Z0, Y0
-	VCVTPD2PS     Z8, Y8
-	VINSERTF64X4  $0x01, Y8, Z0, Z0
-	VMOVUPS       Z0, (CX)(AX*1)
-	ADDQ          $0x00000040, AX
-	CMPQ          AX, SI
-	JLT           vector_34
-
-rest_35:
-	TESTQ         DI, DI
-	JE            done_36
-	VMOVUPS.Z     (DX)(AX*1), K1, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y8
-	VCVTPS2PD     Y0, Z0
-	VCVTPS2PD     Y8, Z8
-	VMOVUPD       Z0, Z1
-	VMULPD        1408(BX), Z0, Z4
-	VCMPPD        $0x11, 1344(BX), Z0, K2
-	VMOVUPD       Z4, K2, Z0
-	VPSRLQ        $0x34, Z0, Z2
-	VPORQ         1728(BX), Z2, Z2
-	VSUBPD        1792(BX), Z2, Z2
-	VPANDQ        1536(BX), Z0, Z0
-	VPORQ         1600(BX), Z0, Z0
-	VSUBPD        320(BX), Z2, Z3
-	VCMPPD        $0x12, 1664(BX), Z0, K2
-	VMOVUPD       Z3, K2, Z2
-	VADDPD        Z0, Z0, Z3
-	VCMPPD        $0x12, 1664(BX), Z0, K2
-	VMOVUPD       Z3, K2, Z0
-	VSUBPD        320(BX), Z0, Z0
-	VADDPD        384(BX), Z0, Z4
-	VDIVPD        Z4, Z0, Z3
-	VMULPD        Z3, Z3, Z4
-	VMULPD        Z4, Z4, Z5
-	VMOVUPD       2624(BX), Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2496(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2368(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2240(BX), Z6, Z6
-	VMULPD        Z6, Z4, Z4
-	VMOVUPD       2560(BX), Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2432(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2304(BX), Z6, Z6
-	VMULPD        Z6, Z5, Z5
-	VADDPD        Z5, Z4, Z6
-	VMULPD        1600(BX), Z0, Z4
-	VMULPD        Z0, Z4, Z4
-	VADDPD        Z4, Z6, Z6
-	VMULPD        Z3, Z6, Z6
-	VMULPD        2048(BX), Z2, Z5
-	VADDPD        Z5, Z6, Z6
-	VSUBPD        Z6, Z4, Z4
-	VSUBPD        Z0, Z4, Z4
-	VMULPD        1984(BX), Z2, Z0
-	VSUBPD        Z4, Z0, Z0
-	VSUBPD        1472(BX), Z0, Z4
-	VCMPPD        $0x11, 1344(BX), Z1, K2
-	VMOVUPD       Z4, K2, Z0
-	VCMPPD        $0x15, 2112(BX), Z1, K2
-	VMOVUPD       Z1, K2, Z0
-	VMOVUPD       2176(BX), Z4
-	VCMPPD        $0x11, 896(BX), Z1, K2
-	VMOVUPD       Z4, K2, Z0
-	VMOVUPD       448(BX), Z4
-	VCMPPD        $0x00, 896(BX), Z1, K2
-	VMOVUPD       Z4, K2, Z0
-	VMOVUPD       Z8, Z1
-	VMULPD        1408(BX), Z8, Z4
-	VCMPPD        $0x11, 1344(BX), Z8, K2
-	VMOVUPD       Z4, K2, Z8
-	VPSRLQ        $0x34, Z8, Z2
-	VPORQ         1728(BX), Z2, Z2
-	VSUBPD        1792(BX), Z2, Z2
-	VPANDQ        1536(BX), Z8, Z8
-	VPORQ         1600(BX), Z8, Z8
-	VSUBPD        320(BX), Z2, Z3
-	VCMPPD        $0x12, 1664(BX), Z8, K2
-	VMOVUPD       Z3, K2, Z2
-	VADDPD        Z8, Z8, Z3
-	VCMPPD        $0x12, 1664(BX), Z8, K2
-	VMOVUPD       Z3, K2, Z8
-	VSUBPD        320(BX), Z8, Z8
-	VADDPD        384(BX), Z8, Z4
-	VDIVPD        Z4, Z8, Z3
-	VMULPD        Z3, Z3, Z4
-	VMULPD        Z4, Z4, Z5
-	VMOVUPD       2624(BX), Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2496(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2368(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2240(BX), Z6, Z6
-	VMULPD        Z6, Z4, Z4
-	VMOVUPD       2560(BX), Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2432(BX), Z6, Z6
-	VMULPD        Z5, Z6, Z6
-	VADDPD        2304(BX), Z6, Z6
-	VMULPD        Z6, Z5, Z5
-	VADDPD        Z5, Z4, Z6
-	VMULPD        1600(BX), Z8, Z4
-	VMULPD        Z8, Z4, Z4
-	VADDPD        Z4, Z6, Z6
-	VMULPD        Z3, Z6, Z6
-	VMULPD        2048(BX), Z2, Z5
-	VADDPD        Z5, Z6, Z6
-	VSUBPD        Z6, Z4, Z4
-	VSUBPD        Z8, Z4, Z4
-	VMULPD        1984(BX), Z2, Z8
-	VSUBPD        Z4, Z8, Z8
-	VSUBPD        1472(BX), Z8, Z4
-	VCMPPD        $0x11, 1344(BX), Z1, K2
-	VMOVUPD       Z4, K2, Z8
-	VCMPPD        $0x15, 2112(BX), Z1, K2
-	VMOVUPD       Z1, K2, Z8
-	VMOVUPD       2176(BX), Z4
-	VCMPPD        $0x11, 896(BX), Z1, K2
-	VMOVUPD       Z4, K2, Z8
-	VMOVUPD       448(BX), Z4
-	VCMPPD        $0x00, 896(BX), Z1, K2
-	VMOVUPD       Z4, K2, Z8
-	VCVTPD2PS     Z0, Y0
-	VCVTPD2PS     Z8, Y8
-	VINSERTF64X4  $0x01, Y8, Z0, Z0
-	VMOVUPS       Z0, K1, (CX)(AX*1)
-
-done_36:
+done_12:
 	VZEROUPPER
 	RET
 
@@ -2002,73 +1117,73 @@ TEXT ·slogSingleAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_38
+	JE      rest_14
 	PCALIGN $0x40
 
-vector_37:
+vector_13:
 	VMOVUPS       (DX)(AX*1), Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VCVTPS2PD     Y0, Z0
 	VCVTPS2PD     Y8, Z8
 	VPSRLQ        $0x34, Z0, Z2
-	VPORQ         1728(BX), Z2, Z2
-	VSUBPD        1792(BX), Z2, Z2
-	VPANDQ        1536(BX), Z0, Z0
-	VPORQ         1600(BX), Z0, Z0
+	VPORQ         1472(BX), Z2, Z2
+	VSUBPD        1536(BX), Z2, Z2
+	VPANDQ        1344(BX), Z0, Z0
+	VPORQ         1408(BX), Z0, Z0
 	VSUBPD        320(BX), Z2, Z3
-	VCMPPD        $0x12, 1856(BX), Z0, K2
+	VCMPPD        $0x12, 1600(BX), Z0, K2
 	VMOVUPD       Z3, K2, Z2
 	VADDPD        Z0, Z0, Z3
-	VCMPPD        $0x12, 1856(BX), Z0, K2
+	VCMPPD        $0x12, 1600(BX), Z0, K2
 	VMOVUPD       Z3, K2, Z0
 	VSUBPD        320(BX), Z0, Z3
 	VADDPD        320(BX), Z0, Z4
 	VDIVPD        Z4, Z3, Z3
 	VMULPD        Z3, Z3, Z5
-	VMOVUPD       2944(BX), Z6
+	VMOVUPD       1984(BX), Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2880(BX), Z6, Z6
+	VADDPD        1920(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2816(BX), Z6, Z6
+	VADDPD        1856(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2752(BX), Z6, Z6
+	VADDPD        1792(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2688(BX), Z6, Z6
+	VADDPD        1728(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        320(BX), Z6, Z6
 	VADDPD        Z3, Z3, Z3
 	VMULPD        Z3, Z6, Z6
-	VMULPD        1920(BX), Z2, Z0
+	VMULPD        1664(BX), Z2, Z0
 	VADDPD        Z6, Z0, Z0
 	VPSRLQ        $0x34, Z8, Z2
-	VPORQ         1728(BX), Z2, Z2
-	VSUBPD        1792(BX), Z2, Z2
-	VPANDQ        1536(BX), Z8, Z8
-	VPORQ         1600(BX), Z8, Z8
+	VPORQ         1472(BX), Z2, Z2
+	VSUBPD        1536(BX), Z2, Z2
+	VPANDQ        1344(BX), Z8, Z8
+	VPORQ         1408(BX), Z8, Z8
 	VSUBPD        320(BX), Z2, Z3
-	VCMPPD        $0x12, 1856(BX), Z8, K2
+	VCMPPD        $0x12, 1600(BX), Z8, K2
 	VMOVUPD       Z3, K2, Z2
 	VADDPD        Z8, Z8, Z3
-	VCMPPD        $0x12, 1856(BX), Z8, K2
+	VCMPPD        $0x12, 1600(BX), Z8, K2
 	VMOVUPD       Z3, K2, Z8
 	VSUBPD        320(BX), Z8, Z3
 	VADDPD        320(BX), Z8, Z4
 	VDIVPD        Z4, Z3, Z3
 	VMULPD        Z3, Z3, Z5
-	VMOVUPD       2944(BX), Z6
+	VMOVUPD       1984(BX), Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2880(BX), Z6, Z6
+	VADDPD        1920(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2816(BX), Z6, Z6
+	VADDPD        1856(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2752(BX), Z6, Z6
+	VADDPD        1792(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2688(BX), Z6, Z6
+	VADDPD        1728(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        320(BX), Z6, Z6
 	VADDPD        Z3, Z3, Z3
 	VMULPD        Z3, Z6, Z6
-	VMULPD        1920(BX), Z2, Z8
+	VMULPD        1664(BX), Z2, Z8
 	VADDPD        Z6, Z8, Z8
 	VCVTPD2PS     Z0, Y0
 	VCVTPD2PS     Z8, Y8
@@ -2076,81 +1191,81 @@ vector_37:
 	VMOVUPS       Z0, (CX)(AX*1)
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, SI
-	JLT           vector_37
+	JLT           vector_13
 
-rest_38:
+rest_14:
 	TESTQ         DI, DI
-	JE            done_39
+	JE            done_15
 	VMOVUPS.Z     (DX)(AX*1), K1, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VCVTPS2PD     Y0, Z0
 	VCVTPS2PD     Y8, Z8
 	VPSRLQ        $0x34, Z0, Z2
-	VPORQ         1728(BX), Z2, Z2
-	VSUBPD        1792(BX), Z2, Z2
-	VPANDQ        1536(BX), Z0, Z0
-	VPORQ         1600(BX), Z0, Z0
+	VPORQ         1472(BX), Z2, Z2
+	VSUBPD        1536(BX), Z2, Z2
+	VPANDQ        1344(BX), Z0, Z0
+	VPORQ         1408(BX), Z0, Z0
 	VSUBPD        320(BX), Z2, Z3
-	VCMPPD        $0x12, 1856(BX), Z0, K2
+	VCMPPD        $0x12, 1600(BX), Z0, K2
 	VMOVUPD       Z3, K2, Z2
 	VADDPD        Z0, Z0, Z3
-	VCMPPD        $0x12, 1856(BX), Z0, K2
+	VCMPPD        $0x12, 1600(BX), Z0, K2
 	VMOVUPD       Z3, K2, Z0
 	VSUBPD        320(BX), Z0, Z3
 	VADDPD        320(BX), Z0, Z4
 	VDIVPD        Z4, Z3, Z3
 	VMULPD        Z3, Z3, Z5
-	VMOVUPD       2944(BX), Z6
+	VMOVUPD       1984(BX), Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2880(BX), Z6, Z6
+	VADDPD        1920(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2816(BX), Z6, Z6
+	VADDPD        1856(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2752(BX), Z6, Z6
+	VADDPD        1792(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2688(BX), Z6, Z6
+	VADDPD        1728(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        320(BX), Z6, Z6
 	VADDPD        Z3, Z3, Z3
 	VMULPD        Z3, Z6, Z6
-	VMULPD        1920(BX), Z2, Z0
+	VMULPD        1664(BX), Z2, Z0
 	VADDPD        Z6, Z0, Z0
 	VPSRLQ        $0x34, Z8, Z2
-	VPORQ         1728(BX), Z2, Z2
-	VSUBPD        1792(BX), Z2, Z2
-	VPANDQ        1536(BX), Z8, Z8
-	VPORQ         1600(BX), Z8, Z8
+	VPORQ         1472(BX), Z2, Z2
+	VSUBPD        1536(BX), Z2, Z2
+	VPANDQ        1344(BX), Z8, Z8
+	VPORQ         1408(BX), Z8, Z8
 	VSUBPD        320(BX), Z2, Z3
-	VCMPPD        $0x12, 1856(BX), Z8, K2
+	VCMPPD        $0x12, 1600(BX), Z8, K2
 	VMOVUPD       Z3, K2, Z2
 	VADDPD        Z8, Z8, Z3
-	VCMPPD        $0x12, 1856(BX), Z8, K2
+	VCMPPD        $0x12, 1600(BX), Z8, K2
 	VMOVUPD       Z3, K2, Z8
 	VSUBPD        320(BX), Z8, Z3
 	VADDPD        320(BX), Z8, Z4
 	VDIVPD        Z4, Z3, Z3
 	VMULPD        Z3, Z3, Z5
-	VMOVUPD       2944(BX), Z6
+	VMOVUPD       1984(BX), Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2880(BX), Z6, Z6
+	VADDPD        1920(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2816(BX), Z6, Z6
+	VADDPD        1856(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2752(BX), Z6, Z6
+	VADDPD        1792(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
-	VADDPD        2688(BX), Z6, Z6
+	VADDPD        1728(BX), Z6, Z6
 	VMULPD        Z5, Z6, Z6
 	VADDPD        320(BX), Z6, Z6
 	VADDPD        Z3, Z3, Z3
 	VMULPD        Z3, Z6, Z6
-	VMULPD        1920(BX), Z2, Z8
+	VMULPD        1664(BX), Z2, Z8
 	VADDPD        Z6, Z8, Z8
 	VCVTPD2PS     Z0, Y0
 	VCVTPD2PS     Z8, Y8
 	VINSERTF64X4  $0x01, Y8, Z0, Z0
 	VMOVUPS       Z0, K1, (CX)(AX*1)
 
-done_39:
+done_15:
 	VZEROUPPER
 	RET
 
@@ -2180,27 +1295,27 @@ TEXT ·smulAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_41
+	JE      rest_17
 	PCALIGN $0x40
 
-vector_40:
+vector_16:
 	VMOVUPS (DX)(AX*1), Z0
 	VMOVUPS (BX)(AX*1), Z1
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_40
+	JLT     vector_16
 
-rest_41:
+rest_17:
 	TESTQ     DI, DI
-	JE        done_42
+	JE        done_18
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_42:
+done_18:
 	VZEROUPPER
 	RET
 
@@ -2230,27 +1345,27 @@ TEXT ·ssubAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_44
+	JE      rest_20
 	PCALIGN $0x40
 
-vector_43:
+vector_19:
 	VMOVUPS (DX)(AX*1), Z0
 	VMOVUPS (BX)(AX*1), Z1
 	VSUBPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_43
+	JLT     vector_19
 
-rest_44:
+rest_20:
 	TESTQ     DI, DI
-	JE        done_45
+	JE        done_21
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_45:
+done_21:
 	VZEROUPPER
 	RET
 
@@ -2280,81 +1395,27 @@ TEXT ·sdivAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_47
+	JE      rest_23
 	PCALIGN $0x40
 
-vector_46:
+vector_22:
 	VMOVUPS (DX)(AX*1), Z0
 	VMOVUPS (BX)(AX*1), Z1
 	VDIVPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_46
+	JLT     vector_22
 
-rest_47:
+rest_23:
 	TESTQ     DI, DI
-	JE        done_48
+	JE        done_24
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_48:
-	VZEROUPPER
-	RET
-
-// func slesserAVX512(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·slesserAVX512(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
-	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000010, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	MOVQ    $-1, R8
-	BZHIQ   AX, R8, R8
-	KMOVW   R8, K1
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_50
-	PCALIGN $0x40
-
-vector_49:
-	VMOVUPS (DX)(AX*1), Z0
-	VMOVUPS (BX)(AX*1), Z1
-	VMINPS  Z1, Z0, Z1
-	VCMPPS  $0x03, Z0, Z0, K2
-	VMOVUPS Z0, K2, Z1
-	VMOVUPS Z1, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_49
-
-rest_50:
-	TESTQ     DI, DI
-	JE        done_51
-	VMOVUPS.Z (DX)(AX*1), K1, Z0
-	VMOVUPS.Z (BX)(AX*1), K1, Z1
-	VMINPS    Z1, Z0, Z1
-	VCMPPS    $0x03, Z0, Z0, K2
-	VMOVUPS   Z0, K2, Z1
-	VMOVUPS   Z1, K1, (CX)(AX*1)
-
-done_51:
+done_24:
 	VZEROUPPER
 	RET
 
@@ -2384,10 +1445,10 @@ TEXT ·sgreaterAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_53
+	JE      rest_26
 	PCALIGN $0x40
 
-vector_52:
+vector_25:
 	VMOVUPS (DX)(AX*1), Z0
 	VMOVUPS (BX)(AX*1), Z1
 	VMAXPS  Z1, Z0, Z1
@@ -2396,11 +1457,11 @@ vector_52:
 	VMOVUPS Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_52
+	JLT     vector_25
 
-rest_53:
+rest_26:
 	TESTQ     DI, DI
-	JE        done_54
+	JE        done_27
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
 	VMAXPS    Z1, Z0, Z1
@@ -2408,219 +1469,7 @@ rest_53:
 	VMOVUPS   Z0, K2, Z1
 	VMOVUPS   Z1, K1, (CX)(AX*1)
 
-done_54:
-	VZEROUPPER
-	RET
-
-// func slessAVX512(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·slessAVX512(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPS 320(AX), Z2
-	MOVQ    CX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x02, AX
-	SHLQ    $0x02, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000010, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	MOVQ    $-1, R8
-	BZHIQ   CX, R8, R8
-	KMOVW   R8, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_56
-	PCALIGN $0x40
-
-vector_55:
-	VMOVUPS   (BX)(CX*1), Z0
-	VMOVUPS   (SI)(CX*1), Z1
-	VCMPPS    $0x11, Z1, Z0, K2
-	VMOVUPS.Z Z2, K2, Z0
-	VMOVUPS   Z0, (DX)(CX*1)
-	ADDQ      $0x00000040, CX
-	CMPQ      CX, AX
-	JLT       vector_55
-
-rest_56:
-	TESTQ     DI, DI
-	JE        done_57
-	VMOVUPS.Z (BX)(CX*1), K1, Z0
-	VMOVUPS.Z (SI)(CX*1), K1, Z1
-	VCMPPS    $0x11, Z1, Z0, K2
-	VMOVUPS.Z Z2, K2, Z0
-	VMOVUPS   Z0, K1, (DX)(CX*1)
-
-done_57:
-	VZEROUPPER
-	RET
-
-// func slessOrEqualAVX512(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·slessOrEqualAVX512(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPS 320(AX), Z2
-	MOVQ    CX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x02, AX
-	SHLQ    $0x02, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000010, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	MOVQ    $-1, R8
-	BZHIQ   CX, R8, R8
-	KMOVW   R8, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_59
-	PCALIGN $0x40
-
-vector_58:
-	VMOVUPS   (BX)(CX*1), Z0
-	VMOVUPS   (SI)(CX*1), Z1
-	VCMPPS    $0x12, Z1, Z0, K2
-	VMOVUPS.Z Z2, K2, Z0
-	VMOVUPS   Z0, (DX)(CX*1)
-	ADDQ      $0x00000040, CX
-	CMPQ      CX, AX
-	JLT       vector_58
-
-rest_59:
-	TESTQ     DI, DI
-	JE        done_60
-	VMOVUPS.Z (BX)(CX*1), K1, Z0
-	VMOVUPS.Z (SI)(CX*1), K1, Z1
-	VCMPPS    $0x12, Z1, Z0, K2
-	VMOVUPS.Z Z2, K2, Z0
-	VMOVUPS   Z0, K1, (DX)(CX*1)
-
-done_60:
-	VZEROUPPER
-	RET
-
-// func sequalAVX512(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sequalAVX512(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPS 320(AX), Z2
-	MOVQ    CX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x02, AX
-	SHLQ    $0x02, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000010, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	MOVQ    $-1, R8
-	BZHIQ   CX, R8, R8
-	KMOVW   R8, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_62
-	PCALIGN $0x40
-
-vector_61:
-	VMOVUPS   (BX)(CX*1), Z0
-	VMOVUPS   (SI)(CX*1), Z1
-	VCMPPS    $0x00, Z1, Z0, K2
-	VMOVUPS.Z Z2, K2, Z0
-	VMOVUPS   Z0, (DX)(CX*1)
-	ADDQ      $0x00000040, CX
-	CMPQ      CX, AX
-	JLT       vector_61
-
-rest_62:
-	TESTQ     DI, DI
-	JE        done_63
-	VMOVUPS.Z (BX)(CX*1), K1, Z0
-	VMOVUPS.Z (SI)(CX*1), K1, Z1
-	VCMPPS    $0x00, Z1, Z0, K2
-	VMOVUPS.Z Z2, K2, Z0
-	VMOVUPS   Z0, K1, (DX)(CX*1)
-
-done_63:
-	VZEROUPPER
-	RET
-
-// func sdiffersAVX512(n int, z *float32, x *float32, y *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sdiffersAVX512(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPS 320(AX), Z2
-	MOVQ    CX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x02, AX
-	SHLQ    $0x02, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000010, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	MOVQ    $-1, R8
-	BZHIQ   CX, R8, R8
-	KMOVW   R8, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_65
-	PCALIGN $0x40
-
-vector_64:
-	VMOVUPS   (BX)(CX*1), Z0
-	VMOVUPS   (SI)(CX*1), Z1
-	VCMPPS    $0x04, Z1, Z0, K2
-	VMOVUPS.Z Z2, K2, Z0
-	VMOVUPS   Z0, (DX)(CX*1)
-	ADDQ      $0x00000040, CX
-	CMPQ      CX, AX
-	JLT       vector_64
-
-rest_65:
-	TESTQ     DI, DI
-	JE        done_66
-	VMOVUPS.Z (BX)(CX*1), K1, Z0
-	VMOVUPS.Z (SI)(CX*1), K1, Z1
-	VCMPPS    $0x04, Z1, Z0, K2
-	VMOVUPS.Z Z2, K2, Z0
-	VMOVUPS   Z0, K1, (DX)(CX*1)
-
-done_66:
+done_27:
 	VZEROUPPER
 	RET
 
@@ -2651,10 +1500,10 @@ TEXT ·stanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_68
+	JE      rest_29
 	PCALIGN $0x40
 
-vector_67:
+vector_28:
 	VMOVUPS (BX)(CX*1), Z0
 	VMOVUPS (SI)(CX*1), Z1
 	VMULPS  Z0, Z0, Z0
@@ -2663,11 +1512,11 @@ vector_67:
 	VMOVUPS Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_67
+	JLT     vector_28
 
-rest_68:
+rest_29:
 	TESTQ     DI, DI
-	JE        done_69
+	JE        done_30
 	VMOVUPS.Z (BX)(CX*1), K1, Z0
 	VMOVUPS.Z (SI)(CX*1), K1, Z1
 	VMULPS    Z0, Z0, Z0
@@ -2675,7 +1524,7 @@ rest_68:
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (DX)(CX*1)
 
-done_69:
+done_30:
 	VZEROUPPER
 	RET
 
@@ -2692,11 +1541,11 @@ TEXT ·sgeluAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3648(AX), Z20
-	VMOVUPS 3712(AX), Z21
-	VMOVUPS 3776(AX), Z22
-	VMOVUPS 3840(AX), Z23
-	VMOVUPS 3904(AX), Z24
+	VMOVUPS 2688(AX), Z20
+	VMOVUPS 2752(AX), Z21
+	VMOVUPS 2816(AX), Z22
+	VMOVUPS 2880(AX), Z23
+	VMOVUPS 2944(AX), Z24
 	VMOVUPS 1024(AX), Z12
 	VMOVUPS 896(AX), Z11
 	MOVQ    CX, DI
@@ -2717,10 +1566,10 @@ TEXT ·sgeluAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_71
+	JE      rest_32
 	PCALIGN $0x40
 
-vector_70:
+vector_31:
 	VMOVUPS      (BX)(CX*1), Z5
 	VMULPS       Z5, Z5, Z0
 	VMULPS       960(AX), Z0, Z0
@@ -2746,27 +1595,27 @@ vector_70:
 	VMOVUPS      1088(AX), Z1
 	VFMADD213PS  Z3, Z7, Z1
 	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      3584(AX), Z6
-	VFMADD213PS  3520(AX), Z1, Z6
-	VFMADD213PS  3456(AX), Z1, Z6
-	VFMADD213PS  3392(AX), Z1, Z6
-	VFMADD213PS  3328(AX), Z1, Z6
-	VFMADD213PS  3264(AX), Z1, Z6
-	VFMADD213PS  3200(AX), Z1, Z6
-	VFMADD213PS  3136(AX), Z1, Z6
-	VFMADD213PS  3072(AX), Z1, Z6
-	VFMADD213PS  3008(AX), Z1, Z6
+	VMOVUPS      2624(AX), Z6
+	VFMADD213PS  2560(AX), Z1, Z6
+	VFMADD213PS  2496(AX), Z1, Z6
+	VFMADD213PS  2432(AX), Z1, Z6
+	VFMADD213PS  2368(AX), Z1, Z6
+	VFMADD213PS  2304(AX), Z1, Z6
+	VFMADD213PS  2240(AX), Z1, Z6
+	VFMADD213PS  2176(AX), Z1, Z6
+	VFMADD213PS  2112(AX), Z1, Z6
+	VFMADD213PS  2048(AX), Z1, Z6
 	VMULPS       Z0, Z6, Z6
 	VMAXPS       Z11, Z5, Z5
 	VFNMADD231PS Z7, Z6, Z5
 	VMOVUPS      Z5, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_70
+	JLT          vector_31
 
-rest_71:
+rest_32:
 	TESTQ        DI, DI
-	JE           done_72
+	JE           done_33
 	VMOVUPS.Z    (BX)(CX*1), K1, Z5
 	VMULPS       Z5, Z5, Z0
 	VMULPS       960(AX), Z0, Z0
@@ -2792,22 +1641,22 @@ rest_71:
 	VMOVUPS      1088(AX), Z1
 	VFMADD213PS  Z3, Z7, Z1
 	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      3584(AX), Z6
-	VFMADD213PS  3520(AX), Z1, Z6
-	VFMADD213PS  3456(AX), Z1, Z6
-	VFMADD213PS  3392(AX), Z1, Z6
-	VFMADD213PS  3328(AX), Z1, Z6
-	VFMADD213PS  3264(AX), Z1, Z6
-	VFMADD213PS  3200(AX), Z1, Z6
-	VFMADD213PS  3136(AX), Z1, Z6
-	VFMADD213PS  3072(AX), Z1, Z6
-	VFMADD213PS  3008(AX), Z1, Z6
+	VMOVUPS      2624(AX), Z6
+	VFMADD213PS  2560(AX), Z1, Z6
+	VFMADD213PS  2496(AX), Z1, Z6
+	VFMADD213PS  2432(AX), Z1, Z6
+	VFMADD213PS  2368(AX), Z1, Z6
+	VFMADD213PS  2304(AX), Z1, Z6
+	VFMADD213PS  2240(AX), Z1, Z6
+	VFMADD213PS  2176(AX), Z1, Z6
+	VFMADD213PS  2112(AX), Z1, Z6
+	VFMADD213PS  2048(AX), Z1, Z6
 	VMULPS       Z0, Z6, Z6
 	VMAXPS       Z11, Z5, Z5
 	VFNMADD231PS Z7, Z6, Z5
 	VMOVUPS      Z5, K1, (DX)(CX*1)
 
-done_72:
+done_33:
 	VZEROUPPER
 	RET
 
@@ -2825,11 +1674,11 @@ TEXT ·sgeluBackwardAVX512(SB), $0-32
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3648(AX), Z20
-	VMOVUPS 3712(AX), Z21
-	VMOVUPS 3776(AX), Z22
-	VMOVUPS 3840(AX), Z23
-	VMOVUPS 3904(AX), Z24
+	VMOVUPS 2688(AX), Z20
+	VMOVUPS 2752(AX), Z21
+	VMOVUPS 2816(AX), Z22
+	VMOVUPS 2880(AX), Z23
+	VMOVUPS 2944(AX), Z24
 	VMOVUPS 1024(AX), Z12
 	VMOVUPS 896(AX), Z11
 	MOVQ    CX, R8
@@ -2850,10 +1699,10 @@ TEXT ·sgeluBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_74
+	JE      rest_35
 	PCALIGN $0x40
 
-vector_73:
+vector_34:
 	VMOVUPS      (BX)(CX*1), Z5
 	VMULPS       Z5, Z5, Z0
 	VMULPS       960(AX), Z0, Z0
@@ -2879,16 +1728,16 @@ vector_73:
 	VMOVUPS      1088(AX), Z1
 	VFMADD213PS  Z3, Z7, Z1
 	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      3584(AX), Z6
-	VFMADD213PS  3520(AX), Z1, Z6
-	VFMADD213PS  3456(AX), Z1, Z6
-	VFMADD213PS  3392(AX), Z1, Z6
-	VFMADD213PS  3328(AX), Z1, Z6
-	VFMADD213PS  3264(AX), Z1, Z6
-	VFMADD213PS  3200(AX), Z1, Z6
-	VFMADD213PS  3136(AX), Z1, Z6
-	VFMADD213PS  3072(AX), Z1, Z6
-	VFMADD213PS  3008(AX), Z1, Z6
+	VMOVUPS      2624(AX), Z6
+	VFMADD213PS  2560(AX), Z1, Z6
+	VFMADD213PS  2496(AX), Z1, Z6
+	VFMADD213PS  2432(AX), Z1, Z6
+	VFMADD213PS  2368(AX), Z1, Z6
+	VFMADD213PS  2304(AX), Z1, Z6
+	VFMADD213PS  2240(AX), Z1, Z6
+	VFMADD213PS  2176(AX), Z1, Z6
+	VFMADD213PS  2112(AX), Z1, Z6
+	VFMADD213PS  2048(AX), Z1, Z6
 	VMULPS       Z0, Z6, Z6
 	VMULPS       1152(AX), Z0, Z0
 	VMULPS       Z7, Z0, Z0
@@ -2903,11 +1752,11 @@ vector_73:
 	VMOVUPS      Z1, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_73
+	JLT          vector_34
 
-rest_74:
+rest_35:
 	TESTQ        R8, R8
-	JE           done_75
+	JE           done_36
 	VMOVUPS.Z    (BX)(CX*1), K1, Z5
 	VMULPS       Z5, Z5, Z0
 	VMULPS       960(AX), Z0, Z0
@@ -2933,16 +1782,16 @@ rest_74:
 	VMOVUPS      1088(AX), Z1
 	VFMADD213PS  Z3, Z7, Z1
 	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      3584(AX), Z6
-	VFMADD213PS  3520(AX), Z1, Z6
-	VFMADD213PS  3456(AX), Z1, Z6
-	VFMADD213PS  3392(AX), Z1, Z6
-	VFMADD213PS  3328(AX), Z1, Z6
-	VFMADD213PS  3264(AX), Z1, Z6
-	VFMADD213PS  3200(AX), Z1, Z6
-	VFMADD213PS  3136(AX), Z1, Z6
-	VFMADD213PS  3072(AX), Z1, Z6
-	VFMADD213PS  3008(AX), Z1, Z6
+	VMOVUPS      2624(AX), Z6
+	VFMADD213PS  2560(AX), Z1, Z6
+	VFMADD213PS  2496(AX), Z1, Z6
+	VFMADD213PS  2432(AX), Z1, Z6
+	VFMADD213PS  2368(AX), Z1, Z6
+	VFMADD213PS  2304(AX), Z1, Z6
+	VFMADD213PS  2240(AX), Z1, Z6
+	VFMADD213PS  2176(AX), Z1, Z6
+	VFMADD213PS  2112(AX), Z1, Z6
+	VFMADD213PS  2048(AX), Z1, Z6
 	VMULPS       Z0, Z6, Z6
 	VMULPS       1152(AX), Z0, Z0
 	VMULPS       Z7, Z0, Z0
@@ -2956,7 +1805,7 @@ rest_74:
 	VMULPS       Z8, Z1, Z1
 	VMOVUPS      Z1, K1, (DX)(CX*1)
 
-done_75:
+done_36:
 	VZEROUPPER
 	RET
 
@@ -2974,11 +1823,11 @@ TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3648(AX), Z20
-	VMOVUPS 3712(AX), Z21
-	VMOVUPS 3776(AX), Z22
-	VMOVUPS 3840(AX), Z23
-	VMOVUPS 3904(AX), Z24
+	VMOVUPS 2688(AX), Z20
+	VMOVUPS 2752(AX), Z21
+	VMOVUPS 2816(AX), Z22
+	VMOVUPS 2880(AX), Z23
+	VMOVUPS 2944(AX), Z24
 	VMOVUPS 576(AX), Z12
 	VMOVUPS 640(AX), Z11
 	VMOVUPS 320(AX), Z10
@@ -3000,10 +1849,10 @@ TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_77
+	JE      rest_38
 	PCALIGN $0x40
 
-vector_76:
+vector_37:
 	VMOVUPS      (BX)(CX*1), Z5
 	VMAXPS       Z5, Z11, Z5
 	VMINPS       Z5, Z12, Z5
@@ -3039,11 +1888,11 @@ vector_76:
 	VMOVUPS      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_76
+	JLT          vector_37
 
-rest_77:
+rest_38:
 	TESTQ        R8, R8
-	JE           done_78
+	JE           done_39
 	VMOVUPS.Z    (BX)(CX*1), K1, Z5
 	VMAXPS       Z5, Z11, Z5
 	VMINPS       Z5, Z12, Z5
@@ -3078,7 +1927,7 @@ rest_77:
 	VMULPS       Z9, Z0, Z0
 	VMOVUPS      Z0, K1, (DX)(CX*1)
 
-done_78:
+done_39:
 	VZEROUPPER
 	RET
 
@@ -3095,11 +1944,11 @@ TEXT ·ssiluAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3648(AX), Z20
-	VMOVUPS 3712(AX), Z21
-	VMOVUPS 3776(AX), Z22
-	VMOVUPS 3840(AX), Z23
-	VMOVUPS 3904(AX), Z24
+	VMOVUPS 2688(AX), Z20
+	VMOVUPS 2752(AX), Z21
+	VMOVUPS 2816(AX), Z22
+	VMOVUPS 2880(AX), Z23
+	VMOVUPS 2944(AX), Z24
 	VMOVUPS 320(AX), Z12
 	VMOVUPS 896(AX), Z11
 	MOVQ    CX, SI
@@ -3120,10 +1969,10 @@ TEXT ·ssiluAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_80
+	JE      rest_41
 	PCALIGN $0x40
 
-vector_79:
+vector_40:
 	VMOVUPS      (BX)(CX*1), Z0
 	VSUBPS       Z0, Z11, Z1
 	VCMPPS       $0x15, Z13, Z1, K3
@@ -3146,11 +1995,11 @@ vector_79:
 	VMOVUPS      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_79
+	JLT          vector_40
 
-rest_80:
+rest_41:
 	TESTQ        SI, SI
-	JE           done_81
+	JE           done_42
 	VMOVUPS.Z    (BX)(CX*1), K1, Z0
 	VSUBPS       Z0, Z11, Z1
 	VCMPPS       $0x15, Z13, Z1, K3
@@ -3172,7 +2021,7 @@ rest_80:
 	VDIVPS       Z1, Z0, Z0
 	VMOVUPS      Z0, K1, (DX)(CX*1)
 
-done_81:
+done_42:
 	VZEROUPPER
 	RET
 
@@ -3192,11 +2041,11 @@ TEXT ·sgatedSiLUBackwardAVX512(SB), $0-48
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3648(AX), Z20
-	VMOVUPS 3712(AX), Z21
-	VMOVUPS 3776(AX), Z22
-	VMOVUPS 3840(AX), Z23
-	VMOVUPS 3904(AX), Z24
+	VMOVUPS 2688(AX), Z20
+	VMOVUPS 2752(AX), Z21
+	VMOVUPS 2816(AX), Z22
+	VMOVUPS 2880(AX), Z23
+	VMOVUPS 2944(AX), Z24
 	VMOVUPS 320(AX), Z12
 	VMOVUPS 896(AX), Z11
 	MOVQ    CX, R9
@@ -3217,10 +2066,10 @@ TEXT ·sgatedSiLUBackwardAVX512(SB), $0-48
 	KMOVW   R10, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_83
+	JE      rest_44
 	PCALIGN $0x40
 
-vector_82:
+vector_43:
 	VMOVUPS      (SI)(CX*1), Z0
 	VSUBPS       Z0, Z11, Z1
 	VCMPPS       $0x15, Z13, Z1, K3
@@ -3254,11 +2103,11 @@ vector_82:
 	VMOVUPS      Z1, (BX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_82
+	JLT          vector_43
 
-rest_83:
+rest_44:
 	TESTQ        R9, R9
-	JE           done_84
+	JE           done_45
 	VMOVUPS.Z    (SI)(CX*1), K1, Z0
 	VSUBPS       Z0, Z11, Z1
 	VCMPPS       $0x15, Z13, Z1, K3
@@ -3291,7 +2140,7 @@ rest_83:
 	VMOVUPS      Z5, K1, (DX)(CX*1)
 	VMOVUPS      Z1, K1, (BX)(CX*1)
 
-done_84:
+done_45:
 	VZEROUPPER
 	RET
 
@@ -3321,25 +2170,25 @@ TEXT ·sscaleAVX512(SB), $0-28
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_86
+	JE           rest_47
 	PCALIGN      $0x40
 
-vector_85:
+vector_46:
 	VMOVUPS (DX)(AX*1), Z0
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_85
+	JLT     vector_46
 
-rest_86:
+rest_47:
 	TESTQ     SI, SI
-	JE        done_87
+	JE        done_48
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_87:
+done_48:
 	VZEROUPPER
 	RET
 
@@ -3380,10 +2229,10 @@ TEXT ·sadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_89
+	JE           rest_50
 	PCALIGN      $0x40
 
-vector_88:
+vector_49:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMOVUPS (BX)(AX*1), Z2
@@ -3409,11 +2258,11 @@ vector_88:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_88
+	JLT     vector_49
 
-rest_89:
+rest_50:
 	TESTQ     R8, R8
-	JE        done_90
+	JE        done_51
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMOVUPS.Z (BX)(AX*1), K1, Z2
@@ -3438,7 +2287,7 @@ rest_89:
 	VSUBPS    Z2, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_90:
+done_51:
 	VZEROUPPER
 	RET
 
@@ -3469,10 +2318,10 @@ TEXT ·ssgdAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_92
+	JE           rest_53
 	PCALIGN      $0x40
 
-vector_91:
+vector_52:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -3482,11 +2331,11 @@ vector_91:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_91
+	JLT     vector_52
 
-rest_92:
+rest_53:
 	TESTQ     SI, SI
-	JE        done_93
+	JE        done_54
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -3495,7 +2344,7 @@ rest_92:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_93:
+done_54:
 	VZEROUPPER
 	RET
 
@@ -3528,10 +2377,10 @@ TEXT ·smomentumAVX512(SB), $0-44
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_95
+	JE           rest_56
 	PCALIGN      $0x40
 
-vector_94:
+vector_55:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -3545,11 +2394,11 @@ vector_94:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_94
+	JLT     vector_55
 
-rest_95:
+rest_56:
 	TESTQ     DI, DI
-	JE        done_96
+	JE        done_57
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -3562,7 +2411,7 @@ rest_95:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_96:
+done_57:
 	VZEROUPPER
 	RET
 
@@ -3592,10 +2441,10 @@ TEXT ·ssumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_98
+	JE      rest_59
 	PCALIGN $0x40
 
-vector_97:
+vector_58:
 	VMOVUPS       (CX)(AX*1), Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -3604,11 +2453,11 @@ vector_97:
 	VADDPD        Z2, Z0, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, DX
-	JLT           vector_97
+	JLT           vector_58
 
-rest_98:
+rest_59:
 	TESTQ         BX, BX
-	JE            done_99
+	JE            done_60
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -3616,7 +2465,7 @@ rest_98:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z2, Z0, Z0
 
-done_99:
+done_60:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -3655,10 +2504,10 @@ TEXT ·ssumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_101
+	JE      rest_62
 	PCALIGN $0x40
 
-vector_100:
+vector_61:
 	VMOVUPS       (CX)(AX*1), Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -3667,11 +2516,11 @@ vector_100:
 	VFMADD231PD   Z2, Z2, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, DX
-	JLT           vector_100
+	JLT           vector_61
 
-rest_101:
+rest_62:
 	TESTQ         BX, BX
-	JE            done_102
+	JE            done_63
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -3679,7 +2528,7 @@ rest_101:
 	VFMADD231PD   Z3, Z3, Z1
 	VFMADD231PD   Z2, Z2, Z0
 
-done_102:
+done_63:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -3720,10 +2569,10 @@ TEXT ·ssumProductsAVX512(SB), $0-40
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_104
+	JE      rest_65
 	PCALIGN $0x40
 
-vector_103:
+vector_64:
 	VMOVUPS       (CX)(AX*1), Z2
 	VMOVUPS       (DX)(AX*1), Z3
 	VMULPS        Z3, Z2, Z2
@@ -3736,11 +2585,11 @@ vector_103:
 	VADDPD        Z2, Z0, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, SI
-	JLT           vector_103
+	JLT           vector_64
 
-rest_104:
+rest_65:
 	TESTQ         DI, DI
-	JE            done_105
+	JE            done_66
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VMOVUPS.Z     (DX)(AX*1), K1, Z3
 	VMULPS        Z3, Z2, Z2
@@ -3752,7 +2601,7 @@ rest_104:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z2, Z0, Z0
 
-done_105:
+done_66:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -3792,13 +2641,13 @@ TEXT ·ssumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_106:
+row_67:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_108
+	JE      rest_69
 	PCALIGN $0x40
 
-vector_107:
+vector_68:
 	VMOVUPS       (SI)(CX*1), Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VCVTPS2PD     Y0, Z0
@@ -3809,11 +2658,11 @@ vector_107:
 	VMOVUPD       Z1, 64(BX)(CX*2)
 	ADDQ          $0x00000040, CX
 	CMPQ          CX, DI
-	JLT           vector_107
+	JLT           vector_68
 
-rest_108:
+rest_69:
 	TESTQ         R8, R8
-	JE            done_109
+	JE            done_70
 	VMOVUPS.Z     (SI)(CX*1), K1, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VCVTPS2PD     Y0, Z0
@@ -3823,10 +2672,10 @@ rest_108:
 	VADDPD        64(BX)(CX*2), Z1, Z1
 	VMOVUPD       Z1, 64(BX)(CX*2)
 
-done_109:
+done_70:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_106
+	JNE  row_67
 	VZEROUPPER
 	RET
 
@@ -3844,11 +2693,11 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	VMOVUPS      192(AX), Z17
 	VMOVUPS      256(AX), Z18
 	VMOVUPS      320(AX), Z19
-	VMOVUPS      3648(AX), Z20
-	VMOVUPS      3712(AX), Z21
-	VMOVUPS      3776(AX), Z22
-	VMOVUPS      3840(AX), Z23
-	VMOVUPS      3904(AX), Z24
+	VMOVUPS      2688(AX), Z20
+	VMOVUPS      2752(AX), Z21
+	VMOVUPS      2816(AX), Z22
+	VMOVUPS      2880(AX), Z23
+	VMOVUPS      2944(AX), Z24
 	VMOVUPS      448(AX), Z12
 	VBROADCASTSS scale+32(FP), Z6
 	VBROADCASTSS empty+36(FP), Z7
@@ -3870,28 +2719,28 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_110:
+row_71:
 	VMOVUPS Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_112
+	JE      rest_73
 	PCALIGN $0x40
 
-vector_111:
+vector_72:
 	VMOVUPS (SI)(R8*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_111
+	JLT     vector_72
 
-rest_112:
+rest_73:
 	TESTQ   DI, DI
-	JE      done_113
+	JE      done_74
 	VMOVUPS Z12, Z2
 	VMOVUPS (SI)(R8*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_113:
+done_74:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3906,10 +2755,10 @@ done_113:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_115
+	JE            rest_76
 	PCALIGN       $0x40
 
-vector_114:
+vector_75:
 	VMOVUPS      (SI)(R8*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z13, Z2, K3
@@ -3931,11 +2780,11 @@ vector_114:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_114
+	JLT          vector_75
 
-rest_115:
+rest_76:
 	TESTQ        DI, DI
-	JE           done_116
+	JE           done_77
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (SI)(R8*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -3957,7 +2806,7 @@ rest_115:
 	VMOVUPS      Z2, K1, (BX)(R8*1)
 	VADDPS       Z2, Z1, Z1
 
-done_116:
+done_77:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3972,29 +2821,29 @@ done_116:
 	VMOVUPS       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_118
+	JE            rest_79
 	PCALIGN       $0x40
 
-vector_117:
+vector_78:
 	VMOVUPS (BX)(R8*1), Z2
 	VMULPS  Z0, Z2, Z2
 	VMOVUPS Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_117
+	JLT     vector_78
 
-rest_118:
+rest_79:
 	TESTQ     DI, DI
-	JE        done_119
+	JE        done_80
 	VMOVUPS.Z (BX)(R8*1), K1, Z2
 	VMULPS    Z0, Z2, Z2
 	VMOVUPS   Z2, K1, (BX)(R8*1)
 
-done_119:
+done_80:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_110
+	JNE  row_71
 	VZEROUPPER
 	RET
 
@@ -4024,29 +2873,29 @@ TEXT ·ssoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_120:
+row_81:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_122
+	JE      rest_83
 	PCALIGN $0x40
 
-vector_121:
+vector_82:
 	VMOVUPS     (BX)(R9*1), Z2
 	VMOVUPS     (SI)(R9*1), Z3
 	VFMADD231PS Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_121
+	JLT         vector_82
 
-rest_122:
+rest_83:
 	TESTQ       R8, R8
-	JE          done_123
+	JE          done_84
 	VMOVUPS.Z   (BX)(R9*1), K1, Z2
 	VMOVUPS.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PS Z2, Z3, Z1
 
-done_123:
+done_84:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -4058,10 +2907,10 @@ done_123:
 	VBROADCASTSS  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_125
+	JE            rest_86
 	PCALIGN       $0x40
 
-vector_124:
+vector_85:
 	VMOVUPS (SI)(R9*1), Z2
 	VMOVUPS (BX)(R9*1), Z3
 	VSUBPS  Z1, Z2, Z2
@@ -4069,23 +2918,23 @@ vector_124:
 	VMOVUPS Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_124
+	JLT     vector_85
 
-rest_125:
+rest_86:
 	TESTQ     R8, R8
-	JE        done_126
+	JE        done_87
 	VMOVUPS.Z (SI)(R9*1), K1, Z2
 	VMOVUPS.Z (BX)(R9*1), K1, Z3
 	VSUBPS    Z1, Z2, Z2
 	VMULPS    Z3, Z2, Z2
 	VMOVUPS   Z2, K1, (DX)(R9*1)
 
-done_126:
+done_87:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_120
+	JNE  row_81
 	VZEROUPPER
 	RET
 
@@ -4115,33 +2964,33 @@ TEXT ·stopRowsAVX512(SB), $0-32
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-row_127:
+row_88:
 	VMOVUPS Z12, Z0
 	VPXORD  Z2, Z2, Z2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_129
+	JE      rest_90
 	PCALIGN $0x40
 
-vector_128:
+vector_89:
 	VMOVUPS (SI)(R8*1), Z1
 	VMAXPS  Z0, Z1, Z0
 	VCMPPS  $0x03, Z1, Z1, K2
 	VMOVUPS Z1, K2, Z2
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_128
+	JLT     vector_89
 
-rest_129:
+rest_90:
 	TESTQ   DI, DI
-	JE      done_130
+	JE      done_91
 	VMOVUPS Z12, Z1
 	VMOVUPS (SI)(R8*1), K1, Z1
 	VMAXPS  Z0, Z1, Z0
 	VCMPPS  $0x03, Z1, Z1, K2
 	VMOVUPS Z1, K2, Z2
 
-done_130:
+done_91:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VMAXPS        Y1, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
@@ -4166,7 +3015,7 @@ done_130:
 	ADDQ          DX, SI
 	ADDQ          $0x04, BX
 	DECQ          CX
-	JNE           row_127
+	JNE           row_88
 	VZEROUPPER
 	RET
 
@@ -4185,11 +3034,11 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 3648(AX), Z20
-	VMOVUPS 3712(AX), Z21
-	VMOVUPS 3776(AX), Z22
-	VMOVUPS 3840(AX), Z23
-	VMOVUPS 3904(AX), Z24
+	VMOVUPS 2688(AX), Z20
+	VMOVUPS 2752(AX), Z21
+	VMOVUPS 2816(AX), Z22
+	VMOVUPS 2880(AX), Z23
+	VMOVUPS 2944(AX), Z24
 	VMOVUPS 448(AX), Z12
 	VPXORD  Z9, Z9, Z9
 	MOVQ    DX, R8
@@ -4209,28 +3058,28 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_131:
+row_92:
 	VMOVUPS Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_133
+	JE      rest_94
 	PCALIGN $0x40
 
-vector_132:
+vector_93:
 	VMOVUPS (BX)(R9*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_132
+	JLT     vector_93
 
-rest_133:
+rest_94:
 	TESTQ   R8, R8
-	JE      done_134
+	JE      done_95
 	VMOVUPS Z12, Z2
 	VMOVUPS (BX)(R9*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_134:
+done_95:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -4246,10 +3095,10 @@ done_134:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_136
+	JE            rest_97
 	PCALIGN       $0x40
 
-vector_135:
+vector_96:
 	VMOVUPS      (BX)(R9*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z13, Z2, K3
@@ -4270,11 +3119,11 @@ vector_135:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_135
+	JLT          vector_96
 
-rest_136:
+rest_97:
 	TESTQ        R8, R8
-	JE           done_137
+	JE           done_98
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (BX)(R9*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -4295,7 +3144,7 @@ rest_136:
 	VSCALEFPS.Z  Z3, Z4, K3, Z2
 	VADDPS       Z2, Z1, Z1
 
-done_137:
+done_98:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -4310,7 +3159,7 @@ done_137:
 	ADDQ          $0x04, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_131
+	JNE           row_92
 	VZEROUPPER
 	RET
 
@@ -4350,27 +3199,27 @@ TEXT ·snormRowsAVX512(SB), $0-68
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_138:
+row_99:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_140
+	JE      rest_101
 	PCALIGN $0x40
 
-vector_139:
+vector_100:
 	VMOVUPS (R8)(R12*1), Z0
 	VADDPS  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_139
+	JLT     vector_100
 
-rest_140:
+rest_101:
 	TESTQ     R11, R11
-	JE        done_141
+	JE        done_102
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VADDPS    Z0, Z2, Z2
 
-done_141:
+done_102:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPS        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -4385,26 +3234,26 @@ done_141:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_143
+	JE            rest_104
 	PCALIGN       $0x40
 
-vector_142:
+vector_103:
 	VMOVUPS     (R8)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VFMADD231PS Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_142
+	JLT         vector_103
 
-rest_143:
+rest_104:
 	TESTQ       R11, R11
-	JE          done_144
+	JE          done_105
 	VMOVUPS.Z   (R8)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMOVAPS.Z   Z0, K1, Z0
 	VFMADD231PS Z0, Z0, Z3
 
-done_144:
+done_105:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPS        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -4421,57 +3270,57 @@ done_144:
 	VMOVSS        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_146
+	JE            rest_107
 	PCALIGN       $0x40
 
-vector_145:
+vector_106:
 	VMOVUPS (R8)(R12*1), Z0
 	VSUBPS  Z2, Z0, Z0
 	VMULPS  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_148
+	JE      without_109
 	VMOVUPS (R9)(R12*1), Z1
 	VMULPS  Z1, Z0, Z0
 
-without_148:
+without_109:
 	TESTQ   R10, R10
-	JE      without_149
+	JE      without_110
 	VMOVUPS (R10)(R12*1), Z1
 	VADDPS  Z1, Z0, Z0
 
-without_149:
+without_110:
 	VMOVUPS Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_145
+	JLT     vector_106
 
-rest_146:
+rest_107:
 	TESTQ     R11, R11
-	JE        done_147
+	JE        done_108
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VSUBPS    Z2, Z0, Z0
 	VMULPS    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_150
+	JE        without_111
 	VMOVUPS.Z (R9)(R12*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 
-without_150:
+without_111:
 	TESTQ     R10, R10
-	JE        without_151
+	JE        without_112
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-without_151:
+without_112:
 	VMOVUPS Z0, K1, (BX)(R12*1)
 
-done_147:
+done_108:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_138
+	JNE  row_99
 	VZEROUPPER
 	RET
 
@@ -4509,24 +3358,24 @@ TEXT ·snormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_152:
+row_113:
 	VBROADCASTSS (R9), Z2
 	VBROADCASTSS (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_154
+	JE           rest_115
 	PCALIGN      $0x40
 
-vector_153:
+vector_114:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_156
+	JE      without_117
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_156:
+without_117:
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -4534,18 +3383,18 @@ without_156:
 	VFMADD231PS Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_153
+	JLT         vector_114
 
-rest_154:
+rest_115:
 	TESTQ     R11, R11
-	JE        done_155
+	JE        done_116
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_157
+	JE        without_118
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_157:
+without_118:
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -4553,7 +3402,7 @@ without_157:
 	VADDPS      Z5, Z6, Z6
 	VFMADD231PS Z5, Z0, Z7
 
-done_155:
+done_116:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPS        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -4576,17 +3425,17 @@ done_155:
 	VMULPS        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_159
+	JE            rest_120
 	PCALIGN       $0x40
 
-vector_158:
+vector_119:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_161
+	JE      without_122
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_161:
+without_122:
 	VMOVUPS      (DI)(R12*1), Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -4596,18 +3445,18 @@ without_161:
 	VMOVUPS      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_158
+	JLT          vector_119
 
-rest_159:
+rest_120:
 	TESTQ     R11, R11
-	JE        done_160
+	JE        done_121
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_162
+	JE        without_123
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_162:
+without_123:
 	VMOVUPS.Z    (DI)(R12*1), K1, Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -4616,14 +3465,14 @@ without_162:
 	VMULPS       Z3, Z5, Z5
 	VMOVUPS      Z5, K1, (BX)(R12*1)
 
-done_160:
+done_121:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_152
+	JNE  row_113
 	VZEROUPPER
 	RET
 
@@ -4656,15 +3505,15 @@ TEXT ·snormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_163:
+row_124:
 	VBROADCASTSS (R8), Z2
 	VBROADCASTSS (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_165
+	JE           rest_126
 	PCALIGN      $0x40
 
-vector_164:
+vector_125:
 	VMOVUPS     (SI)(R12*1), Z5
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
@@ -4677,11 +3526,11 @@ vector_164:
 	VMOVUPS     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_164
+	JLT         vector_125
 
-rest_165:
+rest_126:
 	TESTQ       R11, R11
-	JE          done_166
+	JE          done_127
 	VMOVUPS.Z   (SI)(R12*1), K1, Z5
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
@@ -4693,13 +3542,13 @@ rest_165:
 	VADDPS      Z5, Z1, Z1
 	VMOVUPS     Z1, K1, (BX)(R12*1)
 
-done_166:
+done_127:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_163
+	JNE  row_124
 	VZEROUPPER
 	RET
 
@@ -4730,14 +3579,14 @@ TEXT ·srootRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_167:
+row_128:
 	VBROADCASTSS (DI), Z2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_169
+	JE           rest_130
 	PCALIGN      $0x40
 
-vector_168:
+vector_129:
 	VMOVUPS (BX)(R10*1), Z0
 	VMULPS  Z2, Z0, Z0
 	VMOVUPS (SI)(R10*1), Z1
@@ -4745,23 +3594,23 @@ vector_168:
 	VMOVUPS Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_168
+	JLT     vector_129
 
-rest_169:
+rest_130:
 	TESTQ     R9, R9
-	JE        done_170
+	JE        done_131
 	VMOVUPS.Z (BX)(R10*1), K1, Z0
 	VMULPS    Z2, Z0, Z0
 	VMOVUPS.Z (SI)(R10*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R10*1)
 
-done_170:
+done_131:
 	ADDQ $0x04, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_167
+	JNE  row_128
 	VZEROUPPER
 	RET
 
@@ -4795,15 +3644,15 @@ TEXT ·srootBackwardRowsAVX512(SB), $0-72
 	BZHIQ   R13, R14, R14
 	KMOVW   R14, K1
 
-row_171:
+row_132:
 	VBROADCASTSS (R9), Z3
 	VBROADCASTSS (R10), Z4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_173
+	JE           rest_134
 	PCALIGN      $0x40
 
-vector_172:
+vector_133:
 	VMOVUPS (SI)(R13*1), Z1
 	VMOVUPS (DI)(R13*1), Z0
 	VMULPS  Z1, Z0, Z2
@@ -4819,11 +3668,11 @@ vector_172:
 	VMOVUPS Z1, (DX)(R13*1)
 	ADDQ    $0x00000040, R13
 	CMPQ    R13, R11
-	JLT     vector_172
+	JLT     vector_133
 
-rest_173:
+rest_134:
 	TESTQ     R12, R12
-	JE        done_174
+	JE        done_135
 	VMOVUPS.Z (SI)(R13*1), K1, Z1
 	VMOVUPS.Z (DI)(R13*1), K1, Z0
 	VMULPS    Z1, Z0, Z2
@@ -4838,14 +3687,14 @@ rest_173:
 	VMULPS    Z3, Z1, Z1
 	VMOVUPS   Z1, K1, (DX)(R13*1)
 
-done_174:
+done_135:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_171
+	JNE  row_132
 	VZEROUPPER
 	RET
 
@@ -4875,34 +3724,34 @@ TEXT ·saddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_175:
+row_136:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_177
+	JE      rest_138
 	PCALIGN $0x40
 
-vector_176:
+vector_137:
 	VMOVUPS (BX)(R9*1), Z0
 	VMOVUPS (SI)(R9*1), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_176
+	JLT     vector_137
 
-rest_177:
+rest_138:
 	TESTQ     R8, R8
-	JE        done_178
+	JE        done_139
 	VMOVUPS.Z (BX)(R9*1), K1, Z0
 	VMOVUPS.Z (SI)(R9*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R9*1)
 
-done_178:
+done_139:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_175
+	JNE  row_136
 	VZEROUPPER
 	RET
 
@@ -4935,36 +3784,36 @@ TEXT ·saddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x02, DX
 
-row_179:
+row_140:
 	VBROADCASTSS (SI), Z2
 	VMULPS       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_181
+	JE           rest_142
 	PCALIGN      $0x40
 
-vector_180:
+vector_141:
 	VMOVUPS     (BX)(CX*1), Z0
 	VMOVUPS     (DI)(CX*1), Z1
 	VFMADD231PS Z2, Z1, Z0
 	VMOVUPS     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_180
+	JLT         vector_141
 
-rest_181:
+rest_142:
 	TESTQ       R9, R9
-	JE          done_182
+	JE          done_143
 	VMOVUPS.Z   (BX)(CX*1), K1, Z0
 	VMOVUPS.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PS Z2, Z1, Z0
 	VMOVUPS     Z0, K1, (BX)(CX*1)
 
-done_182:
+done_143:
 	ADDQ DX, BX
 	ADDQ $0x04, SI
 	DECQ AX
-	JNE  row_179
+	JNE  row_140
 	VZEROUPPER
 	RET
 
@@ -4996,34 +3845,34 @@ TEXT ·sscaleRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_183:
+row_144:
 	VBROADCASTSS (DI), Z1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_185
+	JE           rest_146
 	PCALIGN      $0x40
 
-vector_184:
+vector_145:
 	VMOVUPS (SI)(R10*1), Z0
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_184
+	JLT     vector_145
 
-rest_185:
+rest_146:
 	TESTQ     R9, R9
-	JE        done_186
+	JE        done_147
 	VMOVUPS.Z (SI)(R10*1), K1, Z0
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R10*1)
 
-done_186:
+done_147:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x04, DI
 	DECQ AX
-	JNE  row_183
+	JNE  row_144
 	VZEROUPPER
 	RET
 
@@ -5058,13 +3907,13 @@ TEXT ·sturnRowsAVX512(SB), $0-72
 	KMOVW   R13, K1
 	SHLQ    $0x02, DX
 
-row_187:
+row_148:
 	XORQ    CX, CX
 	TESTQ   R11, R11
-	JE      rest_189
+	JE      rest_150
 	PCALIGN $0x40
 
-vector_188:
+vector_149:
 	VMOVUPS (R9)(CX*1), Z0
 	VMOVUPS (R10)(CX*1), Z1
 	VMOVUPS (DI)(CX*1), Z2
@@ -5079,11 +3928,11 @@ vector_188:
 	VMOVUPS Z3, (SI)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, R11
-	JLT     vector_188
+	JLT     vector_149
 
-rest_189:
+rest_150:
 	TESTQ     R12, R12
-	JE        done_190
+	JE        done_151
 	VMOVUPS.Z (R9)(CX*1), K1, Z0
 	VMOVUPS.Z (R10)(CX*1), K1, Z1
 	VMOVUPS.Z (DI)(CX*1), K1, Z2
@@ -5097,13 +3946,13 @@ rest_189:
 	VMOVUPS   Z4, K1, (BX)(CX*1)
 	VMOVUPS   Z3, K1, (SI)(CX*1)
 
-done_190:
+done_151:
 	ADDQ DX, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_187
+	JNE  row_148
 	VZEROUPPER
 	RET
 
@@ -5134,33 +3983,33 @@ TEXT ·ssumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_191:
+row_152:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_193
+	JE      rest_154
 	PCALIGN $0x40
 
-vector_192:
+vector_153:
 	VMOVUPS (SI)(CX*1), Z0
 	VMOVUPS (BX)(CX*1), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_192
+	JLT     vector_153
 
-rest_193:
+rest_154:
 	TESTQ     R8, R8
-	JE        done_194
+	JE        done_155
 	VMOVUPS.Z (SI)(CX*1), K1, Z0
 	VMOVUPS.Z (BX)(CX*1), K1, Z1
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (BX)(CX*1)
 
-done_194:
+done_155:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_191
+	JNE  row_152
 	VZEROUPPER
 	RET
 
@@ -5332,375 +4181,255 @@ DATA dconstants<>+1312(SB)/8, $0x8000000000000000
 DATA dconstants<>+1320(SB)/8, $0x8000000000000000
 DATA dconstants<>+1328(SB)/8, $0x8000000000000000
 DATA dconstants<>+1336(SB)/8, $0x8000000000000000
-DATA dconstants<>+1344(SB)/8, $0x0010000000000000
-DATA dconstants<>+1352(SB)/8, $0x0010000000000000
-DATA dconstants<>+1360(SB)/8, $0x0010000000000000
-DATA dconstants<>+1368(SB)/8, $0x0010000000000000
-DATA dconstants<>+1376(SB)/8, $0x0010000000000000
-DATA dconstants<>+1384(SB)/8, $0x0010000000000000
-DATA dconstants<>+1392(SB)/8, $0x0010000000000000
-DATA dconstants<>+1400(SB)/8, $0x0010000000000000
-DATA dconstants<>+1408(SB)/8, $0x4330000000000000
-DATA dconstants<>+1416(SB)/8, $0x4330000000000000
-DATA dconstants<>+1424(SB)/8, $0x4330000000000000
-DATA dconstants<>+1432(SB)/8, $0x4330000000000000
-DATA dconstants<>+1440(SB)/8, $0x4330000000000000
-DATA dconstants<>+1448(SB)/8, $0x4330000000000000
-DATA dconstants<>+1456(SB)/8, $0x4330000000000000
-DATA dconstants<>+1464(SB)/8, $0x4330000000000000
-DATA dconstants<>+1472(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+1480(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+1488(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+1496(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+1504(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+1512(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+1520(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+1528(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+1536(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+1544(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+1552(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+1560(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+1568(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+1576(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+1584(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+1592(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+1600(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+1608(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+1616(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+1624(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+1632(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+1640(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+1648(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+1656(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+1664(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+1672(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+1680(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+1688(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+1696(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+1704(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+1712(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+1720(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+1728(SB)/8, $0x4330000000000000
-DATA dconstants<>+1736(SB)/8, $0x4330000000000000
-DATA dconstants<>+1744(SB)/8, $0x4330000000000000
-DATA dconstants<>+1752(SB)/8, $0x4330000000000000
-DATA dconstants<>+1760(SB)/8, $0x4330000000000000
-DATA dconstants<>+1768(SB)/8, $0x4330000000000000
-DATA dconstants<>+1776(SB)/8, $0x4330000000000000
-DATA dconstants<>+1784(SB)/8, $0x4330000000000000
-DATA dconstants<>+1792(SB)/8, $0x43300000000003fe
-DATA dconstants<>+1800(SB)/8, $0x43300000000003fe
-DATA dconstants<>+1808(SB)/8, $0x43300000000003fe
-DATA dconstants<>+1816(SB)/8, $0x43300000000003fe
-DATA dconstants<>+1824(SB)/8, $0x43300000000003fe
-DATA dconstants<>+1832(SB)/8, $0x43300000000003fe
-DATA dconstants<>+1840(SB)/8, $0x43300000000003fe
-DATA dconstants<>+1848(SB)/8, $0x43300000000003fe
-DATA dconstants<>+1856(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+1864(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+1872(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+1880(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+1888(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+1896(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+1904(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+1912(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+1920(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+1928(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+1936(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+1944(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+1952(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+1960(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+1968(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+1976(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+1984(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+1992(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+2000(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+2008(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+2016(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+2024(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+2032(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+2040(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+2048(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+2056(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+2064(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+2072(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+2080(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+2088(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+2096(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+2104(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+2112(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2120(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2128(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2136(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2144(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2152(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2160(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2168(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+2176(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2184(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2192(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2200(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2208(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2216(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2224(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2232(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+2240(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2248(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2256(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2264(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2272(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2280(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2288(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2296(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+2304(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2312(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2320(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2328(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2336(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2344(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2352(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2360(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+2368(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2376(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2384(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2392(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2400(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2408(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2416(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2424(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+2432(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2440(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2448(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2456(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2464(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2472(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2480(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2488(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+2496(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2504(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2512(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2520(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2528(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2536(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2544(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2552(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+2560(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2568(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2576(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2584(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2592(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2600(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2608(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2616(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+2624(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2632(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2640(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2648(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2656(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2664(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2672(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2680(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+2688(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+2696(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+2704(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+2712(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+2720(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+2728(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+2736(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+2744(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+2752(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+2760(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+2768(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+2776(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+2784(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+2792(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+2800(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+2808(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+2816(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+2824(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+2832(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+2840(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+2848(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+2856(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+2864(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+2872(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+2880(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+2888(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+2896(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+2904(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+2912(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+2920(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+2928(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+2936(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+2944(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+2952(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+2960(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+2968(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+2976(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+2984(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+2992(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+3000(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+3008(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+3016(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+3024(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+3032(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+3040(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+3048(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+3056(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+3064(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+3072(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+3080(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+3088(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+3096(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+3104(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+3112(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+3120(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+3128(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+3136(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+3144(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+3152(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+3160(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+3168(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+3176(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+3184(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+3192(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+3200(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+3208(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+3216(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+3224(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+3232(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+3240(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+3248(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+3256(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+3264(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+3272(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+3280(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+3288(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+3296(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+3304(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+3312(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+3320(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+3328(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+3336(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+3344(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+3352(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+3360(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+3368(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+3376(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+3384(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+3392(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+3400(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+3408(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+3416(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+3424(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+3432(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+3440(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+3448(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+3456(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3464(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3472(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3480(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3488(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3496(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3504(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3512(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+3520(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3528(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3536(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3544(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3552(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3560(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3568(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3576(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+3584(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3592(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3600(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3608(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3616(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3624(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3632(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3640(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+3648(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3656(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3664(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3672(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3680(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3688(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3696(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3704(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+3712(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3720(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3728(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3736(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3744(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3752(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3760(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3768(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+3776(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3784(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3792(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3800(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3808(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3816(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3824(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3832(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+3840(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3848(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3856(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3864(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3872(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3880(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3888(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3896(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+3904(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3912(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3920(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3928(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3936(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3944(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3952(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3960(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3968(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3976(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3984(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3992(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+4000(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+4008(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+4016(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+4024(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+4032(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+4040(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+4048(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+4056(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+4064(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+4072(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+4080(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+4088(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+4096(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+4104(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+4112(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+4120(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+4128(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+4136(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+4144(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+4152(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+4160(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+4168(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+4176(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+4184(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+4192(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+4200(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+4208(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+4216(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+4224(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+4232(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+4240(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+4248(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+4256(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+4264(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+4272(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+4280(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $4288
+DATA dconstants<>+1344(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1352(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1360(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1368(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1376(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1384(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1392(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1400(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+1408(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1416(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1424(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1432(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1440(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1448(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1456(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1464(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+1472(SB)/8, $0x4330000000000000
+DATA dconstants<>+1480(SB)/8, $0x4330000000000000
+DATA dconstants<>+1488(SB)/8, $0x4330000000000000
+DATA dconstants<>+1496(SB)/8, $0x4330000000000000
+DATA dconstants<>+1504(SB)/8, $0x4330000000000000
+DATA dconstants<>+1512(SB)/8, $0x4330000000000000
+DATA dconstants<>+1520(SB)/8, $0x4330000000000000
+DATA dconstants<>+1528(SB)/8, $0x4330000000000000
+DATA dconstants<>+1536(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1544(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1552(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1560(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1568(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1576(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1584(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1592(SB)/8, $0x43300000000003fe
+DATA dconstants<>+1600(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1608(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1616(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1624(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1632(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1640(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1648(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1656(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+1664(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1672(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1680(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1688(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1696(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1704(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1712(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1720(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+1728(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+1736(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+1744(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+1752(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+1760(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+1768(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+1776(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+1784(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+1792(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+1800(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+1808(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+1816(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+1824(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+1832(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+1840(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+1848(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+1856(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+1864(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+1872(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+1880(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+1888(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+1896(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+1904(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+1912(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+1920(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+1928(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+1936(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+1944(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+1952(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+1960(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+1968(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+1976(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+1984(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+1992(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2000(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2008(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2016(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2024(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2032(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2040(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+2048(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2056(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2064(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2072(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2080(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2088(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2096(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2104(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2112(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2120(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2128(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2136(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2144(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2152(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2160(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2168(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2176(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2184(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2192(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2200(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2208(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2216(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2224(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2232(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2240(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2248(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2256(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2264(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2272(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2280(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2288(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2296(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2304(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2312(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2320(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2328(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2336(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2344(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2352(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2360(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2368(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2376(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2384(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2392(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2400(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2408(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2416(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2424(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2432(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2440(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2448(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2456(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2464(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2472(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2480(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2488(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2496(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2504(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2512(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2520(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2528(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2536(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2544(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2552(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2560(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2568(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2576(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2584(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2592(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2600(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2608(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2616(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2624(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2632(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2640(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2648(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2656(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2664(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2672(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2680(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2688(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2696(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2704(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2712(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2720(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2728(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2736(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2744(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+2752(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2760(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2768(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2776(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2784(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2792(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2800(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2808(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+2816(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2824(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2832(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2840(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2848(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2856(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2864(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2872(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+2880(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2888(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2896(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2904(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2912(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2920(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2928(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2936(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+2944(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2952(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2960(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2968(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2976(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2984(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+2992(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3000(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3008(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3016(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3024(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3032(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3040(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3048(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3056(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3064(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3072(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3080(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3088(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3096(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3104(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3112(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3120(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3128(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3136(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3144(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3152(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3160(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3168(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3176(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3184(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3192(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3200(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3208(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3216(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3224(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3232(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3240(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3248(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3256(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3264(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3272(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3280(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3288(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3296(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3304(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3312(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3320(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $3328
 
 // func dexpAVX512(n int, y *float64, x *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
@@ -5715,16 +4444,16 @@ TEXT ·dexpAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 3648(AX), Z20
-	VMOVUPD 3712(AX), Z21
-	VMOVUPD 3776(AX), Z22
-	VMOVUPD 3840(AX), Z23
-	VMOVUPD 3904(AX), Z24
-	VMOVUPD 3968(AX), Z25
-	VMOVUPD 4032(AX), Z26
-	VMOVUPD 4096(AX), Z27
-	VMOVUPD 4160(AX), Z28
-	VMOVUPD 4224(AX), Z29
+	VMOVUPD 2688(AX), Z20
+	VMOVUPD 2752(AX), Z21
+	VMOVUPD 2816(AX), Z22
+	VMOVUPD 2880(AX), Z23
+	VMOVUPD 2944(AX), Z24
+	VMOVUPD 3008(AX), Z25
+	VMOVUPD 3072(AX), Z26
+	VMOVUPD 3136(AX), Z27
+	VMOVUPD 3200(AX), Z28
+	VMOVUPD 3264(AX), Z29
 	MOVQ    CX, SI
 	ANDQ    $0x07, SI
 	MOVQ    CX, AX
@@ -5743,10 +4472,10 @@ TEXT ·dexpAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_196
+	JE      rest_157
 	PCALIGN $0x40
 
-vector_195:
+vector_156:
 	VMOVUPD      (BX)(CX*1), Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -5771,11 +4500,11 @@ vector_195:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_195
+	JLT          vector_156
 
-rest_196:
+rest_157:
 	TESTQ        SI, SI
-	JE           done_197
+	JE           done_158
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -5799,7 +4528,7 @@ rest_196:
 	VSCALEFPD.Z  Z1, Z2, K3, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_197:
+done_158:
 	VZEROUPPER
 	RET
 
@@ -5816,16 +4545,16 @@ TEXT ·dtanhAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 3648(AX), Z20
-	VMOVUPD 3712(AX), Z21
-	VMOVUPD 3776(AX), Z22
-	VMOVUPD 3840(AX), Z23
-	VMOVUPD 3904(AX), Z24
-	VMOVUPD 3968(AX), Z25
-	VMOVUPD 4032(AX), Z26
-	VMOVUPD 4096(AX), Z27
-	VMOVUPD 4160(AX), Z28
-	VMOVUPD 4224(AX), Z29
+	VMOVUPD 2688(AX), Z20
+	VMOVUPD 2752(AX), Z21
+	VMOVUPD 2816(AX), Z22
+	VMOVUPD 2880(AX), Z23
+	VMOVUPD 2944(AX), Z24
+	VMOVUPD 3008(AX), Z25
+	VMOVUPD 3072(AX), Z26
+	VMOVUPD 3136(AX), Z27
+	VMOVUPD 3200(AX), Z28
+	VMOVUPD 3264(AX), Z29
 	VMOVUPD 512(AX), Z12
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
@@ -5845,10 +4574,10 @@ TEXT ·dtanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_199
+	JE      rest_160
 	PCALIGN $0x40
 
-vector_198:
+vector_159:
 	VMOVUPD      (BX)(CX*1), Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -5880,11 +4609,11 @@ vector_198:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_198
+	JLT          vector_159
 
-rest_199:
+rest_160:
 	TESTQ        DI, DI
-	JE           done_200
+	JE           done_161
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -5915,7 +4644,7 @@ rest_199:
 	VPORQ        Z4, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_200:
+done_161:
 	VZEROUPPER
 	RET
 
@@ -5932,16 +4661,16 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 3648(AX), Z20
-	VMOVUPD 3712(AX), Z21
-	VMOVUPD 3776(AX), Z22
-	VMOVUPD 3840(AX), Z23
-	VMOVUPD 3904(AX), Z24
-	VMOVUPD 3968(AX), Z25
-	VMOVUPD 4032(AX), Z26
-	VMOVUPD 4096(AX), Z27
-	VMOVUPD 4160(AX), Z28
-	VMOVUPD 4224(AX), Z29
+	VMOVUPD 2688(AX), Z20
+	VMOVUPD 2752(AX), Z21
+	VMOVUPD 2816(AX), Z22
+	VMOVUPD 2880(AX), Z23
+	VMOVUPD 2944(AX), Z24
+	VMOVUPD 3008(AX), Z25
+	VMOVUPD 3072(AX), Z26
+	VMOVUPD 3136(AX), Z27
+	VMOVUPD 3200(AX), Z28
+	VMOVUPD 3264(AX), Z29
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
 	MOVQ    CX, SI
@@ -5960,10 +4689,10 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_202
+	JE      rest_163
 	PCALIGN $0x40
 
-vector_201:
+vector_162:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -5994,11 +4723,11 @@ vector_201:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_201
+	JLT          vector_162
 
-rest_202:
+rest_163:
 	TESTQ        DI, DI
-	JE           done_203
+	JE           done_164
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -6028,254 +4757,7 @@ rest_202:
 	VDIVPD       Z0, Z5, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_203:
-	VZEROUPPER
-	RET
-
-// func dabsAVX512(n int, y *float64, x *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dabsAVX512(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	VMOVUPD 1280(AX), Z1
-	MOVQ    CX, SI
-	ANDQ    $0x07, SI
-	MOVQ    CX, AX
-	SUBQ    SI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    SI, CX
-	XORL    DI, DI
-	TESTQ   CX, CX
-	CMOVQLT DI, CX
-	MOVQ    $0x00000008, DI
-	CMPQ    CX, DI
-	CMOVQGT DI, CX
-	MOVQ    $-1, DI
-	BZHIQ   CX, DI, DI
-	KMOVW   DI, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_205
-	PCALIGN $0x40
-
-vector_204:
-	VMOVUPD (BX)(CX*1), Z0
-	VPANDNQ Z0, Z1, Z0
-	VMOVUPD Z0, (DX)(CX*1)
-	ADDQ    $0x00000040, CX
-	CMPQ    CX, AX
-	JLT     vector_204
-
-rest_205:
-	TESTQ     SI, SI
-	JE        done_206
-	VMOVUPD.Z (BX)(CX*1), K1, Z0
-	VPANDNQ   Z0, Z1, Z0
-	VMOVUPD   Z0, K1, (DX)(CX*1)
-
-done_206:
-	VZEROUPPER
-	RET
-
-// func dsignAVX512(n int, y *float64, x *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dsignAVX512(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	VMOVUPD 1280(AX), Z1
-	VMOVUPD 320(AX), Z2
-	VMOVUPD 896(AX), Z3
-	MOVQ    CX, SI
-	ANDQ    $0x07, SI
-	MOVQ    CX, AX
-	SUBQ    SI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    SI, CX
-	XORL    DI, DI
-	TESTQ   CX, CX
-	CMOVQLT DI, CX
-	MOVQ    $0x00000008, DI
-	CMPQ    CX, DI
-	CMOVQGT DI, CX
-	MOVQ    $-1, DI
-	BZHIQ   CX, DI, DI
-	KMOVW   DI, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_208
-	PCALIGN $0x40
-
-vector_207:
-	VMOVUPD (BX)(CX*1), Z0
-	VPANDNQ Z0, Z1, Z4
-	VPANDQ  Z1, Z0, Z5
-	VPORQ   Z2, Z5, Z5
-	VCMPPD  $0x11, Z4, Z3, K2
-	VMOVUPD Z5, K2, Z0
-	VMOVUPD Z0, (DX)(CX*1)
-	ADDQ    $0x00000040, CX
-	CMPQ    CX, AX
-	JLT     vector_207
-
-rest_208:
-	TESTQ     SI, SI
-	JE        done_209
-	VMOVUPD.Z (BX)(CX*1), K1, Z0
-	VPANDNQ   Z0, Z1, Z4
-	VPANDQ    Z1, Z0, Z5
-	VPORQ     Z2, Z5, Z5
-	VCMPPD    $0x11, Z4, Z3, K2
-	VMOVUPD   Z5, K2, Z0
-	VMOVUPD   Z0, K1, (DX)(CX*1)
-
-done_209:
-	VZEROUPPER
-	RET
-
-// func dceilAVX512(n int, y *float64, x *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dceilAVX512(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x07, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x03, BX
-	SHLQ    $0x03, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000008, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	MOVQ    $-1, DI
-	BZHIQ   AX, DI, DI
-	KMOVW   DI, K1
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_211
-	PCALIGN $0x40
-
-vector_210:
-	VMOVUPD     (DX)(AX*1), Z0
-	VRNDSCALEPD $0x0a, Z0, Z0
-	VMOVUPD     Z0, (CX)(AX*1)
-	ADDQ        $0x00000040, AX
-	CMPQ        AX, BX
-	JLT         vector_210
-
-rest_211:
-	TESTQ       SI, SI
-	JE          done_212
-	VMOVUPD.Z   (DX)(AX*1), K1, Z0
-	VRNDSCALEPD $0x0a, Z0, Z0
-	VMOVUPD     Z0, K1, (CX)(AX*1)
-
-done_212:
-	VZEROUPPER
-	RET
-
-// func dfloorAVX512(n int, y *float64, x *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dfloorAVX512(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x07, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x03, BX
-	SHLQ    $0x03, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000008, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	MOVQ    $-1, DI
-	BZHIQ   AX, DI, DI
-	KMOVW   DI, K1
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_214
-	PCALIGN $0x40
-
-vector_213:
-	VMOVUPD     (DX)(AX*1), Z0
-	VRNDSCALEPD $0x09, Z0, Z0
-	VMOVUPD     Z0, (CX)(AX*1)
-	ADDQ        $0x00000040, AX
-	CMPQ        AX, BX
-	JLT         vector_213
-
-rest_214:
-	TESTQ       SI, SI
-	JE          done_215
-	VMOVUPD.Z   (DX)(AX*1), K1, Z0
-	VRNDSCALEPD $0x09, Z0, Z0
-	VMOVUPD     Z0, K1, (CX)(AX*1)
-
-done_215:
-	VZEROUPPER
-	RET
-
-// func dsqrtAVX512(n int, y *float64, x *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dsqrtAVX512(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x07, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x03, BX
-	SHLQ    $0x03, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000008, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	MOVQ    $-1, DI
-	BZHIQ   AX, DI, DI
-	KMOVW   DI, K1
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_217
-	PCALIGN $0x40
-
-vector_216:
-	VMOVUPD (DX)(AX*1), Z0
-	VSQRTPD Z0, Z0
-	VMOVUPD Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, BX
-	JLT     vector_216
-
-rest_217:
-	TESTQ     SI, SI
-	JE        done_218
-	VMOVUPD.Z (DX)(AX*1), K1, Z0
-	VSQRTPD   Z0, Z0
-	VMOVUPD   Z0, K1, (CX)(AX*1)
-
-done_218:
+done_164:
 	VZEROUPPER
 	RET
 
@@ -6305,281 +4787,25 @@ TEXT ·dinverseAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_220
+	JE      rest_166
 	PCALIGN $0x40
 
-vector_219:
+vector_165:
 	VMOVUPD (BX)(CX*1), Z0
 	VDIVPD  Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_219
+	JLT     vector_165
 
-rest_220:
+rest_166:
 	TESTQ     SI, SI
-	JE        done_221
+	JE        done_167
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VDIVPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_221:
-	VZEROUPPER
-	RET
-
-// func dinverseSqrtAVX512(n int, y *float64, x *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dinverseSqrtAVX512(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	VMOVUPD 320(AX), Z1
-	MOVQ    CX, SI
-	ANDQ    $0x07, SI
-	MOVQ    CX, AX
-	SUBQ    SI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    SI, CX
-	XORL    DI, DI
-	TESTQ   CX, CX
-	CMOVQLT DI, CX
-	MOVQ    $0x00000008, DI
-	CMPQ    CX, DI
-	CMOVQGT DI, CX
-	MOVQ    $-1, DI
-	BZHIQ   CX, DI, DI
-	KMOVW   DI, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_223
-	PCALIGN $0x40
-
-vector_222:
-	VMOVUPD (BX)(CX*1), Z0
-	VSQRTPD Z0, Z0
-	VDIVPD  Z0, Z1, Z0
-	VMOVUPD Z0, (DX)(CX*1)
-	ADDQ    $0x00000040, CX
-	CMPQ    CX, AX
-	JLT     vector_222
-
-rest_223:
-	TESTQ     SI, SI
-	JE        done_224
-	VMOVUPD.Z (BX)(CX*1), K1, Z0
-	VSQRTPD   Z0, Z0
-	VDIVPD    Z0, Z1, Z0
-	VMOVUPD   Z0, K1, (DX)(CX*1)
-
-done_224:
-	VZEROUPPER
-	RET
-
-// func dcubeAVX512(n int, y *float64, x *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dcubeAVX512(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    AX, SI
-	ANDQ    $0x07, SI
-	MOVQ    AX, BX
-	SUBQ    SI, BX
-	SHLQ    $0x03, BX
-	SHLQ    $0x03, AX
-	MOVQ    SI, AX
-	XORL    DI, DI
-	TESTQ   AX, AX
-	CMOVQLT DI, AX
-	MOVQ    $0x00000008, DI
-	CMPQ    AX, DI
-	CMOVQGT DI, AX
-	MOVQ    $-1, DI
-	BZHIQ   AX, DI, DI
-	KMOVW   DI, K1
-	XORQ    AX, AX
-	TESTQ   BX, BX
-	JE      rest_226
-	PCALIGN $0x40
-
-vector_225:
-	VMOVUPD (DX)(AX*1), Z0
-	VMULPD  Z0, Z0, Z1
-	VMULPD  Z0, Z1, Z0
-	VMOVUPD Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, BX
-	JLT     vector_225
-
-rest_226:
-	TESTQ     SI, SI
-	JE        done_227
-	VMOVUPD.Z (DX)(AX*1), K1, Z0
-	VMULPD    Z0, Z0, Z1
-	VMULPD    Z0, Z1, Z0
-	VMOVUPD   Z0, K1, (CX)(AX*1)
-
-done_227:
-	VZEROUPPER
-	RET
-
-// func dlnAVX512(n int, y *float64, x *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dlnAVX512(SB), $0-24
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    y+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    CX, DI
-	ANDQ    $0x07, DI
-	MOVQ    CX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x03, SI
-	SHLQ    $0x03, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000008, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	MOVQ    $-1, R8
-	BZHIQ   CX, R8, R8
-	KMOVW   R8, K1
-	XORQ    CX, CX
-	TESTQ   SI, SI
-	JE      rest_229
-	PCALIGN $0x40
-
-vector_228:
-	VMOVUPD (BX)(CX*1), Z0
-	VMOVUPD Z0, Z1
-	VMULPD  1408(AX), Z0, Z4
-	VCMPPD  $0x11, 1344(AX), Z0, K2
-	VMOVUPD Z4, K2, Z0
-	VPSRLQ  $0x34, Z0, Z2
-	VPORQ   1728(AX), Z2, Z2
-	VSUBPD  1792(AX), Z2, Z2
-	VPANDQ  1536(AX), Z0, Z0
-	VPORQ   1600(AX), Z0, Z0
-	VSUBPD  320(AX), Z2, Z3
-	VCMPPD  $0x12, 1664(AX), Z0, K2
-	VMOVUPD Z3, K2, Z2
-	VADDPD  Z0, Z0, Z3
-	VCMPPD  $0x12, 1664(AX), Z0, K2
-	VMOVUPD Z3, K2, Z0
-	VSUBPD  320(AX), Z0, Z0
-	VADDPD  384(AX), Z0, Z4
-	VDIVPD  Z4, Z0, Z3
-	VMULPD  Z3, Z3, Z4
-	VMULPD  Z4, Z4, Z5
-	VMOVUPD 2624(AX), Z6
-	VMULPD  Z5, Z6, Z6
-	VADDPD  2496(AX), Z6, Z6
-	VMULPD  Z5, Z6, Z6
-	VADDPD  2368(AX), Z6, Z6
-	VMULPD  Z5, Z6, Z6
-	VADDPD  2240(AX), Z6, Z6
-	VMULPD  Z6, Z4, Z4
-	VMOVUPD 2560(AX), Z6
-	VMULPD  Z5, Z6, Z6
-	VADDPD  2432(AX), Z6, Z6
-	VMULPD  Z5, Z6, Z6
-	VADDPD  2304(AX), Z6, Z6
-	VMULPD  Z6, Z5, Z5
-	VADDPD  Z5, Z4, Z6
-	VMULPD  1600(AX), Z0, Z4
-	VMULPD  Z0, Z4, Z4
-	VADDPD  Z4, Z6, Z6
-	VMULPD  Z3, Z6, Z6
-	VMULPD  2048(AX), Z2, Z5
-	VADDPD  Z5, Z6, Z6
-	VSUBPD  Z6, Z4, Z4
-	VSUBPD  Z0, Z4, Z4
-	VMULPD  1984(AX), Z2, Z0
-	VSUBPD  Z4, Z0, Z0
-	VSUBPD  1472(AX), Z0, Z4
-	VCMPPD  $0x11, 1344(AX), Z1, K2
-	VMOVUPD Z4, K2, Z0
-	VCMPPD  $0x15, 2112(AX), Z1, K2
-	VMOVUPD Z1, K2, Z0
-	VMOVUPD 2176(AX), Z4
-	VCMPPD  $0x11, 896(AX), Z1, K2
-	VMOVUPD Z4, K2, Z0
-	VMOVUPD 448(AX), Z4
-	VCMPPD  $0x00, 896(AX), Z1, K2
-	VMOVUPD Z4, K2, Z0
-	VMOVUPD Z0, (DX)(CX*1)
-	ADDQ    $0x00000040, CX
-	CMPQ    CX, SI
-	JLT     vector_228
-
-rest_229:
-	TESTQ     DI, DI
-	JE        done_230
-	VMOVUPD.Z (BX)(CX*1), K1, Z0
-	VMOVUPD   Z0, Z1
-	VMULPD    1408(AX), Z0, Z4
-	VCMPPD    $0x11, 1344(AX), Z0, K2
-	VMOVUPD   Z4, K2, Z0
-	VPSRLQ    $0x34, Z0, Z2
-	VPORQ     1728(AX), Z2, Z2
-	VSUBPD    1792(AX), Z2, Z2
-	VPANDQ    1536(AX), Z0, Z0
-	VPORQ     1600(AX), Z0, Z0
-	VSUBPD    320(AX), Z2, Z3
-	VCMPPD    $0x12, 1664(AX), Z0, K2
-	VMOVUPD   Z3, K2, Z2
-	VADDPD    Z0, Z0, Z3
-	VCMPPD    $0x12, 1664(AX), Z0, K2
-	VMOVUPD   Z3, K2, Z0
-	VSUBPD    320(AX), Z0, Z0
-	VADDPD    384(AX), Z0, Z4
-	VDIVPD    Z4, Z0, Z3
-	VMULPD    Z3, Z3, Z4
-	VMULPD    Z4, Z4, Z5
-	VMOVUPD   2624(AX), Z6
-	VMULPD    Z5, Z6, Z6
-	VADDPD    2496(AX), Z6, Z6
-	VMULPD    Z5, Z6, Z6
-	VADDPD    2368(AX), Z6, Z6
-	VMULPD    Z5, Z6, Z6
-	VADDPD    2240(AX), Z6, Z6
-	VMULPD    Z6, Z4, Z4
-	VMOVUPD   2560(AX), Z6
-	VMULPD    Z5, Z6, Z6
-	VADDPD    2432(AX), Z6, Z6
-	VMULPD    Z5, Z6, Z6
-	VADDPD    2304(AX), Z6, Z6
-	VMULPD    Z6, Z5, Z5
-	VADDPD    Z5, Z4, Z6
-	VMULPD    1600(AX), Z0, Z4
-	VMULPD    Z0, Z4, Z4
-	VADDPD    Z4, Z6, Z6
-	VMULPD    Z3, Z6, Z6
-	VMULPD    2048(AX), Z2, Z5
-	VADDPD    Z5, Z6, Z6
-	VSUBPD    Z6, Z4, Z4
-	VSUBPD    Z0, Z4, Z4
-	VMULPD    1984(AX), Z2, Z0
-	VSUBPD    Z4, Z0, Z0
-	VSUBPD    1472(AX), Z0, Z4
-	VCMPPD    $0x11, 1344(AX), Z1, K2
-	VMOVUPD   Z4, K2, Z0
-	VCMPPD    $0x15, 2112(AX), Z1, K2
-	VMOVUPD   Z1, K2, Z0
-	VMOVUPD   2176(AX), Z4
-	VCMPPD    $0x11, 896(AX), Z1, K2
-	VMOVUPD   Z4, K2, Z0
-	VMOVUPD   448(AX), Z4
-	VCMPPD    $0x00, 896(AX), Z1, K2
-	VMOVUPD   Z4, K2, Z0
-	VMOVUPD   Z0, K1, (DX)(CX*1)
-
-done_230:
+done_167:
 	VZEROUPPER
 	RET
 
@@ -6609,27 +4835,27 @@ TEXT ·dmulAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_232
+	JE      rest_169
 	PCALIGN $0x40
 
-vector_231:
+vector_168:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_231
+	JLT     vector_168
 
-rest_232:
+rest_169:
 	TESTQ     DI, DI
-	JE        done_233
+	JE        done_170
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_233:
+done_170:
 	VZEROUPPER
 	RET
 
@@ -6659,27 +4885,27 @@ TEXT ·dsubAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_235
+	JE      rest_172
 	PCALIGN $0x40
 
-vector_234:
+vector_171:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VSUBPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_234
+	JLT     vector_171
 
-rest_235:
+rest_172:
 	TESTQ     DI, DI
-	JE        done_236
+	JE        done_173
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_236:
+done_173:
 	VZEROUPPER
 	RET
 
@@ -6709,81 +4935,27 @@ TEXT ·ddivAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_238
+	JE      rest_175
 	PCALIGN $0x40
 
-vector_237:
+vector_174:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_237
+	JLT     vector_174
 
-rest_238:
+rest_175:
 	TESTQ     DI, DI
-	JE        done_239
+	JE        done_176
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_239:
-	VZEROUPPER
-	RET
-
-// func dlesserAVX512(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dlesserAVX512(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
-	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
-	MOVQ    AX, DI
-	ANDQ    $0x07, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x03, SI
-	SHLQ    $0x03, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
-	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000008, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	MOVQ    $-1, R8
-	BZHIQ   AX, R8, R8
-	KMOVW   R8, K1
-	XORQ    AX, AX
-	TESTQ   SI, SI
-	JE      rest_241
-	PCALIGN $0x40
-
-vector_240:
-	VMOVUPD (DX)(AX*1), Z0
-	VMOVUPD (BX)(AX*1), Z1
-	VMINPD  Z1, Z0, Z1
-	VCMPPD  $0x03, Z0, Z0, K2
-	VMOVUPD Z0, K2, Z1
-	VMOVUPD Z1, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_240
-
-rest_241:
-	TESTQ     DI, DI
-	JE        done_242
-	VMOVUPD.Z (DX)(AX*1), K1, Z0
-	VMOVUPD.Z (BX)(AX*1), K1, Z1
-	VMINPD    Z1, Z0, Z1
-	VCMPPD    $0x03, Z0, Z0, K2
-	VMOVUPD   Z0, K2, Z1
-	VMOVUPD   Z1, K1, (CX)(AX*1)
-
-done_242:
+done_176:
 	VZEROUPPER
 	RET
 
@@ -6813,10 +4985,10 @@ TEXT ·dgreaterAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_244
+	JE      rest_178
 	PCALIGN $0x40
 
-vector_243:
+vector_177:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMAXPD  Z1, Z0, Z1
@@ -6825,11 +4997,11 @@ vector_243:
 	VMOVUPD Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_243
+	JLT     vector_177
 
-rest_244:
+rest_178:
 	TESTQ     DI, DI
-	JE        done_245
+	JE        done_179
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMAXPD    Z1, Z0, Z1
@@ -6837,219 +5009,7 @@ rest_244:
 	VMOVUPD   Z0, K2, Z1
 	VMOVUPD   Z1, K1, (CX)(AX*1)
 
-done_245:
-	VZEROUPPER
-	RET
-
-// func dlessAVX512(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dlessAVX512(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPD 320(AX), Z2
-	MOVQ    CX, DI
-	ANDQ    $0x07, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000008, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	MOVQ    $-1, R8
-	BZHIQ   CX, R8, R8
-	KMOVW   R8, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_247
-	PCALIGN $0x40
-
-vector_246:
-	VMOVUPD   (BX)(CX*1), Z0
-	VMOVUPD   (SI)(CX*1), Z1
-	VCMPPD    $0x11, Z1, Z0, K2
-	VMOVUPD.Z Z2, K2, Z0
-	VMOVUPD   Z0, (DX)(CX*1)
-	ADDQ      $0x00000040, CX
-	CMPQ      CX, AX
-	JLT       vector_246
-
-rest_247:
-	TESTQ     DI, DI
-	JE        done_248
-	VMOVUPD.Z (BX)(CX*1), K1, Z0
-	VMOVUPD.Z (SI)(CX*1), K1, Z1
-	VCMPPD    $0x11, Z1, Z0, K2
-	VMOVUPD.Z Z2, K2, Z0
-	VMOVUPD   Z0, K1, (DX)(CX*1)
-
-done_248:
-	VZEROUPPER
-	RET
-
-// func dlessOrEqualAVX512(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dlessOrEqualAVX512(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPD 320(AX), Z2
-	MOVQ    CX, DI
-	ANDQ    $0x07, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000008, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	MOVQ    $-1, R8
-	BZHIQ   CX, R8, R8
-	KMOVW   R8, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_250
-	PCALIGN $0x40
-
-vector_249:
-	VMOVUPD   (BX)(CX*1), Z0
-	VMOVUPD   (SI)(CX*1), Z1
-	VCMPPD    $0x12, Z1, Z0, K2
-	VMOVUPD.Z Z2, K2, Z0
-	VMOVUPD   Z0, (DX)(CX*1)
-	ADDQ      $0x00000040, CX
-	CMPQ      CX, AX
-	JLT       vector_249
-
-rest_250:
-	TESTQ     DI, DI
-	JE        done_251
-	VMOVUPD.Z (BX)(CX*1), K1, Z0
-	VMOVUPD.Z (SI)(CX*1), K1, Z1
-	VCMPPD    $0x12, Z1, Z0, K2
-	VMOVUPD.Z Z2, K2, Z0
-	VMOVUPD   Z0, K1, (DX)(CX*1)
-
-done_251:
-	VZEROUPPER
-	RET
-
-// func dequalAVX512(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·dequalAVX512(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPD 320(AX), Z2
-	MOVQ    CX, DI
-	ANDQ    $0x07, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000008, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	MOVQ    $-1, R8
-	BZHIQ   CX, R8, R8
-	KMOVW   R8, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_253
-	PCALIGN $0x40
-
-vector_252:
-	VMOVUPD   (BX)(CX*1), Z0
-	VMOVUPD   (SI)(CX*1), Z1
-	VCMPPD    $0x00, Z1, Z0, K2
-	VMOVUPD.Z Z2, K2, Z0
-	VMOVUPD   Z0, (DX)(CX*1)
-	ADDQ      $0x00000040, CX
-	CMPQ      CX, AX
-	JLT       vector_252
-
-rest_253:
-	TESTQ     DI, DI
-	JE        done_254
-	VMOVUPD.Z (BX)(CX*1), K1, Z0
-	VMOVUPD.Z (SI)(CX*1), K1, Z1
-	VCMPPD    $0x00, Z1, Z0, K2
-	VMOVUPD.Z Z2, K2, Z0
-	VMOVUPD   Z0, K1, (DX)(CX*1)
-
-done_254:
-	VZEROUPPER
-	RET
-
-// func ddiffersAVX512(n int, z *float64, x *float64, y *float64)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·ddiffersAVX512(SB), $0-32
-	LEAQ    dconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    z+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    y+24(FP), SI
-	VMOVUPD 320(AX), Z2
-	MOVQ    CX, DI
-	ANDQ    $0x07, DI
-	MOVQ    CX, AX
-	SUBQ    DI, AX
-	SHLQ    $0x03, AX
-	SHLQ    $0x03, CX
-	MOVQ    DI, CX
-	XORL    R8, R8
-	TESTQ   CX, CX
-	CMOVQLT R8, CX
-	MOVQ    $0x00000008, R8
-	CMPQ    CX, R8
-	CMOVQGT R8, CX
-	MOVQ    $-1, R8
-	BZHIQ   CX, R8, R8
-	KMOVW   R8, K1
-	XORQ    CX, CX
-	TESTQ   AX, AX
-	JE      rest_256
-	PCALIGN $0x40
-
-vector_255:
-	VMOVUPD   (BX)(CX*1), Z0
-	VMOVUPD   (SI)(CX*1), Z1
-	VCMPPD    $0x04, Z1, Z0, K2
-	VMOVUPD.Z Z2, K2, Z0
-	VMOVUPD   Z0, (DX)(CX*1)
-	ADDQ      $0x00000040, CX
-	CMPQ      CX, AX
-	JLT       vector_255
-
-rest_256:
-	TESTQ     DI, DI
-	JE        done_257
-	VMOVUPD.Z (BX)(CX*1), K1, Z0
-	VMOVUPD.Z (SI)(CX*1), K1, Z1
-	VCMPPD    $0x04, Z1, Z0, K2
-	VMOVUPD.Z Z2, K2, Z0
-	VMOVUPD   Z0, K1, (DX)(CX*1)
-
-done_257:
+done_179:
 	VZEROUPPER
 	RET
 
@@ -7080,10 +5040,10 @@ TEXT ·dtanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_259
+	JE      rest_181
 	PCALIGN $0x40
 
-vector_258:
+vector_180:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD (SI)(CX*1), Z1
 	VMULPD  Z0, Z0, Z0
@@ -7092,11 +5052,11 @@ vector_258:
 	VMOVUPD Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_258
+	JLT     vector_180
 
-rest_259:
+rest_181:
 	TESTQ     DI, DI
-	JE        done_260
+	JE        done_182
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VMULPD    Z0, Z0, Z0
@@ -7104,7 +5064,7 @@ rest_259:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(CX*1)
 
-done_260:
+done_182:
 	VZEROUPPER
 	RET
 
@@ -7122,16 +5082,16 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 3648(AX), Z20
-	VMOVUPD 3712(AX), Z21
-	VMOVUPD 3776(AX), Z22
-	VMOVUPD 3840(AX), Z23
-	VMOVUPD 3904(AX), Z24
-	VMOVUPD 3968(AX), Z25
-	VMOVUPD 4032(AX), Z26
-	VMOVUPD 4096(AX), Z27
-	VMOVUPD 4160(AX), Z28
-	VMOVUPD 4224(AX), Z29
+	VMOVUPD 2688(AX), Z20
+	VMOVUPD 2752(AX), Z21
+	VMOVUPD 2816(AX), Z22
+	VMOVUPD 2880(AX), Z23
+	VMOVUPD 2944(AX), Z24
+	VMOVUPD 3008(AX), Z25
+	VMOVUPD 3072(AX), Z26
+	VMOVUPD 3136(AX), Z27
+	VMOVUPD 3200(AX), Z28
+	VMOVUPD 3264(AX), Z29
 	VMOVUPD 576(AX), Z12
 	VMOVUPD 640(AX), Z11
 	VMOVUPD 320(AX), Z10
@@ -7153,10 +5113,10 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_262
+	JE      rest_184
 	PCALIGN $0x40
 
-vector_261:
+vector_183:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -7197,11 +5157,11 @@ vector_261:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_261
+	JLT          vector_183
 
-rest_262:
+rest_184:
 	TESTQ        R8, R8
-	JE           done_263
+	JE           done_185
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -7241,7 +5201,7 @@ rest_262:
 	VMULPD       Z9, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_263:
+done_185:
 	VZEROUPPER
 	RET
 
@@ -7258,16 +5218,16 @@ TEXT ·dsiluAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 3648(AX), Z20
-	VMOVUPD 3712(AX), Z21
-	VMOVUPD 3776(AX), Z22
-	VMOVUPD 3840(AX), Z23
-	VMOVUPD 3904(AX), Z24
-	VMOVUPD 3968(AX), Z25
-	VMOVUPD 4032(AX), Z26
-	VMOVUPD 4096(AX), Z27
-	VMOVUPD 4160(AX), Z28
-	VMOVUPD 4224(AX), Z29
+	VMOVUPD 2688(AX), Z20
+	VMOVUPD 2752(AX), Z21
+	VMOVUPD 2816(AX), Z22
+	VMOVUPD 2880(AX), Z23
+	VMOVUPD 2944(AX), Z24
+	VMOVUPD 3008(AX), Z25
+	VMOVUPD 3072(AX), Z26
+	VMOVUPD 3136(AX), Z27
+	VMOVUPD 3200(AX), Z28
+	VMOVUPD 3264(AX), Z29
 	VMOVUPD 320(AX), Z12
 	VMOVUPD 896(AX), Z11
 	MOVQ    CX, SI
@@ -7288,10 +5248,10 @@ TEXT ·dsiluAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_265
+	JE      rest_187
 	PCALIGN $0x40
 
-vector_264:
+vector_186:
 	VMOVUPD      (BX)(CX*1), Z0
 	VSUBPD       Z0, Z11, Z1
 	VCMPPD       $0x15, Z13, Z1, K3
@@ -7319,11 +5279,11 @@ vector_264:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_264
+	JLT          vector_186
 
-rest_265:
+rest_187:
 	TESTQ        SI, SI
-	JE           done_266
+	JE           done_188
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VSUBPD       Z0, Z11, Z1
 	VCMPPD       $0x15, Z13, Z1, K3
@@ -7350,7 +5310,7 @@ rest_265:
 	VDIVPD       Z1, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_266:
+done_188:
 	VZEROUPPER
 	RET
 
@@ -7370,16 +5330,16 @@ TEXT ·dgatedSiLUBackwardAVX512(SB), $0-48
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 3648(AX), Z20
-	VMOVUPD 3712(AX), Z21
-	VMOVUPD 3776(AX), Z22
-	VMOVUPD 3840(AX), Z23
-	VMOVUPD 3904(AX), Z24
-	VMOVUPD 3968(AX), Z25
-	VMOVUPD 4032(AX), Z26
-	VMOVUPD 4096(AX), Z27
-	VMOVUPD 4160(AX), Z28
-	VMOVUPD 4224(AX), Z29
+	VMOVUPD 2688(AX), Z20
+	VMOVUPD 2752(AX), Z21
+	VMOVUPD 2816(AX), Z22
+	VMOVUPD 2880(AX), Z23
+	VMOVUPD 2944(AX), Z24
+	VMOVUPD 3008(AX), Z25
+	VMOVUPD 3072(AX), Z26
+	VMOVUPD 3136(AX), Z27
+	VMOVUPD 3200(AX), Z28
+	VMOVUPD 3264(AX), Z29
 	VMOVUPD 320(AX), Z12
 	VMOVUPD 896(AX), Z11
 	MOVQ    CX, R9
@@ -7400,10 +5360,10 @@ TEXT ·dgatedSiLUBackwardAVX512(SB), $0-48
 	KMOVW   R10, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_268
+	JE      rest_190
 	PCALIGN $0x40
 
-vector_267:
+vector_189:
 	VMOVUPD      (SI)(CX*1), Z0
 	VSUBPD       Z0, Z11, Z1
 	VCMPPD       $0x15, Z13, Z1, K3
@@ -7442,11 +5402,11 @@ vector_267:
 	VMOVUPD      Z1, (BX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_267
+	JLT          vector_189
 
-rest_268:
+rest_190:
 	TESTQ        R9, R9
-	JE           done_269
+	JE           done_191
 	VMOVUPD.Z    (SI)(CX*1), K1, Z0
 	VSUBPD       Z0, Z11, Z1
 	VCMPPD       $0x15, Z13, Z1, K3
@@ -7484,7 +5444,7 @@ rest_268:
 	VMOVUPD      Z5, K1, (DX)(CX*1)
 	VMOVUPD      Z1, K1, (BX)(CX*1)
 
-done_269:
+done_191:
 	VZEROUPPER
 	RET
 
@@ -7514,25 +5474,25 @@ TEXT ·dscaleAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_271
+	JE           rest_193
 	PCALIGN      $0x40
 
-vector_270:
+vector_192:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_270
+	JLT     vector_192
 
-rest_271:
+rest_193:
 	TESTQ     SI, SI
-	JE        done_272
+	JE        done_194
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_272:
+done_194:
 	VZEROUPPER
 	RET
 
@@ -7573,10 +5533,10 @@ TEXT ·dadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_274
+	JE           rest_196
 	PCALIGN      $0x40
 
-vector_273:
+vector_195:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMOVUPD (BX)(AX*1), Z2
@@ -7602,11 +5562,11 @@ vector_273:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_273
+	JLT     vector_195
 
-rest_274:
+rest_196:
 	TESTQ     R8, R8
-	JE        done_275
+	JE        done_197
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMOVUPD.Z (BX)(AX*1), K1, Z2
@@ -7631,7 +5591,7 @@ rest_274:
 	VSUBPD    Z2, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_275:
+done_197:
 	VZEROUPPER
 	RET
 
@@ -7662,10 +5622,10 @@ TEXT ·dsgdAVX512(SB), $0-40
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_277
+	JE           rest_199
 	PCALIGN      $0x40
 
-vector_276:
+vector_198:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -7675,11 +5635,11 @@ vector_276:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_276
+	JLT     vector_198
 
-rest_277:
+rest_199:
 	TESTQ     SI, SI
-	JE        done_278
+	JE        done_200
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -7688,7 +5648,7 @@ rest_277:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_278:
+done_200:
 	VZEROUPPER
 	RET
 
@@ -7721,10 +5681,10 @@ TEXT ·dmomentumAVX512(SB), $0-56
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_280
+	JE           rest_202
 	PCALIGN      $0x40
 
-vector_279:
+vector_201:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -7738,11 +5698,11 @@ vector_279:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_279
+	JLT     vector_201
 
-rest_280:
+rest_202:
 	TESTQ     DI, DI
-	JE        done_281
+	JE        done_203
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -7755,7 +5715,7 @@ rest_280:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_281:
+done_203:
 	VZEROUPPER
 	RET
 
@@ -7785,23 +5745,23 @@ TEXT ·dsumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_283
+	JE      rest_205
 	PCALIGN $0x40
 
-vector_282:
+vector_204:
 	VMOVUPD (CX)(AX*1), Z2
 	VADDPD  Z2, Z0, Z0
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DX
-	JLT     vector_282
+	JLT     vector_204
 
-rest_283:
+rest_205:
 	TESTQ     BX, BX
-	JE        done_284
+	JE        done_206
 	VMOVUPD.Z (CX)(AX*1), K1, Z2
 	VADDPD    Z2, Z0, Z0
 
-done_284:
+done_206:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -7840,23 +5800,23 @@ TEXT ·dsumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_286
+	JE      rest_208
 	PCALIGN $0x40
 
-vector_285:
+vector_207:
 	VMOVUPD     (CX)(AX*1), Z2
 	VFMADD231PD Z2, Z2, Z0
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, DX
-	JLT         vector_285
+	JLT         vector_207
 
-rest_286:
+rest_208:
 	TESTQ       BX, BX
-	JE          done_287
+	JE          done_209
 	VMOVUPD.Z   (CX)(AX*1), K1, Z2
 	VFMADD231PD Z2, Z2, Z0
 
-done_287:
+done_209:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -7897,10 +5857,10 @@ TEXT ·dsumProductsAVX512(SB), $0-40
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_289
+	JE      rest_211
 	PCALIGN $0x40
 
-vector_288:
+vector_210:
 	VMOVUPD (CX)(AX*1), Z2
 	VMOVUPD (DX)(AX*1), Z3
 	VMULPD  Z3, Z2, Z2
@@ -7909,11 +5869,11 @@ vector_288:
 	VADDPD  Z2, Z0, Z0
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_288
+	JLT     vector_210
 
-rest_289:
+rest_211:
 	TESTQ     DI, DI
-	JE        done_290
+	JE        done_212
 	VMOVUPD.Z (CX)(AX*1), K1, Z2
 	VMOVUPD.Z (DX)(AX*1), K1, Z3
 	VMULPD    Z3, Z2, Z2
@@ -7921,7 +5881,7 @@ rest_289:
 	VMULPD    Z3, Z2, Z2
 	VADDPD    Z2, Z0, Z0
 
-done_290:
+done_212:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -7961,31 +5921,31 @@ TEXT ·dsumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_291:
+row_213:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_293
+	JE      rest_215
 	PCALIGN $0x40
 
-vector_292:
+vector_214:
 	VMOVUPD (SI)(CX*1), Z0
 	VADDPD  (BX)(CX*1), Z0, Z0
 	VMOVUPD Z0, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_292
+	JLT     vector_214
 
-rest_293:
+rest_215:
 	TESTQ     R8, R8
-	JE        done_294
+	JE        done_216
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VADDPD    (BX)(CX*1), Z0, Z0
 	VMOVUPD   Z0, (BX)(CX*1)
 
-done_294:
+done_216:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_291
+	JNE  row_213
 	VZEROUPPER
 	RET
 
@@ -8003,16 +5963,16 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	VMOVUPD      192(AX), Z17
 	VMOVUPD      256(AX), Z18
 	VMOVUPD      320(AX), Z19
-	VMOVUPD      3648(AX), Z20
-	VMOVUPD      3712(AX), Z21
-	VMOVUPD      3776(AX), Z22
-	VMOVUPD      3840(AX), Z23
-	VMOVUPD      3904(AX), Z24
-	VMOVUPD      3968(AX), Z25
-	VMOVUPD      4032(AX), Z26
-	VMOVUPD      4096(AX), Z27
-	VMOVUPD      4160(AX), Z28
-	VMOVUPD      4224(AX), Z29
+	VMOVUPD      2688(AX), Z20
+	VMOVUPD      2752(AX), Z21
+	VMOVUPD      2816(AX), Z22
+	VMOVUPD      2880(AX), Z23
+	VMOVUPD      2944(AX), Z24
+	VMOVUPD      3008(AX), Z25
+	VMOVUPD      3072(AX), Z26
+	VMOVUPD      3136(AX), Z27
+	VMOVUPD      3200(AX), Z28
+	VMOVUPD      3264(AX), Z29
 	VMOVUPD      448(AX), Z12
 	VBROADCASTSD scale+32(FP), Z6
 	VBROADCASTSD empty+40(FP), Z7
@@ -8034,28 +5994,28 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_295:
+row_217:
 	VMOVUPD Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_297
+	JE      rest_219
 	PCALIGN $0x40
 
-vector_296:
+vector_218:
 	VMOVUPD (SI)(R8*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_296
+	JLT     vector_218
 
-rest_297:
+rest_219:
 	TESTQ   DI, DI
-	JE      done_298
+	JE      done_220
 	VMOVUPD Z12, Z2
 	VMOVUPD (SI)(R8*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_298:
+done_220:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -8068,10 +6028,10 @@ done_298:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_300
+	JE            rest_222
 	PCALIGN       $0x40
 
-vector_299:
+vector_221:
 	VMOVUPD      (SI)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -8098,11 +6058,11 @@ vector_299:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_299
+	JLT          vector_221
 
-rest_300:
+rest_222:
 	TESTQ        DI, DI
-	JE           done_301
+	JE           done_223
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (SI)(R8*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -8129,7 +6089,7 @@ rest_300:
 	VMOVUPD      Z2, K1, (BX)(R8*1)
 	VADDPD       Z2, Z1, Z1
 
-done_301:
+done_223:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -8142,29 +6102,29 @@ done_301:
 	VMOVUPD       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_303
+	JE            rest_225
 	PCALIGN       $0x40
 
-vector_302:
+vector_224:
 	VMOVUPD (BX)(R8*1), Z2
 	VMULPD  Z0, Z2, Z2
 	VMOVUPD Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_302
+	JLT     vector_224
 
-rest_303:
+rest_225:
 	TESTQ     DI, DI
-	JE        done_304
+	JE        done_226
 	VMOVUPD.Z (BX)(R8*1), K1, Z2
 	VMULPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (BX)(R8*1)
 
-done_304:
+done_226:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_295
+	JNE  row_217
 	VZEROUPPER
 	RET
 
@@ -8194,29 +6154,29 @@ TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_305:
+row_227:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_307
+	JE      rest_229
 	PCALIGN $0x40
 
-vector_306:
+vector_228:
 	VMOVUPD     (BX)(R9*1), Z2
 	VMOVUPD     (SI)(R9*1), Z3
 	VFMADD231PD Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_306
+	JLT         vector_228
 
-rest_307:
+rest_229:
 	TESTQ       R8, R8
-	JE          done_308
+	JE          done_230
 	VMOVUPD.Z   (BX)(R9*1), K1, Z2
 	VMOVUPD.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PD Z2, Z3, Z1
 
-done_308:
+done_230:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -8226,10 +6186,10 @@ done_308:
 	VBROADCASTSD  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_310
+	JE            rest_232
 	PCALIGN       $0x40
 
-vector_309:
+vector_231:
 	VMOVUPD (SI)(R9*1), Z2
 	VMOVUPD (BX)(R9*1), Z3
 	VSUBPD  Z1, Z2, Z2
@@ -8237,23 +6197,23 @@ vector_309:
 	VMOVUPD Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_309
+	JLT     vector_231
 
-rest_310:
+rest_232:
 	TESTQ     R8, R8
-	JE        done_311
+	JE        done_233
 	VMOVUPD.Z (SI)(R9*1), K1, Z2
 	VMOVUPD.Z (BX)(R9*1), K1, Z3
 	VSUBPD    Z1, Z2, Z2
 	VMULPD    Z3, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(R9*1)
 
-done_311:
+done_233:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_305
+	JNE  row_227
 	VZEROUPPER
 	RET
 
@@ -8283,33 +6243,33 @@ TEXT ·dtopRowsAVX512(SB), $0-32
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-row_312:
+row_234:
 	VMOVUPD Z12, Z0
 	VPXORD  Z2, Z2, Z2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_314
+	JE      rest_236
 	PCALIGN $0x40
 
-vector_313:
+vector_235:
 	VMOVUPD (SI)(R8*1), Z1
 	VMAXPD  Z0, Z1, Z0
 	VCMPPD  $0x03, Z1, Z1, K2
 	VMOVUPD Z1, K2, Z2
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_313
+	JLT     vector_235
 
-rest_314:
+rest_236:
 	TESTQ   DI, DI
-	JE      done_315
+	JE      done_237
 	VMOVUPD Z12, Z1
 	VMOVUPD (SI)(R8*1), K1, Z1
 	VMAXPD  Z0, Z1, Z0
 	VCMPPD  $0x03, Z1, Z1, K2
 	VMOVUPD Z1, K2, Z2
 
-done_315:
+done_237:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VMAXPD        Y1, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
@@ -8330,7 +6290,7 @@ done_315:
 	ADDQ          DX, SI
 	ADDQ          $0x08, BX
 	DECQ          CX
-	JNE           row_312
+	JNE           row_234
 	VZEROUPPER
 	RET
 
@@ -8349,16 +6309,16 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 3648(AX), Z20
-	VMOVUPD 3712(AX), Z21
-	VMOVUPD 3776(AX), Z22
-	VMOVUPD 3840(AX), Z23
-	VMOVUPD 3904(AX), Z24
-	VMOVUPD 3968(AX), Z25
-	VMOVUPD 4032(AX), Z26
-	VMOVUPD 4096(AX), Z27
-	VMOVUPD 4160(AX), Z28
-	VMOVUPD 4224(AX), Z29
+	VMOVUPD 2688(AX), Z20
+	VMOVUPD 2752(AX), Z21
+	VMOVUPD 2816(AX), Z22
+	VMOVUPD 2880(AX), Z23
+	VMOVUPD 2944(AX), Z24
+	VMOVUPD 3008(AX), Z25
+	VMOVUPD 3072(AX), Z26
+	VMOVUPD 3136(AX), Z27
+	VMOVUPD 3200(AX), Z28
+	VMOVUPD 3264(AX), Z29
 	VMOVUPD 448(AX), Z12
 	VPXORD  Z9, Z9, Z9
 	MOVQ    DX, R8
@@ -8378,28 +6338,28 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_316:
+row_238:
 	VMOVUPD Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_318
+	JE      rest_240
 	PCALIGN $0x40
 
-vector_317:
+vector_239:
 	VMOVUPD (BX)(R9*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_317
+	JLT     vector_239
 
-rest_318:
+rest_240:
 	TESTQ   R8, R8
-	JE      done_319
+	JE      done_241
 	VMOVUPD Z12, Z2
 	VMOVUPD (BX)(R9*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_319:
+done_241:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -8413,10 +6373,10 @@ done_319:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_321
+	JE            rest_243
 	PCALIGN       $0x40
 
-vector_320:
+vector_242:
 	VMOVUPD      (BX)(R9*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -8442,11 +6402,11 @@ vector_320:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_320
+	JLT          vector_242
 
-rest_321:
+rest_243:
 	TESTQ        R8, R8
-	JE           done_322
+	JE           done_244
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (BX)(R9*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -8472,7 +6432,7 @@ rest_321:
 	VSCALEFPD.Z  Z3, Z4, K3, Z2
 	VADDPD       Z2, Z1, Z1
 
-done_322:
+done_244:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -8485,7 +6445,7 @@ done_322:
 	ADDQ          $0x08, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_316
+	JNE           row_238
 	VZEROUPPER
 	RET
 
@@ -8525,27 +6485,27 @@ TEXT ·dnormRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_323:
+row_245:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_325
+	JE      rest_247
 	PCALIGN $0x40
 
-vector_324:
+vector_246:
 	VMOVUPD (R8)(R12*1), Z0
 	VADDPD  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_324
+	JLT     vector_246
 
-rest_325:
+rest_247:
 	TESTQ     R11, R11
-	JE        done_326
+	JE        done_248
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VADDPD    Z0, Z2, Z2
 
-done_326:
+done_248:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPD        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -8558,26 +6518,26 @@ done_326:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_328
+	JE            rest_250
 	PCALIGN       $0x40
 
-vector_327:
+vector_249:
 	VMOVUPD     (R8)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VFMADD231PD Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_327
+	JLT         vector_249
 
-rest_328:
+rest_250:
 	TESTQ       R11, R11
-	JE          done_329
+	JE          done_251
 	VMOVUPD.Z   (R8)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMOVAPD.Z   Z0, K1, Z0
 	VFMADD231PD Z0, Z0, Z3
 
-done_329:
+done_251:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPD        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -8592,57 +6552,57 @@ done_329:
 	VMOVSD        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_331
+	JE            rest_253
 	PCALIGN       $0x40
 
-vector_330:
+vector_252:
 	VMOVUPD (R8)(R12*1), Z0
 	VSUBPD  Z2, Z0, Z0
 	VMULPD  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_333
+	JE      without_255
 	VMOVUPD (R9)(R12*1), Z1
 	VMULPD  Z1, Z0, Z0
 
-without_333:
+without_255:
 	TESTQ   R10, R10
-	JE      without_334
+	JE      without_256
 	VMOVUPD (R10)(R12*1), Z1
 	VADDPD  Z1, Z0, Z0
 
-without_334:
+without_256:
 	VMOVUPD Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_330
+	JLT     vector_252
 
-rest_331:
+rest_253:
 	TESTQ     R11, R11
-	JE        done_332
+	JE        done_254
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VSUBPD    Z2, Z0, Z0
 	VMULPD    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_335
+	JE        without_257
 	VMOVUPD.Z (R9)(R12*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 
-without_335:
+without_257:
 	TESTQ     R10, R10
-	JE        without_336
+	JE        without_258
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-without_336:
+without_258:
 	VMOVUPD Z0, K1, (BX)(R12*1)
 
-done_332:
+done_254:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_323
+	JNE  row_245
 	VZEROUPPER
 	RET
 
@@ -8680,24 +6640,24 @@ TEXT ·dnormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_337:
+row_259:
 	VBROADCASTSD (R9), Z2
 	VBROADCASTSD (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_339
+	JE           rest_261
 	PCALIGN      $0x40
 
-vector_338:
+vector_260:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_341
+	JE      without_263
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_341:
+without_263:
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -8705,18 +6665,18 @@ without_341:
 	VFMADD231PD Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_338
+	JLT         vector_260
 
-rest_339:
+rest_261:
 	TESTQ     R11, R11
-	JE        done_340
+	JE        done_262
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_342
+	JE        without_264
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_342:
+without_264:
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -8724,7 +6684,7 @@ without_342:
 	VADDPD      Z5, Z6, Z6
 	VFMADD231PD Z5, Z0, Z7
 
-done_340:
+done_262:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPD        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -8743,17 +6703,17 @@ done_340:
 	VMULPD        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_344
+	JE            rest_266
 	PCALIGN       $0x40
 
-vector_343:
+vector_265:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_346
+	JE      without_268
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_346:
+without_268:
 	VMOVUPD      (DI)(R12*1), Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -8763,18 +6723,18 @@ without_346:
 	VMOVUPD      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_343
+	JLT          vector_265
 
-rest_344:
+rest_266:
 	TESTQ     R11, R11
-	JE        done_345
+	JE        done_267
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_347
+	JE        without_269
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_347:
+without_269:
 	VMOVUPD.Z    (DI)(R12*1), K1, Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -8783,14 +6743,14 @@ without_347:
 	VMULPD       Z3, Z5, Z5
 	VMOVUPD      Z5, K1, (BX)(R12*1)
 
-done_345:
+done_267:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_337
+	JNE  row_259
 	VZEROUPPER
 	RET
 
@@ -8823,15 +6783,15 @@ TEXT ·dnormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_348:
+row_270:
 	VBROADCASTSD (R8), Z2
 	VBROADCASTSD (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_350
+	JE           rest_272
 	PCALIGN      $0x40
 
-vector_349:
+vector_271:
 	VMOVUPD     (SI)(R12*1), Z5
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
@@ -8844,11 +6804,11 @@ vector_349:
 	VMOVUPD     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_349
+	JLT         vector_271
 
-rest_350:
+rest_272:
 	TESTQ       R11, R11
-	JE          done_351
+	JE          done_273
 	VMOVUPD.Z   (SI)(R12*1), K1, Z5
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
@@ -8860,13 +6820,13 @@ rest_350:
 	VADDPD      Z5, Z1, Z1
 	VMOVUPD     Z1, K1, (BX)(R12*1)
 
-done_351:
+done_273:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_348
+	JNE  row_270
 	VZEROUPPER
 	RET
 
@@ -8897,14 +6857,14 @@ TEXT ·drootRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_352:
+row_274:
 	VBROADCASTSD (DI), Z2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_354
+	JE           rest_276
 	PCALIGN      $0x40
 
-vector_353:
+vector_275:
 	VMOVUPD (BX)(R10*1), Z0
 	VMULPD  Z2, Z0, Z0
 	VMOVUPD (SI)(R10*1), Z1
@@ -8912,23 +6872,23 @@ vector_353:
 	VMOVUPD Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_353
+	JLT     vector_275
 
-rest_354:
+rest_276:
 	TESTQ     R9, R9
-	JE        done_355
+	JE        done_277
 	VMOVUPD.Z (BX)(R10*1), K1, Z0
 	VMULPD    Z2, Z0, Z0
 	VMOVUPD.Z (SI)(R10*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R10*1)
 
-done_355:
+done_277:
 	ADDQ $0x08, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_352
+	JNE  row_274
 	VZEROUPPER
 	RET
 
@@ -8962,15 +6922,15 @@ TEXT ·drootBackwardRowsAVX512(SB), $0-72
 	BZHIQ   R13, R14, R14
 	KMOVW   R14, K1
 
-row_356:
+row_278:
 	VBROADCASTSD (R9), Z3
 	VBROADCASTSD (R10), Z4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_358
+	JE           rest_280
 	PCALIGN      $0x40
 
-vector_357:
+vector_279:
 	VMOVUPD (SI)(R13*1), Z1
 	VMOVUPD (DI)(R13*1), Z0
 	VMULPD  Z1, Z0, Z2
@@ -8986,11 +6946,11 @@ vector_357:
 	VMOVUPD Z1, (DX)(R13*1)
 	ADDQ    $0x00000040, R13
 	CMPQ    R13, R11
-	JLT     vector_357
+	JLT     vector_279
 
-rest_358:
+rest_280:
 	TESTQ     R12, R12
-	JE        done_359
+	JE        done_281
 	VMOVUPD.Z (SI)(R13*1), K1, Z1
 	VMOVUPD.Z (DI)(R13*1), K1, Z0
 	VMULPD    Z1, Z0, Z2
@@ -9005,14 +6965,14 @@ rest_358:
 	VMULPD    Z3, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(R13*1)
 
-done_359:
+done_281:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_356
+	JNE  row_278
 	VZEROUPPER
 	RET
 
@@ -9042,34 +7002,34 @@ TEXT ·daddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_360:
+row_282:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_362
+	JE      rest_284
 	PCALIGN $0x40
 
-vector_361:
+vector_283:
 	VMOVUPD (BX)(R9*1), Z0
 	VMOVUPD (SI)(R9*1), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_361
+	JLT     vector_283
 
-rest_362:
+rest_284:
 	TESTQ     R8, R8
-	JE        done_363
+	JE        done_285
 	VMOVUPD.Z (BX)(R9*1), K1, Z0
 	VMOVUPD.Z (SI)(R9*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R9*1)
 
-done_363:
+done_285:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_360
+	JNE  row_282
 	VZEROUPPER
 	RET
 
@@ -9102,36 +7062,36 @@ TEXT ·daddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x03, DX
 
-row_364:
+row_286:
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_366
+	JE           rest_288
 	PCALIGN      $0x40
 
-vector_365:
+vector_287:
 	VMOVUPD     (BX)(CX*1), Z0
 	VMOVUPD     (DI)(CX*1), Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_365
+	JLT         vector_287
 
-rest_366:
+rest_288:
 	TESTQ       R9, R9
-	JE          done_367
+	JE          done_289
 	VMOVUPD.Z   (BX)(CX*1), K1, Z0
 	VMOVUPD.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, K1, (BX)(CX*1)
 
-done_367:
+done_289:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_364
+	JNE  row_286
 	VZEROUPPER
 	RET
 
@@ -9163,34 +7123,34 @@ TEXT ·dscaleRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_368:
+row_290:
 	VBROADCASTSD (DI), Z1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_370
+	JE           rest_292
 	PCALIGN      $0x40
 
-vector_369:
+vector_291:
 	VMOVUPD (SI)(R10*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_369
+	JLT     vector_291
 
-rest_370:
+rest_292:
 	TESTQ     R9, R9
-	JE        done_371
+	JE        done_293
 	VMOVUPD.Z (SI)(R10*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R10*1)
 
-done_371:
+done_293:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x08, DI
 	DECQ AX
-	JNE  row_368
+	JNE  row_290
 	VZEROUPPER
 	RET
 
@@ -9225,13 +7185,13 @@ TEXT ·dturnRowsAVX512(SB), $0-72
 	KMOVW   R13, K1
 	SHLQ    $0x03, DX
 
-row_372:
+row_294:
 	XORQ    CX, CX
 	TESTQ   R11, R11
-	JE      rest_374
+	JE      rest_296
 	PCALIGN $0x40
 
-vector_373:
+vector_295:
 	VMOVUPD (R9)(CX*1), Z0
 	VMOVUPD (R10)(CX*1), Z1
 	VMOVUPD (DI)(CX*1), Z2
@@ -9246,11 +7206,11 @@ vector_373:
 	VMOVUPD Z3, (SI)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, R11
-	JLT     vector_373
+	JLT     vector_295
 
-rest_374:
+rest_296:
 	TESTQ     R12, R12
-	JE        done_375
+	JE        done_297
 	VMOVUPD.Z (R9)(CX*1), K1, Z0
 	VMOVUPD.Z (R10)(CX*1), K1, Z1
 	VMOVUPD.Z (DI)(CX*1), K1, Z2
@@ -9264,13 +7224,13 @@ rest_374:
 	VMOVUPD   Z4, K1, (BX)(CX*1)
 	VMOVUPD   Z3, K1, (SI)(CX*1)
 
-done_375:
+done_297:
 	ADDQ DX, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_372
+	JNE  row_294
 	VZEROUPPER
 	RET
 
@@ -9301,32 +7261,32 @@ TEXT ·dsumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_376:
+row_298:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_378
+	JE      rest_300
 	PCALIGN $0x40
 
-vector_377:
+vector_299:
 	VMOVUPD (SI)(CX*1), Z0
 	VMOVUPD (BX)(CX*1), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPD Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_377
+	JLT     vector_299
 
-rest_378:
+rest_300:
 	TESTQ     R8, R8
-	JE        done_379
+	JE        done_301
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VMOVUPD.Z (BX)(CX*1), K1, Z1
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(CX*1)
 
-done_379:
+done_301:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_376
+	JNE  row_298
 	VZEROUPPER
 	RET

@@ -19,50 +19,10 @@ func stanhNEON(n int, y *float32, x *float32)
 //go:noescape
 func sgeluTanhNEON(n int, y *float32, x *float32)
 
-// sabsNEON is abs of float32 with NEON.
-//
-//go:noescape
-func sabsNEON(n int, y *float32, x *float32)
-
-// ssignNEON is sign of float32 with NEON.
-//
-//go:noescape
-func ssignNEON(n int, y *float32, x *float32)
-
-// sceilNEON is ceil of float32 with NEON.
-//
-//go:noescape
-func sceilNEON(n int, y *float32, x *float32)
-
-// sfloorNEON is floor of float32 with NEON.
-//
-//go:noescape
-func sfloorNEON(n int, y *float32, x *float32)
-
-// ssqrtNEON is sqrt of float32 with NEON.
-//
-//go:noescape
-func ssqrtNEON(n int, y *float32, x *float32)
-
 // sinverseNEON is inverse of float32 with NEON.
 //
 //go:noescape
 func sinverseNEON(n int, y *float32, x *float32)
-
-// sinverseSqrtNEON is inverseSqrt of float32 with NEON.
-//
-//go:noescape
-func sinverseSqrtNEON(n int, y *float32, x *float32)
-
-// scubeNEON is cube of float32 with NEON.
-//
-//go:noescape
-func scubeNEON(n int, y *float32, x *float32)
-
-// slnNEON is ln of float32 with NEON.
-//
-//go:noescape
-func slnNEON(n int, y *float32, x *float32)
 
 // slogSingleNEON is logSingle of float32 with NEON.
 //
@@ -84,35 +44,10 @@ func ssubNEON(n int, z *float32, x *float32, y *float32)
 //go:noescape
 func sdivNEON(n int, z *float32, x *float32, y *float32)
 
-// slesserNEON is lesser of float32 with NEON.
-//
-//go:noescape
-func slesserNEON(n int, z *float32, x *float32, y *float32)
-
 // sgreaterNEON is greater of float32 with NEON.
 //
 //go:noescape
 func sgreaterNEON(n int, z *float32, x *float32, y *float32)
-
-// slessNEON is less of float32 with NEON.
-//
-//go:noescape
-func slessNEON(n int, z *float32, x *float32, y *float32)
-
-// slessOrEqualNEON is lessOrEqual of float32 with NEON.
-//
-//go:noescape
-func slessOrEqualNEON(n int, z *float32, x *float32, y *float32)
-
-// sequalNEON is equal of float32 with NEON.
-//
-//go:noescape
-func sequalNEON(n int, z *float32, x *float32, y *float32)
-
-// sdiffersNEON is differs of float32 with NEON.
-//
-//go:noescape
-func sdiffersNEON(n int, z *float32, x *float32, y *float32)
 
 // stanhBackwardNEON is tanhBackward of float32 with NEON.
 //
@@ -274,50 +209,10 @@ func dtanhNEON(n int, y *float64, x *float64)
 //go:noescape
 func dgeluTanhNEON(n int, y *float64, x *float64)
 
-// dabsNEON is abs of float64 with NEON.
-//
-//go:noescape
-func dabsNEON(n int, y *float64, x *float64)
-
-// dsignNEON is sign of float64 with NEON.
-//
-//go:noescape
-func dsignNEON(n int, y *float64, x *float64)
-
-// dceilNEON is ceil of float64 with NEON.
-//
-//go:noescape
-func dceilNEON(n int, y *float64, x *float64)
-
-// dfloorNEON is floor of float64 with NEON.
-//
-//go:noescape
-func dfloorNEON(n int, y *float64, x *float64)
-
-// dsqrtNEON is sqrt of float64 with NEON.
-//
-//go:noescape
-func dsqrtNEON(n int, y *float64, x *float64)
-
 // dinverseNEON is inverse of float64 with NEON.
 //
 //go:noescape
 func dinverseNEON(n int, y *float64, x *float64)
-
-// dinverseSqrtNEON is inverseSqrt of float64 with NEON.
-//
-//go:noescape
-func dinverseSqrtNEON(n int, y *float64, x *float64)
-
-// dcubeNEON is cube of float64 with NEON.
-//
-//go:noescape
-func dcubeNEON(n int, y *float64, x *float64)
-
-// dlnNEON is ln of float64 with NEON.
-//
-//go:noescape
-func dlnNEON(n int, y *float64, x *float64)
 
 // dmulNEON is mul of float64 with NEON.
 //
@@ -334,35 +229,10 @@ func dsubNEON(n int, z *float64, x *float64, y *float64)
 //go:noescape
 func ddivNEON(n int, z *float64, x *float64, y *float64)
 
-// dlesserNEON is lesser of float64 with NEON.
-//
-//go:noescape
-func dlesserNEON(n int, z *float64, x *float64, y *float64)
-
 // dgreaterNEON is greater of float64 with NEON.
 //
 //go:noescape
 func dgreaterNEON(n int, z *float64, x *float64, y *float64)
-
-// dlessNEON is less of float64 with NEON.
-//
-//go:noescape
-func dlessNEON(n int, z *float64, x *float64, y *float64)
-
-// dlessOrEqualNEON is lessOrEqual of float64 with NEON.
-//
-//go:noescape
-func dlessOrEqualNEON(n int, z *float64, x *float64, y *float64)
-
-// dequalNEON is equal of float64 with NEON.
-//
-//go:noescape
-func dequalNEON(n int, z *float64, x *float64, y *float64)
-
-// ddiffersNEON is differs of float64 with NEON.
-//
-//go:noescape
-func ddiffersNEON(n int, z *float64, x *float64, y *float64)
 
 // dtanhBackwardNEON is tanhBackward of float64 with NEON.
 //

@@ -92,167 +92,107 @@ DATA sconstants<>+336(SB)/4, $0x00000000
 DATA sconstants<>+340(SB)/4, $0x00000000
 DATA sconstants<>+344(SB)/4, $0x00000000
 DATA sconstants<>+348(SB)/4, $0x00000000
-DATA sconstants<>+352(SB)/4, $0x59800000
-DATA sconstants<>+356(SB)/4, $0x59800000
-DATA sconstants<>+360(SB)/4, $0x59800000
-DATA sconstants<>+364(SB)/4, $0x59800000
-DATA sconstants<>+368(SB)/4, $0x42102cb3
-DATA sconstants<>+372(SB)/4, $0x42102cb3
-DATA sconstants<>+376(SB)/4, $0x42102cb3
-DATA sconstants<>+380(SB)/4, $0x42102cb3
-DATA sconstants<>+384(SB)/4, $0x00000000
-DATA sconstants<>+388(SB)/4, $0x00000000
-DATA sconstants<>+392(SB)/4, $0x00000000
-DATA sconstants<>+396(SB)/4, $0x00000000
-DATA sconstants<>+400(SB)/4, $0x3f000000
-DATA sconstants<>+404(SB)/4, $0x3f000000
-DATA sconstants<>+408(SB)/4, $0x3f000000
-DATA sconstants<>+412(SB)/4, $0x3f000000
-DATA sconstants<>+416(SB)/4, $0x3f3504f3
-DATA sconstants<>+420(SB)/4, $0x3f3504f3
-DATA sconstants<>+424(SB)/4, $0x3f3504f3
-DATA sconstants<>+428(SB)/4, $0x3f3504f3
-DATA sconstants<>+432(SB)/4, $0x59800000
-DATA sconstants<>+436(SB)/4, $0x59800000
-DATA sconstants<>+440(SB)/4, $0x59800000
-DATA sconstants<>+444(SB)/4, $0x59800000
-DATA sconstants<>+448(SB)/4, $0x59800000
-DATA sconstants<>+452(SB)/4, $0x59800000
-DATA sconstants<>+456(SB)/4, $0x59800000
-DATA sconstants<>+460(SB)/4, $0x59800000
-DATA sconstants<>+464(SB)/4, $0x3f3504f2
-DATA sconstants<>+468(SB)/4, $0x3f3504f2
-DATA sconstants<>+472(SB)/4, $0x3f3504f2
-DATA sconstants<>+476(SB)/4, $0x3f3504f2
-DATA sconstants<>+480(SB)/4, $0x3f317218
-DATA sconstants<>+484(SB)/4, $0x3f317218
-DATA sconstants<>+488(SB)/4, $0x3f317218
-DATA sconstants<>+492(SB)/4, $0x3f317218
-DATA sconstants<>+496(SB)/4, $0x3f317218
-DATA sconstants<>+500(SB)/4, $0x3f317218
-DATA sconstants<>+504(SB)/4, $0x3f317218
-DATA sconstants<>+508(SB)/4, $0x3f317218
-DATA sconstants<>+512(SB)/4, $0x2f51cf7a
-DATA sconstants<>+516(SB)/4, $0x2f51cf7a
-DATA sconstants<>+520(SB)/4, $0x2f51cf7a
-DATA sconstants<>+524(SB)/4, $0x2f51cf7a
-DATA sconstants<>+528(SB)/4, $0x7f800000
-DATA sconstants<>+532(SB)/4, $0x7f800000
-DATA sconstants<>+536(SB)/4, $0x7f800000
-DATA sconstants<>+540(SB)/4, $0x7f800000
-DATA sconstants<>+544(SB)/4, $0x7fc00000
-DATA sconstants<>+548(SB)/4, $0x7fc00000
-DATA sconstants<>+552(SB)/4, $0x7fc00000
-DATA sconstants<>+556(SB)/4, $0x7fc00000
-DATA sconstants<>+560(SB)/4, $0x3f2aaaab
-DATA sconstants<>+564(SB)/4, $0x3f2aaaab
-DATA sconstants<>+568(SB)/4, $0x3f2aaaab
-DATA sconstants<>+572(SB)/4, $0x3f2aaaab
-DATA sconstants<>+576(SB)/4, $0x3ecccccd
-DATA sconstants<>+580(SB)/4, $0x3ecccccd
-DATA sconstants<>+584(SB)/4, $0x3ecccccd
-DATA sconstants<>+588(SB)/4, $0x3ecccccd
-DATA sconstants<>+592(SB)/4, $0x3e924925
-DATA sconstants<>+596(SB)/4, $0x3e924925
-DATA sconstants<>+600(SB)/4, $0x3e924925
-DATA sconstants<>+604(SB)/4, $0x3e924925
-DATA sconstants<>+608(SB)/4, $0x3e638e29
-DATA sconstants<>+612(SB)/4, $0x3e638e29
-DATA sconstants<>+616(SB)/4, $0x3e638e29
-DATA sconstants<>+620(SB)/4, $0x3e638e29
-DATA sconstants<>+624(SB)/4, $0x3e3a3325
-DATA sconstants<>+628(SB)/4, $0x3e3a3325
-DATA sconstants<>+632(SB)/4, $0x3e3a3325
-DATA sconstants<>+636(SB)/4, $0x3e3a3325
-DATA sconstants<>+640(SB)/4, $0x3e1cd04f
-DATA sconstants<>+644(SB)/4, $0x3e1cd04f
-DATA sconstants<>+648(SB)/4, $0x3e1cd04f
-DATA sconstants<>+652(SB)/4, $0x3e1cd04f
-DATA sconstants<>+656(SB)/4, $0x3e178897
-DATA sconstants<>+660(SB)/4, $0x3e178897
-DATA sconstants<>+664(SB)/4, $0x3e178897
-DATA sconstants<>+668(SB)/4, $0x3e178897
-DATA sconstants<>+672(SB)/4, $0x3eaaaaab
-DATA sconstants<>+676(SB)/4, $0x3eaaaaab
-DATA sconstants<>+680(SB)/4, $0x3eaaaaab
-DATA sconstants<>+684(SB)/4, $0x3eaaaaab
-DATA sconstants<>+688(SB)/4, $0x3e4ccccd
-DATA sconstants<>+692(SB)/4, $0x3e4ccccd
-DATA sconstants<>+696(SB)/4, $0x3e4ccccd
-DATA sconstants<>+700(SB)/4, $0x3e4ccccd
-DATA sconstants<>+704(SB)/4, $0x3e124925
-DATA sconstants<>+708(SB)/4, $0x3e124925
-DATA sconstants<>+712(SB)/4, $0x3e124925
-DATA sconstants<>+716(SB)/4, $0x3e124925
-DATA sconstants<>+720(SB)/4, $0x3de38e39
-DATA sconstants<>+724(SB)/4, $0x3de38e39
-DATA sconstants<>+728(SB)/4, $0x3de38e39
-DATA sconstants<>+732(SB)/4, $0x3de38e39
-DATA sconstants<>+736(SB)/4, $0x3dba2e8c
-DATA sconstants<>+740(SB)/4, $0x3dba2e8c
-DATA sconstants<>+744(SB)/4, $0x3dba2e8c
-DATA sconstants<>+748(SB)/4, $0x3dba2e8c
-DATA sconstants<>+752(SB)/4, $0x3613a858
-DATA sconstants<>+756(SB)/4, $0x3613a858
-DATA sconstants<>+760(SB)/4, $0x3613a858
-DATA sconstants<>+764(SB)/4, $0x3613a858
-DATA sconstants<>+768(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+772(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+776(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+780(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+784(SB)/4, $0x3e0be612
-DATA sconstants<>+788(SB)/4, $0x3e0be612
-DATA sconstants<>+792(SB)/4, $0x3e0be612
-DATA sconstants<>+796(SB)/4, $0x3e0be612
-DATA sconstants<>+800(SB)/4, $0x3de6368d
-DATA sconstants<>+804(SB)/4, $0x3de6368d
-DATA sconstants<>+808(SB)/4, $0x3de6368d
-DATA sconstants<>+812(SB)/4, $0x3de6368d
-DATA sconstants<>+816(SB)/4, $0x3dff7ce7
-DATA sconstants<>+820(SB)/4, $0x3dff7ce7
-DATA sconstants<>+824(SB)/4, $0x3dff7ce7
-DATA sconstants<>+828(SB)/4, $0x3dff7ce7
-DATA sconstants<>+832(SB)/4, $0xbd84cf85
-DATA sconstants<>+836(SB)/4, $0xbd84cf85
-DATA sconstants<>+840(SB)/4, $0xbd84cf85
-DATA sconstants<>+844(SB)/4, $0xbd84cf85
-DATA sconstants<>+848(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+852(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+856(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+860(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+864(SB)/4, $0xbe97bdae
-DATA sconstants<>+868(SB)/4, $0xbe97bdae
-DATA sconstants<>+872(SB)/4, $0xbe97bdae
-DATA sconstants<>+876(SB)/4, $0xbe97bdae
-DATA sconstants<>+880(SB)/4, $0x3e1a1eda
-DATA sconstants<>+884(SB)/4, $0x3e1a1eda
-DATA sconstants<>+888(SB)/4, $0x3e1a1eda
-DATA sconstants<>+892(SB)/4, $0x3e1a1eda
-DATA sconstants<>+896(SB)/4, $0xbce84ef1
-DATA sconstants<>+900(SB)/4, $0xbce84ef1
-DATA sconstants<>+904(SB)/4, $0xbce84ef1
-DATA sconstants<>+908(SB)/4, $0xbce84ef1
-DATA sconstants<>+912(SB)/4, $0x3efffffe
-DATA sconstants<>+916(SB)/4, $0x3efffffe
-DATA sconstants<>+920(SB)/4, $0x3efffffe
-DATA sconstants<>+924(SB)/4, $0x3efffffe
-DATA sconstants<>+928(SB)/4, $0x3e2aaa49
-DATA sconstants<>+932(SB)/4, $0x3e2aaa49
-DATA sconstants<>+936(SB)/4, $0x3e2aaa49
-DATA sconstants<>+940(SB)/4, $0x3e2aaa49
-DATA sconstants<>+944(SB)/4, $0x3d2aac79
-DATA sconstants<>+948(SB)/4, $0x3d2aac79
-DATA sconstants<>+952(SB)/4, $0x3d2aac79
-DATA sconstants<>+956(SB)/4, $0x3d2aac79
-DATA sconstants<>+960(SB)/4, $0x3c091cf1
-DATA sconstants<>+964(SB)/4, $0x3c091cf1
-DATA sconstants<>+968(SB)/4, $0x3c091cf1
-DATA sconstants<>+972(SB)/4, $0x3c091cf1
-DATA sconstants<>+976(SB)/4, $0x3ab5121b
-DATA sconstants<>+980(SB)/4, $0x3ab5121b
-DATA sconstants<>+984(SB)/4, $0x3ab5121b
-DATA sconstants<>+988(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $992
+DATA sconstants<>+352(SB)/4, $0x3f000000
+DATA sconstants<>+356(SB)/4, $0x3f000000
+DATA sconstants<>+360(SB)/4, $0x3f000000
+DATA sconstants<>+364(SB)/4, $0x3f000000
+DATA sconstants<>+368(SB)/4, $0x59800000
+DATA sconstants<>+372(SB)/4, $0x59800000
+DATA sconstants<>+376(SB)/4, $0x59800000
+DATA sconstants<>+380(SB)/4, $0x59800000
+DATA sconstants<>+384(SB)/4, $0x59800000
+DATA sconstants<>+388(SB)/4, $0x59800000
+DATA sconstants<>+392(SB)/4, $0x59800000
+DATA sconstants<>+396(SB)/4, $0x59800000
+DATA sconstants<>+400(SB)/4, $0x3f3504f2
+DATA sconstants<>+404(SB)/4, $0x3f3504f2
+DATA sconstants<>+408(SB)/4, $0x3f3504f2
+DATA sconstants<>+412(SB)/4, $0x3f3504f2
+DATA sconstants<>+416(SB)/4, $0x3f317218
+DATA sconstants<>+420(SB)/4, $0x3f317218
+DATA sconstants<>+424(SB)/4, $0x3f317218
+DATA sconstants<>+428(SB)/4, $0x3f317218
+DATA sconstants<>+432(SB)/4, $0x3eaaaaab
+DATA sconstants<>+436(SB)/4, $0x3eaaaaab
+DATA sconstants<>+440(SB)/4, $0x3eaaaaab
+DATA sconstants<>+444(SB)/4, $0x3eaaaaab
+DATA sconstants<>+448(SB)/4, $0x3e4ccccd
+DATA sconstants<>+452(SB)/4, $0x3e4ccccd
+DATA sconstants<>+456(SB)/4, $0x3e4ccccd
+DATA sconstants<>+460(SB)/4, $0x3e4ccccd
+DATA sconstants<>+464(SB)/4, $0x3e124925
+DATA sconstants<>+468(SB)/4, $0x3e124925
+DATA sconstants<>+472(SB)/4, $0x3e124925
+DATA sconstants<>+476(SB)/4, $0x3e124925
+DATA sconstants<>+480(SB)/4, $0x3de38e39
+DATA sconstants<>+484(SB)/4, $0x3de38e39
+DATA sconstants<>+488(SB)/4, $0x3de38e39
+DATA sconstants<>+492(SB)/4, $0x3de38e39
+DATA sconstants<>+496(SB)/4, $0x3dba2e8c
+DATA sconstants<>+500(SB)/4, $0x3dba2e8c
+DATA sconstants<>+504(SB)/4, $0x3dba2e8c
+DATA sconstants<>+508(SB)/4, $0x3dba2e8c
+DATA sconstants<>+512(SB)/4, $0x3613a858
+DATA sconstants<>+516(SB)/4, $0x3613a858
+DATA sconstants<>+520(SB)/4, $0x3613a858
+DATA sconstants<>+524(SB)/4, $0x3613a858
+DATA sconstants<>+528(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+532(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+536(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+540(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+544(SB)/4, $0x3e0be612
+DATA sconstants<>+548(SB)/4, $0x3e0be612
+DATA sconstants<>+552(SB)/4, $0x3e0be612
+DATA sconstants<>+556(SB)/4, $0x3e0be612
+DATA sconstants<>+560(SB)/4, $0x3de6368d
+DATA sconstants<>+564(SB)/4, $0x3de6368d
+DATA sconstants<>+568(SB)/4, $0x3de6368d
+DATA sconstants<>+572(SB)/4, $0x3de6368d
+DATA sconstants<>+576(SB)/4, $0x3dff7ce7
+DATA sconstants<>+580(SB)/4, $0x3dff7ce7
+DATA sconstants<>+584(SB)/4, $0x3dff7ce7
+DATA sconstants<>+588(SB)/4, $0x3dff7ce7
+DATA sconstants<>+592(SB)/4, $0xbd84cf85
+DATA sconstants<>+596(SB)/4, $0xbd84cf85
+DATA sconstants<>+600(SB)/4, $0xbd84cf85
+DATA sconstants<>+604(SB)/4, $0xbd84cf85
+DATA sconstants<>+608(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+612(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+616(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+620(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+624(SB)/4, $0xbe97bdae
+DATA sconstants<>+628(SB)/4, $0xbe97bdae
+DATA sconstants<>+632(SB)/4, $0xbe97bdae
+DATA sconstants<>+636(SB)/4, $0xbe97bdae
+DATA sconstants<>+640(SB)/4, $0x3e1a1eda
+DATA sconstants<>+644(SB)/4, $0x3e1a1eda
+DATA sconstants<>+648(SB)/4, $0x3e1a1eda
+DATA sconstants<>+652(SB)/4, $0x3e1a1eda
+DATA sconstants<>+656(SB)/4, $0xbce84ef1
+DATA sconstants<>+660(SB)/4, $0xbce84ef1
+DATA sconstants<>+664(SB)/4, $0xbce84ef1
+DATA sconstants<>+668(SB)/4, $0xbce84ef1
+DATA sconstants<>+672(SB)/4, $0x3efffffe
+DATA sconstants<>+676(SB)/4, $0x3efffffe
+DATA sconstants<>+680(SB)/4, $0x3efffffe
+DATA sconstants<>+684(SB)/4, $0x3efffffe
+DATA sconstants<>+688(SB)/4, $0x3e2aaa49
+DATA sconstants<>+692(SB)/4, $0x3e2aaa49
+DATA sconstants<>+696(SB)/4, $0x3e2aaa49
+DATA sconstants<>+700(SB)/4, $0x3e2aaa49
+DATA sconstants<>+704(SB)/4, $0x3d2aac79
+DATA sconstants<>+708(SB)/4, $0x3d2aac79
+DATA sconstants<>+712(SB)/4, $0x3d2aac79
+DATA sconstants<>+716(SB)/4, $0x3d2aac79
+DATA sconstants<>+720(SB)/4, $0x3c091cf1
+DATA sconstants<>+724(SB)/4, $0x3c091cf1
+DATA sconstants<>+728(SB)/4, $0x3c091cf1
+DATA sconstants<>+732(SB)/4, $0x3c091cf1
+DATA sconstants<>+736(SB)/4, $0x3ab5121b
+DATA sconstants<>+740(SB)/4, $0x3ab5121b
+DATA sconstants<>+744(SB)/4, $0x3ab5121b
+DATA sconstants<>+748(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $752
 
 // func sexpNEON(n int, y *float32, x *float32)
 TEXT ·sexpNEON(SB), NOSPLIT, $0-24
@@ -266,11 +206,11 @@ TEXT ·sexpNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
 	MOVD R1, R7
 	AND $3, R7
 	MOVD R1, R6
@@ -416,11 +356,11 @@ TEXT ·stanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
 	FMOVQ 128(R0), F12
 	MOVD R1, R7
 	AND $3, R7
@@ -565,11 +505,11 @@ TEXT ·sgeluTanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
 	MOVD R1, R7
 	AND $3, R7
 	MOVD R1, R6
@@ -711,373 +651,6 @@ moved_27:
 done_21:
 	RET
 
-// func sabsNEON(n int, y *float32, x *float32)
-TEXT ·sabsNEON(SB), NOSPLIT, $0-24
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD y+8(FP), R2
-	MOVD x+16(FP), R3
-	FMOVQ 320(R0), F1
-	MOVD R1, R6
-	AND $3, R6
-	MOVD R1, R0
-	SUBS R6, R0
-	LSL $2, R0
-	MOVD R1, R1
-	LSL $2, R1
-	MOVD R6, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $4, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R7
-	SUB R1<<2, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R0
-	BEQ rest_29
-	PCALIGN $32
-vector_28:
-	WORD $0x3ce76860 // LDR Q0, [X3,X7]
-	WORD $0x4e611c00 // BIC V0.16B, V0.16B, V1.16B
-	WORD $0x3ca76840 // STR Q0, [X2,X7]
-	ADD $16, R7
-	CMP R0, R7
-	BLT vector_28
-rest_29:
-	CMP $0, R6
-	BEQ done_30
-	ADD R7<<0, R3, R0
-	TBNZ $2, R1, full_31
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_32
-	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_33
-	ADD $8, R0, R19
-	VLD1 (R19), V0.S[2]
-	B moved_33
-one_32:
-	TBZ $0, R1, moved_33
-	FMOVS 0(R0), F0
-	B moved_33
-full_31:
-	FMOVQ 0(R0), F0
-moved_33:
-	WORD $0x4e611c00 // BIC V0.16B, V0.16B, V1.16B
-	ADD R7<<0, R2, R0
-	TBNZ $2, R1, full_34
-	TBZ $1, R1, one_35
-	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_36
-	ADD $8, R0, R19
-	VST1 V0.S[2], (R19)
-	B moved_36
-one_35:
-	TBZ $0, R1, moved_36
-	FMOVS F0, 0(R0)
-	B moved_36
-full_34:
-	FMOVQ F0, 0(R0)
-moved_36:
-done_30:
-	RET
-
-// func ssignNEON(n int, y *float32, x *float32)
-TEXT ·ssignNEON(SB), NOSPLIT, $0-24
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD y+8(FP), R2
-	MOVD x+16(FP), R3
-	FMOVQ 320(R0), F1
-	FMOVQ 80(R0), F2
-	FMOVQ 224(R0), F3
-	MOVD R1, R6
-	AND $3, R6
-	MOVD R1, R0
-	SUBS R6, R0
-	LSL $2, R0
-	MOVD R1, R1
-	LSL $2, R1
-	MOVD R6, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $4, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R7
-	SUB R1<<2, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R0
-	BEQ rest_38
-	PCALIGN $32
-vector_37:
-	WORD $0x3ce76860 // LDR Q0, [X3,X7]
-	WORD $0x4e611c04 // BIC V4.16B, V0.16B, V1.16B
-	VAND V1.B16, V0.B16, V5.B16
-	VORR V2.B16, V5.B16, V5.B16
-	WORD $0x6ea3e486 // FCMGT V6.4S, V4.4S, V3.4S
-	VBIT V6.B16, V5.B16, V0.B16
-	WORD $0x3ca76840 // STR Q0, [X2,X7]
-	ADD $16, R7
-	CMP R0, R7
-	BLT vector_37
-rest_38:
-	CMP $0, R6
-	BEQ done_39
-	ADD R7<<0, R3, R0
-	TBNZ $2, R1, full_40
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_41
-	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_42
-	ADD $8, R0, R19
-	VLD1 (R19), V0.S[2]
-	B moved_42
-one_41:
-	TBZ $0, R1, moved_42
-	FMOVS 0(R0), F0
-	B moved_42
-full_40:
-	FMOVQ 0(R0), F0
-moved_42:
-	WORD $0x4e611c04 // BIC V4.16B, V0.16B, V1.16B
-	VAND V1.B16, V0.B16, V5.B16
-	VORR V2.B16, V5.B16, V5.B16
-	WORD $0x6ea3e486 // FCMGT V6.4S, V4.4S, V3.4S
-	VBIT V6.B16, V5.B16, V0.B16
-	ADD R7<<0, R2, R0
-	TBNZ $2, R1, full_43
-	TBZ $1, R1, one_44
-	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_45
-	ADD $8, R0, R19
-	VST1 V0.S[2], (R19)
-	B moved_45
-one_44:
-	TBZ $0, R1, moved_45
-	FMOVS F0, 0(R0)
-	B moved_45
-full_43:
-	FMOVQ F0, 0(R0)
-moved_45:
-done_39:
-	RET
-
-// func sceilNEON(n int, y *float32, x *float32)
-TEXT ·sceilNEON(SB), NOSPLIT, $0-24
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD R0, R6
-	AND $3, R6
-	MOVD R0, R3
-	SUBS R6, R3
-	LSL $2, R3
-	MOVD R0, R0
-	LSL $2, R0
-	MOVD R6, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $4, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R7
-	SUB R0<<2, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R3
-	BEQ rest_47
-	PCALIGN $32
-vector_46:
-	WORD $0x3ce76840 // LDR Q0, [X2,X7]
-	WORD $0x4ea18800 // FRINTP V0.4S, V0.4S
-	WORD $0x3ca76820 // STR Q0, [X1,X7]
-	ADD $16, R7
-	CMP R3, R7
-	BLT vector_46
-rest_47:
-	CMP $0, R6
-	BEQ done_48
-	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_49
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_50
-	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_51
-	ADD $8, R2, R19
-	VLD1 (R19), V0.S[2]
-	B moved_51
-one_50:
-	TBZ $0, R0, moved_51
-	FMOVS 0(R2), F0
-	B moved_51
-full_49:
-	FMOVQ 0(R2), F0
-moved_51:
-	WORD $0x4ea18800 // FRINTP V0.4S, V0.4S
-	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_52
-	TBZ $1, R0, one_53
-	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_54
-	ADD $8, R1, R19
-	VST1 V0.S[2], (R19)
-	B moved_54
-one_53:
-	TBZ $0, R0, moved_54
-	FMOVS F0, 0(R1)
-	B moved_54
-full_52:
-	FMOVQ F0, 0(R1)
-moved_54:
-done_48:
-	RET
-
-// func sfloorNEON(n int, y *float32, x *float32)
-TEXT ·sfloorNEON(SB), NOSPLIT, $0-24
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD R0, R6
-	AND $3, R6
-	MOVD R0, R3
-	SUBS R6, R3
-	LSL $2, R3
-	MOVD R0, R0
-	LSL $2, R0
-	MOVD R6, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $4, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R7
-	SUB R0<<2, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R3
-	BEQ rest_56
-	PCALIGN $32
-vector_55:
-	WORD $0x3ce76840 // LDR Q0, [X2,X7]
-	WORD $0x4e219800 // FRINTM V0.4S, V0.4S
-	WORD $0x3ca76820 // STR Q0, [X1,X7]
-	ADD $16, R7
-	CMP R3, R7
-	BLT vector_55
-rest_56:
-	CMP $0, R6
-	BEQ done_57
-	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_58
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_59
-	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_60
-	ADD $8, R2, R19
-	VLD1 (R19), V0.S[2]
-	B moved_60
-one_59:
-	TBZ $0, R0, moved_60
-	FMOVS 0(R2), F0
-	B moved_60
-full_58:
-	FMOVQ 0(R2), F0
-moved_60:
-	WORD $0x4e219800 // FRINTM V0.4S, V0.4S
-	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_61
-	TBZ $1, R0, one_62
-	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_63
-	ADD $8, R1, R19
-	VST1 V0.S[2], (R19)
-	B moved_63
-one_62:
-	TBZ $0, R0, moved_63
-	FMOVS F0, 0(R1)
-	B moved_63
-full_61:
-	FMOVQ F0, 0(R1)
-moved_63:
-done_57:
-	RET
-
-// func ssqrtNEON(n int, y *float32, x *float32)
-TEXT ·ssqrtNEON(SB), NOSPLIT, $0-24
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD R0, R6
-	AND $3, R6
-	MOVD R0, R3
-	SUBS R6, R3
-	LSL $2, R3
-	MOVD R0, R0
-	LSL $2, R0
-	MOVD R6, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $4, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R7
-	SUB R0<<2, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R3
-	BEQ rest_65
-	PCALIGN $32
-vector_64:
-	WORD $0x3ce76840 // LDR Q0, [X2,X7]
-	WORD $0x6ea1f800 // FSQRT V0.4S, V0.4S
-	WORD $0x3ca76820 // STR Q0, [X1,X7]
-	ADD $16, R7
-	CMP R3, R7
-	BLT vector_64
-rest_65:
-	CMP $0, R6
-	BEQ done_66
-	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_67
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_68
-	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_69
-	ADD $8, R2, R19
-	VLD1 (R19), V0.S[2]
-	B moved_69
-one_68:
-	TBZ $0, R0, moved_69
-	FMOVS 0(R2), F0
-	B moved_69
-full_67:
-	FMOVQ 0(R2), F0
-moved_69:
-	WORD $0x6ea1f800 // FSQRT V0.4S, V0.4S
-	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_70
-	TBZ $1, R0, one_71
-	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_72
-	ADD $8, R1, R19
-	VST1 V0.S[2], (R19)
-	B moved_72
-one_71:
-	TBZ $0, R0, moved_72
-	FMOVS F0, 0(R1)
-	B moved_72
-full_70:
-	FMOVQ F0, 0(R1)
-moved_72:
-done_66:
-	RET
-
 // func sinverseNEON(n int, y *float32, x *float32)
 TEXT ·sinverseNEON(SB), NOSPLIT, $0-24
 	MOVD $sconstants<>(SB), R0
@@ -1103,613 +676,51 @@ TEXT ·sinverseNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_74
+	BEQ rest_29
 	PCALIGN $32
-vector_73:
+vector_28:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x6e20fc20 // FDIV V0.4S, V1.4S, V0.4S
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_73
-rest_74:
+	BLT vector_28
+rest_29:
 	CMP $0, R6
-	BEQ done_75
+	BEQ done_30
 	ADD R7<<0, R3, R0
-	TBNZ $2, R1, full_76
+	TBNZ $2, R1, full_31
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_77
+	TBZ $1, R1, one_32
 	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_78
+	TBZ $0, R1, moved_33
 	ADD $8, R0, R19
 	VLD1 (R19), V0.S[2]
-	B moved_78
-one_77:
-	TBZ $0, R1, moved_78
+	B moved_33
+one_32:
+	TBZ $0, R1, moved_33
 	FMOVS 0(R0), F0
-	B moved_78
-full_76:
+	B moved_33
+full_31:
 	FMOVQ 0(R0), F0
-moved_78:
+moved_33:
 	WORD $0x6e20fc20 // FDIV V0.4S, V1.4S, V0.4S
 	ADD R7<<0, R2, R0
-	TBNZ $2, R1, full_79
-	TBZ $1, R1, one_80
+	TBNZ $2, R1, full_34
+	TBZ $1, R1, one_35
 	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_81
+	TBZ $0, R1, moved_36
 	ADD $8, R0, R19
 	VST1 V0.S[2], (R19)
-	B moved_81
-one_80:
-	TBZ $0, R1, moved_81
+	B moved_36
+one_35:
+	TBZ $0, R1, moved_36
 	FMOVS F0, 0(R0)
-	B moved_81
-full_79:
+	B moved_36
+full_34:
 	FMOVQ F0, 0(R0)
-moved_81:
-done_75:
-	RET
-
-// func sinverseSqrtNEON(n int, y *float32, x *float32)
-TEXT ·sinverseSqrtNEON(SB), NOSPLIT, $0-24
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD $dconstants<>(SB), R3
-	FMOVQ 80(R3), F1
-	MOVD R0, R6
-	AND $3, R6
-	MOVD R0, R3
-	SUBS R6, R3
-	LSL $2, R3
-	MOVD R0, R0
-	LSL $2, R0
-	MOVD R6, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $4, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R7
-	SUB R0<<2, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R3
-	BEQ rest_83
-	PCALIGN $32
-vector_82:
-	WORD $0x3ce76840 // LDR Q0, [X2,X7]
-	WORD $0x4e617802 // FCVTL2 V2.2D, V0.4S
-	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
-	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
-	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
-	WORD $0x6ee1f842 // FSQRT V2.2D, V2.2D
-	WORD $0x6e62fc22 // FDIV V2.2D, V1.2D, V2.2D
-	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
-	WORD $0x4e616840 // FCVTN2 V0.4S, V2.2D
-	WORD $0x3ca76820 // STR Q0, [X1,X7]
-	ADD $16, R7
-	CMP R3, R7
-	BLT vector_82
-rest_83:
-	CMP $0, R6
-	BEQ done_84
-	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_85
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_86
-	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_87
-	ADD $8, R2, R19
-	VLD1 (R19), V0.S[2]
-	B moved_87
-one_86:
-	TBZ $0, R0, moved_87
-	FMOVS 0(R2), F0
-	B moved_87
-full_85:
-	FMOVQ 0(R2), F0
-moved_87:
-	WORD $0x4e617802 // FCVTL2 V2.2D, V0.4S
-	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
-	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
-	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
-	WORD $0x6ee1f842 // FSQRT V2.2D, V2.2D
-	WORD $0x6e62fc22 // FDIV V2.2D, V1.2D, V2.2D
-	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
-	WORD $0x4e616840 // FCVTN2 V0.4S, V2.2D
-	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_88
-	TBZ $1, R0, one_89
-	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_90
-	ADD $8, R1, R19
-	VST1 V0.S[2], (R19)
-	B moved_90
-one_89:
-	TBZ $0, R0, moved_90
-	FMOVS F0, 0(R1)
-	B moved_90
-full_88:
-	FMOVQ F0, 0(R1)
-moved_90:
-done_84:
-	RET
-
-// func scubeNEON(n int, y *float32, x *float32)
-TEXT ·scubeNEON(SB), NOSPLIT, $0-24
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD R0, R6
-	AND $3, R6
-	MOVD R0, R3
-	SUBS R6, R3
-	LSL $2, R3
-	MOVD R0, R0
-	LSL $2, R0
-	MOVD R6, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $4, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R7
-	SUB R0<<2, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R3
-	BEQ rest_92
-	PCALIGN $32
-vector_91:
-	WORD $0x3ce76840 // LDR Q0, [X2,X7]
-	WORD $0x6e20dc01 // FMUL V1.4S, V0.4S, V0.4S
-	WORD $0x6e20dc20 // FMUL V0.4S, V1.4S, V0.4S
-	WORD $0x3ca76820 // STR Q0, [X1,X7]
-	ADD $16, R7
-	CMP R3, R7
-	BLT vector_91
-rest_92:
-	CMP $0, R6
-	BEQ done_93
-	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_94
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_95
-	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_96
-	ADD $8, R2, R19
-	VLD1 (R19), V0.S[2]
-	B moved_96
-one_95:
-	TBZ $0, R0, moved_96
-	FMOVS 0(R2), F0
-	B moved_96
-full_94:
-	FMOVQ 0(R2), F0
-moved_96:
-	WORD $0x6e20dc01 // FMUL V1.4S, V0.4S, V0.4S
-	WORD $0x6e20dc20 // FMUL V0.4S, V1.4S, V0.4S
-	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_97
-	TBZ $1, R0, one_98
-	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_99
-	ADD $8, R1, R19
-	VST1 V0.S[2], (R19)
-	B moved_99
-one_98:
-	TBZ $0, R0, moved_99
-	FMOVS F0, 0(R1)
-	B moved_99
-full_97:
-	FMOVQ F0, 0(R1)
-moved_99:
-done_93:
-	RET
-
-// func slnNEON(n int, y *float32, x *float32)
-TEXT ·slnNEON(SB), NOSPLIT, $0-24
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD $dconstants<>(SB), R3
-	MOVD R0, R7
-	AND $3, R7
-	MOVD R0, R6
-	SUBS R7, R6
-	LSL $2, R6
-	MOVD R0, R0
-	LSL $2, R0
-	MOVD R7, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $4, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R8
-	SUB R0<<2, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R6
-	BEQ rest_101
-	PCALIGN $32
-vector_100:
-	WORD $0x3ce86840 // LDR Q0, [X2,X8]
-	WORD $0x4e617808 // FCVTL2 V8.2D, V0.4S
-	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
-	VMOV V0.B16, V1.B16
-	FMOVQ 352(R3), F31
-	WORD $0x6e7fdc04 // FMUL V4.2D, V0.2D, V31.2D
-	FMOVQ 336(R3), F31
-	WORD $0x6ee0e7e5 // FCMGT V5.2D, V31.2D, V0.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	VUSHR $52, V0.D2, V2.D2
-	FMOVQ 432(R3), F31
-	VORR V31.B16, V2.B16, V2.B16
-	FMOVQ 448(R3), F31
-	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
-	FMOVQ 384(R3), F31
-	VAND V31.B16, V0.B16, V0.B16
-	FMOVQ 400(R3), F31
-	VORR V31.B16, V0.B16, V0.B16
-	FMOVQ 80(R3), F31
-	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
-	FMOVQ 416(R3), F31
-	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
-	VBIT V4.B16, V3.B16, V2.B16
-	WORD $0x4e60d403 // FADD V3.2D, V0.2D, V0.2D
-	FMOVQ 416(R3), F31
-	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
-	VBIT V4.B16, V3.B16, V0.B16
-	FMOVQ 80(R3), F31
-	WORD $0x4effd400 // FSUB V0.2D, V0.2D, V31.2D
-	FMOVQ 96(R3), F31
-	WORD $0x4e7fd404 // FADD V4.2D, V0.2D, V31.2D
-	WORD $0x6e64fc03 // FDIV V3.2D, V0.2D, V4.2D
-	WORD $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
-	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
-	FMOVQ 656(R3), F6
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 624(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 592(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 560(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e66dc84 // FMUL V4.2D, V4.2D, V6.2D
-	FMOVQ 640(R3), F6
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 608(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 576(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
-	WORD $0x4e65d486 // FADD V6.2D, V4.2D, V5.2D
-	FMOVQ 400(R3), F31
-	WORD $0x6e7fdc04 // FMUL V4.2D, V0.2D, V31.2D
-	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
-	WORD $0x4e64d4c6 // FADD V6.2D, V6.2D, V4.2D
-	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 512(R3), F31
-	WORD $0x6e7fdc45 // FMUL V5.2D, V2.2D, V31.2D
-	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
-	WORD $0x4ee6d484 // FSUB V4.2D, V4.2D, V6.2D
-	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
-	FMOVQ 496(R3), F31
-	WORD $0x6e7fdc40 // FMUL V0.2D, V2.2D, V31.2D
-	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
-	FMOVQ 368(R3), F31
-	WORD $0x4effd404 // FSUB V4.2D, V0.2D, V31.2D
-	FMOVQ 336(R3), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	FMOVQ 528(R3), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
-	VBIT V5.B16, V1.B16, V0.B16
-	FMOVQ 544(R3), F4
-	FMOVQ 224(R3), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	FMOVQ 112(R3), F4
-	FMOVQ 224(R3), F31
-	WORD $0x4e7fe425 // FCMEQ V5.2D, V1.2D, V31.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	VMOV V8.B16, V1.B16
-	FMOVQ 352(R3), F31
-	WORD $0x6e7fdd04 // FMUL V4.2D, V8.2D, V31.2D
-	FMOVQ 336(R3), F31
-	WORD $0x6ee8e7e5 // FCMGT V5.2D, V31.2D, V8.2D
-	VBIT V5.B16, V4.B16, V8.B16
-	VUSHR $52, V8.D2, V2.D2
-	FMOVQ 432(R3), F31
-	VORR V31.B16, V2.B16, V2.B16
-	FMOVQ 448(R3), F31
-	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
-	FMOVQ 384(R3), F31
-	VAND V31.B16, V8.B16, V8.B16
-	FMOVQ 400(R3), F31
-	VORR V31.B16, V8.B16, V8.B16
-	FMOVQ 80(R3), F31
-	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
-	FMOVQ 416(R3), F31
-	WORD $0x6e68e7e4 // FCMGE V4.2D, V31.2D, V8.2D
-	VBIT V4.B16, V3.B16, V2.B16
-	WORD $0x4e68d503 // FADD V3.2D, V8.2D, V8.2D
-	FMOVQ 416(R3), F31
-	WORD $0x6e68e7e4 // FCMGE V4.2D, V31.2D, V8.2D
-	VBIT V4.B16, V3.B16, V8.B16
-	FMOVQ 80(R3), F31
-	WORD $0x4effd508 // FSUB V8.2D, V8.2D, V31.2D
-	FMOVQ 96(R3), F31
-	WORD $0x4e7fd504 // FADD V4.2D, V8.2D, V31.2D
-	WORD $0x6e64fd03 // FDIV V3.2D, V8.2D, V4.2D
-	WORD $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
-	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
-	FMOVQ 656(R3), F6
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 624(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 592(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 560(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e66dc84 // FMUL V4.2D, V4.2D, V6.2D
-	FMOVQ 640(R3), F6
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 608(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 576(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
-	WORD $0x4e65d486 // FADD V6.2D, V4.2D, V5.2D
-	FMOVQ 400(R3), F31
-	WORD $0x6e7fdd04 // FMUL V4.2D, V8.2D, V31.2D
-	WORD $0x6e68dc84 // FMUL V4.2D, V4.2D, V8.2D
-	WORD $0x4e64d4c6 // FADD V6.2D, V6.2D, V4.2D
-	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 512(R3), F31
-	WORD $0x6e7fdc45 // FMUL V5.2D, V2.2D, V31.2D
-	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
-	WORD $0x4ee6d484 // FSUB V4.2D, V4.2D, V6.2D
-	WORD $0x4ee8d484 // FSUB V4.2D, V4.2D, V8.2D
-	FMOVQ 496(R3), F31
-	WORD $0x6e7fdc48 // FMUL V8.2D, V2.2D, V31.2D
-	WORD $0x4ee4d508 // FSUB V8.2D, V8.2D, V4.2D
-	FMOVQ 368(R3), F31
-	WORD $0x4effd504 // FSUB V4.2D, V8.2D, V31.2D
-	FMOVQ 336(R3), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	VBIT V5.B16, V4.B16, V8.B16
-	FMOVQ 528(R3), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
-	VBIT V5.B16, V1.B16, V8.B16
-	FMOVQ 544(R3), F4
-	FMOVQ 224(R3), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	VBIT V5.B16, V4.B16, V8.B16
-	FMOVQ 112(R3), F4
-	FMOVQ 224(R3), F31
-	WORD $0x4e7fe425 // FCMEQ V5.2D, V1.2D, V31.2D
-	VBIT V5.B16, V4.B16, V8.B16
-	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
-	WORD $0x4e616900 // FCVTN2 V0.4S, V8.2D
-	WORD $0x3ca86820 // STR Q0, [X1,X8]
-	ADD $16, R8
-	CMP R6, R8
-	BLT vector_100
-rest_101:
-	CMP $0, R7
-	BEQ done_102
-	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_103
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_104
-	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_105
-	ADD $8, R2, R19
-	VLD1 (R19), V0.S[2]
-	B moved_105
-one_104:
-	TBZ $0, R0, moved_105
-	FMOVS 0(R2), F0
-	B moved_105
-full_103:
-	FMOVQ 0(R2), F0
-moved_105:
-	WORD $0x4e617808 // FCVTL2 V8.2D, V0.4S
-	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
-	VMOV V0.B16, V1.B16
-	FMOVQ 352(R3), F31
-	WORD $0x6e7fdc04 // FMUL V4.2D, V0.2D, V31.2D
-	FMOVQ 336(R3), F31
-	WORD $0x6ee0e7e5 // FCMGT V5.2D, V31.2D, V0.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	VUSHR $52, V0.D2, V2.D2
-	FMOVQ 432(R3), F31
-	VORR V31.B16, V2.B16, V2.B16
-	FMOVQ 448(R3), F31
-	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
-	FMOVQ 384(R3), F31
-	VAND V31.B16, V0.B16, V0.B16
-	FMOVQ 400(R3), F31
-	VORR V31.B16, V0.B16, V0.B16
-	FMOVQ 80(R3), F31
-	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
-	FMOVQ 416(R3), F31
-	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
-	VBIT V4.B16, V3.B16, V2.B16
-	WORD $0x4e60d403 // FADD V3.2D, V0.2D, V0.2D
-	FMOVQ 416(R3), F31
-	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
-	VBIT V4.B16, V3.B16, V0.B16
-	FMOVQ 80(R3), F31
-	WORD $0x4effd400 // FSUB V0.2D, V0.2D, V31.2D
-	FMOVQ 96(R3), F31
-	WORD $0x4e7fd404 // FADD V4.2D, V0.2D, V31.2D
-	WORD $0x6e64fc03 // FDIV V3.2D, V0.2D, V4.2D
-	WORD $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
-	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
-	FMOVQ 656(R3), F6
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 624(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 592(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 560(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e66dc84 // FMUL V4.2D, V4.2D, V6.2D
-	FMOVQ 640(R3), F6
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 608(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 576(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
-	WORD $0x4e65d486 // FADD V6.2D, V4.2D, V5.2D
-	FMOVQ 400(R3), F31
-	WORD $0x6e7fdc04 // FMUL V4.2D, V0.2D, V31.2D
-	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
-	WORD $0x4e64d4c6 // FADD V6.2D, V6.2D, V4.2D
-	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 512(R3), F31
-	WORD $0x6e7fdc45 // FMUL V5.2D, V2.2D, V31.2D
-	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
-	WORD $0x4ee6d484 // FSUB V4.2D, V4.2D, V6.2D
-	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
-	FMOVQ 496(R3), F31
-	WORD $0x6e7fdc40 // FMUL V0.2D, V2.2D, V31.2D
-	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
-	FMOVQ 368(R3), F31
-	WORD $0x4effd404 // FSUB V4.2D, V0.2D, V31.2D
-	FMOVQ 336(R3), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	FMOVQ 528(R3), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
-	VBIT V5.B16, V1.B16, V0.B16
-	FMOVQ 544(R3), F4
-	FMOVQ 224(R3), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	FMOVQ 112(R3), F4
-	FMOVQ 224(R3), F31
-	WORD $0x4e7fe425 // FCMEQ V5.2D, V1.2D, V31.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	VMOV V8.B16, V1.B16
-	FMOVQ 352(R3), F31
-	WORD $0x6e7fdd04 // FMUL V4.2D, V8.2D, V31.2D
-	FMOVQ 336(R3), F31
-	WORD $0x6ee8e7e5 // FCMGT V5.2D, V31.2D, V8.2D
-	VBIT V5.B16, V4.B16, V8.B16
-	VUSHR $52, V8.D2, V2.D2
-	FMOVQ 432(R3), F31
-	VORR V31.B16, V2.B16, V2.B16
-	FMOVQ 448(R3), F31
-	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
-	FMOVQ 384(R3), F31
-	VAND V31.B16, V8.B16, V8.B16
-	FMOVQ 400(R3), F31
-	VORR V31.B16, V8.B16, V8.B16
-	FMOVQ 80(R3), F31
-	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
-	FMOVQ 416(R3), F31
-	WORD $0x6e68e7e4 // FCMGE V4.2D, V31.2D, V8.2D
-	VBIT V4.B16, V3.B16, V2.B16
-	WORD $0x4e68d503 // FADD V3.2D, V8.2D, V8.2D
-	FMOVQ 416(R3), F31
-	WORD $0x6e68e7e4 // FCMGE V4.2D, V31.2D, V8.2D
-	VBIT V4.B16, V3.B16, V8.B16
-	FMOVQ 80(R3), F31
-	WORD $0x4effd508 // FSUB V8.2D, V8.2D, V31.2D
-	FMOVQ 96(R3), F31
-	WORD $0x4e7fd504 // FADD V4.2D, V8.2D, V31.2D
-	WORD $0x6e64fd03 // FDIV V3.2D, V8.2D, V4.2D
-	WORD $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
-	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
-	FMOVQ 656(R3), F6
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 624(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 592(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 560(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e66dc84 // FMUL V4.2D, V4.2D, V6.2D
-	FMOVQ 640(R3), F6
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 608(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 576(R3), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
-	WORD $0x4e65d486 // FADD V6.2D, V4.2D, V5.2D
-	FMOVQ 400(R3), F31
-	WORD $0x6e7fdd04 // FMUL V4.2D, V8.2D, V31.2D
-	WORD $0x6e68dc84 // FMUL V4.2D, V4.2D, V8.2D
-	WORD $0x4e64d4c6 // FADD V6.2D, V6.2D, V4.2D
-	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 512(R3), F31
-	WORD $0x6e7fdc45 // FMUL V5.2D, V2.2D, V31.2D
-	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
-	WORD $0x4ee6d484 // FSUB V4.2D, V4.2D, V6.2D
-	WORD $0x4ee8d484 // FSUB V4.2D, V4.2D, V8.2D
-	FMOVQ 496(R3), F31
-	WORD $0x6e7fdc48 // FMUL V8.2D, V2.2D, V31.2D
-	WORD $0x4ee4d508 // FSUB V8.2D, V8.2D, V4.2D
-	FMOVQ 368(R3), F31
-	WORD $0x4effd504 // FSUB V4.2D, V8.2D, V31.2D
-	FMOVQ 336(R3), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	VBIT V5.B16, V4.B16, V8.B16
-	FMOVQ 528(R3), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
-	VBIT V5.B16, V1.B16, V8.B16
-	FMOVQ 544(R3), F4
-	FMOVQ 224(R3), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	VBIT V5.B16, V4.B16, V8.B16
-	FMOVQ 112(R3), F4
-	FMOVQ 224(R3), F31
-	WORD $0x4e7fe425 // FCMEQ V5.2D, V1.2D, V31.2D
-	VBIT V5.B16, V4.B16, V8.B16
-	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
-	WORD $0x4e616900 // FCVTN2 V0.4S, V8.2D
-	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_106
-	TBZ $1, R0, one_107
-	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_108
-	ADD $8, R1, R19
-	VST1 V0.S[2], (R19)
-	B moved_108
-one_107:
-	TBZ $0, R0, moved_108
-	FMOVS F0, 0(R1)
-	B moved_108
-full_106:
-	FMOVQ F0, 0(R1)
-moved_108:
-done_102:
+moved_36:
+done_30:
 	RET
 
 // func slogSingleNEON(n int, y *float32, x *float32)
@@ -1737,28 +748,28 @@ TEXT ·slogSingleNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_110
+	BEQ rest_38
 	PCALIGN $32
-vector_109:
+vector_37:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x4e617808 // FCVTL2 V8.2D, V0.4S
 	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
 	VUSHR $52, V0.D2, V2.D2
-	FMOVQ 432(R3), F31
+	FMOVQ 368(R3), F31
 	VORR V31.B16, V2.B16, V2.B16
-	FMOVQ 448(R3), F31
-	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
 	FMOVQ 384(R3), F31
+	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
+	FMOVQ 336(R3), F31
 	VAND V31.B16, V0.B16, V0.B16
-	FMOVQ 400(R3), F31
+	FMOVQ 352(R3), F31
 	VORR V31.B16, V0.B16, V0.B16
 	FMOVQ 80(R3), F31
 	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
-	FMOVQ 464(R3), F31
+	FMOVQ 400(R3), F31
 	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
 	VBIT V4.B16, V3.B16, V2.B16
 	WORD $0x4e60d403 // FADD V3.2D, V0.2D, V0.2D
-	FMOVQ 464(R3), F31
+	FMOVQ 400(R3), F31
 	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
 	VBIT V4.B16, V3.B16, V0.B16
 	FMOVQ 80(R3), F31
@@ -1767,43 +778,43 @@ vector_109:
 	WORD $0x4e7fd404 // FADD V4.2D, V0.2D, V31.2D
 	WORD $0x6e64fc63 // FDIV V3.2D, V3.2D, V4.2D
 	WORD $0x6e63dc65 // FMUL V5.2D, V3.2D, V3.2D
-	FMOVQ 736(R3), F6
+	FMOVQ 496(R3), F6
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 720(R3), F31
+	FMOVQ 480(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 704(R3), F31
+	FMOVQ 464(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 688(R3), F31
+	FMOVQ 448(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 672(R3), F31
+	FMOVQ 432(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 80(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x4e63d463 // FADD V3.2D, V3.2D, V3.2D
 	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 480(R3), F31
+	FMOVQ 416(R3), F31
 	WORD $0x6e7fdc40 // FMUL V0.2D, V2.2D, V31.2D
 	WORD $0x4e66d400 // FADD V0.2D, V0.2D, V6.2D
 	VUSHR $52, V8.D2, V2.D2
-	FMOVQ 432(R3), F31
+	FMOVQ 368(R3), F31
 	VORR V31.B16, V2.B16, V2.B16
-	FMOVQ 448(R3), F31
-	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
 	FMOVQ 384(R3), F31
+	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
+	FMOVQ 336(R3), F31
 	VAND V31.B16, V8.B16, V8.B16
-	FMOVQ 400(R3), F31
+	FMOVQ 352(R3), F31
 	VORR V31.B16, V8.B16, V8.B16
 	FMOVQ 80(R3), F31
 	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
-	FMOVQ 464(R3), F31
+	FMOVQ 400(R3), F31
 	WORD $0x6e68e7e4 // FCMGE V4.2D, V31.2D, V8.2D
 	VBIT V4.B16, V3.B16, V2.B16
 	WORD $0x4e68d503 // FADD V3.2D, V8.2D, V8.2D
-	FMOVQ 464(R3), F31
+	FMOVQ 400(R3), F31
 	WORD $0x6e68e7e4 // FCMGE V4.2D, V31.2D, V8.2D
 	VBIT V4.B16, V3.B16, V8.B16
 	FMOVQ 80(R3), F31
@@ -1812,25 +823,25 @@ vector_109:
 	WORD $0x4e7fd504 // FADD V4.2D, V8.2D, V31.2D
 	WORD $0x6e64fc63 // FDIV V3.2D, V3.2D, V4.2D
 	WORD $0x6e63dc65 // FMUL V5.2D, V3.2D, V3.2D
-	FMOVQ 736(R3), F6
+	FMOVQ 496(R3), F6
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 720(R3), F31
+	FMOVQ 480(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 704(R3), F31
+	FMOVQ 464(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 688(R3), F31
+	FMOVQ 448(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 672(R3), F31
+	FMOVQ 432(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 80(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x4e63d463 // FADD V3.2D, V3.2D, V3.2D
 	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 480(R3), F31
+	FMOVQ 416(R3), F31
 	WORD $0x6e7fdc48 // FMUL V8.2D, V2.2D, V31.2D
 	WORD $0x4e66d508 // FADD V8.2D, V8.2D, V6.2D
 	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
@@ -1838,44 +849,44 @@ vector_109:
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_109
-rest_110:
+	BLT vector_37
+rest_38:
 	CMP $0, R7
-	BEQ done_111
+	BEQ done_39
 	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_112
+	TBNZ $2, R0, full_40
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_113
+	TBZ $1, R0, one_41
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_114
+	TBZ $0, R0, moved_42
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_114
-one_113:
-	TBZ $0, R0, moved_114
+	B moved_42
+one_41:
+	TBZ $0, R0, moved_42
 	FMOVS 0(R2), F0
-	B moved_114
-full_112:
+	B moved_42
+full_40:
 	FMOVQ 0(R2), F0
-moved_114:
+moved_42:
 	WORD $0x4e617808 // FCVTL2 V8.2D, V0.4S
 	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
 	VUSHR $52, V0.D2, V2.D2
-	FMOVQ 432(R3), F31
+	FMOVQ 368(R3), F31
 	VORR V31.B16, V2.B16, V2.B16
-	FMOVQ 448(R3), F31
-	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
 	FMOVQ 384(R3), F31
+	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
+	FMOVQ 336(R3), F31
 	VAND V31.B16, V0.B16, V0.B16
-	FMOVQ 400(R3), F31
+	FMOVQ 352(R3), F31
 	VORR V31.B16, V0.B16, V0.B16
 	FMOVQ 80(R3), F31
 	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
-	FMOVQ 464(R3), F31
+	FMOVQ 400(R3), F31
 	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
 	VBIT V4.B16, V3.B16, V2.B16
 	WORD $0x4e60d403 // FADD V3.2D, V0.2D, V0.2D
-	FMOVQ 464(R3), F31
+	FMOVQ 400(R3), F31
 	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
 	VBIT V4.B16, V3.B16, V0.B16
 	FMOVQ 80(R3), F31
@@ -1884,43 +895,43 @@ moved_114:
 	WORD $0x4e7fd404 // FADD V4.2D, V0.2D, V31.2D
 	WORD $0x6e64fc63 // FDIV V3.2D, V3.2D, V4.2D
 	WORD $0x6e63dc65 // FMUL V5.2D, V3.2D, V3.2D
-	FMOVQ 736(R3), F6
+	FMOVQ 496(R3), F6
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 720(R3), F31
+	FMOVQ 480(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 704(R3), F31
+	FMOVQ 464(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 688(R3), F31
+	FMOVQ 448(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 672(R3), F31
+	FMOVQ 432(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 80(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x4e63d463 // FADD V3.2D, V3.2D, V3.2D
 	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 480(R3), F31
+	FMOVQ 416(R3), F31
 	WORD $0x6e7fdc40 // FMUL V0.2D, V2.2D, V31.2D
 	WORD $0x4e66d400 // FADD V0.2D, V0.2D, V6.2D
 	VUSHR $52, V8.D2, V2.D2
-	FMOVQ 432(R3), F31
+	FMOVQ 368(R3), F31
 	VORR V31.B16, V2.B16, V2.B16
-	FMOVQ 448(R3), F31
-	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
 	FMOVQ 384(R3), F31
+	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
+	FMOVQ 336(R3), F31
 	VAND V31.B16, V8.B16, V8.B16
-	FMOVQ 400(R3), F31
+	FMOVQ 352(R3), F31
 	VORR V31.B16, V8.B16, V8.B16
 	FMOVQ 80(R3), F31
 	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
-	FMOVQ 464(R3), F31
+	FMOVQ 400(R3), F31
 	WORD $0x6e68e7e4 // FCMGE V4.2D, V31.2D, V8.2D
 	VBIT V4.B16, V3.B16, V2.B16
 	WORD $0x4e68d503 // FADD V3.2D, V8.2D, V8.2D
-	FMOVQ 464(R3), F31
+	FMOVQ 400(R3), F31
 	WORD $0x6e68e7e4 // FCMGE V4.2D, V31.2D, V8.2D
 	VBIT V4.B16, V3.B16, V8.B16
 	FMOVQ 80(R3), F31
@@ -1929,45 +940,45 @@ moved_114:
 	WORD $0x4e7fd504 // FADD V4.2D, V8.2D, V31.2D
 	WORD $0x6e64fc63 // FDIV V3.2D, V3.2D, V4.2D
 	WORD $0x6e63dc65 // FMUL V5.2D, V3.2D, V3.2D
-	FMOVQ 736(R3), F6
+	FMOVQ 496(R3), F6
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 720(R3), F31
+	FMOVQ 480(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 704(R3), F31
+	FMOVQ 464(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 688(R3), F31
+	FMOVQ 448(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 672(R3), F31
+	FMOVQ 432(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
 	FMOVQ 80(R3), F31
 	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
 	WORD $0x4e63d463 // FADD V3.2D, V3.2D, V3.2D
 	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 480(R3), F31
+	FMOVQ 416(R3), F31
 	WORD $0x6e7fdc48 // FMUL V8.2D, V2.2D, V31.2D
 	WORD $0x4e66d508 // FADD V8.2D, V8.2D, V6.2D
 	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
 	WORD $0x4e616900 // FCVTN2 V0.4S, V8.2D
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_115
-	TBZ $1, R0, one_116
+	TBNZ $2, R0, full_43
+	TBZ $1, R0, one_44
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_117
+	TBZ $0, R0, moved_45
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_117
-one_116:
-	TBZ $0, R0, moved_117
+	B moved_45
+one_44:
+	TBZ $0, R0, moved_45
 	FMOVS F0, 0(R1)
-	B moved_117
-full_115:
+	B moved_45
+full_43:
 	FMOVQ F0, 0(R1)
-moved_117:
-done_111:
+moved_45:
+done_39:
 	RET
 
 // func smulNEON(n int, z *float32, x *float32, y *float32)
@@ -1995,68 +1006,68 @@ TEXT ·smulNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_119
+	BEQ rest_47
 	PCALIGN $32
-vector_118:
+vector_46:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_118
-rest_119:
+	BLT vector_46
+rest_47:
 	CMP $0, R7
-	BEQ done_120
+	BEQ done_48
 	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_121
+	TBNZ $2, R0, full_49
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_122
+	TBZ $1, R0, one_50
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_123
+	TBZ $0, R0, moved_51
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_123
-one_122:
-	TBZ $0, R0, moved_123
+	B moved_51
+one_50:
+	TBZ $0, R0, moved_51
 	FMOVS 0(R2), F0
-	B moved_123
-full_121:
+	B moved_51
+full_49:
 	FMOVQ 0(R2), F0
-moved_123:
+moved_51:
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_124
+	TBNZ $2, R0, full_52
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_125
+	TBZ $1, R0, one_53
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_126
+	TBZ $0, R0, moved_54
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_126
-one_125:
-	TBZ $0, R0, moved_126
+	B moved_54
+one_53:
+	TBZ $0, R0, moved_54
 	FMOVS 0(R2), F1
-	B moved_126
-full_124:
+	B moved_54
+full_52:
 	FMOVQ 0(R2), F1
-moved_126:
+moved_54:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_127
-	TBZ $1, R0, one_128
+	TBNZ $2, R0, full_55
+	TBZ $1, R0, one_56
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_129
+	TBZ $0, R0, moved_57
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_129
-one_128:
-	TBZ $0, R0, moved_129
+	B moved_57
+one_56:
+	TBZ $0, R0, moved_57
 	FMOVS F0, 0(R1)
-	B moved_129
-full_127:
+	B moved_57
+full_55:
 	FMOVQ F0, 0(R1)
-moved_129:
-done_120:
+moved_57:
+done_48:
 	RET
 
 // func ssubNEON(n int, z *float32, x *float32, y *float32)
@@ -2084,68 +1095,68 @@ TEXT ·ssubNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_131
+	BEQ rest_59
 	PCALIGN $32
-vector_130:
+vector_58:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_130
-rest_131:
+	BLT vector_58
+rest_59:
 	CMP $0, R7
-	BEQ done_132
+	BEQ done_60
 	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_133
+	TBNZ $2, R0, full_61
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_134
+	TBZ $1, R0, one_62
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_135
+	TBZ $0, R0, moved_63
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_135
-one_134:
-	TBZ $0, R0, moved_135
+	B moved_63
+one_62:
+	TBZ $0, R0, moved_63
 	FMOVS 0(R2), F0
-	B moved_135
-full_133:
+	B moved_63
+full_61:
 	FMOVQ 0(R2), F0
-moved_135:
+moved_63:
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_136
+	TBNZ $2, R0, full_64
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_137
+	TBZ $1, R0, one_65
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_138
+	TBZ $0, R0, moved_66
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_138
-one_137:
-	TBZ $0, R0, moved_138
+	B moved_66
+one_65:
+	TBZ $0, R0, moved_66
 	FMOVS 0(R2), F1
-	B moved_138
-full_136:
+	B moved_66
+full_64:
 	FMOVQ 0(R2), F1
-moved_138:
+moved_66:
 	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_139
-	TBZ $1, R0, one_140
+	TBNZ $2, R0, full_67
+	TBZ $1, R0, one_68
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_141
+	TBZ $0, R0, moved_69
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_141
-one_140:
-	TBZ $0, R0, moved_141
+	B moved_69
+one_68:
+	TBZ $0, R0, moved_69
 	FMOVS F0, 0(R1)
-	B moved_141
-full_139:
+	B moved_69
+full_67:
 	FMOVQ F0, 0(R1)
-moved_141:
-done_132:
+moved_69:
+done_60:
 	RET
 
 // func sdivNEON(n int, z *float32, x *float32, y *float32)
@@ -2173,169 +1184,68 @@ TEXT ·sdivNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_143
+	BEQ rest_71
 	PCALIGN $32
-vector_142:
+vector_70:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e21fc00 // FDIV V0.4S, V0.4S, V1.4S
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_142
-rest_143:
+	BLT vector_70
+rest_71:
 	CMP $0, R7
-	BEQ done_144
+	BEQ done_72
 	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_145
+	TBNZ $2, R0, full_73
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_146
+	TBZ $1, R0, one_74
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_147
+	TBZ $0, R0, moved_75
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_147
-one_146:
-	TBZ $0, R0, moved_147
+	B moved_75
+one_74:
+	TBZ $0, R0, moved_75
 	FMOVS 0(R2), F0
-	B moved_147
-full_145:
+	B moved_75
+full_73:
 	FMOVQ 0(R2), F0
-moved_147:
+moved_75:
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_148
+	TBNZ $2, R0, full_76
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_149
+	TBZ $1, R0, one_77
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_150
+	TBZ $0, R0, moved_78
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_150
-one_149:
-	TBZ $0, R0, moved_150
+	B moved_78
+one_77:
+	TBZ $0, R0, moved_78
 	FMOVS 0(R2), F1
-	B moved_150
-full_148:
+	B moved_78
+full_76:
 	FMOVQ 0(R2), F1
-moved_150:
+moved_78:
 	WORD $0x6e21fc00 // FDIV V0.4S, V0.4S, V1.4S
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_151
-	TBZ $1, R0, one_152
+	TBNZ $2, R0, full_79
+	TBZ $1, R0, one_80
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_153
+	TBZ $0, R0, moved_81
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_153
-one_152:
-	TBZ $0, R0, moved_153
+	B moved_81
+one_80:
+	TBZ $0, R0, moved_81
 	FMOVS F0, 0(R1)
-	B moved_153
-full_151:
+	B moved_81
+full_79:
 	FMOVQ F0, 0(R1)
-moved_153:
-done_144:
-	RET
-
-// func slesserNEON(n int, z *float32, x *float32, y *float32)
-TEXT ·slesserNEON(SB), NOSPLIT, $0-32
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD z+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD y+24(FP), R3
-	MOVD R0, R7
-	AND $3, R7
-	MOVD R0, R6
-	SUBS R7, R6
-	LSL $2, R6
-	MOVD R0, R0
-	LSL $2, R0
-	MOVD R7, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $4, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R8
-	SUB R0<<2, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R6
-	BEQ rest_155
-	PCALIGN $32
-vector_154:
-	WORD $0x3ce86840 // LDR Q0, [X2,X8]
-	WORD $0x3ce86861 // LDR Q1, [X3,X8]
-	WORD $0x6ea0e43e // FCMGT V30.4S, V1.4S, V0.4S
-	VBIT V30.B16, V0.B16, V1.B16
-	WORD $0x4e20e41e // FCMEQ V30.4S, V0.4S, V0.4S
-	WORD $0x4e20e402 // FCMEQ V2.4S, V0.4S, V0.4S
-	VAND V30.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // MVN V2.16B, V2.16B
-	VBIT V2.B16, V0.B16, V1.B16
-	WORD $0x3ca86821 // STR Q1, [X1,X8]
-	ADD $16, R8
-	CMP R6, R8
-	BLT vector_154
-rest_155:
-	CMP $0, R7
-	BEQ done_156
-	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_157
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_158
-	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_159
-	ADD $8, R2, R19
-	VLD1 (R19), V0.S[2]
-	B moved_159
-one_158:
-	TBZ $0, R0, moved_159
-	FMOVS 0(R2), F0
-	B moved_159
-full_157:
-	FMOVQ 0(R2), F0
-moved_159:
-	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_160
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_161
-	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_162
-	ADD $8, R2, R19
-	VLD1 (R19), V1.S[2]
-	B moved_162
-one_161:
-	TBZ $0, R0, moved_162
-	FMOVS 0(R2), F1
-	B moved_162
-full_160:
-	FMOVQ 0(R2), F1
-moved_162:
-	WORD $0x6ea0e43e // FCMGT V30.4S, V1.4S, V0.4S
-	VBIT V30.B16, V0.B16, V1.B16
-	WORD $0x4e20e41e // FCMEQ V30.4S, V0.4S, V0.4S
-	WORD $0x4e20e402 // FCMEQ V2.4S, V0.4S, V0.4S
-	VAND V30.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // MVN V2.16B, V2.16B
-	VBIT V2.B16, V0.B16, V1.B16
-	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_163
-	TBZ $1, R0, one_164
-	FMOVD F1, 0(R1)
-	TBZ $0, R0, moved_165
-	ADD $8, R1, R19
-	VST1 V1.S[2], (R19)
-	B moved_165
-one_164:
-	TBZ $0, R0, moved_165
-	FMOVS F1, 0(R1)
-	B moved_165
-full_163:
-	FMOVQ F1, 0(R1)
-moved_165:
-done_156:
+moved_81:
+done_72:
 	RET
 
 // func sgreaterNEON(n int, z *float32, x *float32, y *float32)
@@ -2363,9 +1273,9 @@ TEXT ·sgreaterNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_167
+	BEQ rest_83
 	PCALIGN $32
-vector_166:
+vector_82:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6ea1e41e // FCMGT V30.4S, V0.4S, V1.4S
@@ -2378,42 +1288,42 @@ vector_166:
 	WORD $0x3ca86821 // STR Q1, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_166
-rest_167:
+	BLT vector_82
+rest_83:
 	CMP $0, R7
-	BEQ done_168
+	BEQ done_84
 	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_169
+	TBNZ $2, R0, full_85
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_170
+	TBZ $1, R0, one_86
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_171
+	TBZ $0, R0, moved_87
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_171
-one_170:
-	TBZ $0, R0, moved_171
+	B moved_87
+one_86:
+	TBZ $0, R0, moved_87
 	FMOVS 0(R2), F0
-	B moved_171
-full_169:
+	B moved_87
+full_85:
 	FMOVQ 0(R2), F0
-moved_171:
+moved_87:
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_172
+	TBNZ $2, R0, full_88
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_173
+	TBZ $1, R0, one_89
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_174
+	TBZ $0, R0, moved_90
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_174
-one_173:
-	TBZ $0, R0, moved_174
+	B moved_90
+one_89:
+	TBZ $0, R0, moved_90
 	FMOVS 0(R2), F1
-	B moved_174
-full_172:
+	B moved_90
+full_88:
 	FMOVQ 0(R2), F1
-moved_174:
+moved_90:
 	WORD $0x6ea1e41e // FCMGT V30.4S, V0.4S, V1.4S
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e20e41e // FCMEQ V30.4S, V0.4S, V0.4S
@@ -2422,391 +1332,21 @@ moved_174:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_175
-	TBZ $1, R0, one_176
+	TBNZ $2, R0, full_91
+	TBZ $1, R0, one_92
 	FMOVD F1, 0(R1)
-	TBZ $0, R0, moved_177
+	TBZ $0, R0, moved_93
 	ADD $8, R1, R19
 	VST1 V1.S[2], (R19)
-	B moved_177
-one_176:
-	TBZ $0, R0, moved_177
+	B moved_93
+one_92:
+	TBZ $0, R0, moved_93
 	FMOVS F1, 0(R1)
-	B moved_177
-full_175:
+	B moved_93
+full_91:
 	FMOVQ F1, 0(R1)
-moved_177:
-done_168:
-	RET
-
-// func slessNEON(n int, z *float32, x *float32, y *float32)
-TEXT ·slessNEON(SB), NOSPLIT, $0-32
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD z+8(FP), R2
-	MOVD x+16(FP), R3
-	MOVD y+24(FP), R6
-	FMOVQ 80(R0), F2
-	MOVD R1, R7
-	AND $3, R7
-	MOVD R1, R0
-	SUBS R7, R0
-	LSL $2, R0
-	MOVD R1, R1
-	LSL $2, R1
-	MOVD R7, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $4, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R8
-	SUB R1<<2, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R0
-	BEQ rest_179
-	PCALIGN $32
-vector_178:
-	WORD $0x3ce86860 // LDR Q0, [X3,X8]
-	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
-	WORD $0x6ea0e420 // FCMGT V0.4S, V1.4S, V0.4S
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x3ca86840 // STR Q0, [X2,X8]
-	ADD $16, R8
-	CMP R0, R8
-	BLT vector_178
-rest_179:
-	CMP $0, R7
-	BEQ done_180
-	ADD R8<<0, R3, R0
-	TBNZ $2, R1, full_181
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_182
-	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_183
-	ADD $8, R0, R19
-	VLD1 (R19), V0.S[2]
-	B moved_183
-one_182:
-	TBZ $0, R1, moved_183
-	FMOVS 0(R0), F0
-	B moved_183
-full_181:
-	FMOVQ 0(R0), F0
-moved_183:
-	ADD R8<<0, R6, R0
-	TBNZ $2, R1, full_184
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_185
-	FMOVD 0(R0), F1
-	TBZ $0, R1, moved_186
-	ADD $8, R0, R19
-	VLD1 (R19), V1.S[2]
-	B moved_186
-one_185:
-	TBZ $0, R1, moved_186
-	FMOVS 0(R0), F1
-	B moved_186
-full_184:
-	FMOVQ 0(R0), F1
-moved_186:
-	WORD $0x6ea0e420 // FCMGT V0.4S, V1.4S, V0.4S
-	VAND V2.B16, V0.B16, V0.B16
-	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_187
-	TBZ $1, R1, one_188
-	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_189
-	ADD $8, R0, R19
-	VST1 V0.S[2], (R19)
-	B moved_189
-one_188:
-	TBZ $0, R1, moved_189
-	FMOVS F0, 0(R0)
-	B moved_189
-full_187:
-	FMOVQ F0, 0(R0)
-moved_189:
-done_180:
-	RET
-
-// func slessOrEqualNEON(n int, z *float32, x *float32, y *float32)
-TEXT ·slessOrEqualNEON(SB), NOSPLIT, $0-32
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD z+8(FP), R2
-	MOVD x+16(FP), R3
-	MOVD y+24(FP), R6
-	FMOVQ 80(R0), F2
-	MOVD R1, R7
-	AND $3, R7
-	MOVD R1, R0
-	SUBS R7, R0
-	LSL $2, R0
-	MOVD R1, R1
-	LSL $2, R1
-	MOVD R7, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $4, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R8
-	SUB R1<<2, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R0
-	BEQ rest_191
-	PCALIGN $32
-vector_190:
-	WORD $0x3ce86860 // LDR Q0, [X3,X8]
-	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
-	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x3ca86840 // STR Q0, [X2,X8]
-	ADD $16, R8
-	CMP R0, R8
-	BLT vector_190
-rest_191:
-	CMP $0, R7
-	BEQ done_192
-	ADD R8<<0, R3, R0
-	TBNZ $2, R1, full_193
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_194
-	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_195
-	ADD $8, R0, R19
-	VLD1 (R19), V0.S[2]
-	B moved_195
-one_194:
-	TBZ $0, R1, moved_195
-	FMOVS 0(R0), F0
-	B moved_195
-full_193:
-	FMOVQ 0(R0), F0
-moved_195:
-	ADD R8<<0, R6, R0
-	TBNZ $2, R1, full_196
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_197
-	FMOVD 0(R0), F1
-	TBZ $0, R1, moved_198
-	ADD $8, R0, R19
-	VLD1 (R19), V1.S[2]
-	B moved_198
-one_197:
-	TBZ $0, R1, moved_198
-	FMOVS 0(R0), F1
-	B moved_198
-full_196:
-	FMOVQ 0(R0), F1
-moved_198:
-	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
-	VAND V2.B16, V0.B16, V0.B16
-	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_199
-	TBZ $1, R1, one_200
-	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_201
-	ADD $8, R0, R19
-	VST1 V0.S[2], (R19)
-	B moved_201
-one_200:
-	TBZ $0, R1, moved_201
-	FMOVS F0, 0(R0)
-	B moved_201
-full_199:
-	FMOVQ F0, 0(R0)
-moved_201:
-done_192:
-	RET
-
-// func sequalNEON(n int, z *float32, x *float32, y *float32)
-TEXT ·sequalNEON(SB), NOSPLIT, $0-32
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD z+8(FP), R2
-	MOVD x+16(FP), R3
-	MOVD y+24(FP), R6
-	FMOVQ 80(R0), F2
-	MOVD R1, R7
-	AND $3, R7
-	MOVD R1, R0
-	SUBS R7, R0
-	LSL $2, R0
-	MOVD R1, R1
-	LSL $2, R1
-	MOVD R7, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $4, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R8
-	SUB R1<<2, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R0
-	BEQ rest_203
-	PCALIGN $32
-vector_202:
-	WORD $0x3ce86860 // LDR Q0, [X3,X8]
-	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
-	WORD $0x4e21e400 // FCMEQ V0.4S, V0.4S, V1.4S
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x3ca86840 // STR Q0, [X2,X8]
-	ADD $16, R8
-	CMP R0, R8
-	BLT vector_202
-rest_203:
-	CMP $0, R7
-	BEQ done_204
-	ADD R8<<0, R3, R0
-	TBNZ $2, R1, full_205
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_206
-	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_207
-	ADD $8, R0, R19
-	VLD1 (R19), V0.S[2]
-	B moved_207
-one_206:
-	TBZ $0, R1, moved_207
-	FMOVS 0(R0), F0
-	B moved_207
-full_205:
-	FMOVQ 0(R0), F0
-moved_207:
-	ADD R8<<0, R6, R0
-	TBNZ $2, R1, full_208
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_209
-	FMOVD 0(R0), F1
-	TBZ $0, R1, moved_210
-	ADD $8, R0, R19
-	VLD1 (R19), V1.S[2]
-	B moved_210
-one_209:
-	TBZ $0, R1, moved_210
-	FMOVS 0(R0), F1
-	B moved_210
-full_208:
-	FMOVQ 0(R0), F1
-moved_210:
-	WORD $0x4e21e400 // FCMEQ V0.4S, V0.4S, V1.4S
-	VAND V2.B16, V0.B16, V0.B16
-	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_211
-	TBZ $1, R1, one_212
-	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_213
-	ADD $8, R0, R19
-	VST1 V0.S[2], (R19)
-	B moved_213
-one_212:
-	TBZ $0, R1, moved_213
-	FMOVS F0, 0(R0)
-	B moved_213
-full_211:
-	FMOVQ F0, 0(R0)
-moved_213:
-done_204:
-	RET
-
-// func sdiffersNEON(n int, z *float32, x *float32, y *float32)
-TEXT ·sdiffersNEON(SB), NOSPLIT, $0-32
-	MOVD $sconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD z+8(FP), R2
-	MOVD x+16(FP), R3
-	MOVD y+24(FP), R6
-	FMOVQ 80(R0), F2
-	MOVD R1, R7
-	AND $3, R7
-	MOVD R1, R0
-	SUBS R7, R0
-	LSL $2, R0
-	MOVD R1, R1
-	LSL $2, R1
-	MOVD R7, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $4, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R8
-	SUB R1<<2, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R0
-	BEQ rest_215
-	PCALIGN $32
-vector_214:
-	WORD $0x3ce86860 // LDR Q0, [X3,X8]
-	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
-	WORD $0x4e21e400 // FCMEQ V0.4S, V0.4S, V1.4S
-	WORD $0x6e205800 // MVN V0.16B, V0.16B
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x3ca86840 // STR Q0, [X2,X8]
-	ADD $16, R8
-	CMP R0, R8
-	BLT vector_214
-rest_215:
-	CMP $0, R7
-	BEQ done_216
-	ADD R8<<0, R3, R0
-	TBNZ $2, R1, full_217
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_218
-	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_219
-	ADD $8, R0, R19
-	VLD1 (R19), V0.S[2]
-	B moved_219
-one_218:
-	TBZ $0, R1, moved_219
-	FMOVS 0(R0), F0
-	B moved_219
-full_217:
-	FMOVQ 0(R0), F0
-moved_219:
-	ADD R8<<0, R6, R0
-	TBNZ $2, R1, full_220
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_221
-	FMOVD 0(R0), F1
-	TBZ $0, R1, moved_222
-	ADD $8, R0, R19
-	VLD1 (R19), V1.S[2]
-	B moved_222
-one_221:
-	TBZ $0, R1, moved_222
-	FMOVS 0(R0), F1
-	B moved_222
-full_220:
-	FMOVQ 0(R0), F1
-moved_222:
-	WORD $0x4e21e400 // FCMEQ V0.4S, V0.4S, V1.4S
-	WORD $0x6e205800 // MVN V0.16B, V0.16B
-	VAND V2.B16, V0.B16, V0.B16
-	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_223
-	TBZ $1, R1, one_224
-	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_225
-	ADD $8, R0, R19
-	VST1 V0.S[2], (R19)
-	B moved_225
-one_224:
-	TBZ $0, R1, moved_225
-	FMOVS F0, 0(R0)
-	B moved_225
-full_223:
-	FMOVQ F0, 0(R0)
-moved_225:
-done_216:
+moved_93:
+done_84:
 	RET
 
 // func stanhBackwardNEON(n int, dx *float32, y *float32, dy *float32)
@@ -2835,9 +1375,9 @@ TEXT ·stanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_227
+	BEQ rest_95
 	PCALIGN $32
-vector_226:
+vector_94:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e20dc00 // FMUL V0.4S, V0.4S, V0.4S
@@ -2846,61 +1386,61 @@ vector_226:
 	WORD $0x3ca86841 // STR Q1, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_226
-rest_227:
+	BLT vector_94
+rest_95:
 	CMP $0, R7
-	BEQ done_228
+	BEQ done_96
 	ADD R8<<0, R3, R0
-	TBNZ $2, R1, full_229
+	TBNZ $2, R1, full_97
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_230
+	TBZ $1, R1, one_98
 	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_231
+	TBZ $0, R1, moved_99
 	ADD $8, R0, R19
 	VLD1 (R19), V0.S[2]
-	B moved_231
-one_230:
-	TBZ $0, R1, moved_231
+	B moved_99
+one_98:
+	TBZ $0, R1, moved_99
 	FMOVS 0(R0), F0
-	B moved_231
-full_229:
+	B moved_99
+full_97:
 	FMOVQ 0(R0), F0
-moved_231:
+moved_99:
 	ADD R8<<0, R6, R0
-	TBNZ $2, R1, full_232
+	TBNZ $2, R1, full_100
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_233
+	TBZ $1, R1, one_101
 	FMOVD 0(R0), F1
-	TBZ $0, R1, moved_234
+	TBZ $0, R1, moved_102
 	ADD $8, R0, R19
 	VLD1 (R19), V1.S[2]
-	B moved_234
-one_233:
-	TBZ $0, R1, moved_234
+	B moved_102
+one_101:
+	TBZ $0, R1, moved_102
 	FMOVS 0(R0), F1
-	B moved_234
-full_232:
+	B moved_102
+full_100:
 	FMOVQ 0(R0), F1
-moved_234:
+moved_102:
 	WORD $0x6e20dc00 // FMUL V0.4S, V0.4S, V0.4S
 	WORD $0x4ea0d580 // FSUB V0.4S, V12.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_235
-	TBZ $1, R1, one_236
+	TBNZ $2, R1, full_103
+	TBZ $1, R1, one_104
 	FMOVD F1, 0(R0)
-	TBZ $0, R1, moved_237
+	TBZ $0, R1, moved_105
 	ADD $8, R0, R19
 	VST1 V1.S[2], (R19)
-	B moved_237
-one_236:
-	TBZ $0, R1, moved_237
+	B moved_105
+one_104:
+	TBZ $0, R1, moved_105
 	FMOVS F1, 0(R0)
-	B moved_237
-full_235:
+	B moved_105
+full_103:
 	FMOVQ F1, 0(R0)
-moved_237:
-done_228:
+moved_105:
+done_96:
 	RET
 
 // func sgeluNEON(n int, y *float32, x *float32)
@@ -2915,11 +1455,11 @@ TEXT ·sgeluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
 	FMOVQ 256(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R7
@@ -2940,9 +1480,9 @@ TEXT ·sgeluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_239
+	BEQ rest_107
 	PCALIGN $32
-vector_238:
+vector_106:
 	WORD $0x3ce86865 // LDR Q5, [X3,X8]
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
 	FMOVQ 240(R0), F31
@@ -2988,24 +1528,24 @@ vector_238:
 	VFMLA V7.S4, V1.S4, V30.S4
 	VMOV V30.B16, V1.B16
 	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
-	FMOVQ 896(R0), F30
-	FMOVQ 880(R0), F6
+	FMOVQ 656(R0), F30
+	FMOVQ 640(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 864(R0), F30
+	FMOVQ 624(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 848(R0), F6
+	FMOVQ 608(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 832(R0), F30
+	FMOVQ 592(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 816(R0), F6
+	FMOVQ 576(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 800(R0), F30
+	FMOVQ 560(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 784(R0), F6
+	FMOVQ 544(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 768(R0), F30
+	FMOVQ 528(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 752(R0), F6
+	FMOVQ 512(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	WORD $0x4e2bf4a5 // FMAX V5.4S, V5.4S, V11.4S
@@ -3013,26 +1553,26 @@ vector_238:
 	WORD $0x3ca86845 // STR Q5, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_238
-rest_239:
+	BLT vector_106
+rest_107:
 	CMP $0, R7
-	BEQ done_240
+	BEQ done_108
 	ADD R8<<0, R3, R3
-	TBNZ $2, R1, full_241
+	TBNZ $2, R1, full_109
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R1, one_242
+	TBZ $1, R1, one_110
 	FMOVD 0(R3), F5
-	TBZ $0, R1, moved_243
+	TBZ $0, R1, moved_111
 	ADD $8, R3, R19
 	VLD1 (R19), V5.S[2]
-	B moved_243
-one_242:
-	TBZ $0, R1, moved_243
+	B moved_111
+one_110:
+	TBZ $0, R1, moved_111
 	FMOVS 0(R3), F5
-	B moved_243
-full_241:
+	B moved_111
+full_109:
 	FMOVQ 0(R3), F5
-moved_243:
+moved_111:
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
 	FMOVQ 240(R0), F31
 	WORD $0x6e3fdc00 // FMUL V0.4S, V0.4S, V31.4S
@@ -3077,44 +1617,44 @@ moved_243:
 	VFMLA V7.S4, V1.S4, V30.S4
 	VMOV V30.B16, V1.B16
 	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
-	FMOVQ 896(R0), F30
-	FMOVQ 880(R0), F6
+	FMOVQ 656(R0), F30
+	FMOVQ 640(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 864(R0), F30
+	FMOVQ 624(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 848(R0), F6
+	FMOVQ 608(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 832(R0), F30
+	FMOVQ 592(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 816(R0), F6
+	FMOVQ 576(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 800(R0), F30
+	FMOVQ 560(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 784(R0), F6
+	FMOVQ 544(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 768(R0), F30
+	FMOVQ 528(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 752(R0), F6
+	FMOVQ 512(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	WORD $0x4e2bf4a5 // FMAX V5.4S, V5.4S, V11.4S
 	VFMLS V7.S4, V6.S4, V5.S4
 	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_244
-	TBZ $1, R1, one_245
+	TBNZ $2, R1, full_112
+	TBZ $1, R1, one_113
 	FMOVD F5, 0(R0)
-	TBZ $0, R1, moved_246
+	TBZ $0, R1, moved_114
 	ADD $8, R0, R19
 	VST1 V5.S[2], (R19)
-	B moved_246
-one_245:
-	TBZ $0, R1, moved_246
+	B moved_114
+one_113:
+	TBZ $0, R1, moved_114
 	FMOVS F5, 0(R0)
-	B moved_246
-full_244:
+	B moved_114
+full_112:
 	FMOVQ F5, 0(R0)
-moved_246:
-done_240:
+moved_114:
+done_108:
 	RET
 
 // func sgeluBackwardNEON(n int, dx *float32, x *float32, dy *float32)
@@ -3130,11 +1670,11 @@ TEXT ·sgeluBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
 	FMOVQ 256(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R8
@@ -3155,9 +1695,9 @@ TEXT ·sgeluBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_248
+	BEQ rest_116
 	PCALIGN $32
-vector_247:
+vector_115:
 	WORD $0x3ce96865 // LDR Q5, [X3,X9]
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
 	FMOVQ 240(R0), F31
@@ -3203,24 +1743,24 @@ vector_247:
 	VFMLA V7.S4, V1.S4, V30.S4
 	VMOV V30.B16, V1.B16
 	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
-	FMOVQ 896(R0), F30
-	FMOVQ 880(R0), F6
+	FMOVQ 656(R0), F30
+	FMOVQ 640(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 864(R0), F30
+	FMOVQ 624(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 848(R0), F6
+	FMOVQ 608(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 832(R0), F30
+	FMOVQ 592(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 816(R0), F6
+	FMOVQ 576(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 800(R0), F30
+	FMOVQ 560(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 784(R0), F6
+	FMOVQ 544(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 768(R0), F30
+	FMOVQ 528(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 752(R0), F6
+	FMOVQ 512(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	FMOVQ 288(R0), F31
@@ -3237,26 +1777,26 @@ vector_247:
 	WORD $0x3ca96841 // STR Q1, [X2,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_247
-rest_248:
+	BLT vector_115
+rest_116:
 	CMP $0, R8
-	BEQ done_249
+	BEQ done_117
 	ADD R9<<0, R3, R3
-	TBNZ $2, R1, full_250
+	TBNZ $2, R1, full_118
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R1, one_251
+	TBZ $1, R1, one_119
 	FMOVD 0(R3), F5
-	TBZ $0, R1, moved_252
+	TBZ $0, R1, moved_120
 	ADD $8, R3, R19
 	VLD1 (R19), V5.S[2]
-	B moved_252
-one_251:
-	TBZ $0, R1, moved_252
+	B moved_120
+one_119:
+	TBZ $0, R1, moved_120
 	FMOVS 0(R3), F5
-	B moved_252
-full_250:
+	B moved_120
+full_118:
 	FMOVQ 0(R3), F5
-moved_252:
+moved_120:
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
 	FMOVQ 240(R0), F31
 	WORD $0x6e3fdc00 // FMUL V0.4S, V0.4S, V31.4S
@@ -3301,24 +1841,24 @@ moved_252:
 	VFMLA V7.S4, V1.S4, V30.S4
 	VMOV V30.B16, V1.B16
 	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
-	FMOVQ 896(R0), F30
-	FMOVQ 880(R0), F6
+	FMOVQ 656(R0), F30
+	FMOVQ 640(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 864(R0), F30
+	FMOVQ 624(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 848(R0), F6
+	FMOVQ 608(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 832(R0), F30
+	FMOVQ 592(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 816(R0), F6
+	FMOVQ 576(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 800(R0), F30
+	FMOVQ 560(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 784(R0), F6
+	FMOVQ 544(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 768(R0), F30
+	FMOVQ 528(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 752(R0), F6
+	FMOVQ 512(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	FMOVQ 288(R0), F31
@@ -3331,38 +1871,38 @@ moved_252:
 	WORD $0x4ea0a8be // CMLT V30.4S, V5.4S, #0
 	VBIT V30.B16, V6.B16, V1.B16
 	ADD R9<<0, R6, R0
-	TBNZ $2, R1, full_253
+	TBNZ $2, R1, full_121
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $1, R1, one_254
+	TBZ $1, R1, one_122
 	FMOVD 0(R0), F8
-	TBZ $0, R1, moved_255
+	TBZ $0, R1, moved_123
 	ADD $8, R0, R19
 	VLD1 (R19), V8.S[2]
-	B moved_255
-one_254:
-	TBZ $0, R1, moved_255
+	B moved_123
+one_122:
+	TBZ $0, R1, moved_123
 	FMOVS 0(R0), F8
-	B moved_255
-full_253:
+	B moved_123
+full_121:
 	FMOVQ 0(R0), F8
-moved_255:
+moved_123:
 	WORD $0x6e28dc21 // FMUL V1.4S, V1.4S, V8.4S
 	ADD R9<<0, R2, R0
-	TBNZ $2, R1, full_256
-	TBZ $1, R1, one_257
+	TBNZ $2, R1, full_124
+	TBZ $1, R1, one_125
 	FMOVD F1, 0(R0)
-	TBZ $0, R1, moved_258
+	TBZ $0, R1, moved_126
 	ADD $8, R0, R19
 	VST1 V1.S[2], (R19)
-	B moved_258
-one_257:
-	TBZ $0, R1, moved_258
+	B moved_126
+one_125:
+	TBZ $0, R1, moved_126
 	FMOVS F1, 0(R0)
-	B moved_258
-full_256:
+	B moved_126
+full_124:
 	FMOVQ F1, 0(R0)
-moved_258:
-done_249:
+moved_126:
+done_117:
 	RET
 
 // func sgeluTanhBackwardNEON(n int, dx *float32, x *float32, dy *float32)
@@ -3378,11 +1918,11 @@ TEXT ·sgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
 	FMOVQ 144(R0), F12
 	FMOVQ 160(R0), F11
 	FMOVQ 80(R0), F10
@@ -3404,9 +1944,9 @@ TEXT ·sgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_260
+	BEQ rest_128
 	PCALIGN $32
-vector_259:
+vector_127:
 	WORD $0x3ce96865 // LDR Q5, [X3,X9]
 	WORD $0x4e25f565 // FMAX V5.4S, V11.4S, V5.4S
 	WORD $0x4ea5f585 // FMIN V5.4S, V12.4S, V5.4S
@@ -3461,26 +2001,26 @@ vector_259:
 	WORD $0x3ca96840 // STR Q0, [X2,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_259
-rest_260:
+	BLT vector_127
+rest_128:
 	CMP $0, R8
-	BEQ done_261
+	BEQ done_129
 	ADD R9<<0, R3, R3
-	TBNZ $2, R1, full_262
+	TBNZ $2, R1, full_130
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R1, one_263
+	TBZ $1, R1, one_131
 	FMOVD 0(R3), F5
-	TBZ $0, R1, moved_264
+	TBZ $0, R1, moved_132
 	ADD $8, R3, R19
 	VLD1 (R19), V5.S[2]
-	B moved_264
-one_263:
-	TBZ $0, R1, moved_264
+	B moved_132
+one_131:
+	TBZ $0, R1, moved_132
 	FMOVS 0(R3), F5
-	B moved_264
-full_262:
+	B moved_132
+full_130:
 	FMOVQ 0(R3), F5
-moved_264:
+moved_132:
 	WORD $0x4e25f565 // FMAX V5.4S, V11.4S, V5.4S
 	WORD $0x4ea5f585 // FMIN V5.4S, V12.4S, V5.4S
 	WORD $0x6e25dca6 // FMUL V6.4S, V5.4S, V5.4S
@@ -3530,38 +2070,38 @@ moved_264:
 	WORD $0x6e20dd08 // FMUL V8.4S, V8.4S, V0.4S
 	VFMLS V7.S4, V8.S4, V0.S4
 	ADD R9<<0, R6, R0
-	TBNZ $2, R1, full_265
+	TBNZ $2, R1, full_133
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $1, R1, one_266
+	TBZ $1, R1, one_134
 	FMOVD 0(R0), F9
-	TBZ $0, R1, moved_267
+	TBZ $0, R1, moved_135
 	ADD $8, R0, R19
 	VLD1 (R19), V9.S[2]
-	B moved_267
-one_266:
-	TBZ $0, R1, moved_267
+	B moved_135
+one_134:
+	TBZ $0, R1, moved_135
 	FMOVS 0(R0), F9
-	B moved_267
-full_265:
+	B moved_135
+full_133:
 	FMOVQ 0(R0), F9
-moved_267:
+moved_135:
 	WORD $0x6e29dc00 // FMUL V0.4S, V0.4S, V9.4S
 	ADD R9<<0, R2, R0
-	TBNZ $2, R1, full_268
-	TBZ $1, R1, one_269
+	TBNZ $2, R1, full_136
+	TBZ $1, R1, one_137
 	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_270
+	TBZ $0, R1, moved_138
 	ADD $8, R0, R19
 	VST1 V0.S[2], (R19)
-	B moved_270
-one_269:
-	TBZ $0, R1, moved_270
+	B moved_138
+one_137:
+	TBZ $0, R1, moved_138
 	FMOVS F0, 0(R0)
-	B moved_270
-full_268:
+	B moved_138
+full_136:
 	FMOVQ F0, 0(R0)
-moved_270:
-done_261:
+moved_138:
+done_129:
 	RET
 
 // func ssiluNEON(n int, y *float32, x *float32)
@@ -3576,11 +2116,11 @@ TEXT ·ssiluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
 	FMOVQ 80(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R7
@@ -3601,9 +2141,9 @@ TEXT ·ssiluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_272
+	BEQ rest_140
 	PCALIGN $32
-vector_271:
+vector_139:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
 	WORD $0x6ea1e5a4 // FCMGT V4.4S, V13.4S, V1.4S
@@ -3643,26 +2183,26 @@ vector_271:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_271
-rest_272:
+	BLT vector_139
+rest_140:
 	CMP $0, R7
-	BEQ done_273
+	BEQ done_141
 	ADD R8<<0, R3, R3
-	TBNZ $2, R1, full_274
+	TBNZ $2, R1, full_142
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_275
+	TBZ $1, R1, one_143
 	FMOVD 0(R3), F0
-	TBZ $0, R1, moved_276
+	TBZ $0, R1, moved_144
 	ADD $8, R3, R19
 	VLD1 (R19), V0.S[2]
-	B moved_276
-one_275:
-	TBZ $0, R1, moved_276
+	B moved_144
+one_143:
+	TBZ $0, R1, moved_144
 	FMOVS 0(R3), F0
-	B moved_276
-full_274:
+	B moved_144
+full_142:
 	FMOVQ 0(R3), F0
-moved_276:
+moved_144:
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
 	WORD $0x6ea1e5a4 // FCMGT V4.4S, V13.4S, V1.4S
 	WORD $0x4e21f5a1 // FMAX V1.4S, V13.4S, V1.4S
@@ -3699,21 +2239,21 @@ moved_276:
 	WORD $0x4e2cd421 // FADD V1.4S, V1.4S, V12.4S
 	WORD $0x6e21fc00 // FDIV V0.4S, V0.4S, V1.4S
 	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_277
-	TBZ $1, R1, one_278
+	TBNZ $2, R1, full_145
+	TBZ $1, R1, one_146
 	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_279
+	TBZ $0, R1, moved_147
 	ADD $8, R0, R19
 	VST1 V0.S[2], (R19)
-	B moved_279
-one_278:
-	TBZ $0, R1, moved_279
+	B moved_147
+one_146:
+	TBZ $0, R1, moved_147
 	FMOVS F0, 0(R0)
-	B moved_279
-full_277:
+	B moved_147
+full_145:
 	FMOVQ F0, 0(R0)
-moved_279:
-done_273:
+moved_147:
+done_141:
 	RET
 
 // func sgatedSiLUBackwardNEON(n int, dgate *float32, dup *float32, gate *float32, up *float32, dy *float32)
@@ -3731,11 +2271,11 @@ TEXT ·sgatedSiLUBackwardNEON(SB), NOSPLIT, $0-48
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
 	FMOVQ 80(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R10
@@ -3756,9 +2296,9 @@ TEXT ·sgatedSiLUBackwardNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R11), F15
 	MOVD ZR, R11
 	CMP $0, R9
-	BEQ rest_281
+	BEQ rest_149
 	PCALIGN $32
-vector_280:
+vector_148:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
 	WORD $0x6ea1e5a4 // FCMGT V4.4S, V13.4S, V1.4S
@@ -3809,26 +2349,26 @@ vector_280:
 	WORD $0x3cab6861 // STR Q1, [X3,X11]
 	ADD $16, R11
 	CMP R9, R11
-	BLT vector_280
-rest_281:
+	BLT vector_148
+rest_149:
 	CMP $0, R10
-	BEQ done_282
+	BEQ done_150
 	ADD R11<<0, R6, R6
-	TBNZ $2, R1, full_283
+	TBNZ $2, R1, full_151
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_284
+	TBZ $1, R1, one_152
 	FMOVD 0(R6), F0
-	TBZ $0, R1, moved_285
+	TBZ $0, R1, moved_153
 	ADD $8, R6, R19
 	VLD1 (R19), V0.S[2]
-	B moved_285
-one_284:
-	TBZ $0, R1, moved_285
+	B moved_153
+one_152:
+	TBZ $0, R1, moved_153
 	FMOVS 0(R6), F0
-	B moved_285
-full_283:
+	B moved_153
+full_151:
 	FMOVQ 0(R6), F0
-moved_285:
+moved_153:
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
 	WORD $0x6ea1e5a4 // FCMGT V4.4S, V13.4S, V1.4S
 	WORD $0x4e21f5a1 // FMAX V1.4S, V13.4S, V1.4S
@@ -3870,71 +2410,71 @@ moved_285:
 	WORD $0x6e21dcc6 // FMUL V6.4S, V6.4S, V1.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	ADD R11<<0, R8, R0
-	TBNZ $2, R1, full_286
+	TBNZ $2, R1, full_154
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R1, one_287
+	TBZ $1, R1, one_155
 	FMOVD 0(R0), F5
-	TBZ $0, R1, moved_288
+	TBZ $0, R1, moved_156
 	ADD $8, R0, R19
 	VLD1 (R19), V5.S[2]
-	B moved_288
-one_287:
-	TBZ $0, R1, moved_288
+	B moved_156
+one_155:
+	TBZ $0, R1, moved_156
 	FMOVS 0(R0), F5
-	B moved_288
-full_286:
+	B moved_156
+full_154:
 	FMOVQ 0(R0), F5
-moved_288:
+moved_156:
 	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
 	ADD R11<<0, R7, R0
-	TBNZ $2, R1, full_289
+	TBNZ $2, R1, full_157
 	VEOR V7.B16, V7.B16, V7.B16
-	TBZ $1, R1, one_290
+	TBZ $1, R1, one_158
 	FMOVD 0(R0), F7
-	TBZ $0, R1, moved_291
+	TBZ $0, R1, moved_159
 	ADD $8, R0, R19
 	VLD1 (R19), V7.S[2]
-	B moved_291
-one_290:
-	TBZ $0, R1, moved_291
+	B moved_159
+one_158:
+	TBZ $0, R1, moved_159
 	FMOVS 0(R0), F7
-	B moved_291
-full_289:
+	B moved_159
+full_157:
 	FMOVQ 0(R0), F7
-moved_291:
+moved_159:
 	WORD $0x6e27dca5 // FMUL V5.4S, V5.4S, V7.4S
 	WORD $0x6e26dca5 // FMUL V5.4S, V5.4S, V6.4S
 	ADD R11<<0, R2, R0
-	TBNZ $2, R1, full_292
-	TBZ $1, R1, one_293
+	TBNZ $2, R1, full_160
+	TBZ $1, R1, one_161
 	FMOVD F5, 0(R0)
-	TBZ $0, R1, moved_294
+	TBZ $0, R1, moved_162
 	ADD $8, R0, R19
 	VST1 V5.S[2], (R19)
-	B moved_294
-one_293:
-	TBZ $0, R1, moved_294
+	B moved_162
+one_161:
+	TBZ $0, R1, moved_162
 	FMOVS F5, 0(R0)
-	B moved_294
-full_292:
+	B moved_162
+full_160:
 	FMOVQ F5, 0(R0)
-moved_294:
+moved_162:
 	ADD R11<<0, R3, R0
-	TBNZ $2, R1, full_295
-	TBZ $1, R1, one_296
+	TBNZ $2, R1, full_163
+	TBZ $1, R1, one_164
 	FMOVD F1, 0(R0)
-	TBZ $0, R1, moved_297
+	TBZ $0, R1, moved_165
 	ADD $8, R0, R19
 	VST1 V1.S[2], (R19)
-	B moved_297
-one_296:
-	TBZ $0, R1, moved_297
+	B moved_165
+one_164:
+	TBZ $0, R1, moved_165
 	FMOVS F1, 0(R0)
-	B moved_297
-full_295:
+	B moved_165
+full_163:
 	FMOVQ F1, 0(R0)
-moved_297:
-done_282:
+moved_165:
+done_150:
 	RET
 
 // func sscaleNEON(n int, y *float32, x *float32, c float32)
@@ -3963,51 +2503,51 @@ TEXT ·sscaleNEON(SB), NOSPLIT, $0-28
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_299
+	BEQ rest_167
 	PCALIGN $32
-vector_298:
+vector_166:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_298
-rest_299:
+	BLT vector_166
+rest_167:
 	CMP $0, R6
-	BEQ done_300
+	BEQ done_168
 	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_301
+	TBNZ $2, R0, full_169
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_302
+	TBZ $1, R0, one_170
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_303
+	TBZ $0, R0, moved_171
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_303
-one_302:
-	TBZ $0, R0, moved_303
+	B moved_171
+one_170:
+	TBZ $0, R0, moved_171
 	FMOVS 0(R2), F0
-	B moved_303
-full_301:
+	B moved_171
+full_169:
 	FMOVQ 0(R2), F0
-moved_303:
+moved_171:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_304
-	TBZ $1, R0, one_305
+	TBNZ $2, R0, full_172
+	TBZ $1, R0, one_173
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_306
+	TBZ $0, R0, moved_174
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_306
-one_305:
-	TBZ $0, R0, moved_306
+	B moved_174
+one_173:
+	TBZ $0, R0, moved_174
 	FMOVS F0, 0(R1)
-	B moved_306
-full_304:
+	B moved_174
+full_172:
 	FMOVQ F0, 0(R1)
-moved_306:
-done_300:
+moved_174:
+done_168:
 	RET
 
 // func sadamNEON(n int, value *float32, grad *float32, m *float32, v *float32, k *float32)
@@ -4055,9 +2595,9 @@ TEXT ·sadamNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_308
+	BEQ rest_176
 	PCALIGN $32
-vector_307:
+vector_175:
 	WORD $0x3ce96820 // LDR Q0, [X1,X9]
 	WORD $0x3ce96841 // LDR Q1, [X2,X9]
 	WORD $0x3ce96862 // LDR Q2, [X3,X9]
@@ -4083,74 +2623,74 @@ vector_307:
 	WORD $0x3ca96820 // STR Q0, [X1,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_307
-rest_308:
+	BLT vector_175
+rest_176:
 	CMP $0, R8
-	BEQ done_309
+	BEQ done_177
 	ADD R9<<0, R1, R7
-	TBNZ $2, R0, full_310
+	TBNZ $2, R0, full_178
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_311
+	TBZ $1, R0, one_179
 	FMOVD 0(R7), F0
-	TBZ $0, R0, moved_312
+	TBZ $0, R0, moved_180
 	ADD $8, R7, R19
 	VLD1 (R19), V0.S[2]
-	B moved_312
-one_311:
-	TBZ $0, R0, moved_312
+	B moved_180
+one_179:
+	TBZ $0, R0, moved_180
 	FMOVS 0(R7), F0
-	B moved_312
-full_310:
+	B moved_180
+full_178:
 	FMOVQ 0(R7), F0
-moved_312:
+moved_180:
 	ADD R9<<0, R2, R2
-	TBNZ $2, R0, full_313
+	TBNZ $2, R0, full_181
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_314
+	TBZ $1, R0, one_182
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_315
+	TBZ $0, R0, moved_183
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_315
-one_314:
-	TBZ $0, R0, moved_315
+	B moved_183
+one_182:
+	TBZ $0, R0, moved_183
 	FMOVS 0(R2), F1
-	B moved_315
-full_313:
+	B moved_183
+full_181:
 	FMOVQ 0(R2), F1
-moved_315:
+moved_183:
 	ADD R9<<0, R3, R2
-	TBNZ $2, R0, full_316
+	TBNZ $2, R0, full_184
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_317
+	TBZ $1, R0, one_185
 	FMOVD 0(R2), F2
-	TBZ $0, R0, moved_318
+	TBZ $0, R0, moved_186
 	ADD $8, R2, R19
 	VLD1 (R19), V2.S[2]
-	B moved_318
-one_317:
-	TBZ $0, R0, moved_318
+	B moved_186
+one_185:
+	TBZ $0, R0, moved_186
 	FMOVS 0(R2), F2
-	B moved_318
-full_316:
+	B moved_186
+full_184:
 	FMOVQ 0(R2), F2
-moved_318:
+moved_186:
 	ADD R9<<0, R6, R2
-	TBNZ $2, R0, full_319
+	TBNZ $2, R0, full_187
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R0, one_320
+	TBZ $1, R0, one_188
 	FMOVD 0(R2), F3
-	TBZ $0, R0, moved_321
+	TBZ $0, R0, moved_189
 	ADD $8, R2, R19
 	VLD1 (R19), V3.S[2]
-	B moved_321
-one_320:
-	TBZ $0, R0, moved_321
+	B moved_189
+one_188:
+	TBZ $0, R0, moved_189
 	FMOVS 0(R2), F3
-	B moved_321
-full_319:
+	B moved_189
+full_187:
 	FMOVQ 0(R2), F3
-moved_321:
+moved_189:
 	WORD $0x6e26dc00 // FMUL V0.4S, V0.4S, V6.4S
 	WORD $0x6e27dc04 // FMUL V4.4S, V0.4S, V7.4S
 	WORD $0x4e24d421 // FADD V1.4S, V1.4S, V4.4S
@@ -4158,39 +2698,39 @@ moved_321:
 	WORD $0x6e29dc24 // FMUL V4.4S, V1.4S, V9.4S
 	WORD $0x4e24d442 // FADD V2.4S, V2.4S, V4.4S
 	ADD R9<<0, R3, R2
-	TBNZ $2, R0, full_322
-	TBZ $1, R0, one_323
+	TBNZ $2, R0, full_190
+	TBZ $1, R0, one_191
 	FMOVD F2, 0(R2)
-	TBZ $0, R0, moved_324
+	TBZ $0, R0, moved_192
 	ADD $8, R2, R19
 	VST1 V2.S[2], (R19)
-	B moved_324
-one_323:
-	TBZ $0, R0, moved_324
+	B moved_192
+one_191:
+	TBZ $0, R0, moved_192
 	FMOVS F2, 0(R2)
-	B moved_324
-full_322:
+	B moved_192
+full_190:
 	FMOVQ F2, 0(R2)
-moved_324:
+moved_192:
 	WORD $0x6e2adc63 // FMUL V3.4S, V3.4S, V10.4S
 	WORD $0x6e2bdc24 // FMUL V4.4S, V1.4S, V11.4S
 	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
 	WORD $0x4e24d463 // FADD V3.4S, V3.4S, V4.4S
 	ADD R9<<0, R6, R2
-	TBNZ $2, R0, full_325
-	TBZ $1, R0, one_326
+	TBNZ $2, R0, full_193
+	TBZ $1, R0, one_194
 	FMOVD F3, 0(R2)
-	TBZ $0, R0, moved_327
+	TBZ $0, R0, moved_195
 	ADD $8, R2, R19
 	VST1 V3.S[2], (R19)
-	B moved_327
-one_326:
-	TBZ $0, R0, moved_327
+	B moved_195
+one_194:
+	TBZ $0, R0, moved_195
 	FMOVS F3, 0(R2)
-	B moved_327
-full_325:
+	B moved_195
+full_193:
 	FMOVQ F3, 0(R2)
-moved_327:
+moved_195:
 	WORD $0x6ea1f863 // FSQRT V3.4S, V3.4S
 	WORD $0x6e2dfc63 // FDIV V3.4S, V3.4S, V13.4S
 	WORD $0x4e2ed463 // FADD V3.4S, V3.4S, V14.4S
@@ -4198,21 +2738,21 @@ moved_327:
 	WORD $0x6e23fc42 // FDIV V2.4S, V2.4S, V3.4S
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	ADD R9<<0, R1, R1
-	TBNZ $2, R0, full_328
-	TBZ $1, R0, one_329
+	TBNZ $2, R0, full_196
+	TBZ $1, R0, one_197
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_330
+	TBZ $0, R0, moved_198
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_330
-one_329:
-	TBZ $0, R0, moved_330
+	B moved_198
+one_197:
+	TBZ $0, R0, moved_198
 	FMOVS F0, 0(R1)
-	B moved_330
-full_328:
+	B moved_198
+full_196:
 	FMOVQ F0, 0(R1)
-moved_330:
-done_309:
+moved_198:
+done_177:
 	RET
 
 // func ssgdNEON(n int, value *float32, grad *float32, rate float32, decay float32)
@@ -4243,9 +2783,9 @@ TEXT ·ssgdNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_332
+	BEQ rest_200
 	PCALIGN $32
-vector_331:
+vector_199:
 	WORD $0x3ce76820 // LDR Q0, [X1,X7]
 	WORD $0x3ce76841 // LDR Q1, [X2,X7]
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
@@ -4255,62 +2795,62 @@ vector_331:
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_331
-rest_332:
+	BLT vector_199
+rest_200:
 	CMP $0, R6
-	BEQ done_333
+	BEQ done_201
 	ADD R7<<0, R1, R3
-	TBNZ $2, R0, full_334
+	TBNZ $2, R0, full_202
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_335
+	TBZ $1, R0, one_203
 	FMOVD 0(R3), F0
-	TBZ $0, R0, moved_336
+	TBZ $0, R0, moved_204
 	ADD $8, R3, R19
 	VLD1 (R19), V0.S[2]
-	B moved_336
-one_335:
-	TBZ $0, R0, moved_336
+	B moved_204
+one_203:
+	TBZ $0, R0, moved_204
 	FMOVS 0(R3), F0
-	B moved_336
-full_334:
+	B moved_204
+full_202:
 	FMOVQ 0(R3), F0
-moved_336:
+moved_204:
 	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_337
+	TBNZ $2, R0, full_205
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_338
+	TBZ $1, R0, one_206
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_339
+	TBZ $0, R0, moved_207
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_339
-one_338:
-	TBZ $0, R0, moved_339
+	B moved_207
+one_206:
+	TBZ $0, R0, moved_207
 	FMOVS 0(R2), F1
-	B moved_339
-full_337:
+	B moved_207
+full_205:
 	FMOVQ 0(R2), F1
-moved_339:
+moved_207:
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
 	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
 	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_340
-	TBZ $1, R0, one_341
+	TBNZ $2, R0, full_208
+	TBZ $1, R0, one_209
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_342
+	TBZ $0, R0, moved_210
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_342
-one_341:
-	TBZ $0, R0, moved_342
+	B moved_210
+one_209:
+	TBZ $0, R0, moved_210
 	FMOVS F0, 0(R1)
-	B moved_342
-full_340:
+	B moved_210
+full_208:
 	FMOVQ F0, 0(R1)
-moved_342:
-done_333:
+moved_210:
+done_201:
 	RET
 
 // func smomentumNEON(n int, value *float32, grad *float32, buffer *float32, rate float32, momentum float32, decay float32)
@@ -4344,9 +2884,9 @@ TEXT ·smomentumNEON(SB), NOSPLIT, $0-44
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_344
+	BEQ rest_212
 	PCALIGN $32
-vector_343:
+vector_211:
 	WORD $0x3ce86820 // LDR Q0, [X1,X8]
 	WORD $0x3ce86841 // LDR Q1, [X2,X8]
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
@@ -4360,95 +2900,95 @@ vector_343:
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_343
-rest_344:
+	BLT vector_211
+rest_212:
 	CMP $0, R7
-	BEQ done_345
+	BEQ done_213
 	ADD R8<<0, R1, R6
-	TBNZ $2, R0, full_346
+	TBNZ $2, R0, full_214
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_347
+	TBZ $1, R0, one_215
 	FMOVD 0(R6), F0
-	TBZ $0, R0, moved_348
+	TBZ $0, R0, moved_216
 	ADD $8, R6, R19
 	VLD1 (R19), V0.S[2]
-	B moved_348
-one_347:
-	TBZ $0, R0, moved_348
+	B moved_216
+one_215:
+	TBZ $0, R0, moved_216
 	FMOVS 0(R6), F0
-	B moved_348
-full_346:
+	B moved_216
+full_214:
 	FMOVQ 0(R6), F0
-moved_348:
+moved_216:
 	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_349
+	TBNZ $2, R0, full_217
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_350
+	TBZ $1, R0, one_218
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_351
+	TBZ $0, R0, moved_219
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_351
-one_350:
-	TBZ $0, R0, moved_351
+	B moved_219
+one_218:
+	TBZ $0, R0, moved_219
 	FMOVS 0(R2), F1
-	B moved_351
-full_349:
+	B moved_219
+full_217:
 	FMOVQ 0(R2), F1
-moved_351:
+moved_219:
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_352
+	TBNZ $2, R0, full_220
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_353
+	TBZ $1, R0, one_221
 	FMOVD 0(R2), F2
-	TBZ $0, R0, moved_354
+	TBZ $0, R0, moved_222
 	ADD $8, R2, R19
 	VLD1 (R19), V2.S[2]
-	B moved_354
-one_353:
-	TBZ $0, R0, moved_354
+	B moved_222
+one_221:
+	TBZ $0, R0, moved_222
 	FMOVS 0(R2), F2
-	B moved_354
-full_352:
+	B moved_222
+full_220:
 	FMOVQ 0(R2), F2
-moved_354:
+moved_222:
 	WORD $0x6e28dc42 // FMUL V2.4S, V2.4S, V8.4S
 	WORD $0x4e21d441 // FADD V1.4S, V2.4S, V1.4S
 	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_355
-	TBZ $1, R0, one_356
+	TBNZ $2, R0, full_223
+	TBZ $1, R0, one_224
 	FMOVD F1, 0(R2)
-	TBZ $0, R0, moved_357
+	TBZ $0, R0, moved_225
 	ADD $8, R2, R19
 	VST1 V1.S[2], (R19)
-	B moved_357
-one_356:
-	TBZ $0, R0, moved_357
+	B moved_225
+one_224:
+	TBZ $0, R0, moved_225
 	FMOVS F1, 0(R2)
-	B moved_357
-full_355:
+	B moved_225
+full_223:
 	FMOVQ F1, 0(R2)
-moved_357:
+moved_225:
 	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
 	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_358
-	TBZ $1, R0, one_359
+	TBNZ $2, R0, full_226
+	TBZ $1, R0, one_227
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_360
+	TBZ $0, R0, moved_228
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_360
-one_359:
-	TBZ $0, R0, moved_360
+	B moved_228
+one_227:
+	TBZ $0, R0, moved_228
 	FMOVS F0, 0(R1)
-	B moved_360
-full_358:
+	B moved_228
+full_226:
 	FMOVQ F0, 0(R1)
-moved_360:
-done_345:
+moved_228:
+done_213:
 	RET
 
 // func ssumNEON(n int, x *float32) float64
@@ -4476,9 +3016,9 @@ TEXT ·ssumNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_362
+	BEQ rest_230
 	PCALIGN $32
-vector_361:
+vector_229:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
@@ -4486,31 +3026,31 @@ vector_361:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_361
-rest_362:
+	BLT vector_229
+rest_230:
 	CMP $0, R3
-	BEQ done_363
+	BEQ done_231
 	ADD R6<<0, R1, R1
-	TBNZ $2, R0, full_364
+	TBNZ $2, R0, full_232
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_365
+	TBZ $1, R0, one_233
 	FMOVD 0(R1), F2
-	TBZ $0, R0, moved_366
+	TBZ $0, R0, moved_234
 	ADD $8, R1, R19
 	VLD1 (R19), V2.S[2]
-	B moved_366
-one_365:
-	TBZ $0, R0, moved_366
+	B moved_234
+one_233:
+	TBZ $0, R0, moved_234
 	FMOVS 0(R1), F2
-	B moved_366
-full_364:
+	B moved_234
+full_232:
 	FMOVQ 0(R1), F2
-moved_366:
+moved_234:
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_363:
+done_231:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -4542,9 +3082,9 @@ TEXT ·ssumSquaresNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_368
+	BEQ rest_236
 	PCALIGN $32
-vector_367:
+vector_235:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
@@ -4552,31 +3092,31 @@ vector_367:
 	VFMLA V2.D2, V2.D2, V0.D2
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_367
-rest_368:
+	BLT vector_235
+rest_236:
 	CMP $0, R3
-	BEQ done_369
+	BEQ done_237
 	ADD R6<<0, R1, R1
-	TBNZ $2, R0, full_370
+	TBNZ $2, R0, full_238
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_371
+	TBZ $1, R0, one_239
 	FMOVD 0(R1), F2
-	TBZ $0, R0, moved_372
+	TBZ $0, R0, moved_240
 	ADD $8, R1, R19
 	VLD1 (R19), V2.S[2]
-	B moved_372
-one_371:
-	TBZ $0, R0, moved_372
+	B moved_240
+one_239:
+	TBZ $0, R0, moved_240
 	FMOVS 0(R1), F2
-	B moved_372
-full_370:
+	B moved_240
+full_238:
 	FMOVQ 0(R1), F2
-moved_372:
+moved_240:
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
 	VFMLA V3.D2, V3.D2, V1.D2
 	VFMLA V2.D2, V2.D2, V0.D2
-done_369:
+done_237:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -4610,9 +3150,9 @@ TEXT ·ssumProductsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_374
+	BEQ rest_242
 	PCALIGN $32
-vector_373:
+vector_241:
 	WORD $0x3ce86822 // LDR Q2, [X1,X8]
 	WORD $0x3ce86843 // LDR Q3, [X2,X8]
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
@@ -4624,65 +3164,65 @@ vector_373:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_373
-rest_374:
+	BLT vector_241
+rest_242:
 	CMP $0, R7
-	BEQ done_375
+	BEQ done_243
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_376
+	TBNZ $2, R0, full_244
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_377
+	TBZ $1, R0, one_245
 	FMOVD 0(R1), F2
-	TBZ $0, R0, moved_378
+	TBZ $0, R0, moved_246
 	ADD $8, R1, R19
 	VLD1 (R19), V2.S[2]
-	B moved_378
-one_377:
-	TBZ $0, R0, moved_378
+	B moved_246
+one_245:
+	TBZ $0, R0, moved_246
 	FMOVS 0(R1), F2
-	B moved_378
-full_376:
+	B moved_246
+full_244:
 	FMOVQ 0(R1), F2
-moved_378:
+moved_246:
 	ADD R8<<0, R2, R1
-	TBNZ $2, R0, full_379
+	TBNZ $2, R0, full_247
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R0, one_380
+	TBZ $1, R0, one_248
 	FMOVD 0(R1), F3
-	TBZ $0, R0, moved_381
+	TBZ $0, R0, moved_249
 	ADD $8, R1, R19
 	VLD1 (R19), V3.S[2]
-	B moved_381
-one_380:
-	TBZ $0, R0, moved_381
+	B moved_249
+one_248:
+	TBZ $0, R0, moved_249
 	FMOVS 0(R1), F3
-	B moved_381
-full_379:
+	B moved_249
+full_247:
 	FMOVQ 0(R1), F3
-moved_381:
+moved_249:
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	ADD R8<<0, R3, R1
-	TBNZ $2, R0, full_382
+	TBNZ $2, R0, full_250
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R0, one_383
+	TBZ $1, R0, one_251
 	FMOVD 0(R1), F3
-	TBZ $0, R0, moved_384
+	TBZ $0, R0, moved_252
 	ADD $8, R1, R19
 	VLD1 (R19), V3.S[2]
-	B moved_384
-one_383:
-	TBZ $0, R0, moved_384
+	B moved_252
+one_251:
+	TBZ $0, R0, moved_252
 	FMOVS 0(R1), F3
-	B moved_384
-full_382:
+	B moved_252
+full_250:
 	FMOVQ 0(R1), F3
-moved_384:
+moved_252:
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_375:
+done_243:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -4714,12 +3254,12 @@ TEXT ·ssumColumnsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<2, R9
 	FMOVQ 16(R9), F15
 	LSL $2, R2
-row_385:
+row_253:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_387
+	BEQ rest_255
 	PCALIGN $32
-vector_386:
+vector_254:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x4e617801 // FCVTL2 V1.2D, V0.4S
 	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
@@ -4735,26 +3275,26 @@ vector_386:
 	FMOVQ F1, 16(R19)
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_386
-rest_387:
+	BLT vector_254
+rest_255:
 	CMP $0, R8
-	BEQ done_388
+	BEQ done_256
 	ADD R9<<0, R6, R10
-	TBNZ $2, R1, full_389
+	TBNZ $2, R1, full_257
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_390
+	TBZ $1, R1, one_258
 	FMOVD 0(R10), F0
-	TBZ $0, R1, moved_391
+	TBZ $0, R1, moved_259
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_391
-one_390:
-	TBZ $0, R1, moved_391
+	B moved_259
+one_258:
+	TBZ $0, R1, moved_259
 	FMOVS 0(R10), F0
-	B moved_391
-full_389:
+	B moved_259
+full_257:
 	FMOVQ 0(R10), F0
-moved_391:
+moved_259:
 	WORD $0x4e617801 // FCVTL2 V1.2D, V0.4S
 	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
 	ADD R9<<1, R3, R19
@@ -4767,10 +3307,10 @@ moved_391:
 	WORD $0x4e7fd421 // FADD V1.2D, V1.2D, V31.2D
 	ADD R9<<1, R3, R19
 	FMOVQ F1, 16(R19)
-done_388:
+done_256:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_385
+	BNE row_253
 	RET
 
 // func ssoftmaxRowsNEON(rows int, cols int, y *float32, x *float32, scale float32, empty float32)
@@ -4786,11 +3326,11 @@ TEXT ·ssoftmaxRowsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
 	FMOVQ 112(R0), F12
 	FMOVS scale+32(FP), F6
 	VDUP V6.S[0], V6.S4
@@ -4813,40 +3353,40 @@ TEXT ·ssoftmaxRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_392:
+row_260:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_394
+	BEQ rest_262
 	PCALIGN $32
-vector_393:
+vector_261:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_393
-rest_394:
+	BLT vector_261
+rest_262:
 	CMP $0, R8
-	BEQ done_395
+	BEQ done_263
 	ADD R10<<0, R6, R10
-	TBNZ $2, R9, full_396
+	TBNZ $2, R9, full_264
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_397
+	TBZ $1, R9, one_265
 	FMOVD 0(R10), F2
-	TBZ $0, R9, moved_398
+	TBZ $0, R9, moved_266
 	ADD $8, R10, R19
 	VLD1 (R19), V2.S[2]
-	B moved_398
-one_397:
-	TBZ $0, R9, moved_398
+	B moved_266
+one_265:
+	TBZ $0, R9, moved_266
 	FMOVS 0(R10), F2
-	B moved_398
-full_396:
+	B moved_266
+full_264:
 	FMOVQ 0(R10), F2
-moved_398:
+moved_266:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
-done_395:
+done_263:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	VREV64 V0.S4, V2.S4
@@ -4856,9 +3396,9 @@ done_395:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_400
+	BEQ rest_268
 	PCALIGN $32
-vector_399:
+vector_267:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -4897,26 +3437,26 @@ vector_399:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_399
-rest_400:
+	BLT vector_267
+rest_268:
 	CMP $0, R8
-	BEQ done_401
+	BEQ done_269
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_402
+	TBNZ $2, R9, full_270
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_403
+	TBZ $1, R9, one_271
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_404
+	TBZ $0, R9, moved_272
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_404
-one_403:
-	TBZ $0, R9, moved_404
+	B moved_272
+one_271:
+	TBZ $0, R9, moved_272
 	FMOVS 0(R11), F2
-	B moved_404
-full_402:
+	B moved_272
+full_270:
 	FMOVQ 0(R11), F2
-moved_404:
+moved_272:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -4952,22 +3492,22 @@ moved_404:
 	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
 	WORD $0x6e25dc42 // FMUL V2.4S, V2.4S, V5.4S
 	ADD R10<<0, R3, R10
-	TBNZ $2, R9, full_405
-	TBZ $1, R9, one_406
+	TBNZ $2, R9, full_273
+	TBZ $1, R9, one_274
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_407
+	TBZ $0, R9, moved_275
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_407
-one_406:
-	TBZ $0, R9, moved_407
+	B moved_275
+one_274:
+	TBZ $0, R9, moved_275
 	FMOVS F2, 0(R10)
-	B moved_407
-full_405:
+	B moved_275
+full_273:
 	FMOVQ F2, 0(R10)
-moved_407:
+moved_275:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-done_401:
+done_269:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
@@ -4977,55 +3517,55 @@ done_401:
 	VBIT V2.B16, V7.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_409
+	BEQ rest_277
 	PCALIGN $32
-vector_408:
+vector_276:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x3caa6862 // STR Q2, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_408
-rest_409:
+	BLT vector_276
+rest_277:
 	CMP $0, R8
-	BEQ done_410
+	BEQ done_278
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_411
+	TBNZ $2, R9, full_279
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_412
+	TBZ $1, R9, one_280
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_413
+	TBZ $0, R9, moved_281
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_413
-one_412:
-	TBZ $0, R9, moved_413
+	B moved_281
+one_280:
+	TBZ $0, R9, moved_281
 	FMOVS 0(R11), F2
-	B moved_413
-full_411:
+	B moved_281
+full_279:
 	FMOVQ 0(R11), F2
-moved_413:
+moved_281:
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	ADD R10<<0, R3, R10
-	TBNZ $2, R9, full_414
-	TBZ $1, R9, one_415
+	TBNZ $2, R9, full_282
+	TBZ $1, R9, one_283
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_416
+	TBZ $0, R9, moved_284
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_416
-one_415:
-	TBZ $0, R9, moved_416
+	B moved_284
+one_283:
+	TBZ $0, R9, moved_284
 	FMOVS F2, 0(R10)
-	B moved_416
-full_414:
+	B moved_284
+full_282:
 	FMOVQ F2, 0(R10)
-moved_416:
-done_410:
+moved_284:
+done_278:
 	ADD R2, R6
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_392
+	BNE row_260
 	RET
 
 // func ssoftmaxBackwardRowsNEON(rows int, cols int, dx *float32, y *float32, dy *float32)
@@ -5052,65 +3592,65 @@ TEXT ·ssoftmaxBackwardRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_417:
+row_285:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_419
+	BEQ rest_287
 	PCALIGN $32
-vector_418:
+vector_286:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
 	VFMLA V2.S4, V3.S4, V1.S4
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_418
-rest_419:
+	BLT vector_286
+rest_287:
 	CMP $0, R8
-	BEQ done_420
+	BEQ done_288
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_421
+	TBNZ $2, R9, full_289
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_422
+	TBZ $1, R9, one_290
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_423
+	TBZ $0, R9, moved_291
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_423
-one_422:
-	TBZ $0, R9, moved_423
+	B moved_291
+one_290:
+	TBZ $0, R9, moved_291
 	FMOVS 0(R11), F2
-	B moved_423
-full_421:
+	B moved_291
+full_289:
 	FMOVQ 0(R11), F2
-moved_423:
+moved_291:
 	ADD R10<<0, R6, R10
-	TBNZ $2, R9, full_424
+	TBNZ $2, R9, full_292
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R9, one_425
+	TBZ $1, R9, one_293
 	FMOVD 0(R10), F3
-	TBZ $0, R9, moved_426
+	TBZ $0, R9, moved_294
 	ADD $8, R10, R19
 	VLD1 (R19), V3.S[2]
-	B moved_426
-one_425:
-	TBZ $0, R9, moved_426
+	B moved_294
+one_293:
+	TBZ $0, R9, moved_294
 	FMOVS 0(R10), F3
-	B moved_426
-full_424:
+	B moved_294
+full_292:
 	FMOVQ 0(R10), F3
-moved_426:
+moved_294:
 	VFMLA V2.S4, V3.S4, V1.S4
-done_420:
+done_288:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_428
+	BEQ rest_296
 	PCALIGN $32
-vector_427:
+vector_295:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x3cea6863 // LDR Q3, [X3,X10]
 	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
@@ -5118,65 +3658,65 @@ vector_427:
 	WORD $0x3caa6842 // STR Q2, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_427
-rest_428:
+	BLT vector_295
+rest_296:
 	CMP $0, R8
-	BEQ done_429
+	BEQ done_297
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_430
+	TBNZ $2, R9, full_298
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_431
+	TBZ $1, R9, one_299
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_432
+	TBZ $0, R9, moved_300
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_432
-one_431:
-	TBZ $0, R9, moved_432
+	B moved_300
+one_299:
+	TBZ $0, R9, moved_300
 	FMOVS 0(R11), F2
-	B moved_432
-full_430:
+	B moved_300
+full_298:
 	FMOVQ 0(R11), F2
-moved_432:
+moved_300:
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_433
+	TBNZ $2, R9, full_301
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R9, one_434
+	TBZ $1, R9, one_302
 	FMOVD 0(R11), F3
-	TBZ $0, R9, moved_435
+	TBZ $0, R9, moved_303
 	ADD $8, R11, R19
 	VLD1 (R19), V3.S[2]
-	B moved_435
-one_434:
-	TBZ $0, R9, moved_435
+	B moved_303
+one_302:
+	TBZ $0, R9, moved_303
 	FMOVS 0(R11), F3
-	B moved_435
-full_433:
+	B moved_303
+full_301:
 	FMOVQ 0(R11), F3
-moved_435:
+moved_303:
 	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	ADD R10<<0, R2, R10
-	TBNZ $2, R9, full_436
-	TBZ $1, R9, one_437
+	TBNZ $2, R9, full_304
+	TBZ $1, R9, one_305
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_438
+	TBZ $0, R9, moved_306
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_438
-one_437:
-	TBZ $0, R9, moved_438
+	B moved_306
+one_305:
+	TBZ $0, R9, moved_306
 	FMOVS F2, 0(R10)
-	B moved_438
-full_436:
+	B moved_306
+full_304:
 	FMOVQ F2, 0(R10)
-moved_438:
-done_429:
+moved_306:
+done_297:
 	ADD R1, R3
 	ADD R1, R6
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_417
+	BNE row_285
 	RET
 
 // func stopRowsNEON(rows int, cols int, y *float32, x *float32)
@@ -5203,14 +3743,14 @@ TEXT ·stopRowsNEON(SB), NOSPLIT, $0-32
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<2, R9
 	FMOVQ 16(R9), F15
-row_439:
+row_307:
 	VMOV V12.B16, V0.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R9
 	CMP $0, R0
-	BEQ rest_441
+	BEQ rest_309
 	PCALIGN $32
-vector_440:
+vector_308:
 	WORD $0x3ce968c1 // LDR Q1, [X6,X9]
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 	WORD $0x4e21e43e // FCMEQ V30.4S, V1.4S, V1.4S
@@ -5220,26 +3760,26 @@ vector_440:
 	VBIT V3.B16, V1.B16, V2.B16
 	ADD $16, R9
 	CMP R0, R9
-	BLT vector_440
-rest_441:
+	BLT vector_308
+rest_309:
 	CMP $0, R7
-	BEQ done_442
+	BEQ done_310
 	ADD R9<<0, R6, R9
-	TBNZ $2, R8, full_443
+	TBNZ $2, R8, full_311
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_444
+	TBZ $1, R8, one_312
 	FMOVD 0(R9), F1
-	TBZ $0, R8, moved_445
+	TBZ $0, R8, moved_313
 	ADD $8, R9, R19
 	VLD1 (R19), V1.S[2]
-	B moved_445
-one_444:
-	TBZ $0, R8, moved_445
+	B moved_313
+one_312:
+	TBZ $0, R8, moved_313
 	FMOVS 0(R9), F1
-	B moved_445
-full_443:
+	B moved_313
+full_311:
 	FMOVQ 0(R9), F1
-moved_445:
+moved_313:
 	VBIF V15.B16, V12.B16, V1.B16
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 	WORD $0x4e21e43e // FCMEQ V30.4S, V1.4S, V1.4S
@@ -5247,7 +3787,7 @@ moved_445:
 	VAND V30.B16, V3.B16, V3.B16
 	WORD $0x6e205863 // MVN V3.16B, V3.16B
 	VBIT V3.B16, V1.B16, V2.B16
-done_442:
+done_310:
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e21f400 // FMAX V0.4S, V0.4S, V1.4S
 	VREV64 V0.S4, V1.S4
@@ -5265,7 +3805,7 @@ done_442:
 	ADD R2, R6
 	ADD $4, R3
 	SUBS $1, R1
-	BNE row_439
+	BNE row_307
 	RET
 
 // func ssumExpRowsNEON(rows int, cols int, x *float32, top *float32, sum *float32)
@@ -5282,11 +3822,11 @@ TEXT ·ssumExpRowsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
 	FMOVQ 112(R0), F12
 	VEOR V9.B16, V9.B16, V9.B16
 	MOVD R2, R9
@@ -5305,40 +3845,40 @@ TEXT ·ssumExpRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<2, R11
 	FMOVQ 16(R11), F15
-row_446:
+row_314:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_448
+	BEQ rest_316
 	PCALIGN $32
-vector_447:
+vector_315:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_447
-rest_448:
+	BLT vector_315
+rest_316:
 	CMP $0, R9
-	BEQ done_449
+	BEQ done_317
 	ADD R11<<0, R3, R11
-	TBNZ $2, R10, full_450
+	TBNZ $2, R10, full_318
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R10, one_451
+	TBZ $1, R10, one_319
 	FMOVD 0(R11), F2
-	TBZ $0, R10, moved_452
+	TBZ $0, R10, moved_320
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_452
-one_451:
-	TBZ $0, R10, moved_452
+	B moved_320
+one_319:
+	TBZ $0, R10, moved_320
 	FMOVS 0(R11), F2
-	B moved_452
-full_450:
+	B moved_320
+full_318:
 	FMOVQ 0(R11), F2
-moved_452:
+moved_320:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
-done_449:
+done_317:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	VREV64 V0.S4, V2.S4
@@ -5349,9 +3889,9 @@ done_449:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_454
+	BEQ rest_322
 	PCALIGN $32
-vector_453:
+vector_321:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -5389,26 +3929,26 @@ vector_453:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_453
-rest_454:
+	BLT vector_321
+rest_322:
 	CMP $0, R9
-	BEQ done_455
+	BEQ done_323
 	ADD R11<<0, R3, R11
-	TBNZ $2, R10, full_456
+	TBNZ $2, R10, full_324
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R10, one_457
+	TBZ $1, R10, one_325
 	FMOVD 0(R11), F2
-	TBZ $0, R10, moved_458
+	TBZ $0, R10, moved_326
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_458
-one_457:
-	TBZ $0, R10, moved_458
+	B moved_326
+one_325:
+	TBZ $0, R10, moved_326
 	FMOVS 0(R11), F2
-	B moved_458
-full_456:
+	B moved_326
+full_324:
 	FMOVQ 0(R11), F2
-moved_458:
+moved_326:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -5444,7 +3984,7 @@ moved_458:
 	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
 	WORD $0x6e25dc42 // FMUL V2.4S, V2.4S, V5.4S
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-done_455:
+done_323:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
@@ -5454,7 +3994,7 @@ done_455:
 	ADD $4, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_446
+	BNE row_314
 	RET
 
 // func snormRowsNEON(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32, beta *float32, eps float32)
@@ -5491,39 +4031,39 @@ TEXT ·snormRowsNEON(SB), NOSPLIT, $0-68
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_459:
+row_327:
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_461
+	BEQ rest_329
 	PCALIGN $32
-vector_460:
+vector_328:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_460
-rest_461:
+	BLT vector_328
+rest_329:
 	CMP $0, R11
-	BEQ done_462
+	BEQ done_330
 	ADD R13<<0, R8, R13
-	TBNZ $2, R12, full_463
+	TBNZ $2, R12, full_331
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_464
+	TBZ $1, R12, one_332
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_465
+	TBZ $0, R12, moved_333
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_465
-one_464:
-	TBZ $0, R12, moved_465
+	B moved_333
+one_332:
+	TBZ $0, R12, moved_333
 	FMOVS 0(R13), F0
-	B moved_465
-full_463:
+	B moved_333
+full_331:
 	FMOVQ 0(R13), F0
-moved_465:
+moved_333:
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
-done_462:
+done_330:
 	VEXT $8, V2.B16, V2.B16, V1.B16
 	WORD $0x4e21d442 // FADD V2.4S, V2.4S, V1.4S
 	VREV64 V2.S4, V1.S4
@@ -5533,38 +4073,38 @@ done_462:
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_467
+	BEQ rest_335
 	PCALIGN $32
-vector_466:
+vector_334:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	VFMLA V0.S4, V0.S4, V3.S4
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_466
-rest_467:
+	BLT vector_334
+rest_335:
 	CMP $0, R11
-	BEQ done_468
+	BEQ done_336
 	ADD R13<<0, R8, R13
-	TBNZ $2, R12, full_469
+	TBNZ $2, R12, full_337
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_470
+	TBZ $1, R12, one_338
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_471
+	TBZ $0, R12, moved_339
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_471
-one_470:
-	TBZ $0, R12, moved_471
+	B moved_339
+one_338:
+	TBZ $0, R12, moved_339
 	FMOVS 0(R13), F0
-	B moved_471
-full_469:
+	B moved_339
+full_337:
 	FMOVQ 0(R13), F0
-moved_471:
+moved_339:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	VAND V15.B16, V0.B16, V0.B16
 	VFMLA V0.S4, V0.S4, V3.S4
-done_468:
+done_336:
 	VEXT $8, V3.B16, V3.B16, V1.B16
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	VREV64 V3.S4, V1.S4
@@ -5576,109 +4116,109 @@ done_468:
 	FMOVS F3, 0(R7)
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_473
+	BEQ rest_341
 	PCALIGN $32
-vector_472:
+vector_340:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	CMP $0, R9
-	BEQ without_475
+	BEQ without_343
 	WORD $0x3ced6921 // LDR Q1, [X9,X13]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-without_475:
+without_343:
 	CMP $0, R10
-	BEQ without_476
+	BEQ without_344
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
-without_476:
+without_344:
 	WORD $0x3cad6860 // STR Q0, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_472
-rest_473:
+	BLT vector_340
+rest_341:
 	CMP $0, R11
-	BEQ done_474
+	BEQ done_342
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_477
+	TBNZ $2, R12, full_345
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_478
+	TBZ $1, R12, one_346
 	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_479
+	TBZ $0, R12, moved_347
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_479
-one_478:
-	TBZ $0, R12, moved_479
+	B moved_347
+one_346:
+	TBZ $0, R12, moved_347
 	FMOVS 0(R14), F0
-	B moved_479
-full_477:
+	B moved_347
+full_345:
 	FMOVQ 0(R14), F0
-moved_479:
+moved_347:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	CMP $0, R9
-	BEQ without_480
+	BEQ without_348
 	ADD R13<<0, R9, R14
-	TBNZ $2, R12, full_481
+	TBNZ $2, R12, full_349
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_482
+	TBZ $1, R12, one_350
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_483
+	TBZ $0, R12, moved_351
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_483
-one_482:
-	TBZ $0, R12, moved_483
+	B moved_351
+one_350:
+	TBZ $0, R12, moved_351
 	FMOVS 0(R14), F1
-	B moved_483
-full_481:
+	B moved_351
+full_349:
 	FMOVQ 0(R14), F1
-moved_483:
+moved_351:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-without_480:
+without_348:
 	CMP $0, R10
-	BEQ without_484
+	BEQ without_352
 	ADD R13<<0, R10, R14
-	TBNZ $2, R12, full_485
+	TBNZ $2, R12, full_353
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_486
+	TBZ $1, R12, one_354
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_487
+	TBZ $0, R12, moved_355
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_487
-one_486:
-	TBZ $0, R12, moved_487
+	B moved_355
+one_354:
+	TBZ $0, R12, moved_355
 	FMOVS 0(R14), F1
-	B moved_487
-full_485:
+	B moved_355
+full_353:
 	FMOVQ 0(R14), F1
-moved_487:
+moved_355:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
-without_484:
+without_352:
 	ADD R13<<0, R3, R13
-	TBNZ $2, R12, full_488
-	TBZ $1, R12, one_489
+	TBNZ $2, R12, full_356
+	TBZ $1, R12, one_357
 	FMOVD F0, 0(R13)
-	TBZ $0, R12, moved_490
+	TBZ $0, R12, moved_358
 	ADD $8, R13, R19
 	VST1 V0.S[2], (R19)
-	B moved_490
-one_489:
-	TBZ $0, R12, moved_490
+	B moved_358
+one_357:
+	TBZ $0, R12, moved_358
 	FMOVS F0, 0(R13)
-	B moved_490
-full_488:
+	B moved_358
+full_356:
 	FMOVQ F0, 0(R13)
-moved_490:
-done_474:
+moved_358:
+done_342:
 	ADD $4, R6
 	ADD $4, R7
 	ADD R2, R8
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_459
+	BNE row_327
 	RET
 
 // func snormBackwardRowsNEON(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32)
@@ -5712,7 +4252,7 @@ TEXT ·snormBackwardRowsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_491:
+row_359:
 	FMOVS 0(R9), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS 0(R10), F3
@@ -5721,15 +4261,15 @@ row_491:
 	VEOR V7.B16, V7.B16, V7.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_493
+	BEQ rest_361
 	PCALIGN $32
-vector_492:
+vector_360:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_495
+	BEQ without_363
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_495:
+without_363:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
@@ -5737,68 +4277,68 @@ without_495:
 	VFMLA V5.S4, V0.S4, V7.S4
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_492
-rest_493:
+	BLT vector_360
+rest_361:
 	CMP $0, R11
-	BEQ done_494
+	BEQ done_362
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_496
+	TBNZ $2, R12, full_364
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_497
+	TBZ $1, R12, one_365
 	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_498
+	TBZ $0, R12, moved_366
 	ADD $8, R14, R19
 	VLD1 (R19), V5.S[2]
-	B moved_498
-one_497:
-	TBZ $0, R12, moved_498
+	B moved_366
+one_365:
+	TBZ $0, R12, moved_366
 	FMOVS 0(R14), F5
-	B moved_498
-full_496:
+	B moved_366
+full_364:
 	FMOVQ 0(R14), F5
-moved_498:
+moved_366:
 	CMP $0, R8
-	BEQ without_499
+	BEQ without_367
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_500
+	TBNZ $2, R12, full_368
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_501
+	TBZ $1, R12, one_369
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_502
+	TBZ $0, R12, moved_370
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_502
-one_501:
-	TBZ $0, R12, moved_502
+	B moved_370
+one_369:
+	TBZ $0, R12, moved_370
 	FMOVS 0(R14), F1
-	B moved_502
-full_500:
+	B moved_370
+full_368:
 	FMOVQ 0(R14), F1
-moved_502:
+moved_370:
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_499:
+without_367:
 	ADD R13<<0, R7, R13
-	TBNZ $2, R12, full_503
+	TBNZ $2, R12, full_371
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_504
+	TBZ $1, R12, one_372
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_505
+	TBZ $0, R12, moved_373
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_505
-one_504:
-	TBZ $0, R12, moved_505
+	B moved_373
+one_372:
+	TBZ $0, R12, moved_373
 	FMOVS 0(R13), F0
-	B moved_505
-full_503:
+	B moved_373
+full_371:
 	FMOVQ 0(R13), F0
-moved_505:
+moved_373:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	VAND V15.B16, V0.B16, V0.B16
 	WORD $0x4e25d4c6 // FADD V6.4S, V6.4S, V5.4S
 	VFMLA V5.S4, V0.S4, V7.S4
-done_494:
+done_362:
 	VEXT $8, V6.B16, V6.B16, V1.B16
 	WORD $0x4e21d4c6 // FADD V6.4S, V6.4S, V1.4S
 	VREV64 V6.S4, V1.S4
@@ -5811,15 +4351,15 @@ done_494:
 	WORD $0x6e24dce7 // FMUL V7.4S, V7.4S, V4.4S
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_507
+	BEQ rest_375
 	PCALIGN $32
-vector_506:
+vector_374:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_509
+	BEQ without_377
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_509:
+without_377:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
@@ -5829,90 +4369,90 @@ without_509:
 	WORD $0x3cad6865 // STR Q5, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_506
-rest_507:
+	BLT vector_374
+rest_375:
 	CMP $0, R11
-	BEQ done_508
+	BEQ done_376
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_510
+	TBNZ $2, R12, full_378
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_511
+	TBZ $1, R12, one_379
 	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_512
+	TBZ $0, R12, moved_380
 	ADD $8, R14, R19
 	VLD1 (R19), V5.S[2]
-	B moved_512
-one_511:
-	TBZ $0, R12, moved_512
+	B moved_380
+one_379:
+	TBZ $0, R12, moved_380
 	FMOVS 0(R14), F5
-	B moved_512
-full_510:
+	B moved_380
+full_378:
 	FMOVQ 0(R14), F5
-moved_512:
+moved_380:
 	CMP $0, R8
-	BEQ without_513
+	BEQ without_381
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_514
+	TBNZ $2, R12, full_382
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_515
+	TBZ $1, R12, one_383
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_516
+	TBZ $0, R12, moved_384
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_516
-one_515:
-	TBZ $0, R12, moved_516
+	B moved_384
+one_383:
+	TBZ $0, R12, moved_384
 	FMOVS 0(R14), F1
-	B moved_516
-full_514:
+	B moved_384
+full_382:
 	FMOVQ 0(R14), F1
-moved_516:
+moved_384:
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_513:
+without_381:
 	ADD R13<<0, R7, R14
-	TBNZ $2, R12, full_517
+	TBNZ $2, R12, full_385
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_518
+	TBZ $1, R12, one_386
 	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_519
+	TBZ $0, R12, moved_387
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_519
-one_518:
-	TBZ $0, R12, moved_519
+	B moved_387
+one_386:
+	TBZ $0, R12, moved_387
 	FMOVS 0(R14), F0
-	B moved_519
-full_517:
+	B moved_387
+full_385:
 	FMOVQ 0(R14), F0
-moved_519:
+moved_387:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	WORD $0x4ea6d4a5 // FSUB V5.4S, V5.4S, V6.4S
 	VFMLS V0.S4, V7.S4, V5.S4
 	WORD $0x6e23dca5 // FMUL V5.4S, V5.4S, V3.4S
 	ADD R13<<0, R3, R13
-	TBNZ $2, R12, full_520
-	TBZ $1, R12, one_521
+	TBNZ $2, R12, full_388
+	TBZ $1, R12, one_389
 	FMOVD F5, 0(R13)
-	TBZ $0, R12, moved_522
+	TBZ $0, R12, moved_390
 	ADD $8, R13, R19
 	VST1 V5.S[2], (R19)
-	B moved_522
-one_521:
-	TBZ $0, R12, moved_522
+	B moved_390
+one_389:
+	TBZ $0, R12, moved_390
 	FMOVS F5, 0(R13)
-	B moved_522
-full_520:
+	B moved_390
+full_388:
 	FMOVQ F5, 0(R13)
-moved_522:
-done_508:
+moved_390:
+done_376:
 	ADD $4, R9
 	ADD $4, R10
 	ADD R2, R6
 	ADD R2, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_491
+	BNE row_359
 	RET
 
 // func snormColumnsNEON(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32, rstd *float32)
@@ -5942,16 +4482,16 @@ TEXT ·snormColumnsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_523:
+row_391:
 	FMOVS 0(R8), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS 0(R9), F3
 	VDUP V3.S[0], V3.S4
 	MOVD ZR, R13
 	CMP $0, R10
-	BEQ rest_525
+	BEQ rest_393
 	PCALIGN $32
-vector_524:
+vector_392:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
@@ -5964,115 +4504,115 @@ vector_524:
 	WORD $0x3cad6861 // STR Q1, [X3,X13]
 	ADD $16, R13
 	CMP R10, R13
-	BLT vector_524
-rest_525:
+	BLT vector_392
+rest_393:
 	CMP $0, R11
-	BEQ done_526
+	BEQ done_394
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_527
+	TBNZ $2, R12, full_395
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_528
+	TBZ $1, R12, one_396
 	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_529
+	TBZ $0, R12, moved_397
 	ADD $8, R14, R19
 	VLD1 (R19), V5.S[2]
-	B moved_529
-one_528:
-	TBZ $0, R12, moved_529
+	B moved_397
+one_396:
+	TBZ $0, R12, moved_397
 	FMOVS 0(R14), F5
-	B moved_529
-full_527:
+	B moved_397
+full_395:
 	FMOVQ 0(R14), F5
-moved_529:
+moved_397:
 	ADD R13<<0, R7, R14
-	TBNZ $2, R12, full_530
+	TBNZ $2, R12, full_398
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_531
+	TBZ $1, R12, one_399
 	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_532
+	TBZ $0, R12, moved_400
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_532
-one_531:
-	TBZ $0, R12, moved_532
+	B moved_400
+one_399:
+	TBZ $0, R12, moved_400
 	FMOVS 0(R14), F0
-	B moved_532
-full_530:
+	B moved_400
+full_398:
 	FMOVQ 0(R14), F0
-moved_532:
+moved_400:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	ADD R13<<0, R2, R14
-	TBNZ $2, R12, full_533
+	TBNZ $2, R12, full_401
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_534
+	TBZ $1, R12, one_402
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_535
+	TBZ $0, R12, moved_403
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_535
-one_534:
-	TBZ $0, R12, moved_535
+	B moved_403
+one_402:
+	TBZ $0, R12, moved_403
 	FMOVS 0(R14), F1
-	B moved_535
-full_533:
+	B moved_403
+full_401:
 	FMOVQ 0(R14), F1
-moved_535:
+moved_403:
 	VFMLA V5.S4, V0.S4, V1.S4
 	ADD R13<<0, R2, R14
-	TBNZ $2, R12, full_536
-	TBZ $1, R12, one_537
+	TBNZ $2, R12, full_404
+	TBZ $1, R12, one_405
 	FMOVD F1, 0(R14)
-	TBZ $0, R12, moved_538
+	TBZ $0, R12, moved_406
 	ADD $8, R14, R19
 	VST1 V1.S[2], (R19)
-	B moved_538
-one_537:
-	TBZ $0, R12, moved_538
+	B moved_406
+one_405:
+	TBZ $0, R12, moved_406
 	FMOVS F1, 0(R14)
-	B moved_538
-full_536:
+	B moved_406
+full_404:
 	FMOVQ F1, 0(R14)
-moved_538:
+moved_406:
 	ADD R13<<0, R3, R14
-	TBNZ $2, R12, full_539
+	TBNZ $2, R12, full_407
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_540
+	TBZ $1, R12, one_408
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_541
+	TBZ $0, R12, moved_409
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_541
-one_540:
-	TBZ $0, R12, moved_541
+	B moved_409
+one_408:
+	TBZ $0, R12, moved_409
 	FMOVS 0(R14), F1
-	B moved_541
-full_539:
+	B moved_409
+full_407:
 	FMOVQ 0(R14), F1
-moved_541:
+moved_409:
 	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
 	ADD R13<<0, R3, R13
-	TBNZ $2, R12, full_542
-	TBZ $1, R12, one_543
+	TBNZ $2, R12, full_410
+	TBZ $1, R12, one_411
 	FMOVD F1, 0(R13)
-	TBZ $0, R12, moved_544
+	TBZ $0, R12, moved_412
 	ADD $8, R13, R19
 	VST1 V1.S[2], (R19)
-	B moved_544
-one_543:
-	TBZ $0, R12, moved_544
+	B moved_412
+one_411:
+	TBZ $0, R12, moved_412
 	FMOVS F1, 0(R13)
-	B moved_544
-full_542:
+	B moved_412
+full_410:
 	FMOVQ F1, 0(R13)
-moved_544:
-done_526:
+moved_412:
+done_394:
 	ADD $4, R8
 	ADD $4, R9
 	ADD R1, R6
 	ADD R1, R7
 	SUBS $1, R0
-	BNE row_523
+	BNE row_391
 	RET
 
 // func srootRowsNEON(rows int, cols int, y *float32, x *float32, weight *float32, factor *float32)
@@ -6100,14 +4640,14 @@ TEXT ·srootRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<2, R11
 	FMOVQ 16(R11), F15
-row_545:
+row_413:
 	FMOVS 0(R7), F2
 	VDUP V2.S[0], V2.S4
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_547
+	BEQ rest_415
 	PCALIGN $32
-vector_546:
+vector_414:
 	WORD $0x3ceb6860 // LDR Q0, [X3,X11]
 	WORD $0x6e22dc00 // FMUL V0.4S, V0.4S, V2.4S
 	WORD $0x3ceb68c1 // LDR Q1, [X6,X11]
@@ -6115,65 +4655,65 @@ vector_546:
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_546
-rest_547:
+	BLT vector_414
+rest_415:
 	CMP $0, R9
-	BEQ done_548
+	BEQ done_416
 	ADD R11<<0, R3, R12
-	TBNZ $2, R10, full_549
+	TBNZ $2, R10, full_417
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R10, one_550
+	TBZ $1, R10, one_418
 	FMOVD 0(R12), F0
-	TBZ $0, R10, moved_551
+	TBZ $0, R10, moved_419
 	ADD $8, R12, R19
 	VLD1 (R19), V0.S[2]
-	B moved_551
-one_550:
-	TBZ $0, R10, moved_551
+	B moved_419
+one_418:
+	TBZ $0, R10, moved_419
 	FMOVS 0(R12), F0
-	B moved_551
-full_549:
+	B moved_419
+full_417:
 	FMOVQ 0(R12), F0
-moved_551:
+moved_419:
 	WORD $0x6e22dc00 // FMUL V0.4S, V0.4S, V2.4S
 	ADD R11<<0, R6, R12
-	TBNZ $2, R10, full_552
+	TBNZ $2, R10, full_420
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R10, one_553
+	TBZ $1, R10, one_421
 	FMOVD 0(R12), F1
-	TBZ $0, R10, moved_554
+	TBZ $0, R10, moved_422
 	ADD $8, R12, R19
 	VLD1 (R19), V1.S[2]
-	B moved_554
-one_553:
-	TBZ $0, R10, moved_554
+	B moved_422
+one_421:
+	TBZ $0, R10, moved_422
 	FMOVS 0(R12), F1
-	B moved_554
-full_552:
+	B moved_422
+full_420:
 	FMOVQ 0(R12), F1
-moved_554:
+moved_422:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R11<<0, R2, R11
-	TBNZ $2, R10, full_555
-	TBZ $1, R10, one_556
+	TBNZ $2, R10, full_423
+	TBZ $1, R10, one_424
 	FMOVD F0, 0(R11)
-	TBZ $0, R10, moved_557
+	TBZ $0, R10, moved_425
 	ADD $8, R11, R19
 	VST1 V0.S[2], (R19)
-	B moved_557
-one_556:
-	TBZ $0, R10, moved_557
+	B moved_425
+one_424:
+	TBZ $0, R10, moved_425
 	FMOVS F0, 0(R11)
-	B moved_557
-full_555:
+	B moved_425
+full_423:
 	FMOVQ F0, 0(R11)
-moved_557:
-done_548:
+moved_425:
+done_416:
 	ADD $4, R7
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_545
+	BNE row_413
 	RET
 
 // func srootBackwardRowsNEON(rows int, cols int, dx *float32, dweight *float32, dy *float32, x *float32, weight *float32, factor *float32, along *float32)
@@ -6204,16 +4744,16 @@ TEXT ·srootBackwardRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R14
 	SUB R13<<2, R14
 	FMOVQ 16(R14), F15
-row_558:
+row_426:
 	FMOVS 0(R9), F3
 	VDUP V3.S[0], V3.S4
 	FMOVS 0(R10), F4
 	VDUP V4.S[0], V4.S4
 	MOVD ZR, R14
 	CMP $0, R11
-	BEQ rest_560
+	BEQ rest_428
 	PCALIGN $32
-vector_559:
+vector_427:
 	WORD $0x3cee68c1 // LDR Q1, [X6,X14]
 	WORD $0x3cee68e0 // LDR Q0, [X7,X14]
 	WORD $0x6e21dc02 // FMUL V2.4S, V0.4S, V1.4S
@@ -6229,119 +4769,119 @@ vector_559:
 	WORD $0x3cae6841 // STR Q1, [X2,X14]
 	ADD $16, R14
 	CMP R11, R14
-	BLT vector_559
-rest_560:
+	BLT vector_427
+rest_428:
 	CMP $0, R12
-	BEQ done_561
+	BEQ done_429
 	ADD R14<<0, R6, R15
-	TBNZ $2, R13, full_562
+	TBNZ $2, R13, full_430
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R13, one_563
+	TBZ $1, R13, one_431
 	FMOVD 0(R15), F1
-	TBZ $0, R13, moved_564
+	TBZ $0, R13, moved_432
 	ADD $8, R15, R19
 	VLD1 (R19), V1.S[2]
-	B moved_564
-one_563:
-	TBZ $0, R13, moved_564
+	B moved_432
+one_431:
+	TBZ $0, R13, moved_432
 	FMOVS 0(R15), F1
-	B moved_564
-full_562:
+	B moved_432
+full_430:
 	FMOVQ 0(R15), F1
-moved_564:
+moved_432:
 	ADD R14<<0, R7, R15
-	TBNZ $2, R13, full_565
+	TBNZ $2, R13, full_433
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R13, one_566
+	TBZ $1, R13, one_434
 	FMOVD 0(R15), F0
-	TBZ $0, R13, moved_567
+	TBZ $0, R13, moved_435
 	ADD $8, R15, R19
 	VLD1 (R19), V0.S[2]
-	B moved_567
-one_566:
-	TBZ $0, R13, moved_567
+	B moved_435
+one_434:
+	TBZ $0, R13, moved_435
 	FMOVS 0(R15), F0
-	B moved_567
-full_565:
+	B moved_435
+full_433:
 	FMOVQ 0(R15), F0
-moved_567:
+moved_435:
 	WORD $0x6e21dc02 // FMUL V2.4S, V0.4S, V1.4S
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	ADD R14<<0, R3, R15
-	TBNZ $2, R13, full_568
+	TBNZ $2, R13, full_436
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R13, one_569
+	TBZ $1, R13, one_437
 	FMOVD 0(R15), F5
-	TBZ $0, R13, moved_570
+	TBZ $0, R13, moved_438
 	ADD $8, R15, R19
 	VLD1 (R19), V5.S[2]
-	B moved_570
-one_569:
-	TBZ $0, R13, moved_570
+	B moved_438
+one_437:
+	TBZ $0, R13, moved_438
 	FMOVS 0(R15), F5
-	B moved_570
-full_568:
+	B moved_438
+full_436:
 	FMOVQ 0(R15), F5
-moved_570:
+moved_438:
 	WORD $0x4e22d4a5 // FADD V5.4S, V5.4S, V2.4S
 	ADD R14<<0, R3, R15
-	TBNZ $2, R13, full_571
-	TBZ $1, R13, one_572
+	TBNZ $2, R13, full_439
+	TBZ $1, R13, one_440
 	FMOVD F5, 0(R15)
-	TBZ $0, R13, moved_573
+	TBZ $0, R13, moved_441
 	ADD $8, R15, R19
 	VST1 V5.S[2], (R19)
-	B moved_573
-one_572:
-	TBZ $0, R13, moved_573
+	B moved_441
+one_440:
+	TBZ $0, R13, moved_441
 	FMOVS F5, 0(R15)
-	B moved_573
-full_571:
+	B moved_441
+full_439:
 	FMOVQ F5, 0(R15)
-moved_573:
+moved_441:
 	ADD R14<<0, R8, R15
-	TBNZ $2, R13, full_574
+	TBNZ $2, R13, full_442
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R13, one_575
+	TBZ $1, R13, one_443
 	FMOVD 0(R15), F2
-	TBZ $0, R13, moved_576
+	TBZ $0, R13, moved_444
 	ADD $8, R15, R19
 	VLD1 (R19), V2.S[2]
-	B moved_576
-one_575:
-	TBZ $0, R13, moved_576
+	B moved_444
+one_443:
+	TBZ $0, R13, moved_444
 	FMOVS 0(R15), F2
-	B moved_576
-full_574:
+	B moved_444
+full_442:
 	FMOVQ 0(R15), F2
-moved_576:
+moved_444:
 	WORD $0x6e22dc21 // FMUL V1.4S, V1.4S, V2.4S
 	WORD $0x6e24dc00 // FMUL V0.4S, V0.4S, V4.4S
 	WORD $0x4ea0d421 // FSUB V1.4S, V1.4S, V0.4S
 	WORD $0x6e23dc21 // FMUL V1.4S, V1.4S, V3.4S
 	ADD R14<<0, R2, R14
-	TBNZ $2, R13, full_577
-	TBZ $1, R13, one_578
+	TBNZ $2, R13, full_445
+	TBZ $1, R13, one_446
 	FMOVD F1, 0(R14)
-	TBZ $0, R13, moved_579
+	TBZ $0, R13, moved_447
 	ADD $8, R14, R19
 	VST1 V1.S[2], (R19)
-	B moved_579
-one_578:
-	TBZ $0, R13, moved_579
+	B moved_447
+one_446:
+	TBZ $0, R13, moved_447
 	FMOVS F1, 0(R14)
-	B moved_579
-full_577:
+	B moved_447
+full_445:
 	FMOVQ F1, 0(R14)
-moved_579:
-done_561:
+moved_447:
+done_429:
 	ADD $4, R9
 	ADD $4, R10
 	ADD R1, R6
 	ADD R1, R7
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_558
+	BNE row_426
 	RET
 
 // func saddRowsNEON(rows int, cols int, z *float32, x *float32, y *float32)
@@ -6368,75 +4908,75 @@ TEXT ·saddRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_580:
+row_448:
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_582
+	BEQ rest_450
 	PCALIGN $32
-vector_581:
+vector_449:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68c1 // LDR Q1, [X6,X10]
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	WORD $0x3caa6840 // STR Q0, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_581
-rest_582:
+	BLT vector_449
+rest_450:
 	CMP $0, R8
-	BEQ done_583
+	BEQ done_451
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_584
+	TBNZ $2, R9, full_452
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R9, one_585
+	TBZ $1, R9, one_453
 	FMOVD 0(R11), F0
-	TBZ $0, R9, moved_586
+	TBZ $0, R9, moved_454
 	ADD $8, R11, R19
 	VLD1 (R19), V0.S[2]
-	B moved_586
-one_585:
-	TBZ $0, R9, moved_586
+	B moved_454
+one_453:
+	TBZ $0, R9, moved_454
 	FMOVS 0(R11), F0
-	B moved_586
-full_584:
+	B moved_454
+full_452:
 	FMOVQ 0(R11), F0
-moved_586:
+moved_454:
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_587
+	TBNZ $2, R9, full_455
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R9, one_588
+	TBZ $1, R9, one_456
 	FMOVD 0(R11), F1
-	TBZ $0, R9, moved_589
+	TBZ $0, R9, moved_457
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_589
-one_588:
-	TBZ $0, R9, moved_589
+	B moved_457
+one_456:
+	TBZ $0, R9, moved_457
 	FMOVS 0(R11), F1
-	B moved_589
-full_587:
+	B moved_457
+full_455:
 	FMOVQ 0(R11), F1
-moved_589:
+moved_457:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD R10<<0, R2, R10
-	TBNZ $2, R9, full_590
-	TBZ $1, R9, one_591
+	TBNZ $2, R9, full_458
+	TBZ $1, R9, one_459
 	FMOVD F0, 0(R10)
-	TBZ $0, R9, moved_592
+	TBZ $0, R9, moved_460
 	ADD $8, R10, R19
 	VST1 V0.S[2], (R19)
-	B moved_592
-one_591:
-	TBZ $0, R9, moved_592
+	B moved_460
+one_459:
+	TBZ $0, R9, moved_460
 	FMOVS F0, 0(R10)
-	B moved_592
-full_590:
+	B moved_460
+full_458:
 	FMOVQ F0, 0(R10)
-moved_592:
-done_583:
+moved_460:
+done_451:
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_580
+	BNE row_448
 	RET
 
 // func saddOuterNEON(rows int, n int, ld int, alpha float32, a *float32, x *float32, y *float32)
@@ -6467,78 +5007,78 @@ TEXT ·saddOuterNEON(SB), NOSPLIT, $0-56
 	SUB R1<<2, R10
 	FMOVQ 16(R10), F15
 	LSL $2, R2
-row_593:
+row_461:
 	FMOVS 0(R6), F2
 	VDUP V2.S[0], V2.S4
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	MOVD ZR, R10
 	CMP $0, R8
-	BEQ rest_595
+	BEQ rest_463
 	PCALIGN $32
-vector_594:
+vector_462:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68e1 // LDR Q1, [X7,X10]
 	VFMLA V2.S4, V1.S4, V0.S4
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R8, R10
-	BLT vector_594
-rest_595:
+	BLT vector_462
+rest_463:
 	CMP $0, R9
-	BEQ done_596
+	BEQ done_464
 	ADD R10<<0, R3, R11
-	TBNZ $2, R1, full_597
+	TBNZ $2, R1, full_465
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_598
+	TBZ $1, R1, one_466
 	FMOVD 0(R11), F0
-	TBZ $0, R1, moved_599
+	TBZ $0, R1, moved_467
 	ADD $8, R11, R19
 	VLD1 (R19), V0.S[2]
-	B moved_599
-one_598:
-	TBZ $0, R1, moved_599
+	B moved_467
+one_466:
+	TBZ $0, R1, moved_467
 	FMOVS 0(R11), F0
-	B moved_599
-full_597:
+	B moved_467
+full_465:
 	FMOVQ 0(R11), F0
-moved_599:
+moved_467:
 	ADD R10<<0, R7, R11
-	TBNZ $2, R1, full_600
+	TBNZ $2, R1, full_468
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_601
+	TBZ $1, R1, one_469
 	FMOVD 0(R11), F1
-	TBZ $0, R1, moved_602
+	TBZ $0, R1, moved_470
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_602
-one_601:
-	TBZ $0, R1, moved_602
+	B moved_470
+one_469:
+	TBZ $0, R1, moved_470
 	FMOVS 0(R11), F1
-	B moved_602
-full_600:
+	B moved_470
+full_468:
 	FMOVQ 0(R11), F1
-moved_602:
+moved_470:
 	VFMLA V2.S4, V1.S4, V0.S4
 	ADD R10<<0, R3, R10
-	TBNZ $2, R1, full_603
-	TBZ $1, R1, one_604
+	TBNZ $2, R1, full_471
+	TBZ $1, R1, one_472
 	FMOVD F0, 0(R10)
-	TBZ $0, R1, moved_605
+	TBZ $0, R1, moved_473
 	ADD $8, R10, R19
 	VST1 V0.S[2], (R19)
-	B moved_605
-one_604:
-	TBZ $0, R1, moved_605
+	B moved_473
+one_472:
+	TBZ $0, R1, moved_473
 	FMOVS F0, 0(R10)
-	B moved_605
-full_603:
+	B moved_473
+full_471:
 	FMOVQ F0, 0(R10)
-moved_605:
-done_596:
+moved_473:
+done_464:
 	ADD R2, R3
 	ADD $4, R6
 	SUBS $1, R0
-	BNE row_593
+	BNE row_461
 	RET
 
 // func sscaleRowsNEON(rows int, n int, y *float32, ld int, x *float32, factor *float32)
@@ -6567,61 +5107,61 @@ TEXT ·sscaleRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<2, R11
 	FMOVQ 16(R11), F15
-row_606:
+row_474:
 	FMOVS 0(R7), F1
 	VDUP V1.S[0], V1.S4
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_608
+	BEQ rest_476
 	PCALIGN $32
-vector_607:
+vector_475:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_607
-rest_608:
+	BLT vector_475
+rest_476:
 	CMP $0, R9
-	BEQ done_609
+	BEQ done_477
 	ADD R11<<0, R6, R12
-	TBNZ $2, R10, full_610
+	TBNZ $2, R10, full_478
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R10, one_611
+	TBZ $1, R10, one_479
 	FMOVD 0(R12), F0
-	TBZ $0, R10, moved_612
+	TBZ $0, R10, moved_480
 	ADD $8, R12, R19
 	VLD1 (R19), V0.S[2]
-	B moved_612
-one_611:
-	TBZ $0, R10, moved_612
+	B moved_480
+one_479:
+	TBZ $0, R10, moved_480
 	FMOVS 0(R12), F0
-	B moved_612
-full_610:
+	B moved_480
+full_478:
 	FMOVQ 0(R12), F0
-moved_612:
+moved_480:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R11<<0, R2, R11
-	TBNZ $2, R10, full_613
-	TBZ $1, R10, one_614
+	TBNZ $2, R10, full_481
+	TBZ $1, R10, one_482
 	FMOVD F0, 0(R11)
-	TBZ $0, R10, moved_615
+	TBZ $0, R10, moved_483
 	ADD $8, R11, R19
 	VST1 V0.S[2], (R19)
-	B moved_615
-one_614:
-	TBZ $0, R10, moved_615
+	B moved_483
+one_482:
+	TBZ $0, R10, moved_483
 	FMOVS F0, 0(R11)
-	B moved_615
-full_613:
+	B moved_483
+full_481:
 	FMOVQ F0, 0(R11)
-moved_615:
-done_609:
+moved_483:
+done_477:
 	ADD R3, R2
 	ADD R1, R6
 	ADD $4, R7
 	SUBS $1, R0
-	BNE row_606
+	BNE row_474
 	RET
 
 // func sturnRowsNEON(rows int, n int, ld int, ya *float32, yb *float32, xa *float32, xb *float32, cos *float32, sin *float32)
@@ -6653,12 +5193,12 @@ TEXT ·sturnRowsNEON(SB), NOSPLIT, $0-72
 	SUB R1<<2, R13
 	FMOVQ 16(R13), F15
 	LSL $2, R2
-row_616:
+row_484:
 	MOVD ZR, R13
 	CMP $0, R11
-	BEQ rest_618
+	BEQ rest_486
 	PCALIGN $32
-vector_617:
+vector_485:
 	WORD $0x3ced6920 // LDR Q0, [X9,X13]
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x3ced68e2 // LDR Q2, [X7,X13]
@@ -6673,74 +5213,74 @@ vector_617:
 	WORD $0x3cad68c3 // STR Q3, [X6,X13]
 	ADD $16, R13
 	CMP R11, R13
-	BLT vector_617
-rest_618:
+	BLT vector_485
+rest_486:
 	CMP $0, R12
-	BEQ done_619
+	BEQ done_487
 	ADD R13<<0, R9, R14
-	TBNZ $2, R1, full_620
+	TBNZ $2, R1, full_488
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_621
+	TBZ $1, R1, one_489
 	FMOVD 0(R14), F0
-	TBZ $0, R1, moved_622
+	TBZ $0, R1, moved_490
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_622
-one_621:
-	TBZ $0, R1, moved_622
+	B moved_490
+one_489:
+	TBZ $0, R1, moved_490
 	FMOVS 0(R14), F0
-	B moved_622
-full_620:
+	B moved_490
+full_488:
 	FMOVQ 0(R14), F0
-moved_622:
+moved_490:
 	ADD R13<<0, R10, R14
-	TBNZ $2, R1, full_623
+	TBNZ $2, R1, full_491
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_624
+	TBZ $1, R1, one_492
 	FMOVD 0(R14), F1
-	TBZ $0, R1, moved_625
+	TBZ $0, R1, moved_493
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_625
-one_624:
-	TBZ $0, R1, moved_625
+	B moved_493
+one_492:
+	TBZ $0, R1, moved_493
 	FMOVS 0(R14), F1
-	B moved_625
-full_623:
+	B moved_493
+full_491:
 	FMOVQ 0(R14), F1
-moved_625:
+moved_493:
 	ADD R13<<0, R7, R14
-	TBNZ $2, R1, full_626
+	TBNZ $2, R1, full_494
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R1, one_627
+	TBZ $1, R1, one_495
 	FMOVD 0(R14), F2
-	TBZ $0, R1, moved_628
+	TBZ $0, R1, moved_496
 	ADD $8, R14, R19
 	VLD1 (R19), V2.S[2]
-	B moved_628
-one_627:
-	TBZ $0, R1, moved_628
+	B moved_496
+one_495:
+	TBZ $0, R1, moved_496
 	FMOVS 0(R14), F2
-	B moved_628
-full_626:
+	B moved_496
+full_494:
 	FMOVQ 0(R14), F2
-moved_628:
+moved_496:
 	ADD R13<<0, R8, R14
-	TBNZ $2, R1, full_629
+	TBNZ $2, R1, full_497
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R1, one_630
+	TBZ $1, R1, one_498
 	FMOVD 0(R14), F3
-	TBZ $0, R1, moved_631
+	TBZ $0, R1, moved_499
 	ADD $8, R14, R19
 	VLD1 (R19), V3.S[2]
-	B moved_631
-one_630:
-	TBZ $0, R1, moved_631
+	B moved_499
+one_498:
+	TBZ $0, R1, moved_499
 	FMOVS 0(R14), F3
-	B moved_631
-full_629:
+	B moved_499
+full_497:
 	FMOVQ 0(R14), F3
-moved_631:
+moved_499:
 	WORD $0x6e20dc44 // FMUL V4.4S, V2.4S, V0.4S
 	WORD $0x6e21dc65 // FMUL V5.4S, V3.4S, V1.4S
 	WORD $0x4ea5d484 // FSUB V4.4S, V4.4S, V5.4S
@@ -6748,42 +5288,42 @@ moved_631:
 	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
 	WORD $0x4e22d463 // FADD V3.4S, V3.4S, V2.4S
 	ADD R13<<0, R3, R14
-	TBNZ $2, R1, full_632
-	TBZ $1, R1, one_633
+	TBNZ $2, R1, full_500
+	TBZ $1, R1, one_501
 	FMOVD F4, 0(R14)
-	TBZ $0, R1, moved_634
+	TBZ $0, R1, moved_502
 	ADD $8, R14, R19
 	VST1 V4.S[2], (R19)
-	B moved_634
-one_633:
-	TBZ $0, R1, moved_634
+	B moved_502
+one_501:
+	TBZ $0, R1, moved_502
 	FMOVS F4, 0(R14)
-	B moved_634
-full_632:
+	B moved_502
+full_500:
 	FMOVQ F4, 0(R14)
-moved_634:
+moved_502:
 	ADD R13<<0, R6, R13
-	TBNZ $2, R1, full_635
-	TBZ $1, R1, one_636
+	TBNZ $2, R1, full_503
+	TBZ $1, R1, one_504
 	FMOVD F3, 0(R13)
-	TBZ $0, R1, moved_637
+	TBZ $0, R1, moved_505
 	ADD $8, R13, R19
 	VST1 V3.S[2], (R19)
-	B moved_637
-one_636:
-	TBZ $0, R1, moved_637
+	B moved_505
+one_504:
+	TBZ $0, R1, moved_505
 	FMOVS F3, 0(R13)
-	B moved_637
-full_635:
+	B moved_505
+full_503:
 	FMOVQ F3, 0(R13)
-moved_637:
-done_619:
+moved_505:
+done_487:
 	ADD R2, R7
 	ADD R2, R8
 	ADD R2, R3
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_616
+	BNE row_484
 	RET
 
 // func ssumRowsNEON(rows int, n int, ld int, y *float32, x *float32)
@@ -6811,74 +5351,74 @@ TEXT ·ssumRowsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<2, R9
 	FMOVQ 16(R9), F15
 	LSL $2, R2
-row_638:
+row_506:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_640
+	BEQ rest_508
 	PCALIGN $32
-vector_639:
+vector_507:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce96861 // LDR Q1, [X3,X9]
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x3ca96861 // STR Q1, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_639
-rest_640:
+	BLT vector_507
+rest_508:
 	CMP $0, R8
-	BEQ done_641
+	BEQ done_509
 	ADD R9<<0, R6, R10
-	TBNZ $2, R1, full_642
+	TBNZ $2, R1, full_510
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_643
+	TBZ $1, R1, one_511
 	FMOVD 0(R10), F0
-	TBZ $0, R1, moved_644
+	TBZ $0, R1, moved_512
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_644
-one_643:
-	TBZ $0, R1, moved_644
+	B moved_512
+one_511:
+	TBZ $0, R1, moved_512
 	FMOVS 0(R10), F0
-	B moved_644
-full_642:
+	B moved_512
+full_510:
 	FMOVQ 0(R10), F0
-moved_644:
+moved_512:
 	ADD R9<<0, R3, R10
-	TBNZ $2, R1, full_645
+	TBNZ $2, R1, full_513
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_646
+	TBZ $1, R1, one_514
 	FMOVD 0(R10), F1
-	TBZ $0, R1, moved_647
+	TBZ $0, R1, moved_515
 	ADD $8, R10, R19
 	VLD1 (R19), V1.S[2]
-	B moved_647
-one_646:
-	TBZ $0, R1, moved_647
+	B moved_515
+one_514:
+	TBZ $0, R1, moved_515
 	FMOVS 0(R10), F1
-	B moved_647
-full_645:
+	B moved_515
+full_513:
 	FMOVQ 0(R10), F1
-moved_647:
+moved_515:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	ADD R9<<0, R3, R9
-	TBNZ $2, R1, full_648
-	TBZ $1, R1, one_649
+	TBNZ $2, R1, full_516
+	TBZ $1, R1, one_517
 	FMOVD F1, 0(R9)
-	TBZ $0, R1, moved_650
+	TBZ $0, R1, moved_518
 	ADD $8, R9, R19
 	VST1 V1.S[2], (R19)
-	B moved_650
-one_649:
-	TBZ $0, R1, moved_650
+	B moved_518
+one_517:
+	TBZ $0, R1, moved_518
 	FMOVS F1, 0(R9)
-	B moved_650
-full_648:
+	B moved_518
+full_516:
 	FMOVQ F1, 0(R9)
-moved_650:
-done_641:
+moved_518:
+done_509:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_638
+	BNE row_506
 	RET
 
 DATA dconstants<>+0(SB)/8, $0xc087500000000000
@@ -6923,99 +5463,69 @@ DATA dconstants<>+304(SB)/8, $0x00000000000003ff
 DATA dconstants<>+312(SB)/8, $0x00000000000003ff
 DATA dconstants<>+320(SB)/8, $0x8000000000000000
 DATA dconstants<>+328(SB)/8, $0x8000000000000000
-DATA dconstants<>+336(SB)/8, $0x0010000000000000
-DATA dconstants<>+344(SB)/8, $0x0010000000000000
-DATA dconstants<>+352(SB)/8, $0x4330000000000000
-DATA dconstants<>+360(SB)/8, $0x4330000000000000
-DATA dconstants<>+368(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+376(SB)/8, $0x404205966f2b4f12
-DATA dconstants<>+384(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+392(SB)/8, $0x000fffffffffffff
-DATA dconstants<>+400(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+408(SB)/8, $0x3fe0000000000000
-DATA dconstants<>+416(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+424(SB)/8, $0x3fe6a09e667f3bcd
-DATA dconstants<>+432(SB)/8, $0x4330000000000000
-DATA dconstants<>+440(SB)/8, $0x4330000000000000
-DATA dconstants<>+448(SB)/8, $0x43300000000003fe
-DATA dconstants<>+456(SB)/8, $0x43300000000003fe
-DATA dconstants<>+464(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+472(SB)/8, $0x3fe6a09e40000000
-DATA dconstants<>+480(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+488(SB)/8, $0x3fe62e42fefa39ef
-DATA dconstants<>+496(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+504(SB)/8, $0x3fe62e42fee00000
-DATA dconstants<>+512(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+520(SB)/8, $0x3dea39ef35793c76
-DATA dconstants<>+528(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+536(SB)/8, $0x7ff0000000000000
-DATA dconstants<>+544(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+552(SB)/8, $0x7ff8000000000001
-DATA dconstants<>+560(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+568(SB)/8, $0x3fe5555555555593
-DATA dconstants<>+576(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+584(SB)/8, $0x3fd999999997fa04
-DATA dconstants<>+592(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+600(SB)/8, $0x3fd2492494229359
-DATA dconstants<>+608(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+616(SB)/8, $0x3fcc71c51d8e78af
-DATA dconstants<>+624(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+632(SB)/8, $0x3fc7466496cb03de
-DATA dconstants<>+640(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+648(SB)/8, $0x3fc39a09d078c69f
-DATA dconstants<>+656(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+664(SB)/8, $0x3fc2f112df3e4431
-DATA dconstants<>+672(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+680(SB)/8, $0x3fd5555555555555
-DATA dconstants<>+688(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+696(SB)/8, $0x3fc999999999999a
-DATA dconstants<>+704(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+712(SB)/8, $0x3fc2492492492492
-DATA dconstants<>+720(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+728(SB)/8, $0x3fbc71c71c71c71c
-DATA dconstants<>+736(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+744(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+752(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+760(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+768(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+776(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+784(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+792(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+800(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+808(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+816(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+824(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+832(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+840(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+848(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+856(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+864(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+872(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+880(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+888(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+896(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+904(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+912(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+920(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+928(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+936(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+944(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+952(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+960(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+968(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+976(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+984(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+992(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1000(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1008(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1016(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1024(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1032(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1040(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1048(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1056(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1064(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $1072
+DATA dconstants<>+336(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+344(SB)/8, $0x000fffffffffffff
+DATA dconstants<>+352(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+360(SB)/8, $0x3fe0000000000000
+DATA dconstants<>+368(SB)/8, $0x4330000000000000
+DATA dconstants<>+376(SB)/8, $0x4330000000000000
+DATA dconstants<>+384(SB)/8, $0x43300000000003fe
+DATA dconstants<>+392(SB)/8, $0x43300000000003fe
+DATA dconstants<>+400(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+408(SB)/8, $0x3fe6a09e40000000
+DATA dconstants<>+416(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+424(SB)/8, $0x3fe62e42fefa39ef
+DATA dconstants<>+432(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+440(SB)/8, $0x3fd5555555555555
+DATA dconstants<>+448(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+456(SB)/8, $0x3fc999999999999a
+DATA dconstants<>+464(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+472(SB)/8, $0x3fc2492492492492
+DATA dconstants<>+480(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+488(SB)/8, $0x3fbc71c71c71c71c
+DATA dconstants<>+496(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+504(SB)/8, $0x3fb745d1745d1746
+DATA dconstants<>+512(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+520(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+528(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+536(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+544(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+552(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+560(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+568(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+576(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+584(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+592(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+600(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+608(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+616(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+624(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+632(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+640(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+648(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+656(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+664(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+672(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+680(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+688(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+696(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+704(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+712(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+720(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+728(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+736(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+744(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+752(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+760(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+768(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+776(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+784(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+792(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+800(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+808(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+816(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+824(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $832
 
 // func dexpNEON(n int, y *float64, x *float64)
 TEXT ·dexpNEON(SB), NOSPLIT, $0-24
@@ -7029,16 +5539,16 @@ TEXT ·dexpNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
-	FMOVQ 992(R0), F25
-	FMOVQ 1008(R0), F26
-	FMOVQ 1024(R0), F27
-	FMOVQ 1040(R0), F28
-	FMOVQ 1056(R0), F29
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F25
+	FMOVQ 768(R0), F26
+	FMOVQ 784(R0), F27
+	FMOVQ 800(R0), F28
+	FMOVQ 816(R0), F29
 	MOVD R1, R7
 	AND $1, R7
 	MOVD R1, R6
@@ -7057,9 +5567,9 @@ TEXT ·dexpNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_652
+	BEQ rest_520
 	PCALIGN $32
-vector_651:
+vector_519:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
@@ -7106,19 +5616,19 @@ vector_651:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_651
-rest_652:
+	BLT vector_519
+rest_520:
 	CMP $0, R7
-	BEQ done_653
+	BEQ done_521
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_654
+	TBNZ $1, R1, full_522
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_656
+	TBZ $0, R1, moved_524
 	FMOVD 0(R3), F0
-	B moved_656
-full_654:
+	B moved_524
+full_522:
 	FMOVQ 0(R3), F0
-moved_656:
+moved_524:
 	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
 	WORD $0x4ee0f5c0 // FMIN V0.2D, V14.2D, V0.2D
@@ -7162,14 +5672,14 @@ moved_656:
 	WORD $0x6e61dc40 // FMUL V0.2D, V2.2D, V1.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_657
-	TBZ $0, R1, moved_659
+	TBNZ $1, R1, full_525
+	TBZ $0, R1, moved_527
 	FMOVD F0, 0(R0)
-	B moved_659
-full_657:
+	B moved_527
+full_525:
 	FMOVQ F0, 0(R0)
-moved_659:
-done_653:
+moved_527:
+done_521:
 	RET
 
 // func dtanhNEON(n int, y *float64, x *float64)
@@ -7184,16 +5694,16 @@ TEXT ·dtanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
-	FMOVQ 992(R0), F25
-	FMOVQ 1008(R0), F26
-	FMOVQ 1024(R0), F27
-	FMOVQ 1040(R0), F28
-	FMOVQ 1056(R0), F29
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F25
+	FMOVQ 768(R0), F26
+	FMOVQ 784(R0), F27
+	FMOVQ 800(R0), F28
+	FMOVQ 816(R0), F29
 	FMOVQ 128(R0), F12
 	MOVD R1, R7
 	AND $1, R7
@@ -7213,9 +5723,9 @@ TEXT ·dtanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_661
+	BEQ rest_529
 	PCALIGN $32
-vector_660:
+vector_528:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	FMOVQ 320(R0), F3
 	VAND V0.B16, V3.B16, V4.B16
@@ -7264,19 +5774,19 @@ vector_660:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_660
-rest_661:
+	BLT vector_528
+rest_529:
 	CMP $0, R7
-	BEQ done_662
+	BEQ done_530
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_663
+	TBNZ $1, R1, full_531
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_665
+	TBZ $0, R1, moved_533
 	FMOVD 0(R3), F0
-	B moved_665
-full_663:
+	B moved_533
+full_531:
 	FMOVQ 0(R3), F0
-moved_665:
+moved_533:
 	FMOVQ 320(R0), F3
 	VAND V0.B16, V3.B16, V4.B16
 	WORD $0x4e631c00 // BIC V0.16B, V0.16B, V3.16B
@@ -7322,14 +5832,14 @@ moved_665:
 	WORD $0x6e61fc40 // FDIV V0.2D, V2.2D, V1.2D
 	VORR V4.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_666
-	TBZ $0, R1, moved_668
+	TBNZ $1, R1, full_534
+	TBZ $0, R1, moved_536
 	FMOVD F0, 0(R0)
-	B moved_668
-full_666:
+	B moved_536
+full_534:
 	FMOVQ F0, 0(R0)
-moved_668:
-done_662:
+moved_536:
+done_530:
 	RET
 
 // func dgeluTanhNEON(n int, y *float64, x *float64)
@@ -7344,16 +5854,16 @@ TEXT ·dgeluTanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
-	FMOVQ 992(R0), F25
-	FMOVQ 1008(R0), F26
-	FMOVQ 1024(R0), F27
-	FMOVQ 1040(R0), F28
-	FMOVQ 1056(R0), F29
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F25
+	FMOVQ 768(R0), F26
+	FMOVQ 784(R0), F27
+	FMOVQ 800(R0), F28
+	FMOVQ 816(R0), F29
 	MOVD R1, R7
 	AND $1, R7
 	MOVD R1, R6
@@ -7372,9 +5882,9 @@ TEXT ·dgeluTanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_670
+	BEQ rest_538
 	PCALIGN $32
-vector_669:
+vector_537:
 	WORD $0x3ce86865 // LDR Q5, [X3,X8]
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
 	FMOVQ 192(R0), F30
@@ -7428,19 +5938,19 @@ vector_669:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_669
-rest_670:
+	BLT vector_537
+rest_538:
 	CMP $0, R7
-	BEQ done_671
+	BEQ done_539
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_672
+	TBNZ $1, R1, full_540
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_674
+	TBZ $0, R1, moved_542
 	FMOVD 0(R3), F5
-	B moved_674
-full_672:
+	B moved_542
+full_540:
 	FMOVQ 0(R3), F5
-moved_674:
+moved_542:
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
 	FMOVQ 192(R0), F30
 	FMOVQ 176(R0), F0
@@ -7491,311 +6001,14 @@ moved_674:
 	WORD $0x4e73d400 // FADD V0.2D, V0.2D, V19.2D
 	WORD $0x6e60fca0 // FDIV V0.2D, V5.2D, V0.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_675
-	TBZ $0, R1, moved_677
+	TBNZ $1, R1, full_543
+	TBZ $0, R1, moved_545
 	FMOVD F0, 0(R0)
-	B moved_677
-full_675:
+	B moved_545
+full_543:
 	FMOVQ F0, 0(R0)
-moved_677:
-done_671:
-	RET
-
-// func dabsNEON(n int, y *float64, x *float64)
-TEXT ·dabsNEON(SB), NOSPLIT, $0-24
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD y+8(FP), R2
-	MOVD x+16(FP), R3
-	FMOVQ 320(R0), F1
-	MOVD R1, R6
-	AND $1, R6
-	MOVD R1, R0
-	SUBS R6, R0
-	LSL $3, R0
-	MOVD R1, R1
-	LSL $3, R1
-	MOVD R6, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $2, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R7
-	SUB R1<<3, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R0
-	BEQ rest_679
-	PCALIGN $32
-vector_678:
-	WORD $0x3ce76860 // LDR Q0, [X3,X7]
-	WORD $0x4e611c00 // BIC V0.16B, V0.16B, V1.16B
-	WORD $0x3ca76840 // STR Q0, [X2,X7]
-	ADD $16, R7
-	CMP R0, R7
-	BLT vector_678
-rest_679:
-	CMP $0, R6
-	BEQ done_680
-	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_681
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_683
-	FMOVD 0(R0), F0
-	B moved_683
-full_681:
-	FMOVQ 0(R0), F0
-moved_683:
-	WORD $0x4e611c00 // BIC V0.16B, V0.16B, V1.16B
-	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_684
-	TBZ $0, R1, moved_686
-	FMOVD F0, 0(R0)
-	B moved_686
-full_684:
-	FMOVQ F0, 0(R0)
-moved_686:
-done_680:
-	RET
-
-// func dsignNEON(n int, y *float64, x *float64)
-TEXT ·dsignNEON(SB), NOSPLIT, $0-24
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD y+8(FP), R2
-	MOVD x+16(FP), R3
-	FMOVQ 320(R0), F1
-	FMOVQ 80(R0), F2
-	FMOVQ 224(R0), F3
-	MOVD R1, R6
-	AND $1, R6
-	MOVD R1, R0
-	SUBS R6, R0
-	LSL $3, R0
-	MOVD R1, R1
-	LSL $3, R1
-	MOVD R6, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $2, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R7
-	SUB R1<<3, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R0
-	BEQ rest_688
-	PCALIGN $32
-vector_687:
-	WORD $0x3ce76860 // LDR Q0, [X3,X7]
-	WORD $0x4e611c04 // BIC V4.16B, V0.16B, V1.16B
-	VAND V1.B16, V0.B16, V5.B16
-	VORR V2.B16, V5.B16, V5.B16
-	WORD $0x6ee3e486 // FCMGT V6.2D, V4.2D, V3.2D
-	VBIT V6.B16, V5.B16, V0.B16
-	WORD $0x3ca76840 // STR Q0, [X2,X7]
-	ADD $16, R7
-	CMP R0, R7
-	BLT vector_687
-rest_688:
-	CMP $0, R6
-	BEQ done_689
-	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_690
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_692
-	FMOVD 0(R0), F0
-	B moved_692
-full_690:
-	FMOVQ 0(R0), F0
-moved_692:
-	WORD $0x4e611c04 // BIC V4.16B, V0.16B, V1.16B
-	VAND V1.B16, V0.B16, V5.B16
-	VORR V2.B16, V5.B16, V5.B16
-	WORD $0x6ee3e486 // FCMGT V6.2D, V4.2D, V3.2D
-	VBIT V6.B16, V5.B16, V0.B16
-	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_693
-	TBZ $0, R1, moved_695
-	FMOVD F0, 0(R0)
-	B moved_695
-full_693:
-	FMOVQ F0, 0(R0)
-moved_695:
-done_689:
-	RET
-
-// func dceilNEON(n int, y *float64, x *float64)
-TEXT ·dceilNEON(SB), NOSPLIT, $0-24
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD R0, R6
-	AND $1, R6
-	MOVD R0, R3
-	SUBS R6, R3
-	LSL $3, R3
-	MOVD R0, R0
-	LSL $3, R0
-	MOVD R6, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $2, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R7
-	SUB R0<<3, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R3
-	BEQ rest_697
-	PCALIGN $32
-vector_696:
-	WORD $0x3ce76840 // LDR Q0, [X2,X7]
-	WORD $0x4ee18800 // FRINTP V0.2D, V0.2D
-	WORD $0x3ca76820 // STR Q0, [X1,X7]
-	ADD $16, R7
-	CMP R3, R7
-	BLT vector_696
-rest_697:
-	CMP $0, R6
-	BEQ done_698
-	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_699
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_701
-	FMOVD 0(R2), F0
-	B moved_701
-full_699:
-	FMOVQ 0(R2), F0
-moved_701:
-	WORD $0x4ee18800 // FRINTP V0.2D, V0.2D
-	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_702
-	TBZ $0, R0, moved_704
-	FMOVD F0, 0(R1)
-	B moved_704
-full_702:
-	FMOVQ F0, 0(R1)
-moved_704:
-done_698:
-	RET
-
-// func dfloorNEON(n int, y *float64, x *float64)
-TEXT ·dfloorNEON(SB), NOSPLIT, $0-24
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD R0, R6
-	AND $1, R6
-	MOVD R0, R3
-	SUBS R6, R3
-	LSL $3, R3
-	MOVD R0, R0
-	LSL $3, R0
-	MOVD R6, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $2, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R7
-	SUB R0<<3, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R3
-	BEQ rest_706
-	PCALIGN $32
-vector_705:
-	WORD $0x3ce76840 // LDR Q0, [X2,X7]
-	WORD $0x4e619800 // FRINTM V0.2D, V0.2D
-	WORD $0x3ca76820 // STR Q0, [X1,X7]
-	ADD $16, R7
-	CMP R3, R7
-	BLT vector_705
-rest_706:
-	CMP $0, R6
-	BEQ done_707
-	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_708
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_710
-	FMOVD 0(R2), F0
-	B moved_710
-full_708:
-	FMOVQ 0(R2), F0
-moved_710:
-	WORD $0x4e619800 // FRINTM V0.2D, V0.2D
-	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_711
-	TBZ $0, R0, moved_713
-	FMOVD F0, 0(R1)
-	B moved_713
-full_711:
-	FMOVQ F0, 0(R1)
-moved_713:
-done_707:
-	RET
-
-// func dsqrtNEON(n int, y *float64, x *float64)
-TEXT ·dsqrtNEON(SB), NOSPLIT, $0-24
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD R0, R6
-	AND $1, R6
-	MOVD R0, R3
-	SUBS R6, R3
-	LSL $3, R3
-	MOVD R0, R0
-	LSL $3, R0
-	MOVD R6, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $2, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R7
-	SUB R0<<3, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R3
-	BEQ rest_715
-	PCALIGN $32
-vector_714:
-	WORD $0x3ce76840 // LDR Q0, [X2,X7]
-	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
-	WORD $0x3ca76820 // STR Q0, [X1,X7]
-	ADD $16, R7
-	CMP R3, R7
-	BLT vector_714
-rest_715:
-	CMP $0, R6
-	BEQ done_716
-	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_717
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_719
-	FMOVD 0(R2), F0
-	B moved_719
-full_717:
-	FMOVQ 0(R2), F0
-moved_719:
-	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
-	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_720
-	TBZ $0, R0, moved_722
-	FMOVD F0, 0(R1)
-	B moved_722
-full_720:
-	FMOVQ F0, 0(R1)
-moved_722:
-done_716:
+moved_545:
+done_539:
 	RET
 
 // func dinverseNEON(n int, y *float64, x *float64)
@@ -7823,373 +6036,37 @@ TEXT ·dinverseNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_724
+	BEQ rest_547
 	PCALIGN $32
-vector_723:
+vector_546:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_723
-rest_724:
+	BLT vector_546
+rest_547:
 	CMP $0, R6
-	BEQ done_725
+	BEQ done_548
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_726
+	TBNZ $1, R1, full_549
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_728
+	TBZ $0, R1, moved_551
 	FMOVD 0(R0), F0
-	B moved_728
-full_726:
+	B moved_551
+full_549:
 	FMOVQ 0(R0), F0
-moved_728:
+moved_551:
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_729
-	TBZ $0, R1, moved_731
+	TBNZ $1, R1, full_552
+	TBZ $0, R1, moved_554
 	FMOVD F0, 0(R0)
-	B moved_731
-full_729:
+	B moved_554
+full_552:
 	FMOVQ F0, 0(R0)
-moved_731:
-done_725:
-	RET
-
-// func dinverseSqrtNEON(n int, y *float64, x *float64)
-TEXT ·dinverseSqrtNEON(SB), NOSPLIT, $0-24
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD y+8(FP), R2
-	MOVD x+16(FP), R3
-	FMOVQ 80(R0), F1
-	MOVD R1, R6
-	AND $1, R6
-	MOVD R1, R0
-	SUBS R6, R0
-	LSL $3, R0
-	MOVD R1, R1
-	LSL $3, R1
-	MOVD R6, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $2, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R7
-	SUB R1<<3, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R0
-	BEQ rest_733
-	PCALIGN $32
-vector_732:
-	WORD $0x3ce76860 // LDR Q0, [X3,X7]
-	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
-	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
-	WORD $0x3ca76840 // STR Q0, [X2,X7]
-	ADD $16, R7
-	CMP R0, R7
-	BLT vector_732
-rest_733:
-	CMP $0, R6
-	BEQ done_734
-	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_735
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_737
-	FMOVD 0(R0), F0
-	B moved_737
-full_735:
-	FMOVQ 0(R0), F0
-moved_737:
-	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
-	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
-	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_738
-	TBZ $0, R1, moved_740
-	FMOVD F0, 0(R0)
-	B moved_740
-full_738:
-	FMOVQ F0, 0(R0)
-moved_740:
-done_734:
-	RET
-
-// func dcubeNEON(n int, y *float64, x *float64)
-TEXT ·dcubeNEON(SB), NOSPLIT, $0-24
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD R0, R6
-	AND $1, R6
-	MOVD R0, R3
-	SUBS R6, R3
-	LSL $3, R3
-	MOVD R0, R0
-	LSL $3, R0
-	MOVD R6, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $2, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R7
-	SUB R0<<3, R7
-	FMOVQ 16(R7), F15
-	MOVD ZR, R7
-	CMP $0, R3
-	BEQ rest_742
-	PCALIGN $32
-vector_741:
-	WORD $0x3ce76840 // LDR Q0, [X2,X7]
-	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
-	WORD $0x6e60dc20 // FMUL V0.2D, V1.2D, V0.2D
-	WORD $0x3ca76820 // STR Q0, [X1,X7]
-	ADD $16, R7
-	CMP R3, R7
-	BLT vector_741
-rest_742:
-	CMP $0, R6
-	BEQ done_743
-	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_744
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_746
-	FMOVD 0(R2), F0
-	B moved_746
-full_744:
-	FMOVQ 0(R2), F0
-moved_746:
-	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
-	WORD $0x6e60dc20 // FMUL V0.2D, V1.2D, V0.2D
-	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_747
-	TBZ $0, R0, moved_749
-	FMOVD F0, 0(R1)
-	B moved_749
-full_747:
-	FMOVQ F0, 0(R1)
-moved_749:
-done_743:
-	RET
-
-// func dlnNEON(n int, y *float64, x *float64)
-TEXT ·dlnNEON(SB), NOSPLIT, $0-24
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD y+8(FP), R2
-	MOVD x+16(FP), R3
-	MOVD R1, R7
-	AND $1, R7
-	MOVD R1, R6
-	SUBS R7, R6
-	LSL $3, R6
-	MOVD R1, R1
-	LSL $3, R1
-	MOVD R7, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $2, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R8
-	SUB R1<<3, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R6
-	BEQ rest_751
-	PCALIGN $32
-vector_750:
-	WORD $0x3ce86860 // LDR Q0, [X3,X8]
-	VMOV V0.B16, V1.B16
-	FMOVQ 352(R0), F31
-	WORD $0x6e7fdc04 // FMUL V4.2D, V0.2D, V31.2D
-	FMOVQ 336(R0), F31
-	WORD $0x6ee0e7e5 // FCMGT V5.2D, V31.2D, V0.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	VUSHR $52, V0.D2, V2.D2
-	FMOVQ 432(R0), F31
-	VORR V31.B16, V2.B16, V2.B16
-	FMOVQ 448(R0), F31
-	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
-	FMOVQ 384(R0), F31
-	VAND V31.B16, V0.B16, V0.B16
-	FMOVQ 400(R0), F31
-	VORR V31.B16, V0.B16, V0.B16
-	FMOVQ 80(R0), F31
-	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
-	FMOVQ 416(R0), F31
-	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
-	VBIT V4.B16, V3.B16, V2.B16
-	WORD $0x4e60d403 // FADD V3.2D, V0.2D, V0.2D
-	FMOVQ 416(R0), F31
-	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
-	VBIT V4.B16, V3.B16, V0.B16
-	FMOVQ 80(R0), F31
-	WORD $0x4effd400 // FSUB V0.2D, V0.2D, V31.2D
-	FMOVQ 96(R0), F31
-	WORD $0x4e7fd404 // FADD V4.2D, V0.2D, V31.2D
-	WORD $0x6e64fc03 // FDIV V3.2D, V0.2D, V4.2D
-	WORD $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
-	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
-	FMOVQ 656(R0), F6
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 624(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 592(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 560(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e66dc84 // FMUL V4.2D, V4.2D, V6.2D
-	FMOVQ 640(R0), F6
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 608(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 576(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
-	WORD $0x4e65d486 // FADD V6.2D, V4.2D, V5.2D
-	FMOVQ 400(R0), F31
-	WORD $0x6e7fdc04 // FMUL V4.2D, V0.2D, V31.2D
-	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
-	WORD $0x4e64d4c6 // FADD V6.2D, V6.2D, V4.2D
-	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 512(R0), F31
-	WORD $0x6e7fdc45 // FMUL V5.2D, V2.2D, V31.2D
-	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
-	WORD $0x4ee6d484 // FSUB V4.2D, V4.2D, V6.2D
-	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
-	FMOVQ 496(R0), F31
-	WORD $0x6e7fdc40 // FMUL V0.2D, V2.2D, V31.2D
-	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
-	FMOVQ 368(R0), F31
-	WORD $0x4effd404 // FSUB V4.2D, V0.2D, V31.2D
-	FMOVQ 336(R0), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	FMOVQ 528(R0), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
-	VBIT V5.B16, V1.B16, V0.B16
-	FMOVQ 544(R0), F4
-	FMOVQ 224(R0), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	FMOVQ 112(R0), F4
-	FMOVQ 224(R0), F31
-	WORD $0x4e7fe425 // FCMEQ V5.2D, V1.2D, V31.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	WORD $0x3ca86840 // STR Q0, [X2,X8]
-	ADD $16, R8
-	CMP R6, R8
-	BLT vector_750
-rest_751:
-	CMP $0, R7
-	BEQ done_752
-	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_753
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_755
-	FMOVD 0(R3), F0
-	B moved_755
-full_753:
-	FMOVQ 0(R3), F0
-moved_755:
-	VMOV V0.B16, V1.B16
-	FMOVQ 352(R0), F31
-	WORD $0x6e7fdc04 // FMUL V4.2D, V0.2D, V31.2D
-	FMOVQ 336(R0), F31
-	WORD $0x6ee0e7e5 // FCMGT V5.2D, V31.2D, V0.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	VUSHR $52, V0.D2, V2.D2
-	FMOVQ 432(R0), F31
-	VORR V31.B16, V2.B16, V2.B16
-	FMOVQ 448(R0), F31
-	WORD $0x4effd442 // FSUB V2.2D, V2.2D, V31.2D
-	FMOVQ 384(R0), F31
-	VAND V31.B16, V0.B16, V0.B16
-	FMOVQ 400(R0), F31
-	VORR V31.B16, V0.B16, V0.B16
-	FMOVQ 80(R0), F31
-	WORD $0x4effd443 // FSUB V3.2D, V2.2D, V31.2D
-	FMOVQ 416(R0), F31
-	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
-	VBIT V4.B16, V3.B16, V2.B16
-	WORD $0x4e60d403 // FADD V3.2D, V0.2D, V0.2D
-	FMOVQ 416(R0), F31
-	WORD $0x6e60e7e4 // FCMGE V4.2D, V31.2D, V0.2D
-	VBIT V4.B16, V3.B16, V0.B16
-	FMOVQ 80(R0), F31
-	WORD $0x4effd400 // FSUB V0.2D, V0.2D, V31.2D
-	FMOVQ 96(R0), F31
-	WORD $0x4e7fd404 // FADD V4.2D, V0.2D, V31.2D
-	WORD $0x6e64fc03 // FDIV V3.2D, V0.2D, V4.2D
-	WORD $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
-	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
-	FMOVQ 656(R0), F6
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 624(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 592(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 560(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e66dc84 // FMUL V4.2D, V4.2D, V6.2D
-	FMOVQ 640(R0), F6
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 608(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
-	FMOVQ 576(R0), F31
-	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
-	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
-	WORD $0x4e65d486 // FADD V6.2D, V4.2D, V5.2D
-	FMOVQ 400(R0), F31
-	WORD $0x6e7fdc04 // FMUL V4.2D, V0.2D, V31.2D
-	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
-	WORD $0x4e64d4c6 // FADD V6.2D, V6.2D, V4.2D
-	WORD $0x6e63dcc6 // FMUL V6.2D, V6.2D, V3.2D
-	FMOVQ 512(R0), F31
-	WORD $0x6e7fdc45 // FMUL V5.2D, V2.2D, V31.2D
-	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
-	WORD $0x4ee6d484 // FSUB V4.2D, V4.2D, V6.2D
-	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
-	FMOVQ 496(R0), F31
-	WORD $0x6e7fdc40 // FMUL V0.2D, V2.2D, V31.2D
-	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
-	FMOVQ 368(R0), F31
-	WORD $0x4effd404 // FSUB V4.2D, V0.2D, V31.2D
-	FMOVQ 336(R0), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	FMOVQ 528(R0), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	WORD $0x6e2058a5 // MVN V5.16B, V5.16B
-	VBIT V5.B16, V1.B16, V0.B16
-	FMOVQ 544(R0), F4
-	FMOVQ 224(R0), F31
-	WORD $0x6ee1e7e5 // FCMGT V5.2D, V31.2D, V1.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	FMOVQ 112(R0), F4
-	FMOVQ 224(R0), F31
-	WORD $0x4e7fe425 // FCMEQ V5.2D, V1.2D, V31.2D
-	VBIT V5.B16, V4.B16, V0.B16
-	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_756
-	TBZ $0, R1, moved_758
-	FMOVD F0, 0(R0)
-	B moved_758
-full_756:
-	FMOVQ F0, 0(R0)
-moved_758:
-done_752:
+moved_554:
+done_548:
 	RET
 
 // func dmulNEON(n int, z *float64, x *float64, y *float64)
@@ -8217,47 +6094,47 @@ TEXT ·dmulNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_760
+	BEQ rest_556
 	PCALIGN $32
-vector_759:
+vector_555:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_759
-rest_760:
+	BLT vector_555
+rest_556:
 	CMP $0, R7
-	BEQ done_761
+	BEQ done_557
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_762
+	TBNZ $1, R0, full_558
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_764
+	TBZ $0, R0, moved_560
 	FMOVD 0(R2), F0
-	B moved_764
-full_762:
+	B moved_560
+full_558:
 	FMOVQ 0(R2), F0
-moved_764:
+moved_560:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_765
+	TBNZ $1, R0, full_561
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_767
+	TBZ $0, R0, moved_563
 	FMOVD 0(R2), F1
-	B moved_767
-full_765:
+	B moved_563
+full_561:
 	FMOVQ 0(R2), F1
-moved_767:
+moved_563:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_768
-	TBZ $0, R0, moved_770
+	TBNZ $1, R0, full_564
+	TBZ $0, R0, moved_566
 	FMOVD F0, 0(R1)
-	B moved_770
-full_768:
+	B moved_566
+full_564:
 	FMOVQ F0, 0(R1)
-moved_770:
-done_761:
+moved_566:
+done_557:
 	RET
 
 // func dsubNEON(n int, z *float64, x *float64, y *float64)
@@ -8285,47 +6162,47 @@ TEXT ·dsubNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_772
+	BEQ rest_568
 	PCALIGN $32
-vector_771:
+vector_567:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_771
-rest_772:
+	BLT vector_567
+rest_568:
 	CMP $0, R7
-	BEQ done_773
+	BEQ done_569
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_774
+	TBNZ $1, R0, full_570
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_776
+	TBZ $0, R0, moved_572
 	FMOVD 0(R2), F0
-	B moved_776
-full_774:
+	B moved_572
+full_570:
 	FMOVQ 0(R2), F0
-moved_776:
+moved_572:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_777
+	TBNZ $1, R0, full_573
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_779
+	TBZ $0, R0, moved_575
 	FMOVD 0(R2), F1
-	B moved_779
-full_777:
+	B moved_575
+full_573:
 	FMOVQ 0(R2), F1
-moved_779:
+moved_575:
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_780
-	TBZ $0, R0, moved_782
+	TBNZ $1, R0, full_576
+	TBZ $0, R0, moved_578
 	FMOVD F0, 0(R1)
-	B moved_782
-full_780:
+	B moved_578
+full_576:
 	FMOVQ F0, 0(R1)
-moved_782:
-done_773:
+moved_578:
+done_569:
 	RET
 
 // func ddivNEON(n int, z *float64, x *float64, y *float64)
@@ -8353,127 +6230,47 @@ TEXT ·ddivNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_784
+	BEQ rest_580
 	PCALIGN $32
-vector_783:
+vector_579:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_783
-rest_784:
+	BLT vector_579
+rest_580:
 	CMP $0, R7
-	BEQ done_785
+	BEQ done_581
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_786
+	TBNZ $1, R0, full_582
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_788
+	TBZ $0, R0, moved_584
 	FMOVD 0(R2), F0
-	B moved_788
-full_786:
+	B moved_584
+full_582:
 	FMOVQ 0(R2), F0
-moved_788:
+moved_584:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_789
+	TBNZ $1, R0, full_585
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_791
+	TBZ $0, R0, moved_587
 	FMOVD 0(R2), F1
-	B moved_791
-full_789:
+	B moved_587
+full_585:
 	FMOVQ 0(R2), F1
-moved_791:
+moved_587:
 	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_792
-	TBZ $0, R0, moved_794
+	TBNZ $1, R0, full_588
+	TBZ $0, R0, moved_590
 	FMOVD F0, 0(R1)
-	B moved_794
-full_792:
+	B moved_590
+full_588:
 	FMOVQ F0, 0(R1)
-moved_794:
-done_785:
-	RET
-
-// func dlesserNEON(n int, z *float64, x *float64, y *float64)
-TEXT ·dlesserNEON(SB), NOSPLIT, $0-32
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD z+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD y+24(FP), R3
-	MOVD R0, R7
-	AND $1, R7
-	MOVD R0, R6
-	SUBS R7, R6
-	LSL $3, R6
-	MOVD R0, R0
-	LSL $3, R0
-	MOVD R7, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $2, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R8
-	SUB R0<<3, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R6
-	BEQ rest_796
-	PCALIGN $32
-vector_795:
-	WORD $0x3ce86840 // LDR Q0, [X2,X8]
-	WORD $0x3ce86861 // LDR Q1, [X3,X8]
-	WORD $0x6ee0e43e // FCMGT V30.2D, V1.2D, V0.2D
-	VBIT V30.B16, V0.B16, V1.B16
-	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
-	WORD $0x4e60e402 // FCMEQ V2.2D, V0.2D, V0.2D
-	VAND V30.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // MVN V2.16B, V2.16B
-	VBIT V2.B16, V0.B16, V1.B16
-	WORD $0x3ca86821 // STR Q1, [X1,X8]
-	ADD $16, R8
-	CMP R6, R8
-	BLT vector_795
-rest_796:
-	CMP $0, R7
-	BEQ done_797
-	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_798
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_800
-	FMOVD 0(R2), F0
-	B moved_800
-full_798:
-	FMOVQ 0(R2), F0
-moved_800:
-	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_801
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_803
-	FMOVD 0(R2), F1
-	B moved_803
-full_801:
-	FMOVQ 0(R2), F1
-moved_803:
-	WORD $0x6ee0e43e // FCMGT V30.2D, V1.2D, V0.2D
-	VBIT V30.B16, V0.B16, V1.B16
-	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
-	WORD $0x4e60e402 // FCMEQ V2.2D, V0.2D, V0.2D
-	VAND V30.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // MVN V2.16B, V2.16B
-	VBIT V2.B16, V0.B16, V1.B16
-	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_804
-	TBZ $0, R0, moved_806
-	FMOVD F1, 0(R1)
-	B moved_806
-full_804:
-	FMOVQ F1, 0(R1)
-moved_806:
-done_797:
+moved_590:
+done_581:
 	RET
 
 // func dgreaterNEON(n int, z *float64, x *float64, y *float64)
@@ -8501,9 +6298,9 @@ TEXT ·dgreaterNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_808
+	BEQ rest_592
 	PCALIGN $32
-vector_807:
+vector_591:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
 	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
@@ -8516,28 +6313,28 @@ vector_807:
 	WORD $0x3ca86821 // STR Q1, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_807
-rest_808:
+	BLT vector_591
+rest_592:
 	CMP $0, R7
-	BEQ done_809
+	BEQ done_593
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_810
+	TBNZ $1, R0, full_594
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_812
+	TBZ $0, R0, moved_596
 	FMOVD 0(R2), F0
-	B moved_812
-full_810:
+	B moved_596
+full_594:
 	FMOVQ 0(R2), F0
-moved_812:
+moved_596:
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_813
+	TBNZ $1, R0, full_597
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_815
+	TBZ $0, R0, moved_599
 	FMOVD 0(R2), F1
-	B moved_815
-full_813:
+	B moved_599
+full_597:
 	FMOVQ 0(R2), F1
-moved_815:
+moved_599:
 	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
@@ -8546,300 +6343,14 @@ moved_815:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_816
-	TBZ $0, R0, moved_818
+	TBNZ $1, R0, full_600
+	TBZ $0, R0, moved_602
 	FMOVD F1, 0(R1)
-	B moved_818
-full_816:
+	B moved_602
+full_600:
 	FMOVQ F1, 0(R1)
-moved_818:
-done_809:
-	RET
-
-// func dlessNEON(n int, z *float64, x *float64, y *float64)
-TEXT ·dlessNEON(SB), NOSPLIT, $0-32
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD z+8(FP), R2
-	MOVD x+16(FP), R3
-	MOVD y+24(FP), R6
-	FMOVQ 80(R0), F2
-	MOVD R1, R7
-	AND $1, R7
-	MOVD R1, R0
-	SUBS R7, R0
-	LSL $3, R0
-	MOVD R1, R1
-	LSL $3, R1
-	MOVD R7, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $2, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R8
-	SUB R1<<3, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R0
-	BEQ rest_820
-	PCALIGN $32
-vector_819:
-	WORD $0x3ce86860 // LDR Q0, [X3,X8]
-	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
-	WORD $0x6ee0e420 // FCMGT V0.2D, V1.2D, V0.2D
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x3ca86840 // STR Q0, [X2,X8]
-	ADD $16, R8
-	CMP R0, R8
-	BLT vector_819
-rest_820:
-	CMP $0, R7
-	BEQ done_821
-	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_822
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_824
-	FMOVD 0(R0), F0
-	B moved_824
-full_822:
-	FMOVQ 0(R0), F0
-moved_824:
-	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_825
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_827
-	FMOVD 0(R0), F1
-	B moved_827
-full_825:
-	FMOVQ 0(R0), F1
-moved_827:
-	WORD $0x6ee0e420 // FCMGT V0.2D, V1.2D, V0.2D
-	VAND V2.B16, V0.B16, V0.B16
-	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_828
-	TBZ $0, R1, moved_830
-	FMOVD F0, 0(R0)
-	B moved_830
-full_828:
-	FMOVQ F0, 0(R0)
-moved_830:
-done_821:
-	RET
-
-// func dlessOrEqualNEON(n int, z *float64, x *float64, y *float64)
-TEXT ·dlessOrEqualNEON(SB), NOSPLIT, $0-32
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD z+8(FP), R2
-	MOVD x+16(FP), R3
-	MOVD y+24(FP), R6
-	FMOVQ 80(R0), F2
-	MOVD R1, R7
-	AND $1, R7
-	MOVD R1, R0
-	SUBS R7, R0
-	LSL $3, R0
-	MOVD R1, R1
-	LSL $3, R1
-	MOVD R7, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $2, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R8
-	SUB R1<<3, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R0
-	BEQ rest_832
-	PCALIGN $32
-vector_831:
-	WORD $0x3ce86860 // LDR Q0, [X3,X8]
-	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
-	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x3ca86840 // STR Q0, [X2,X8]
-	ADD $16, R8
-	CMP R0, R8
-	BLT vector_831
-rest_832:
-	CMP $0, R7
-	BEQ done_833
-	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_834
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_836
-	FMOVD 0(R0), F0
-	B moved_836
-full_834:
-	FMOVQ 0(R0), F0
-moved_836:
-	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_837
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_839
-	FMOVD 0(R0), F1
-	B moved_839
-full_837:
-	FMOVQ 0(R0), F1
-moved_839:
-	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
-	VAND V2.B16, V0.B16, V0.B16
-	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_840
-	TBZ $0, R1, moved_842
-	FMOVD F0, 0(R0)
-	B moved_842
-full_840:
-	FMOVQ F0, 0(R0)
-moved_842:
-done_833:
-	RET
-
-// func dequalNEON(n int, z *float64, x *float64, y *float64)
-TEXT ·dequalNEON(SB), NOSPLIT, $0-32
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD z+8(FP), R2
-	MOVD x+16(FP), R3
-	MOVD y+24(FP), R6
-	FMOVQ 80(R0), F2
-	MOVD R1, R7
-	AND $1, R7
-	MOVD R1, R0
-	SUBS R7, R0
-	LSL $3, R0
-	MOVD R1, R1
-	LSL $3, R1
-	MOVD R7, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $2, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R8
-	SUB R1<<3, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R0
-	BEQ rest_844
-	PCALIGN $32
-vector_843:
-	WORD $0x3ce86860 // LDR Q0, [X3,X8]
-	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
-	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x3ca86840 // STR Q0, [X2,X8]
-	ADD $16, R8
-	CMP R0, R8
-	BLT vector_843
-rest_844:
-	CMP $0, R7
-	BEQ done_845
-	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_846
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_848
-	FMOVD 0(R0), F0
-	B moved_848
-full_846:
-	FMOVQ 0(R0), F0
-moved_848:
-	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_849
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_851
-	FMOVD 0(R0), F1
-	B moved_851
-full_849:
-	FMOVQ 0(R0), F1
-moved_851:
-	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
-	VAND V2.B16, V0.B16, V0.B16
-	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_852
-	TBZ $0, R1, moved_854
-	FMOVD F0, 0(R0)
-	B moved_854
-full_852:
-	FMOVQ F0, 0(R0)
-moved_854:
-done_845:
-	RET
-
-// func ddiffersNEON(n int, z *float64, x *float64, y *float64)
-TEXT ·ddiffersNEON(SB), NOSPLIT, $0-32
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R1
-	MOVD z+8(FP), R2
-	MOVD x+16(FP), R3
-	MOVD y+24(FP), R6
-	FMOVQ 80(R0), F2
-	MOVD R1, R7
-	AND $1, R7
-	MOVD R1, R0
-	SUBS R7, R0
-	LSL $3, R0
-	MOVD R1, R1
-	LSL $3, R1
-	MOVD R7, R1
-	CMP $0, R1
-	CSEL LT, ZR, R1, R1
-	MOVD $2, R20
-	CMP R20, R1
-	CSEL GT, R20, R1, R1
-	MOVD $leadingLanes<>(SB), R8
-	SUB R1<<3, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R0
-	BEQ rest_856
-	PCALIGN $32
-vector_855:
-	WORD $0x3ce86860 // LDR Q0, [X3,X8]
-	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
-	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
-	WORD $0x6e205800 // MVN V0.16B, V0.16B
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x3ca86840 // STR Q0, [X2,X8]
-	ADD $16, R8
-	CMP R0, R8
-	BLT vector_855
-rest_856:
-	CMP $0, R7
-	BEQ done_857
-	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_858
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_860
-	FMOVD 0(R0), F0
-	B moved_860
-full_858:
-	FMOVQ 0(R0), F0
-moved_860:
-	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_861
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_863
-	FMOVD 0(R0), F1
-	B moved_863
-full_861:
-	FMOVQ 0(R0), F1
-moved_863:
-	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
-	WORD $0x6e205800 // MVN V0.16B, V0.16B
-	VAND V2.B16, V0.B16, V0.B16
-	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_864
-	TBZ $0, R1, moved_866
-	FMOVD F0, 0(R0)
-	B moved_866
-full_864:
-	FMOVQ F0, 0(R0)
-moved_866:
-done_857:
+moved_602:
+done_593:
 	RET
 
 // func dtanhBackwardNEON(n int, dx *float64, y *float64, dy *float64)
@@ -8868,9 +6379,9 @@ TEXT ·dtanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_868
+	BEQ rest_604
 	PCALIGN $32
-vector_867:
+vector_603:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
@@ -8879,40 +6390,40 @@ vector_867:
 	WORD $0x3ca86841 // STR Q1, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_867
-rest_868:
+	BLT vector_603
+rest_604:
 	CMP $0, R7
-	BEQ done_869
+	BEQ done_605
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_870
+	TBNZ $1, R1, full_606
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_872
+	TBZ $0, R1, moved_608
 	FMOVD 0(R0), F0
-	B moved_872
-full_870:
+	B moved_608
+full_606:
 	FMOVQ 0(R0), F0
-moved_872:
+moved_608:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_873
+	TBNZ $1, R1, full_609
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_875
+	TBZ $0, R1, moved_611
 	FMOVD 0(R0), F1
-	B moved_875
-full_873:
+	B moved_611
+full_609:
 	FMOVQ 0(R0), F1
-moved_875:
+moved_611:
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
 	WORD $0x4ee0d580 // FSUB V0.2D, V12.2D, V0.2D
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_876
-	TBZ $0, R1, moved_878
+	TBNZ $1, R1, full_612
+	TBZ $0, R1, moved_614
 	FMOVD F1, 0(R0)
-	B moved_878
-full_876:
+	B moved_614
+full_612:
 	FMOVQ F1, 0(R0)
-moved_878:
-done_869:
+moved_614:
+done_605:
 	RET
 
 // func dgeluTanhBackwardNEON(n int, dx *float64, x *float64, dy *float64)
@@ -8928,16 +6439,16 @@ TEXT ·dgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
-	FMOVQ 992(R0), F25
-	FMOVQ 1008(R0), F26
-	FMOVQ 1024(R0), F27
-	FMOVQ 1040(R0), F28
-	FMOVQ 1056(R0), F29
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F25
+	FMOVQ 768(R0), F26
+	FMOVQ 784(R0), F27
+	FMOVQ 800(R0), F28
+	FMOVQ 816(R0), F29
 	FMOVQ 144(R0), F12
 	FMOVQ 160(R0), F11
 	FMOVQ 80(R0), F10
@@ -8959,9 +6470,9 @@ TEXT ·dgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_880
+	BEQ rest_616
 	PCALIGN $32
-vector_879:
+vector_615:
 	WORD $0x3ce96865 // LDR Q5, [X3,X9]
 	WORD $0x4e65f565 // FMAX V5.2D, V11.2D, V5.2D
 	WORD $0x4ee5f585 // FMIN V5.2D, V12.2D, V5.2D
@@ -9026,19 +6537,19 @@ vector_879:
 	WORD $0x3ca96840 // STR Q0, [X2,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_879
-rest_880:
+	BLT vector_615
+rest_616:
 	CMP $0, R8
-	BEQ done_881
+	BEQ done_617
 	ADD R9<<0, R3, R3
-	TBNZ $1, R1, full_882
+	TBNZ $1, R1, full_618
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_884
+	TBZ $0, R1, moved_620
 	FMOVD 0(R3), F5
-	B moved_884
-full_882:
+	B moved_620
+full_618:
 	FMOVQ 0(R3), F5
-moved_884:
+moved_620:
 	WORD $0x4e65f565 // FMAX V5.2D, V11.2D, V5.2D
 	WORD $0x4ee5f585 // FMIN V5.2D, V12.2D, V5.2D
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
@@ -9098,24 +6609,24 @@ moved_884:
 	WORD $0x6e60dd08 // FMUL V8.2D, V8.2D, V0.2D
 	VFMLS V7.D2, V8.D2, V0.D2
 	ADD R9<<0, R6, R0
-	TBNZ $1, R1, full_885
+	TBNZ $1, R1, full_621
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R1, moved_887
+	TBZ $0, R1, moved_623
 	FMOVD 0(R0), F9
-	B moved_887
-full_885:
+	B moved_623
+full_621:
 	FMOVQ 0(R0), F9
-moved_887:
+moved_623:
 	WORD $0x6e69dc00 // FMUL V0.2D, V0.2D, V9.2D
 	ADD R9<<0, R2, R0
-	TBNZ $1, R1, full_888
-	TBZ $0, R1, moved_890
+	TBNZ $1, R1, full_624
+	TBZ $0, R1, moved_626
 	FMOVD F0, 0(R0)
-	B moved_890
-full_888:
+	B moved_626
+full_624:
 	FMOVQ F0, 0(R0)
-moved_890:
-done_881:
+moved_626:
+done_617:
 	RET
 
 // func dsiluNEON(n int, y *float64, x *float64)
@@ -9130,16 +6641,16 @@ TEXT ·dsiluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
-	FMOVQ 992(R0), F25
-	FMOVQ 1008(R0), F26
-	FMOVQ 1024(R0), F27
-	FMOVQ 1040(R0), F28
-	FMOVQ 1056(R0), F29
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F25
+	FMOVQ 768(R0), F26
+	FMOVQ 784(R0), F27
+	FMOVQ 800(R0), F28
+	FMOVQ 816(R0), F29
 	FMOVQ 80(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R7
@@ -9160,9 +6671,9 @@ TEXT ·dsiluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_892
+	BEQ rest_628
 	PCALIGN $32
-vector_891:
+vector_627:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	WORD $0x6ee1e5a4 // FCMGT V4.2D, V13.2D, V1.2D
@@ -9212,19 +6723,19 @@ vector_891:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_891
-rest_892:
+	BLT vector_627
+rest_628:
 	CMP $0, R7
-	BEQ done_893
+	BEQ done_629
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_894
+	TBNZ $1, R1, full_630
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_896
+	TBZ $0, R1, moved_632
 	FMOVD 0(R3), F0
-	B moved_896
-full_894:
+	B moved_632
+full_630:
 	FMOVQ 0(R3), F0
-moved_896:
+moved_632:
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	WORD $0x6ee1e5a4 // FCMGT V4.2D, V13.2D, V1.2D
 	WORD $0x4e61f5a1 // FMAX V1.2D, V13.2D, V1.2D
@@ -9271,14 +6782,14 @@ moved_896:
 	WORD $0x4e6cd421 // FADD V1.2D, V1.2D, V12.2D
 	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_897
-	TBZ $0, R1, moved_899
+	TBNZ $1, R1, full_633
+	TBZ $0, R1, moved_635
 	FMOVD F0, 0(R0)
-	B moved_899
-full_897:
+	B moved_635
+full_633:
 	FMOVQ F0, 0(R0)
-moved_899:
-done_893:
+moved_635:
+done_629:
 	RET
 
 // func dgatedSiLUBackwardNEON(n int, dgate *float64, dup *float64, gate *float64, up *float64, dy *float64)
@@ -9296,16 +6807,16 @@ TEXT ·dgatedSiLUBackwardNEON(SB), NOSPLIT, $0-48
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
-	FMOVQ 992(R0), F25
-	FMOVQ 1008(R0), F26
-	FMOVQ 1024(R0), F27
-	FMOVQ 1040(R0), F28
-	FMOVQ 1056(R0), F29
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F25
+	FMOVQ 768(R0), F26
+	FMOVQ 784(R0), F27
+	FMOVQ 800(R0), F28
+	FMOVQ 816(R0), F29
 	FMOVQ 80(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R10
@@ -9326,9 +6837,9 @@ TEXT ·dgatedSiLUBackwardNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R11), F15
 	MOVD ZR, R11
 	CMP $0, R9
-	BEQ rest_901
+	BEQ rest_637
 	PCALIGN $32
-vector_900:
+vector_636:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	WORD $0x6ee1e5a4 // FCMGT V4.2D, V13.2D, V1.2D
@@ -9389,19 +6900,19 @@ vector_900:
 	WORD $0x3cab6861 // STR Q1, [X3,X11]
 	ADD $16, R11
 	CMP R9, R11
-	BLT vector_900
-rest_901:
+	BLT vector_636
+rest_637:
 	CMP $0, R10
-	BEQ done_902
+	BEQ done_638
 	ADD R11<<0, R6, R6
-	TBNZ $1, R1, full_903
+	TBNZ $1, R1, full_639
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_905
+	TBZ $0, R1, moved_641
 	FMOVD 0(R6), F0
-	B moved_905
-full_903:
+	B moved_641
+full_639:
 	FMOVQ 0(R6), F0
-moved_905:
+moved_641:
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	WORD $0x6ee1e5a4 // FCMGT V4.2D, V13.2D, V1.2D
 	WORD $0x4e61f5a1 // FMAX V1.2D, V13.2D, V1.2D
@@ -9453,43 +6964,43 @@ moved_905:
 	WORD $0x6e61dcc6 // FMUL V6.2D, V6.2D, V1.2D
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	ADD R11<<0, R8, R0
-	TBNZ $1, R1, full_906
+	TBNZ $1, R1, full_642
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_908
+	TBZ $0, R1, moved_644
 	FMOVD 0(R0), F5
-	B moved_908
-full_906:
+	B moved_644
+full_642:
 	FMOVQ 0(R0), F5
-moved_908:
+moved_644:
 	WORD $0x6e65dc21 // FMUL V1.2D, V1.2D, V5.2D
 	ADD R11<<0, R7, R0
-	TBNZ $1, R1, full_909
+	TBNZ $1, R1, full_645
 	VEOR V7.B16, V7.B16, V7.B16
-	TBZ $0, R1, moved_911
+	TBZ $0, R1, moved_647
 	FMOVD 0(R0), F7
-	B moved_911
-full_909:
+	B moved_647
+full_645:
 	FMOVQ 0(R0), F7
-moved_911:
+moved_647:
 	WORD $0x6e67dca5 // FMUL V5.2D, V5.2D, V7.2D
 	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
 	ADD R11<<0, R2, R0
-	TBNZ $1, R1, full_912
-	TBZ $0, R1, moved_914
+	TBNZ $1, R1, full_648
+	TBZ $0, R1, moved_650
 	FMOVD F5, 0(R0)
-	B moved_914
-full_912:
+	B moved_650
+full_648:
 	FMOVQ F5, 0(R0)
-moved_914:
+moved_650:
 	ADD R11<<0, R3, R0
-	TBNZ $1, R1, full_915
-	TBZ $0, R1, moved_917
+	TBNZ $1, R1, full_651
+	TBZ $0, R1, moved_653
 	FMOVD F1, 0(R0)
-	B moved_917
-full_915:
+	B moved_653
+full_651:
 	FMOVQ F1, 0(R0)
-moved_917:
-done_902:
+moved_653:
+done_638:
 	RET
 
 // func dscaleNEON(n int, y *float64, x *float64, c float64)
@@ -9518,37 +7029,37 @@ TEXT ·dscaleNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_919
+	BEQ rest_655
 	PCALIGN $32
-vector_918:
+vector_654:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_918
-rest_919:
+	BLT vector_654
+rest_655:
 	CMP $0, R6
-	BEQ done_920
+	BEQ done_656
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_921
+	TBNZ $1, R0, full_657
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_923
+	TBZ $0, R0, moved_659
 	FMOVD 0(R2), F0
-	B moved_923
-full_921:
+	B moved_659
+full_657:
 	FMOVQ 0(R2), F0
-moved_923:
+moved_659:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_924
-	TBZ $0, R0, moved_926
+	TBNZ $1, R0, full_660
+	TBZ $0, R0, moved_662
 	FMOVD F0, 0(R1)
-	B moved_926
-full_924:
+	B moved_662
+full_660:
 	FMOVQ F0, 0(R1)
-moved_926:
-done_920:
+moved_662:
+done_656:
 	RET
 
 // func dadamNEON(n int, value *float64, grad *float64, m *float64, v *float64, k *float64)
@@ -9596,9 +7107,9 @@ TEXT ·dadamNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_928
+	BEQ rest_664
 	PCALIGN $32
-vector_927:
+vector_663:
 	WORD $0x3ce96820 // LDR Q0, [X1,X9]
 	WORD $0x3ce96841 // LDR Q1, [X2,X9]
 	WORD $0x3ce96862 // LDR Q2, [X3,X9]
@@ -9624,46 +7135,46 @@ vector_927:
 	WORD $0x3ca96820 // STR Q0, [X1,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_927
-rest_928:
+	BLT vector_663
+rest_664:
 	CMP $0, R8
-	BEQ done_929
+	BEQ done_665
 	ADD R9<<0, R1, R7
-	TBNZ $1, R0, full_930
+	TBNZ $1, R0, full_666
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_932
+	TBZ $0, R0, moved_668
 	FMOVD 0(R7), F0
-	B moved_932
-full_930:
+	B moved_668
+full_666:
 	FMOVQ 0(R7), F0
-moved_932:
+moved_668:
 	ADD R9<<0, R2, R2
-	TBNZ $1, R0, full_933
+	TBNZ $1, R0, full_669
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_935
+	TBZ $0, R0, moved_671
 	FMOVD 0(R2), F1
-	B moved_935
-full_933:
+	B moved_671
+full_669:
 	FMOVQ 0(R2), F1
-moved_935:
+moved_671:
 	ADD R9<<0, R3, R2
-	TBNZ $1, R0, full_936
+	TBNZ $1, R0, full_672
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_938
+	TBZ $0, R0, moved_674
 	FMOVD 0(R2), F2
-	B moved_938
-full_936:
+	B moved_674
+full_672:
 	FMOVQ 0(R2), F2
-moved_938:
+moved_674:
 	ADD R9<<0, R6, R2
-	TBNZ $1, R0, full_939
+	TBNZ $1, R0, full_675
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_941
+	TBZ $0, R0, moved_677
 	FMOVD 0(R2), F3
-	B moved_941
-full_939:
+	B moved_677
+full_675:
 	FMOVQ 0(R2), F3
-moved_941:
+moved_677:
 	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
 	WORD $0x6e67dc04 // FMUL V4.2D, V0.2D, V7.2D
 	WORD $0x4e64d421 // FADD V1.2D, V1.2D, V4.2D
@@ -9671,25 +7182,25 @@ moved_941:
 	WORD $0x6e69dc24 // FMUL V4.2D, V1.2D, V9.2D
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	ADD R9<<0, R3, R2
-	TBNZ $1, R0, full_942
-	TBZ $0, R0, moved_944
+	TBNZ $1, R0, full_678
+	TBZ $0, R0, moved_680
 	FMOVD F2, 0(R2)
-	B moved_944
-full_942:
+	B moved_680
+full_678:
 	FMOVQ F2, 0(R2)
-moved_944:
+moved_680:
 	WORD $0x6e6adc63 // FMUL V3.2D, V3.2D, V10.2D
 	WORD $0x6e6bdc24 // FMUL V4.2D, V1.2D, V11.2D
 	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
 	WORD $0x4e64d463 // FADD V3.2D, V3.2D, V4.2D
 	ADD R9<<0, R6, R2
-	TBNZ $1, R0, full_945
-	TBZ $0, R0, moved_947
+	TBNZ $1, R0, full_681
+	TBZ $0, R0, moved_683
 	FMOVD F3, 0(R2)
-	B moved_947
-full_945:
+	B moved_683
+full_681:
 	FMOVQ F3, 0(R2)
-moved_947:
+moved_683:
 	WORD $0x6ee1f863 // FSQRT V3.2D, V3.2D
 	WORD $0x6e6dfc63 // FDIV V3.2D, V3.2D, V13.2D
 	WORD $0x4e6ed463 // FADD V3.2D, V3.2D, V14.2D
@@ -9697,14 +7208,14 @@ moved_947:
 	WORD $0x6e63fc42 // FDIV V2.2D, V2.2D, V3.2D
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	ADD R9<<0, R1, R1
-	TBNZ $1, R0, full_948
-	TBZ $0, R0, moved_950
+	TBNZ $1, R0, full_684
+	TBZ $0, R0, moved_686
 	FMOVD F0, 0(R1)
-	B moved_950
-full_948:
+	B moved_686
+full_684:
 	FMOVQ F0, 0(R1)
-moved_950:
-done_929:
+moved_686:
+done_665:
 	RET
 
 // func dsgdNEON(n int, value *float64, grad *float64, rate float64, decay float64)
@@ -9735,9 +7246,9 @@ TEXT ·dsgdNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_952
+	BEQ rest_688
 	PCALIGN $32
-vector_951:
+vector_687:
 	WORD $0x3ce76820 // LDR Q0, [X1,X7]
 	WORD $0x3ce76841 // LDR Q1, [X2,X7]
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
@@ -9747,41 +7258,41 @@ vector_951:
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_951
-rest_952:
+	BLT vector_687
+rest_688:
 	CMP $0, R6
-	BEQ done_953
+	BEQ done_689
 	ADD R7<<0, R1, R3
-	TBNZ $1, R0, full_954
+	TBNZ $1, R0, full_690
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_956
+	TBZ $0, R0, moved_692
 	FMOVD 0(R3), F0
-	B moved_956
-full_954:
+	B moved_692
+full_690:
 	FMOVQ 0(R3), F0
-moved_956:
+moved_692:
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_957
+	TBNZ $1, R0, full_693
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_959
+	TBZ $0, R0, moved_695
 	FMOVD 0(R2), F1
-	B moved_959
-full_957:
+	B moved_695
+full_693:
 	FMOVQ 0(R2), F1
-moved_959:
+moved_695:
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_960
-	TBZ $0, R0, moved_962
+	TBNZ $1, R0, full_696
+	TBZ $0, R0, moved_698
 	FMOVD F0, 0(R1)
-	B moved_962
-full_960:
+	B moved_698
+full_696:
 	FMOVQ F0, 0(R1)
-moved_962:
-done_953:
+moved_698:
+done_689:
 	RET
 
 // func dmomentumNEON(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
@@ -9815,9 +7326,9 @@ TEXT ·dmomentumNEON(SB), NOSPLIT, $0-56
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_964
+	BEQ rest_700
 	PCALIGN $32
-vector_963:
+vector_699:
 	WORD $0x3ce86820 // LDR Q0, [X1,X8]
 	WORD $0x3ce86841 // LDR Q1, [X2,X8]
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
@@ -9831,60 +7342,60 @@ vector_963:
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_963
-rest_964:
+	BLT vector_699
+rest_700:
 	CMP $0, R7
-	BEQ done_965
+	BEQ done_701
 	ADD R8<<0, R1, R6
-	TBNZ $1, R0, full_966
+	TBNZ $1, R0, full_702
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_968
+	TBZ $0, R0, moved_704
 	FMOVD 0(R6), F0
-	B moved_968
-full_966:
+	B moved_704
+full_702:
 	FMOVQ 0(R6), F0
-moved_968:
+moved_704:
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_969
+	TBNZ $1, R0, full_705
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_971
+	TBZ $0, R0, moved_707
 	FMOVD 0(R2), F1
-	B moved_971
-full_969:
+	B moved_707
+full_705:
 	FMOVQ 0(R2), F1
-moved_971:
+moved_707:
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_972
+	TBNZ $1, R0, full_708
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_974
+	TBZ $0, R0, moved_710
 	FMOVD 0(R2), F2
-	B moved_974
-full_972:
+	B moved_710
+full_708:
 	FMOVQ 0(R2), F2
-moved_974:
+moved_710:
 	WORD $0x6e68dc42 // FMUL V2.2D, V2.2D, V8.2D
 	WORD $0x4e61d441 // FADD V1.2D, V2.2D, V1.2D
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_975
-	TBZ $0, R0, moved_977
+	TBNZ $1, R0, full_711
+	TBZ $0, R0, moved_713
 	FMOVD F1, 0(R2)
-	B moved_977
-full_975:
+	B moved_713
+full_711:
 	FMOVQ F1, 0(R2)
-moved_977:
+moved_713:
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_978
-	TBZ $0, R0, moved_980
+	TBNZ $1, R0, full_714
+	TBZ $0, R0, moved_716
 	FMOVD F0, 0(R1)
-	B moved_980
-full_978:
+	B moved_716
+full_714:
 	FMOVQ F0, 0(R1)
-moved_980:
-done_965:
+moved_716:
+done_701:
 	RET
 
 // func dsumNEON(n int, x *float64) float64
@@ -9912,28 +7423,28 @@ TEXT ·dsumNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_982
+	BEQ rest_718
 	PCALIGN $32
-vector_981:
+vector_717:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_981
-rest_982:
+	BLT vector_717
+rest_718:
 	CMP $0, R3
-	BEQ done_983
+	BEQ done_719
 	ADD R6<<0, R1, R1
-	TBNZ $1, R0, full_984
+	TBNZ $1, R0, full_720
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_986
+	TBZ $0, R0, moved_722
 	FMOVD 0(R1), F2
-	B moved_986
-full_984:
+	B moved_722
+full_720:
 	FMOVQ 0(R1), F2
-moved_986:
+moved_722:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_983:
+done_719:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -9965,28 +7476,28 @@ TEXT ·dsumSquaresNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_988
+	BEQ rest_724
 	PCALIGN $32
-vector_987:
+vector_723:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	VFMLA V2.D2, V2.D2, V0.D2
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_987
-rest_988:
+	BLT vector_723
+rest_724:
 	CMP $0, R3
-	BEQ done_989
+	BEQ done_725
 	ADD R6<<0, R1, R1
-	TBNZ $1, R0, full_990
+	TBNZ $1, R0, full_726
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_992
+	TBZ $0, R0, moved_728
 	FMOVD 0(R1), F2
-	B moved_992
-full_990:
+	B moved_728
+full_726:
 	FMOVQ 0(R1), F2
-moved_992:
+moved_728:
 	VFMLA V2.D2, V2.D2, V0.D2
-done_989:
+done_725:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -10020,9 +7531,9 @@ TEXT ·dsumProductsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_994
+	BEQ rest_730
 	PCALIGN $32
-vector_993:
+vector_729:
 	WORD $0x3ce86822 // LDR Q2, [X1,X8]
 	WORD $0x3ce86843 // LDR Q3, [X2,X8]
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
@@ -10031,41 +7542,41 @@ vector_993:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_993
-rest_994:
+	BLT vector_729
+rest_730:
 	CMP $0, R7
-	BEQ done_995
+	BEQ done_731
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_996
+	TBNZ $1, R0, full_732
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_998
+	TBZ $0, R0, moved_734
 	FMOVD 0(R1), F2
-	B moved_998
-full_996:
+	B moved_734
+full_732:
 	FMOVQ 0(R1), F2
-moved_998:
+moved_734:
 	ADD R8<<0, R2, R1
-	TBNZ $1, R0, full_999
+	TBNZ $1, R0, full_735
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_1001
+	TBZ $0, R0, moved_737
 	FMOVD 0(R1), F3
-	B moved_1001
-full_999:
+	B moved_737
+full_735:
 	FMOVQ 0(R1), F3
-moved_1001:
+moved_737:
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R8<<0, R3, R1
-	TBNZ $1, R0, full_1002
+	TBNZ $1, R0, full_738
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_1004
+	TBZ $0, R0, moved_740
 	FMOVD 0(R1), F3
-	B moved_1004
-full_1002:
+	B moved_740
+full_738:
 	FMOVQ 0(R1), F3
-moved_1004:
+moved_740:
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_995:
+done_731:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -10097,38 +7608,38 @@ TEXT ·dsumColumnsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<3, R9
 	FMOVQ 16(R9), F15
 	LSL $3, R2
-row_1005:
+row_741:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_1007
+	BEQ rest_743
 	PCALIGN $32
-vector_1006:
+vector_742:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce9687f // LDR Q31, [X3,X9]
 	WORD $0x4e7fd400 // FADD V0.2D, V0.2D, V31.2D
 	WORD $0x3ca96860 // STR Q0, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_1006
-rest_1007:
+	BLT vector_742
+rest_743:
 	CMP $0, R8
-	BEQ done_1008
+	BEQ done_744
 	ADD R9<<0, R6, R10
-	TBNZ $1, R1, full_1009
+	TBNZ $1, R1, full_745
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1011
+	TBZ $0, R1, moved_747
 	FMOVD 0(R10), F0
-	B moved_1011
-full_1009:
+	B moved_747
+full_745:
 	FMOVQ 0(R10), F0
-moved_1011:
+moved_747:
 	WORD $0x3ce9687f // LDR Q31, [X3,X9]
 	WORD $0x4e7fd400 // FADD V0.2D, V0.2D, V31.2D
 	WORD $0x3ca96860 // STR Q0, [X3,X9]
-done_1008:
+done_744:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_1005
+	BNE row_741
 	RET
 
 // func dsoftmaxRowsNEON(rows int, cols int, y *float64, x *float64, scale float64, empty float64)
@@ -10144,16 +7655,16 @@ TEXT ·dsoftmaxRowsNEON(SB), NOSPLIT, $0-48
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
-	FMOVQ 992(R0), F25
-	FMOVQ 1008(R0), F26
-	FMOVQ 1024(R0), F27
-	FMOVQ 1040(R0), F28
-	FMOVQ 1056(R0), F29
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F25
+	FMOVQ 768(R0), F26
+	FMOVQ 784(R0), F27
+	FMOVQ 800(R0), F28
+	FMOVQ 816(R0), F29
 	FMOVQ 112(R0), F12
 	FMOVD scale+32(FP), F6
 	VDUP V6.D[0], V6.D2
@@ -10176,33 +7687,33 @@ TEXT ·dsoftmaxRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_1012:
+row_748:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_1014
+	BEQ rest_750
 	PCALIGN $32
-vector_1013:
+vector_749:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1013
-rest_1014:
+	BLT vector_749
+rest_750:
 	CMP $0, R8
-	BEQ done_1015
+	BEQ done_751
 	ADD R10<<0, R6, R10
-	TBNZ $1, R9, full_1016
+	TBNZ $1, R9, full_752
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_1018
+	TBZ $0, R9, moved_754
 	FMOVD 0(R10), F2
-	B moved_1018
-full_1016:
+	B moved_754
+full_752:
 	FMOVQ 0(R10), F2
-moved_1018:
+moved_754:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-done_1015:
+done_751:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x4e6ce402 // FCMEQ V2.2D, V0.2D, V12.2D
@@ -10210,9 +7721,9 @@ done_1015:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_1020
+	BEQ rest_756
 	PCALIGN $32
-vector_1019:
+vector_755:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -10261,19 +7772,19 @@ vector_1019:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1019
-rest_1020:
+	BLT vector_755
+rest_756:
 	CMP $0, R8
-	BEQ done_1021
+	BEQ done_757
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_1022
+	TBNZ $1, R9, full_758
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_1024
+	TBZ $0, R9, moved_760
 	FMOVD 0(R11), F2
-	B moved_1024
-full_1022:
+	B moved_760
+full_758:
 	FMOVQ 0(R11), F2
-moved_1024:
+moved_760:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -10319,15 +7830,15 @@ moved_1024:
 	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
 	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
 	ADD R10<<0, R3, R10
-	TBNZ $1, R9, full_1025
-	TBZ $0, R9, moved_1027
+	TBNZ $1, R9, full_761
+	TBZ $0, R9, moved_763
 	FMOVD F2, 0(R10)
-	B moved_1027
-full_1025:
+	B moved_763
+full_761:
 	FMOVQ F2, 0(R10)
-moved_1027:
+moved_763:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-done_1021:
+done_757:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x6e61fcc0 // FDIV V0.2D, V6.2D, V1.2D
@@ -10335,41 +7846,41 @@ done_1021:
 	VBIT V2.B16, V7.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_1029
+	BEQ rest_765
 	PCALIGN $32
-vector_1028:
+vector_764:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
 	WORD $0x3caa6862 // STR Q2, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1028
-rest_1029:
+	BLT vector_764
+rest_765:
 	CMP $0, R8
-	BEQ done_1030
+	BEQ done_766
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_1031
+	TBNZ $1, R9, full_767
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_1033
+	TBZ $0, R9, moved_769
 	FMOVD 0(R11), F2
-	B moved_1033
-full_1031:
+	B moved_769
+full_767:
 	FMOVQ 0(R11), F2
-moved_1033:
+moved_769:
 	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
 	ADD R10<<0, R3, R10
-	TBNZ $1, R9, full_1034
-	TBZ $0, R9, moved_1036
+	TBNZ $1, R9, full_770
+	TBZ $0, R9, moved_772
 	FMOVD F2, 0(R10)
-	B moved_1036
-full_1034:
+	B moved_772
+full_770:
 	FMOVQ F2, 0(R10)
-moved_1036:
-done_1030:
+moved_772:
+done_766:
 	ADD R2, R6
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_1012
+	BNE row_748
 	RET
 
 // func dsoftmaxBackwardRowsNEON(rows int, cols int, dx *float64, y *float64, dy *float64)
@@ -10396,49 +7907,49 @@ TEXT ·dsoftmaxBackwardRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_1037:
+row_773:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_1039
+	BEQ rest_775
 	PCALIGN $32
-vector_1038:
+vector_774:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
 	VFMLA V2.D2, V3.D2, V1.D2
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1038
-rest_1039:
+	BLT vector_774
+rest_775:
 	CMP $0, R8
-	BEQ done_1040
+	BEQ done_776
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_1041
+	TBNZ $1, R9, full_777
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_1043
+	TBZ $0, R9, moved_779
 	FMOVD 0(R11), F2
-	B moved_1043
-full_1041:
+	B moved_779
+full_777:
 	FMOVQ 0(R11), F2
-moved_1043:
+moved_779:
 	ADD R10<<0, R6, R10
-	TBNZ $1, R9, full_1044
+	TBNZ $1, R9, full_780
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R9, moved_1046
+	TBZ $0, R9, moved_782
 	FMOVD 0(R10), F3
-	B moved_1046
-full_1044:
+	B moved_782
+full_780:
 	FMOVQ 0(R10), F3
-moved_1046:
+moved_782:
 	VFMLA V2.D2, V3.D2, V1.D2
-done_1040:
+done_776:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_1048
+	BEQ rest_784
 	PCALIGN $32
-vector_1047:
+vector_783:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x3cea6863 // LDR Q3, [X3,X10]
 	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
@@ -10446,44 +7957,44 @@ vector_1047:
 	WORD $0x3caa6842 // STR Q2, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1047
-rest_1048:
+	BLT vector_783
+rest_784:
 	CMP $0, R8
-	BEQ done_1049
+	BEQ done_785
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_1050
+	TBNZ $1, R9, full_786
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_1052
+	TBZ $0, R9, moved_788
 	FMOVD 0(R11), F2
-	B moved_1052
-full_1050:
+	B moved_788
+full_786:
 	FMOVQ 0(R11), F2
-moved_1052:
+moved_788:
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_1053
+	TBNZ $1, R9, full_789
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R9, moved_1055
+	TBZ $0, R9, moved_791
 	FMOVD 0(R11), F3
-	B moved_1055
-full_1053:
+	B moved_791
+full_789:
 	FMOVQ 0(R11), F3
-moved_1055:
+moved_791:
 	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R10<<0, R2, R10
-	TBNZ $1, R9, full_1056
-	TBZ $0, R9, moved_1058
+	TBNZ $1, R9, full_792
+	TBZ $0, R9, moved_794
 	FMOVD F2, 0(R10)
-	B moved_1058
-full_1056:
+	B moved_794
+full_792:
 	FMOVQ F2, 0(R10)
-moved_1058:
-done_1049:
+moved_794:
+done_785:
 	ADD R1, R3
 	ADD R1, R6
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_1037
+	BNE row_773
 	RET
 
 // func dtopRowsNEON(rows int, cols int, y *float64, x *float64)
@@ -10510,14 +8021,14 @@ TEXT ·dtopRowsNEON(SB), NOSPLIT, $0-32
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<3, R9
 	FMOVQ 16(R9), F15
-row_1059:
+row_795:
 	VMOV V12.B16, V0.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R9
 	CMP $0, R0
-	BEQ rest_1061
+	BEQ rest_797
 	PCALIGN $32
-vector_1060:
+vector_796:
 	WORD $0x3ce968c1 // LDR Q1, [X6,X9]
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
@@ -10527,19 +8038,19 @@ vector_1060:
 	VBIT V3.B16, V1.B16, V2.B16
 	ADD $16, R9
 	CMP R0, R9
-	BLT vector_1060
-rest_1061:
+	BLT vector_796
+rest_797:
 	CMP $0, R7
-	BEQ done_1062
+	BEQ done_798
 	ADD R9<<0, R6, R9
-	TBNZ $1, R8, full_1063
+	TBNZ $1, R8, full_799
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_1065
+	TBZ $0, R8, moved_801
 	FMOVD 0(R9), F1
-	B moved_1065
-full_1063:
+	B moved_801
+full_799:
 	FMOVQ 0(R9), F1
-moved_1065:
+moved_801:
 	VBIF V15.B16, V12.B16, V1.B16
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
@@ -10547,7 +8058,7 @@ moved_1065:
 	VAND V30.B16, V3.B16, V3.B16
 	WORD $0x6e205863 // MVN V3.16B, V3.16B
 	VBIT V3.B16, V1.B16, V2.B16
-done_1062:
+done_798:
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61f400 // FMAX V0.2D, V0.2D, V1.2D
 	VEXT $8, V2.B16, V2.B16, V1.B16
@@ -10561,7 +8072,7 @@ done_1062:
 	ADD R2, R6
 	ADD $8, R3
 	SUBS $1, R1
-	BNE row_1059
+	BNE row_795
 	RET
 
 // func dsumExpRowsNEON(rows int, cols int, x *float64, top *float64, sum *float64)
@@ -10578,16 +8089,16 @@ TEXT ·dsumExpRowsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 912(R0), F20
-	FMOVQ 928(R0), F21
-	FMOVQ 944(R0), F22
-	FMOVQ 960(R0), F23
-	FMOVQ 976(R0), F24
-	FMOVQ 992(R0), F25
-	FMOVQ 1008(R0), F26
-	FMOVQ 1024(R0), F27
-	FMOVQ 1040(R0), F28
-	FMOVQ 1056(R0), F29
+	FMOVQ 672(R0), F20
+	FMOVQ 688(R0), F21
+	FMOVQ 704(R0), F22
+	FMOVQ 720(R0), F23
+	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F25
+	FMOVQ 768(R0), F26
+	FMOVQ 784(R0), F27
+	FMOVQ 800(R0), F28
+	FMOVQ 816(R0), F29
 	FMOVQ 112(R0), F12
 	VEOR V9.B16, V9.B16, V9.B16
 	MOVD R2, R9
@@ -10606,33 +8117,33 @@ TEXT ·dsumExpRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_1066:
+row_802:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_1068
+	BEQ rest_804
 	PCALIGN $32
-vector_1067:
+vector_803:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_1067
-rest_1068:
+	BLT vector_803
+rest_804:
 	CMP $0, R9
-	BEQ done_1069
+	BEQ done_805
 	ADD R11<<0, R3, R11
-	TBNZ $1, R10, full_1070
+	TBNZ $1, R10, full_806
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R10, moved_1072
+	TBZ $0, R10, moved_808
 	FMOVD 0(R11), F2
-	B moved_1072
-full_1070:
+	B moved_808
+full_806:
 	FMOVQ 0(R11), F2
-moved_1072:
+moved_808:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-done_1069:
+done_805:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	FMOVD F0, 0(R6)
@@ -10641,9 +8152,9 @@ done_1069:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_1074
+	BEQ rest_810
 	PCALIGN $32
-vector_1073:
+vector_809:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -10691,19 +8202,19 @@ vector_1073:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_1073
-rest_1074:
+	BLT vector_809
+rest_810:
 	CMP $0, R9
-	BEQ done_1075
+	BEQ done_811
 	ADD R11<<0, R3, R11
-	TBNZ $1, R10, full_1076
+	TBNZ $1, R10, full_812
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R10, moved_1078
+	TBZ $0, R10, moved_814
 	FMOVD 0(R11), F2
-	B moved_1078
-full_1076:
+	B moved_814
+full_812:
 	FMOVQ 0(R11), F2
-moved_1078:
+moved_814:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -10749,7 +8260,7 @@ moved_1078:
 	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
 	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-done_1075:
+done_811:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	FMOVD F1, 0(R7)
@@ -10757,7 +8268,7 @@ done_1075:
 	ADD $8, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_1066
+	BNE row_802
 	RET
 
 // func dnormRowsNEON(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
@@ -10794,32 +8305,32 @@ TEXT ·dnormRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_1079:
+row_815:
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1081
+	BEQ rest_817
 	PCALIGN $32
-vector_1080:
+vector_816:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1080
-rest_1081:
+	BLT vector_816
+rest_817:
 	CMP $0, R11
-	BEQ done_1082
+	BEQ done_818
 	ADD R13<<0, R8, R13
-	TBNZ $1, R12, full_1083
+	TBNZ $1, R12, full_819
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1085
+	TBZ $0, R12, moved_821
 	FMOVD 0(R13), F0
-	B moved_1085
-full_1083:
+	B moved_821
+full_819:
 	FMOVQ 0(R13), F0
-moved_1085:
+moved_821:
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
-done_1082:
+done_818:
 	VEXT $8, V2.B16, V2.B16, V1.B16
 	WORD $0x4e61d442 // FADD V2.2D, V2.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
@@ -10827,31 +8338,31 @@ done_1082:
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1087
+	BEQ rest_823
 	PCALIGN $32
-vector_1086:
+vector_822:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	VFMLA V0.D2, V0.D2, V3.D2
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1086
-rest_1087:
+	BLT vector_822
+rest_823:
 	CMP $0, R11
-	BEQ done_1088
+	BEQ done_824
 	ADD R13<<0, R8, R13
-	TBNZ $1, R12, full_1089
+	TBNZ $1, R12, full_825
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1091
+	TBZ $0, R12, moved_827
 	FMOVD 0(R13), F0
-	B moved_1091
-full_1089:
+	B moved_827
+full_825:
 	FMOVQ 0(R13), F0
-moved_1091:
+moved_827:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	VAND V15.B16, V0.B16, V0.B16
 	VFMLA V0.D2, V0.D2, V3.D2
-done_1088:
+done_824:
 	VEXT $8, V3.B16, V3.B16, V1.B16
 	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
 	WORD $0x6e64dc63 // FMUL V3.2D, V3.2D, V4.2D
@@ -10861,81 +8372,81 @@ done_1088:
 	FMOVD F3, 0(R7)
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1093
+	BEQ rest_829
 	PCALIGN $32
-vector_1092:
+vector_828:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	CMP $0, R9
-	BEQ without_1095
+	BEQ without_831
 	WORD $0x3ced6921 // LDR Q1, [X9,X13]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-without_1095:
+without_831:
 	CMP $0, R10
-	BEQ without_1096
+	BEQ without_832
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
-without_1096:
+without_832:
 	WORD $0x3cad6860 // STR Q0, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1092
-rest_1093:
+	BLT vector_828
+rest_829:
 	CMP $0, R11
-	BEQ done_1094
+	BEQ done_830
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_1097
+	TBNZ $1, R12, full_833
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1099
+	TBZ $0, R12, moved_835
 	FMOVD 0(R14), F0
-	B moved_1099
-full_1097:
+	B moved_835
+full_833:
 	FMOVQ 0(R14), F0
-moved_1099:
+moved_835:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	CMP $0, R9
-	BEQ without_1100
+	BEQ without_836
 	ADD R13<<0, R9, R14
-	TBNZ $1, R12, full_1101
+	TBNZ $1, R12, full_837
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1103
+	TBZ $0, R12, moved_839
 	FMOVD 0(R14), F1
-	B moved_1103
-full_1101:
+	B moved_839
+full_837:
 	FMOVQ 0(R14), F1
-moved_1103:
+moved_839:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-without_1100:
+without_836:
 	CMP $0, R10
-	BEQ without_1104
+	BEQ without_840
 	ADD R13<<0, R10, R14
-	TBNZ $1, R12, full_1105
+	TBNZ $1, R12, full_841
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1107
+	TBZ $0, R12, moved_843
 	FMOVD 0(R14), F1
-	B moved_1107
-full_1105:
+	B moved_843
+full_841:
 	FMOVQ 0(R14), F1
-moved_1107:
+moved_843:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
-without_1104:
+without_840:
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_1108
-	TBZ $0, R12, moved_1110
+	TBNZ $1, R12, full_844
+	TBZ $0, R12, moved_846
 	FMOVD F0, 0(R13)
-	B moved_1110
-full_1108:
+	B moved_846
+full_844:
 	FMOVQ F0, 0(R13)
-moved_1110:
-done_1094:
+moved_846:
+done_830:
 	ADD $8, R6
 	ADD $8, R7
 	ADD R2, R8
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_1079
+	BNE row_815
 	RET
 
 // func dnormBackwardRowsNEON(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
@@ -10969,7 +8480,7 @@ TEXT ·dnormBackwardRowsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_1111:
+row_847:
 	FMOVD 0(R9), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD 0(R10), F3
@@ -10978,15 +8489,15 @@ row_1111:
 	VEOR V7.B16, V7.B16, V7.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1113
+	BEQ rest_849
 	PCALIGN $32
-vector_1112:
+vector_848:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_1115
+	BEQ without_851
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_1115:
+without_851:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
@@ -10994,47 +8505,47 @@ without_1115:
 	VFMLA V5.D2, V0.D2, V7.D2
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1112
-rest_1113:
+	BLT vector_848
+rest_849:
 	CMP $0, R11
-	BEQ done_1114
+	BEQ done_850
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_1116
+	TBNZ $1, R12, full_852
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_1118
+	TBZ $0, R12, moved_854
 	FMOVD 0(R14), F5
-	B moved_1118
-full_1116:
+	B moved_854
+full_852:
 	FMOVQ 0(R14), F5
-moved_1118:
+moved_854:
 	CMP $0, R8
-	BEQ without_1119
+	BEQ without_855
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_1120
+	TBNZ $1, R12, full_856
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1122
+	TBZ $0, R12, moved_858
 	FMOVD 0(R14), F1
-	B moved_1122
-full_1120:
+	B moved_858
+full_856:
 	FMOVQ 0(R14), F1
-moved_1122:
+moved_858:
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_1119:
+without_855:
 	ADD R13<<0, R7, R13
-	TBNZ $1, R12, full_1123
+	TBNZ $1, R12, full_859
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1125
+	TBZ $0, R12, moved_861
 	FMOVD 0(R13), F0
-	B moved_1125
-full_1123:
+	B moved_861
+full_859:
 	FMOVQ 0(R13), F0
-moved_1125:
+moved_861:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	VAND V15.B16, V0.B16, V0.B16
 	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
 	VFMLA V5.D2, V0.D2, V7.D2
-done_1114:
+done_850:
 	VEXT $8, V6.B16, V6.B16, V1.B16
 	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
 	VEXT $8, V7.B16, V7.B16, V1.B16
@@ -11043,15 +8554,15 @@ done_1114:
 	WORD $0x6e64dce7 // FMUL V7.2D, V7.2D, V4.2D
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_1127
+	BEQ rest_863
 	PCALIGN $32
-vector_1126:
+vector_862:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_1129
+	BEQ without_865
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_1129:
+without_865:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
@@ -11061,62 +8572,62 @@ without_1129:
 	WORD $0x3cad6865 // STR Q5, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_1126
-rest_1127:
+	BLT vector_862
+rest_863:
 	CMP $0, R11
-	BEQ done_1128
+	BEQ done_864
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_1130
+	TBNZ $1, R12, full_866
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_1132
+	TBZ $0, R12, moved_868
 	FMOVD 0(R14), F5
-	B moved_1132
-full_1130:
+	B moved_868
+full_866:
 	FMOVQ 0(R14), F5
-moved_1132:
+moved_868:
 	CMP $0, R8
-	BEQ without_1133
+	BEQ without_869
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_1134
+	TBNZ $1, R12, full_870
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1136
+	TBZ $0, R12, moved_872
 	FMOVD 0(R14), F1
-	B moved_1136
-full_1134:
+	B moved_872
+full_870:
 	FMOVQ 0(R14), F1
-moved_1136:
+moved_872:
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_1133:
+without_869:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R12, full_1137
+	TBNZ $1, R12, full_873
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1139
+	TBZ $0, R12, moved_875
 	FMOVD 0(R14), F0
-	B moved_1139
-full_1137:
+	B moved_875
+full_873:
 	FMOVQ 0(R14), F0
-moved_1139:
+moved_875:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	WORD $0x4ee6d4a5 // FSUB V5.2D, V5.2D, V6.2D
 	VFMLS V0.D2, V7.D2, V5.D2
 	WORD $0x6e63dca5 // FMUL V5.2D, V5.2D, V3.2D
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_1140
-	TBZ $0, R12, moved_1142
+	TBNZ $1, R12, full_876
+	TBZ $0, R12, moved_878
 	FMOVD F5, 0(R13)
-	B moved_1142
-full_1140:
+	B moved_878
+full_876:
 	FMOVQ F5, 0(R13)
-moved_1142:
-done_1128:
+moved_878:
+done_864:
 	ADD $8, R9
 	ADD $8, R10
 	ADD R2, R6
 	ADD R2, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_1111
+	BNE row_847
 	RET
 
 // func dnormColumnsNEON(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
@@ -11146,16 +8657,16 @@ TEXT ·dnormColumnsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_1143:
+row_879:
 	FMOVD 0(R8), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD 0(R9), F3
 	VDUP V3.D[0], V3.D2
 	MOVD ZR, R13
 	CMP $0, R10
-	BEQ rest_1145
+	BEQ rest_881
 	PCALIGN $32
-vector_1144:
+vector_880:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
@@ -11168,73 +8679,73 @@ vector_1144:
 	WORD $0x3cad6861 // STR Q1, [X3,X13]
 	ADD $16, R13
 	CMP R10, R13
-	BLT vector_1144
-rest_1145:
+	BLT vector_880
+rest_881:
 	CMP $0, R11
-	BEQ done_1146
+	BEQ done_882
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_1147
+	TBNZ $1, R12, full_883
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_1149
+	TBZ $0, R12, moved_885
 	FMOVD 0(R14), F5
-	B moved_1149
-full_1147:
+	B moved_885
+full_883:
 	FMOVQ 0(R14), F5
-moved_1149:
+moved_885:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R12, full_1150
+	TBNZ $1, R12, full_886
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_1152
+	TBZ $0, R12, moved_888
 	FMOVD 0(R14), F0
-	B moved_1152
-full_1150:
+	B moved_888
+full_886:
 	FMOVQ 0(R14), F0
-moved_1152:
+moved_888:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	ADD R13<<0, R2, R14
-	TBNZ $1, R12, full_1153
+	TBNZ $1, R12, full_889
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1155
+	TBZ $0, R12, moved_891
 	FMOVD 0(R14), F1
-	B moved_1155
-full_1153:
+	B moved_891
+full_889:
 	FMOVQ 0(R14), F1
-moved_1155:
+moved_891:
 	VFMLA V5.D2, V0.D2, V1.D2
 	ADD R13<<0, R2, R14
-	TBNZ $1, R12, full_1156
-	TBZ $0, R12, moved_1158
+	TBNZ $1, R12, full_892
+	TBZ $0, R12, moved_894
 	FMOVD F1, 0(R14)
-	B moved_1158
-full_1156:
+	B moved_894
+full_892:
 	FMOVQ F1, 0(R14)
-moved_1158:
+moved_894:
 	ADD R13<<0, R3, R14
-	TBNZ $1, R12, full_1159
+	TBNZ $1, R12, full_895
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_1161
+	TBZ $0, R12, moved_897
 	FMOVD 0(R14), F1
-	B moved_1161
-full_1159:
+	B moved_897
+full_895:
 	FMOVQ 0(R14), F1
-moved_1161:
+moved_897:
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_1162
-	TBZ $0, R12, moved_1164
+	TBNZ $1, R12, full_898
+	TBZ $0, R12, moved_900
 	FMOVD F1, 0(R13)
-	B moved_1164
-full_1162:
+	B moved_900
+full_898:
 	FMOVQ F1, 0(R13)
-moved_1164:
-done_1146:
+moved_900:
+done_882:
 	ADD $8, R8
 	ADD $8, R9
 	ADD R1, R6
 	ADD R1, R7
 	SUBS $1, R0
-	BNE row_1143
+	BNE row_879
 	RET
 
 // func drootRowsNEON(rows int, cols int, y *float64, x *float64, weight *float64, factor *float64)
@@ -11262,14 +8773,14 @@ TEXT ·drootRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_1165:
+row_901:
 	FMOVD 0(R7), F2
 	VDUP V2.D[0], V2.D2
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_1167
+	BEQ rest_903
 	PCALIGN $32
-vector_1166:
+vector_902:
 	WORD $0x3ceb6860 // LDR Q0, [X3,X11]
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 	WORD $0x3ceb68c1 // LDR Q1, [X6,X11]
@@ -11277,44 +8788,44 @@ vector_1166:
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_1166
-rest_1167:
+	BLT vector_902
+rest_903:
 	CMP $0, R9
-	BEQ done_1168
+	BEQ done_904
 	ADD R11<<0, R3, R12
-	TBNZ $1, R10, full_1169
+	TBNZ $1, R10, full_905
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R10, moved_1171
+	TBZ $0, R10, moved_907
 	FMOVD 0(R12), F0
-	B moved_1171
-full_1169:
+	B moved_907
+full_905:
 	FMOVQ 0(R12), F0
-moved_1171:
+moved_907:
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 	ADD R11<<0, R6, R12
-	TBNZ $1, R10, full_1172
+	TBNZ $1, R10, full_908
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R10, moved_1174
+	TBZ $0, R10, moved_910
 	FMOVD 0(R12), F1
-	B moved_1174
-full_1172:
+	B moved_910
+full_908:
 	FMOVQ 0(R12), F1
-moved_1174:
+moved_910:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R11<<0, R2, R11
-	TBNZ $1, R10, full_1175
-	TBZ $0, R10, moved_1177
+	TBNZ $1, R10, full_911
+	TBZ $0, R10, moved_913
 	FMOVD F0, 0(R11)
-	B moved_1177
-full_1175:
+	B moved_913
+full_911:
 	FMOVQ F0, 0(R11)
-moved_1177:
-done_1168:
+moved_913:
+done_904:
 	ADD $8, R7
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_1165
+	BNE row_901
 	RET
 
 // func drootBackwardRowsNEON(rows int, cols int, dx *float64, dweight *float64, dy *float64, x *float64, weight *float64, factor *float64, along *float64)
@@ -11345,16 +8856,16 @@ TEXT ·drootBackwardRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R14
 	SUB R13<<3, R14
 	FMOVQ 16(R14), F15
-row_1178:
+row_914:
 	FMOVD 0(R9), F3
 	VDUP V3.D[0], V3.D2
 	FMOVD 0(R10), F4
 	VDUP V4.D[0], V4.D2
 	MOVD ZR, R14
 	CMP $0, R11
-	BEQ rest_1180
+	BEQ rest_916
 	PCALIGN $32
-vector_1179:
+vector_915:
 	WORD $0x3cee68c1 // LDR Q1, [X6,X14]
 	WORD $0x3cee68e0 // LDR Q0, [X7,X14]
 	WORD $0x6e61dc02 // FMUL V2.2D, V0.2D, V1.2D
@@ -11370,77 +8881,77 @@ vector_1179:
 	WORD $0x3cae6841 // STR Q1, [X2,X14]
 	ADD $16, R14
 	CMP R11, R14
-	BLT vector_1179
-rest_1180:
+	BLT vector_915
+rest_916:
 	CMP $0, R12
-	BEQ done_1181
+	BEQ done_917
 	ADD R14<<0, R6, R15
-	TBNZ $1, R13, full_1182
+	TBNZ $1, R13, full_918
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R13, moved_1184
+	TBZ $0, R13, moved_920
 	FMOVD 0(R15), F1
-	B moved_1184
-full_1182:
+	B moved_920
+full_918:
 	FMOVQ 0(R15), F1
-moved_1184:
+moved_920:
 	ADD R14<<0, R7, R15
-	TBNZ $1, R13, full_1185
+	TBNZ $1, R13, full_921
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R13, moved_1187
+	TBZ $0, R13, moved_923
 	FMOVD 0(R15), F0
-	B moved_1187
-full_1185:
+	B moved_923
+full_921:
 	FMOVQ 0(R15), F0
-moved_1187:
+moved_923:
 	WORD $0x6e61dc02 // FMUL V2.2D, V0.2D, V1.2D
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R14<<0, R3, R15
-	TBNZ $1, R13, full_1188
+	TBNZ $1, R13, full_924
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R13, moved_1190
+	TBZ $0, R13, moved_926
 	FMOVD 0(R15), F5
-	B moved_1190
-full_1188:
+	B moved_926
+full_924:
 	FMOVQ 0(R15), F5
-moved_1190:
+moved_926:
 	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
 	ADD R14<<0, R3, R15
-	TBNZ $1, R13, full_1191
-	TBZ $0, R13, moved_1193
+	TBNZ $1, R13, full_927
+	TBZ $0, R13, moved_929
 	FMOVD F5, 0(R15)
-	B moved_1193
-full_1191:
+	B moved_929
+full_927:
 	FMOVQ F5, 0(R15)
-moved_1193:
+moved_929:
 	ADD R14<<0, R8, R15
-	TBNZ $1, R13, full_1194
+	TBNZ $1, R13, full_930
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R13, moved_1196
+	TBZ $0, R13, moved_932
 	FMOVD 0(R15), F2
-	B moved_1196
-full_1194:
+	B moved_932
+full_930:
 	FMOVQ 0(R15), F2
-moved_1196:
+moved_932:
 	WORD $0x6e62dc21 // FMUL V1.2D, V1.2D, V2.2D
 	WORD $0x6e64dc00 // FMUL V0.2D, V0.2D, V4.2D
 	WORD $0x4ee0d421 // FSUB V1.2D, V1.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	ADD R14<<0, R2, R14
-	TBNZ $1, R13, full_1197
-	TBZ $0, R13, moved_1199
+	TBNZ $1, R13, full_933
+	TBZ $0, R13, moved_935
 	FMOVD F1, 0(R14)
-	B moved_1199
-full_1197:
+	B moved_935
+full_933:
 	FMOVQ F1, 0(R14)
-moved_1199:
-done_1181:
+moved_935:
+done_917:
 	ADD $8, R9
 	ADD $8, R10
 	ADD R1, R6
 	ADD R1, R7
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_1178
+	BNE row_914
 	RET
 
 // func daddRowsNEON(rows int, cols int, z *float64, x *float64, y *float64)
@@ -11467,54 +8978,54 @@ TEXT ·daddRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_1200:
+row_936:
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_1202
+	BEQ rest_938
 	PCALIGN $32
-vector_1201:
+vector_937:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68c1 // LDR Q1, [X6,X10]
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	WORD $0x3caa6840 // STR Q0, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_1201
-rest_1202:
+	BLT vector_937
+rest_938:
 	CMP $0, R8
-	BEQ done_1203
+	BEQ done_939
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_1204
+	TBNZ $1, R9, full_940
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R9, moved_1206
+	TBZ $0, R9, moved_942
 	FMOVD 0(R11), F0
-	B moved_1206
-full_1204:
+	B moved_942
+full_940:
 	FMOVQ 0(R11), F0
-moved_1206:
+moved_942:
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_1207
+	TBNZ $1, R9, full_943
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R9, moved_1209
+	TBZ $0, R9, moved_945
 	FMOVD 0(R11), F1
-	B moved_1209
-full_1207:
+	B moved_945
+full_943:
 	FMOVQ 0(R11), F1
-moved_1209:
+moved_945:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD R10<<0, R2, R10
-	TBNZ $1, R9, full_1210
-	TBZ $0, R9, moved_1212
+	TBNZ $1, R9, full_946
+	TBZ $0, R9, moved_948
 	FMOVD F0, 0(R10)
-	B moved_1212
-full_1210:
+	B moved_948
+full_946:
 	FMOVQ F0, 0(R10)
-moved_1212:
-done_1203:
+moved_948:
+done_939:
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_1200
+	BNE row_936
 	RET
 
 // func daddOuterNEON(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
@@ -11545,57 +9056,57 @@ TEXT ·daddOuterNEON(SB), NOSPLIT, $0-56
 	SUB R1<<3, R10
 	FMOVQ 16(R10), F15
 	LSL $3, R2
-row_1213:
+row_949:
 	FMOVD 0(R6), F2
 	VDUP V2.D[0], V2.D2
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	MOVD ZR, R10
 	CMP $0, R8
-	BEQ rest_1215
+	BEQ rest_951
 	PCALIGN $32
-vector_1214:
+vector_950:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68e1 // LDR Q1, [X7,X10]
 	VFMLA V2.D2, V1.D2, V0.D2
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R8, R10
-	BLT vector_1214
-rest_1215:
+	BLT vector_950
+rest_951:
 	CMP $0, R9
-	BEQ done_1216
+	BEQ done_952
 	ADD R10<<0, R3, R11
-	TBNZ $1, R1, full_1217
+	TBNZ $1, R1, full_953
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1219
+	TBZ $0, R1, moved_955
 	FMOVD 0(R11), F0
-	B moved_1219
-full_1217:
+	B moved_955
+full_953:
 	FMOVQ 0(R11), F0
-moved_1219:
+moved_955:
 	ADD R10<<0, R7, R11
-	TBNZ $1, R1, full_1220
+	TBNZ $1, R1, full_956
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1222
+	TBZ $0, R1, moved_958
 	FMOVD 0(R11), F1
-	B moved_1222
-full_1220:
+	B moved_958
+full_956:
 	FMOVQ 0(R11), F1
-moved_1222:
+moved_958:
 	VFMLA V2.D2, V1.D2, V0.D2
 	ADD R10<<0, R3, R10
-	TBNZ $1, R1, full_1223
-	TBZ $0, R1, moved_1225
+	TBNZ $1, R1, full_959
+	TBZ $0, R1, moved_961
 	FMOVD F0, 0(R10)
-	B moved_1225
-full_1223:
+	B moved_961
+full_959:
 	FMOVQ F0, 0(R10)
-moved_1225:
-done_1216:
+moved_961:
+done_952:
 	ADD R2, R3
 	ADD $8, R6
 	SUBS $1, R0
-	BNE row_1213
+	BNE row_949
 	RET
 
 // func dscaleRowsNEON(rows int, n int, y *float64, ld int, x *float64, factor *float64)
@@ -11624,47 +9135,47 @@ TEXT ·dscaleRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_1226:
+row_962:
 	FMOVD 0(R7), F1
 	VDUP V1.D[0], V1.D2
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_1228
+	BEQ rest_964
 	PCALIGN $32
-vector_1227:
+vector_963:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_1227
-rest_1228:
+	BLT vector_963
+rest_964:
 	CMP $0, R9
-	BEQ done_1229
+	BEQ done_965
 	ADD R11<<0, R6, R12
-	TBNZ $1, R10, full_1230
+	TBNZ $1, R10, full_966
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R10, moved_1232
+	TBZ $0, R10, moved_968
 	FMOVD 0(R12), F0
-	B moved_1232
-full_1230:
+	B moved_968
+full_966:
 	FMOVQ 0(R12), F0
-moved_1232:
+moved_968:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R11<<0, R2, R11
-	TBNZ $1, R10, full_1233
-	TBZ $0, R10, moved_1235
+	TBNZ $1, R10, full_969
+	TBZ $0, R10, moved_971
 	FMOVD F0, 0(R11)
-	B moved_1235
-full_1233:
+	B moved_971
+full_969:
 	FMOVQ F0, 0(R11)
-moved_1235:
-done_1229:
+moved_971:
+done_965:
 	ADD R3, R2
 	ADD R1, R6
 	ADD $8, R7
 	SUBS $1, R0
-	BNE row_1226
+	BNE row_962
 	RET
 
 // func dturnRowsNEON(rows int, n int, ld int, ya *float64, yb *float64, xa *float64, xb *float64, cos *float64, sin *float64)
@@ -11696,12 +9207,12 @@ TEXT ·dturnRowsNEON(SB), NOSPLIT, $0-72
 	SUB R1<<3, R13
 	FMOVQ 16(R13), F15
 	LSL $3, R2
-row_1236:
+row_972:
 	MOVD ZR, R13
 	CMP $0, R11
-	BEQ rest_1238
+	BEQ rest_974
 	PCALIGN $32
-vector_1237:
+vector_973:
 	WORD $0x3ced6920 // LDR Q0, [X9,X13]
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x3ced68e2 // LDR Q2, [X7,X13]
@@ -11716,46 +9227,46 @@ vector_1237:
 	WORD $0x3cad68c3 // STR Q3, [X6,X13]
 	ADD $16, R13
 	CMP R11, R13
-	BLT vector_1237
-rest_1238:
+	BLT vector_973
+rest_974:
 	CMP $0, R12
-	BEQ done_1239
+	BEQ done_975
 	ADD R13<<0, R9, R14
-	TBNZ $1, R1, full_1240
+	TBNZ $1, R1, full_976
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1242
+	TBZ $0, R1, moved_978
 	FMOVD 0(R14), F0
-	B moved_1242
-full_1240:
+	B moved_978
+full_976:
 	FMOVQ 0(R14), F0
-moved_1242:
+moved_978:
 	ADD R13<<0, R10, R14
-	TBNZ $1, R1, full_1243
+	TBNZ $1, R1, full_979
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1245
+	TBZ $0, R1, moved_981
 	FMOVD 0(R14), F1
-	B moved_1245
-full_1243:
+	B moved_981
+full_979:
 	FMOVQ 0(R14), F1
-moved_1245:
+moved_981:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R1, full_1246
+	TBNZ $1, R1, full_982
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R1, moved_1248
+	TBZ $0, R1, moved_984
 	FMOVD 0(R14), F2
-	B moved_1248
-full_1246:
+	B moved_984
+full_982:
 	FMOVQ 0(R14), F2
-moved_1248:
+moved_984:
 	ADD R13<<0, R8, R14
-	TBNZ $1, R1, full_1249
+	TBNZ $1, R1, full_985
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R1, moved_1251
+	TBZ $0, R1, moved_987
 	FMOVD 0(R14), F3
-	B moved_1251
-full_1249:
+	B moved_987
+full_985:
 	FMOVQ 0(R14), F3
-moved_1251:
+moved_987:
 	WORD $0x6e60dc44 // FMUL V4.2D, V2.2D, V0.2D
 	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
 	WORD $0x4ee5d484 // FSUB V4.2D, V4.2D, V5.2D
@@ -11763,28 +9274,28 @@ moved_1251:
 	WORD $0x6e61dc42 // FMUL V2.2D, V2.2D, V1.2D
 	WORD $0x4e62d463 // FADD V3.2D, V3.2D, V2.2D
 	ADD R13<<0, R3, R14
-	TBNZ $1, R1, full_1252
-	TBZ $0, R1, moved_1254
+	TBNZ $1, R1, full_988
+	TBZ $0, R1, moved_990
 	FMOVD F4, 0(R14)
-	B moved_1254
-full_1252:
+	B moved_990
+full_988:
 	FMOVQ F4, 0(R14)
-moved_1254:
+moved_990:
 	ADD R13<<0, R6, R13
-	TBNZ $1, R1, full_1255
-	TBZ $0, R1, moved_1257
+	TBNZ $1, R1, full_991
+	TBZ $0, R1, moved_993
 	FMOVD F3, 0(R13)
-	B moved_1257
-full_1255:
+	B moved_993
+full_991:
 	FMOVQ F3, 0(R13)
-moved_1257:
-done_1239:
+moved_993:
+done_975:
 	ADD R2, R7
 	ADD R2, R8
 	ADD R2, R3
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_1236
+	BNE row_972
 	RET
 
 // func dsumRowsNEON(rows int, n int, ld int, y *float64, x *float64)
@@ -11812,51 +9323,51 @@ TEXT ·dsumRowsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<3, R9
 	FMOVQ 16(R9), F15
 	LSL $3, R2
-row_1258:
+row_994:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_1260
+	BEQ rest_996
 	PCALIGN $32
-vector_1259:
+vector_995:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce96861 // LDR Q1, [X3,X9]
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x3ca96861 // STR Q1, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_1259
-rest_1260:
+	BLT vector_995
+rest_996:
 	CMP $0, R8
-	BEQ done_1261
+	BEQ done_997
 	ADD R9<<0, R6, R10
-	TBNZ $1, R1, full_1262
+	TBNZ $1, R1, full_998
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1264
+	TBZ $0, R1, moved_1000
 	FMOVD 0(R10), F0
-	B moved_1264
-full_1262:
+	B moved_1000
+full_998:
 	FMOVQ 0(R10), F0
-moved_1264:
+moved_1000:
 	ADD R9<<0, R3, R10
-	TBNZ $1, R1, full_1265
+	TBNZ $1, R1, full_1001
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1267
+	TBZ $0, R1, moved_1003
 	FMOVD 0(R10), F1
-	B moved_1267
-full_1265:
+	B moved_1003
+full_1001:
 	FMOVQ 0(R10), F1
-moved_1267:
+moved_1003:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	ADD R9<<0, R3, R9
-	TBNZ $1, R1, full_1268
-	TBZ $0, R1, moved_1270
+	TBNZ $1, R1, full_1004
+	TBZ $0, R1, moved_1006
 	FMOVD F1, 0(R9)
-	B moved_1270
-full_1268:
+	B moved_1006
+full_1004:
 	FMOVQ F1, 0(R9)
-moved_1270:
-done_1261:
+moved_1006:
+done_997:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_1258
+	BNE row_994
 	RET

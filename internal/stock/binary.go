@@ -48,17 +48,21 @@ func operate[F kernel.Float](c call, operation kernel.Operation) *Op {
 		}
 	}
 	p, ok := pairOf[F](c)
+	by := Kernel
+	if operation >= kernel.Less || operation == kernel.Lesser { // which package kernel computes in Go
+		by = Loop
+	}
 	switch {
 	case !ok:
 		return nil
 	case isFloat[F](c.node):
-		op := computes(Kernel, p.inPlace, func(z []F, x [][]F) {
+		op := computes(by, p.inPlace, func(z []F, x [][]F) {
 			kernel.Arithmetic(operation, z, x[0], x[1], p.reads)
 		}).reading(p.in[:]...)
 		op.sum = operation == kernel.Plus && len(p.inPlace) == 2
 		return op
 	case c.node.Dtype() == tensor.Bool && !c.node.Shape().IsScalar():
-		return runs(Kernel, nil, func(out G.Value, in []G.Value) {
+		return runs(by, nil, func(out G.Value, in []G.Value) {
 			kernel.Compare(operation, bools(out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), p.reads)
 		}).reading(p.in[:]...)
 	}

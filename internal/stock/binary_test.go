@@ -28,7 +28,7 @@ func binaries() map[string]binaryCase {
 		"HadamardProd": {build: G.HadamardProd, of: func(x, y float64) float64 { return x * y }, by: stock.Kernel},
 		"HadamardDiv":  {build: G.HadamardDiv, of: func(x, y float64) float64 { return x / y }, by: stock.Kernel},
 		"Pow":          {build: G.Pow, of: math.Pow, by: stock.Loop, noGrad: true},
-		"MinBetween": {build: G.MinBetween, of: better(func(x, y float64) bool { return x < y }), by: stock.Kernel,
+		"MinBetween": {build: G.MinBetween, of: better(func(x, y float64) bool { return x < y }), by: stock.Loop,
 			noNumber: true},
 		"MaxBetween": {build: G.MaxBetween, of: better(func(x, y float64) bool { return x > y }), by: stock.Kernel,
 			noNumber: true},
@@ -53,7 +53,7 @@ func binaries() map[string]binaryCase {
 					}
 					return 0
 				},
-				by: stock.Kernel, noGrad: true,
+				by: stock.Loop, noGrad: true,
 			}
 		}
 	}

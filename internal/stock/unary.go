@@ -2,6 +2,7 @@ package stock
 
 import (
 	"math"
+	"slices"
 
 	"attention/internal/kernel"
 )
@@ -12,6 +13,10 @@ var unaryKernels = map[string]kernel.Function{
 	"inv": kernel.Inverse, "invSqrt": kernel.InverseSqrt, "square": kernel.Square, "cube": kernel.Cube,
 	"neg": kernel.Multiple, "ln": kernel.Log, "exp": kernel.Exp, "tanh": kernel.Tanh, "sigmoid": kernel.Sigmoid,
 }
+
+// loopFunctions are those that package kernel computes in Go.
+var loopFunctions = []kernel.Function{kernel.Abs, kernel.Sign, kernel.Ceil, kernel.Floor, kernel.Sqrt,
+	kernel.InverseSqrt, kernel.Cube, kernel.Log}
 
 // unaryLoops lists the functions that no kernel computes. They are computed in float64.
 var unaryLoops = map[string]func(x float64) float64{
@@ -26,8 +31,12 @@ func unary[F kernel.Float](c call) *Op {
 		return nil
 	}
 	if f, ok := unaryKernels[c.text]; ok {
+		by := Kernel
+		if slices.Contains(loopFunctions, f) {
+			by = Loop
+		}
 		negative := kernel.Settings{-1} // which neg alone reads
-		return computes(Kernel, []int{0}, func(y []F, x [][]F) { kernel.Apply(f, negative, y, x[0]) })
+		return computes(by, []int{0}, func(y []F, x [][]F) { kernel.Apply(f, negative, y, x[0]) })
 	}
 	f, ok := unaryLoops[c.text]
 	if !ok {

@@ -128,8 +128,7 @@ func (a avx) hide(lowest, row, lo, hi, t, u reg.VecPhysical, m operand.Mem) {
 	a.move(u, m)
 }
 
-// The second operand of min and max, the first here, is what comes out if any is NaN or both are zeros.
-func (a avx) lesser(y, x, z operand.Op)  { a.min(y, x, z) }
+// The second operand of max, the first here, is what comes out if any is NaN or both are zeros.
 func (a avx) greater(y, x, z operand.Op) { a.max(y, x, z) }
 
 func (a avx) chain(terms []operand.Op, x, y reg.VecPhysical) {

@@ -59,7 +59,7 @@ func (g *generator) holdExp(least, most reg.VecPhysical) {
 // reduce splits x into n·ln 2 + r with |r| ≤ ½·ln 2, leaves r in x, and sets e to (e^r − 1 − r)/r².
 func (g *generator) reduce(x, n, e reg.VecPhysical) {
 	g.mul(g.constant("log2e"), x, n)
-	g.round(nearest, n, n)
+	g.round(n, n)
 	g.fnma(g.constant("high"), n, x)
 	g.fnma(g.constant("low"), n, x)
 	g.polynomial(g.coefficients("c", len(either(g, expSingle, expDouble))), x, e)

@@ -52,21 +52,13 @@ func (a avx) or(y, x, z operand.Op)  { bySet(a.g, a.g.VPORQ, a.g.VORPS)(y, x, z)
 // bare sets z to |x|: the sign is held.
 func (a avx) bare(sign, x, z operand.Op) { bySet(a.g, a.g.VPANDNQ, a.g.VANDNPS)(x, sign, z) }
 
-// direction is where an integer is rounded to.
-type direction operand.U8
-
-const (
-	nearest = direction(8)
-	down    = direction(9)
-	up      = direction(10)
-)
-
-// round rounds to an integer.
-func (a avx) round(d direction, x, z operand.Op) {
+// round rounds to the nearest integer.
+func (a avx) round(x, z operand.Op) {
+	const nearest = operand.U8(8)
 	if a.g.masked {
-		either(a.g, a.g.VRNDSCALEPS, a.g.VRNDSCALEPD)(operand.U8(d), x, z)
+		either(a.g, a.g.VRNDSCALEPS, a.g.VRNDSCALEPD)(nearest, x, z)
 	} else {
-		either(a.g, a.g.VROUNDPS, a.g.VROUNDPD)(operand.U8(d), x, z)
+		either(a.g, a.g.VROUNDPS, a.g.VROUNDPD)(nearest, x, z)
 	}
 }
 
@@ -76,7 +68,6 @@ type predicate operand.U8
 const (
 	equal         = predicate(0x00)
 	unordered     = predicate(0x03) // either is NaN
-	notEqualOrNaN = predicate(0x04)
 	lessThan      = predicate(0x11)
 	lessOrEqualTo = predicate(0x12)
 	notLessOrNaN  = predicate(0x15)

@@ -1,21 +1,11 @@
 package main
 
-import "github.com/mmcloughlin/avo/reg"
-
 // Functions of elements. Assembly reads and writes what does not fill a vector under a mask.
 var elementKernels = []kernel{
 	ofOneKernel("exp", "sets y ← e^x.", (*vector).expElements),
 	ofOneKernel("tanh", "sets y ← tanh x.", (*vector).tanhElements),
 	ofOneKernel("geluTanh", "sets y ← x/(1 + e^−u), u = 2√(2/π)·(x + 0.044715·x³).", (*vector).geluTanh),
-	ofOneKernel("abs", "sets y ← |x|.", (*vector).abs),
-	ofOneKernel("sign", "sets y ← 1 with the sign of x, and x where it is 0, −0 or NaN.", (*vector).sign),
-	ofOneKernel("ceil", "sets y ← ⌈x⌉.", func(v *vector) { v.ofOne(func(x reg.VecPhysical) { v.round(up, x, x) }) }),
-	ofOneKernel("floor", "sets y ← ⌊x⌋.", func(v *vector) { v.ofOne(func(x reg.VecPhysical) { v.round(down, x, x) }) }),
-	ofOneKernel("sqrt", "sets y ← √x.", func(v *vector) { v.ofOne(func(x reg.VecPhysical) { v.sqrt(x, x) }) }),
 	ofOneKernel("inverse", "sets y ← 1/x.", (*vector).reciprocal),
-	ofOneKernel("inverseSqrt", "sets y ← 1/√x, computed in float64.", (*vector).inverseSqrt),
-	ofOneKernel("cube", "sets y ← x³.", (*vector).cube),
-	ofOneKernel("ln", "sets y ← log x, computed in float64.", (*vector).ln),
 	{
 		name:   "logSingle",
 		does:   "sets y ← log x of normal numbers x > 0, with the bits of log32.",
@@ -26,15 +16,7 @@ var elementKernels = []kernel{
 	ofTwoKernel("mul", "sets z ← x·y.", func(v *vector) { v.ofTwo(v.mul) }),
 	ofTwoKernel("sub", "sets z ← x − y.", func(v *vector) { v.ofTwo(v.sub) }),
 	ofTwoKernel("div", "sets z ← x/y.", func(v *vector) { v.ofTwo(v.div) }),
-	ofTwoKernel("lesser", "sets z ← min(x, y): NaN where one is, y where they are equal.",
-		func(v *vector) { v.betterOfTwo(v.target.lesser) }),
-	ofTwoKernel("greater", "sets z ← max(x, y): NaN where one is, y where they are equal.",
-		func(v *vector) { v.betterOfTwo(v.target.greater) }),
-	ofTwoKernel("less", "sets z ← 1 where x < y, else 0.", func(v *vector) { v.comparison(lessThan) }),
-	ofTwoKernel("lessOrEqual", "sets z ← 1 where x ≤ y, else 0.", func(v *vector) { v.comparison(lessOrEqualTo) }),
-	ofTwoKernel("equal", "sets z ← 1 where x = y, else 0.", func(v *vector) { v.comparison(equal) }),
-	ofTwoKernel("differs", "sets z ← 1 where x ≠ y, as NaN does from itself, else 0.",
-		func(v *vector) { v.comparison(notEqualOrNaN) }),
+	ofTwoKernel("greater", "sets z ← max(x, y): NaN where one is, y where they are equal.", (*vector).greaterOfTwo),
 	{
 		name:   "tanhBackward",
 		does:   "sets dx ← dy·(1 − y²).",

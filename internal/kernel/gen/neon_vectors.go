@@ -74,11 +74,6 @@ func (n neon) or(y, x, z operand.Op)           { n.bytes("VORR", n.in(y), vec(x)
 func (n neon) bare(sign, x, z operand.Op)      { n.clearBits(n.in(sign), vec(x), vec(z)) }
 func (n neon) clearWhere(m, x reg.VecPhysical) { n.clearBits(vec(m), vec(x), vec(x)) }
 
-func (n neon) lesser(y, x, z operand.Op) {
-	n.three("FCMGT", vec(x), vec(y), spare)
-	n.choose(spare, vec(x), vec(y), vec(z))
-}
-
 func (n neon) greater(y, x, z operand.Op) {
 	n.three("FCMGT", vec(y), vec(x), spare)
 	n.choose(spare, vec(x), vec(y), vec(z))
@@ -111,9 +106,7 @@ func (n neon) take(terms []operand.Op, x, from, other int) int {
 	return from
 }
 
-func (n neon) round(d direction, x, z operand.Op) {
-	n.two(map[direction]string{nearest: "FRINTN", down: "FRINTM", up: "FRINTP"}[d], vec(x), vec(z))
-}
+func (n neon) round(x, z operand.Op) { n.two("FRINTN", vec(x), vec(z)) }
 
 func (n neon) power(x, z reg.VecPhysical) {
 	n.two("FCVTNS", vec(x), vec(z))
@@ -151,7 +144,7 @@ func (n neon) across(op func(y, x, z operand.Op), x, t reg.VecPhysical) {
 func (n neon) compare(p predicate, y, x, m operand.Op) {
 	b, a, z := n.in(y), vec(x), vec(m)
 	switch p {
-	case equal, notEqualOrNaN:
+	case equal:
 		n.three("FCMEQ", b, a, z)
 	case lessThan, notLessOrNaN:
 		n.three("FCMGT", a, b, z)
@@ -162,7 +155,7 @@ func (n neon) compare(p predicate, y, x, m operand.Op) {
 		n.three("FCMEQ", a, a, z)
 		n.bytes("VAND", spare, z, z)
 	}
-	if p == notEqualOrNaN || p == notLessOrNaN || p == unordered {
+	if p == notLessOrNaN || p == unordered {
 		n.not(z, z)
 	}
 }

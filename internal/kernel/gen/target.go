@@ -54,14 +54,13 @@ type target interface {
 	div(y, x, z operand.Op)
 	max(y, x, z operand.Op) // y or NaN if one is NaN
 	min(y, x, z operand.Op)
-	lesser(y, x, z operand.Op)  // y unless x is less
 	greater(y, x, z operand.Op) // y unless x is greater
 	sqrt(x, z operand.Op)
 	fma(y, x, acc operand.Op)                            // acc + x·y
 	fnma(y, x, acc operand.Op)                           // acc − x·y
 	chain(terms []operand.Op, x, y reg.VecPhysical)      // y ← y·x + term for each term
 	polynomial(terms []operand.Op, x, y reg.VecPhysical) // y ← the first term, and so on
-	round(d direction, x, z operand.Op)                  // to an integer
+	round(x, z operand.Op)                               // to the nearest integer
 	power(n, z reg.VecPhysical)                          // z ← 2ⁿ, a normal number, for an integer n
 	twoPowers(n, s reg.VecPhysical)                      // two powers of two whose product is 2ⁿ
 	across(op func(y, x, z operand.Op), x, t reg.VecPhysical)
