@@ -18,8 +18,7 @@ import (
 // requireRoundTrip checks that a config comes back from its JSON, by either reader.
 func requireRoundTrip[C any](t *testing.T, c C) {
 	t.Helper()
-	text, err := json.Marshal(c)
-	require.NoError(t, err)
+	text := must(json.Marshal(c))
 	var back, strict C
 	require.NoError(t, json.Unmarshal(text, &back), "%s", text)
 	require.Equal(t, c, back, "%s", text)
@@ -127,9 +126,7 @@ func TestWrongAttentionConfigsAreNotRead(t *testing.T) {
 // Any JSON is a config that comes back from its own JSON as it was, or an error.
 func FuzzAttentionConfig(f *testing.F) {
 	for _, c := range []layers.AttentionConfig{mha, llama, everything, {}} {
-		text, err := json.Marshal(c)
-		require.NoError(f, err)
-		f.Add(text)
+		f.Add(must(json.Marshal(c)))
 	}
 	for _, text := range []string{`{"embed_dim":4,"num_heads":2,"mask":{"type":"causal","align":"lower_right"},"sinks":true}`, `null`,
 		`[]`, `{"mask":null}`, `{"embed_dim":4,"num_heads":2,"mask":{"type":"or","of":[]}}`,
@@ -141,13 +138,10 @@ func FuzzAttentionConfig(f *testing.F) {
 		if json.Unmarshal(text, &c) != nil || c.Validate() != nil {
 			return
 		}
-		again, err := json.Marshal(c)
-		require.NoError(t, err)
+		again := must(json.Marshal(c))
 		var back layers.AttentionConfig
 		require.NoError(t, json.Unmarshal(again, &back), "%s", again)
 		require.Equal(t, c, back)
-		p, err := layers.Declare(layers.NewAttention, c)
-		require.NoError(t, err)
-		require.Positive(t, p.Count())
+		require.Positive(t, must(layers.Declare(layers.NewAttention, c)).Count())
 	})
 }

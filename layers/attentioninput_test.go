@@ -22,43 +22,40 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 		wantErr string
 		change  func(b *layers.Build, in *layers.AttentionInput)
 	}{
-		{wantErr: "graph: FusedAttention: bias: shape (7, 13), want one that broadcasts to (2, 3, 13, 13)",
-			change: func(b *layers.Build, in *layers.AttentionInput) {
+		{"graph: FusedAttention: bias: shape (7, 13), want one that broadcasts to (2, 3, 13, 13)",
+			func(b *layers.Build, in *layers.AttentionInput) {
 				in.Bias = input(t, b, "bias", golden.Numbers(tensor.Float32, 7, 13))
 			}},
-		{wantErr: "graph: FusedAttention: bias: got float64, want float32 as the arguments before it",
-			change: func(b *layers.Build, in *layers.AttentionInput) {
+		{"graph: FusedAttention: bias: got float64, want float32 as the arguments before it",
+			func(b *layers.Build, in *layers.AttentionInput) {
 				in.Bias = input(t, b, "bias", golden.Numbers(tensor.Float64, 13, 13))
 			}},
-		{wantErr: "graph: FusedAttention: lengths: shape (3), want (B) = (2)",
-			change: func(b *layers.Build, in *layers.AttentionInput) {
-				in.Mask = mask.KeyLengths{Lengths: input(t, b, "lengths", tensor.New(tensor.WithBacking([]int{1, 2, 3})))}
-			}},
-		{wantErr: "graph: FusedAttention: mask: got T=13 and S=7, want T = S or an alignment, upper_left or lower_right",
-			change: func(b *layers.Build, in *layers.AttentionInput) {
+		{"graph: FusedAttention: lengths: shape (3), want (B) = (2)", func(b *layers.Build, in *layers.AttentionInput) {
+			in.Mask = mask.KeyLengths{Lengths: input(t, b, "lengths", tensor.New(tensor.WithBacking([]int{1, 2, 3})))}
+		}},
+		{"graph: FusedAttention: mask: got T=13 and S=7, want T = S or an alignment, upper_left or lower_right",
+			func(b *layers.Build, in *layers.AttentionInput) {
 				in.Key = input(t, b, "key", golden.Numbers(tensor.Float32, 2, 7, 5))
 				in.Positions = input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 13))))
 				in.Mask = mask.Causal{}
 			}},
-		{wantErr: "Align, for the positions of queries: got T=13 and S=7, " +
-			"want T = S or an alignment, upper_left or lower_right",
-			change: func(b *layers.Build, in *layers.AttentionInput) {
-				in.Key = input(t, b, "key", golden.Numbers(tensor.Float32, 2, 7, 5))
-			}},
-		{wantErr: "graph: RoPE: positions: shape (7), want (), (13), (2, 13) or (2, 1)",
-			change: func(b *layers.Build, in *layers.AttentionInput) {
+		{"Align, for the positions of queries: got T=13 and S=7, " +
+			"want T = S or an alignment, upper_left or lower_right", func(b *layers.Build, in *layers.AttentionInput) {
+			in.Key = input(t, b, "key", golden.Numbers(tensor.Float32, 2, 7, 5))
+		}},
+		{"graph: RoPE: positions: shape (7), want (), (13), (2, 13) or (2, 1)",
+			func(b *layers.Build, in *layers.AttentionInput) {
 				in.Positions = input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 7))))
 			}},
-		{wantErr: "graph: RoPE: positions: got float32, want int or int64",
-			change: func(b *layers.Build, in *layers.AttentionInput) {
-				in.Positions = input(t, b, "at", golden.Numbers(tensor.Float32, 13))
-			}},
-		{wantErr: "key_positions: got them without positions, want those of the queries, which are the same tokens",
-			change: func(b *layers.Build, in *layers.AttentionInput) {
+		{"graph: RoPE: positions: got float32, want int or int64", func(b *layers.Build, in *layers.AttentionInput) {
+			in.Positions = input(t, b, "at", golden.Numbers(tensor.Float32, 13))
+		}},
+		{"key_positions: got them without positions, want those of the queries, which are the same tokens",
+			func(b *layers.Build, in *layers.AttentionInput) {
 				in.KeyPositions = input(t, b, "at", tensor.New(tensor.WithBacking(make([]int, 13))))
 			}},
-		{wantErr: "graph: FusedAttention: keep: got a node of no graph, want one of a graph; b.Graph().Constant(v) is one",
-			change: func(b *layers.Build, in *layers.AttentionInput) {
+		{"graph: FusedAttention: keep: got a node of no graph, want one of a graph; b.Graph().Constant(v) is one",
+			func(b *layers.Build, in *layers.AttentionInput) {
 				in.Mask = mask.Keep{Keep: G.NewConstant(tensor.New(tensor.WithBacking(make([]bool, 13))))}
 			}},
 	} {

@@ -68,11 +68,9 @@ func testStates(t *testing.T, dt tensor.Dtype, config layers.AttentionConfig, ot
 	for name, v := range p.All() { // so that biases and gains differ, too
 		require.NoError(t, p.Set(name, golden.Numbers(dt, v.Shape()...)))
 	}
-	before, err := l.State(own)
-	require.NoError(t, err)
+	before := must(l.State(own))
 	require.Equal(t, maps.Collect(p.All()), before)
-	state, err := l.State(other)
-	require.NoError(t, err)
+	state := must(l.State(other))
 	for _, v := range before {
 		v.Zero() // a copy
 	}
@@ -80,15 +78,12 @@ func testStates(t *testing.T, dt tensor.Dtype, config layers.AttentionConfig, ot
 	q, m := newAttention(t, dt, config)
 	require.NoError(t, m.SetState(other, state))
 	require.Equal(t, state, maps.Collect(q.All()), "%s to %s", own, other)
-	back, err := m.State(own)
-	require.NoError(t, err)
+	back := must(m.State(own))
 	require.Equal(t, maps.Collect(p.All()), back, "%s to %s", own, other)
 	for _, v := range state {
 		v.Zero()
 	}
-	again, err := m.State(own)
-	require.NoError(t, err)
-	require.Equal(t, back, again, "a copy was set")
+	require.Equal(t, back, must(m.State(own)), "a copy was set")
 }
 
 // Where each number lies, by hand: two heads of width 1 that share one key and value.
@@ -121,9 +116,7 @@ func TestWhereWeightsLie(t *testing.T) {
 			"c_proj.bias":   golden.Dense(tensor.Float64, []float64{45, 46}, 2),
 		},
 	} {
-		state, err := l.State(layout)
-		require.NoError(t, err)
-		require.Equal(t, want, state)
+		require.Equal(t, want, must(l.State(layout)))
 	}
 }
 
@@ -131,9 +124,7 @@ func TestWhereWeightsLie(t *testing.T) {
 func TestWrongStatesAreRefusedWhole(t *testing.T) {
 	p, l := newAttention(t, tensor.Float32, layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, QKVBias: true, OutBias: true})
 	good := func() map[string]*tensor.Dense {
-		state, err := l.State(layers.Torch)
-		require.NoError(t, err)
-		return state
+		return must(l.State(layers.Torch))
 	}
 	before := good()
 	fortran := tensor.New(tensor.WithShape(6, 6), tensor.AsFortran(make([]float32, 36)))
@@ -141,36 +132,32 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 		wantErr string
 		change  func(state map[string]*tensor.Dense)
 	}{
-		{wantErr: "missing out_proj.weight, in_proj_bias",
-			change: func(state map[string]*tensor.Dense) {
-				delete(state, "out_proj.weight")
-				delete(state, "in_proj_bias")
-			}},
-		{wantErr: "unknown bias_k, q_proj_weight",
-			change: func(state map[string]*tensor.Dense) {
-				state["q_proj_weight"] = nil
-				state["bias_k"] = golden.Numbers(tensor.Float32, 1, 1, 6)
-			}},
-		{wantErr: "out_proj.weight is float32 (36), want float32 (6, 6), " +
+		{"missing out_proj.weight, in_proj_bias", func(state map[string]*tensor.Dense) {
+			delete(state, "out_proj.weight")
+			delete(state, "in_proj_bias")
+		}},
+		{"unknown bias_k, q_proj_weight", func(state map[string]*tensor.Dense) {
+			state["q_proj_weight"] = nil
+			state["bias_k"] = golden.Numbers(tensor.Float32, 1, 1, 6)
+		}},
+		{"out_proj.weight is float32 (36), want float32 (6, 6), " +
 			"in_proj_weight is float64 (18, 6), want float32 (18, 6), in_proj_bias is nil, want float32 (18)",
-			change: func(state map[string]*tensor.Dense) {
+			func(state map[string]*tensor.Dense) {
 				state["out_proj.weight"] = golden.Numbers(tensor.Float32, 36)
 				state["in_proj_weight"] = golden.Numbers(tensor.Float64, 18, 6)
 				state["in_proj_bias"] = nil
 			}},
-		{wantErr: "missing in_proj_bias; unknown In_proj_bias; " +
-			"out_proj.weight is column-major float32 (6, 6), want float32 (6, 6)",
-			change: func(state map[string]*tensor.Dense) {
-				state["In_proj_bias"] = state["in_proj_bias"]
-				delete(state, "in_proj_bias")
-				state["out_proj.weight"] = fortran
-			}},
-		{wantErr: "unknown a, b, c and 9 more",
-			change: func(state map[string]*tensor.Dense) {
-				for _, name := range strings.Split("abcdefghijkl", "") {
-					state[name] = nil
-				}
-			}},
+		{"missing in_proj_bias; unknown In_proj_bias; " +
+			"out_proj.weight is column-major float32 (6, 6), want float32 (6, 6)", func(state map[string]*tensor.Dense) {
+			state["In_proj_bias"] = state["in_proj_bias"]
+			delete(state, "in_proj_bias")
+			state["out_proj.weight"] = fortran
+		}},
+		{"unknown a, b, c and 9 more", func(state map[string]*tensor.Dense) {
+			for _, name := range strings.Split("abcdefghijkl", "") {
+				state[name] = nil
+			}
+		}},
 	} {
 		state := good()
 		for _, v := range state {
@@ -188,9 +175,7 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 	_, plain := newAttention(t, tensor.Float32, layers.AttentionConfig{EmbedDim: 6, NumHeads: 3})
 	require.EqualError(t, plain.SetState(layers.Torch, good()),
 		`layers: Attention: state of layout "torch": unknown in_proj_bias, out_proj.bias`)
-	state, err := plain.State(layers.Torch)
-	require.NoError(t, err)
-	require.EqualError(t, l.SetState(layers.Torch, state),
+	require.EqualError(t, l.SetState(layers.Torch, must(plain.State(layers.Torch))),
 		`layers: Attention: state of layout "torch": missing out_proj.bias, in_proj_bias`)
 }
 
@@ -209,30 +194,24 @@ func TestStatesThatALayoutHasNot(t *testing.T) {
 // Views are as good as tensors of their own, also those of the layer's own parameters.
 func TestStatesOfViews(t *testing.T) {
 	_, l := newAttention(t, tensor.Float64, plainAttention)
-	want, err := l.State(layers.GPT2)
-	require.NoError(t, err)
+	want := must(l.State(layers.GPT2))
 	state := maps.Clone(want)
 	for name, v := range state {
-		turned, err := tensor.Transpose(v)
-		require.NoError(t, err)
+		turned := must(tensor.Transpose(v))
 		require.NoError(t, turned.(*tensor.Dense).T())
 		state[name] = turned.(*tensor.Dense)
 	}
 	_, m := newAttention(t, tensor.Float64, plainAttention)
 	require.NoError(t, m.SetState(layers.GPT2, state))
-	got, err := m.State(layers.GPT2)
-	require.NoError(t, err)
-	require.Equal(t, want, got)
+	require.Equal(t, want, must(m.State(layers.GPT2)))
 
 	// Two parameters that change places.
 	p, l := newAttention(t, tensor.Float64, plainAttention)
 	swapped := maps.Collect(p.All())
-	before, err := l.State(layers.Book)
-	require.NoError(t, err)
+	before := must(l.State(layers.Book))
 	swapped["W_query.weight"], swapped["W_key.weight"] = swapped["W_key.weight"], swapped["W_query.weight"]
 	require.NoError(t, l.SetState(layers.Book, swapped))
-	after, err := l.State(layers.Book)
-	require.NoError(t, err)
+	after := must(l.State(layers.Book))
 	before["W_query.weight"], before["W_key.weight"] = before["W_key.weight"], before["W_query.weight"]
 	require.Equal(t, before, after)
 }
@@ -249,23 +228,19 @@ func TestStatesOfTheChaptersLayers(t *testing.T) {
 		config layers.AttentionConfig
 		names  []string
 	}{
-		{path: "h.0", config: biased(chapter.MultiHead(5, 6, 3)),
-			names: []string{"in_proj_bias", "in_proj_weight", "out_proj.bias", "out_proj.weight"}},
-		{path: "causal", config: chapter.Causal(5, 6), names: []string{"in_proj_weight"}},
-		{path: "v2", config: biased(chapter.SelfV2(5, 7)), names: []string{"in_proj_bias", "in_proj_weight"}},
-		{path: "wrapper", config: biased(chapter.MultiHeadWrapper(5, 2, 3)),
-			names: []string{"in_proj_bias", "in_proj_weight"}},
+		{"h.0", biased(chapter.MultiHead(5, 6, 3)),
+			[]string{"in_proj_bias", "in_proj_weight", "out_proj.bias", "out_proj.weight"}},
+		{"causal", chapter.Causal(5, 6), []string{"in_proj_weight"}},
+		{"v2", biased(chapter.SelfV2(5, 7)), []string{"in_proj_bias", "in_proj_weight"}},
+		{"wrapper", biased(chapter.MultiHeadWrapper(5, 2, 3)), []string{"in_proj_bias", "in_proj_weight"}},
 	} {
-		layer, err := layers.NewAttention(p.Scope(c.path), c.config)
-		require.NoError(t, err)
-		state, err := layer.State(layers.Torch)
-		require.NoError(t, err)
+		layer := must(layers.NewAttention(p.Scope(c.path), c.config))
+		state := must(layer.State(layers.Torch))
 		require.Equal(t, c.names, slices.Sorted(maps.Keys(state)))
 		require.NoError(t, layer.SetState(layers.Torch, state))
 		state["in_proj_weight"].Zero()
 		require.NoError(t, layer.SetState(layers.Torch, state))
-		book, err := layer.State(layers.Book)
-		require.NoError(t, err)
+		book := must(layer.State(layers.Book))
 		require.Equal(t, make([]float64, book["W_key.weight"].Shape().TotalSize()), book["W_key.weight"].Data())
 		delete(state, "in_proj_weight")
 		require.ErrorContains(t, layer.SetState(layers.Torch, state), "Attention") // the layer's own name
@@ -291,15 +266,11 @@ func TestStatesOfAllLayoutsEqualPyTorch(t *testing.T) {
 				continue
 			}
 			p := layers.NewParams(tensor.Float64, 1)
-			l, err := layers.NewAttention(p.Scope("some.path"), config)
-			require.NoError(t, err)
+			l := must(layers.NewAttention(p.Scope("some.path"), config))
 			require.NoError(t, l.SetState(c.config.Layout, state))
-			got, err := l.State(c.config.Layout)
-			require.NoError(t, err)
-			require.Equal(t, state, got, "%s by way of %s", name, own)
+			require.Equal(t, state, must(l.State(c.config.Layout)), "%s by way of %s", name, own)
 			b := layers.NewBuild(p, layers.Eval)
-			out, err := l.Attend(b, c.input(t, b, true))
-			require.NoError(t, err)
+			out := must(l.Attend(b, c.input(t, b, true)))
 			c.near(t, "out", out, values(t, out)[0])
 		}
 	}

@@ -96,14 +96,11 @@ func TestInputsOfABuild(t *testing.T) {
 		shape   []int
 		wantErr string
 	}{
-		{name: "x", shape: []int{2, 3},
-			wantErr: `layers: input "x": the name is taken, want one that no input and no parameter has`},
-		{name: "x", shape: []int{7},
-			wantErr: `layers: input "x": the name is taken, want one that no input and no parameter has`},
-		{name: "a", shape: []int{2, 3},
-			wantErr: `layers: input "a": the name is taken, want one that no input and no parameter has`},
-		{name: "empty", shape: []int{2, 0}, wantErr: `layers: input "empty": shape (2, 0), want every axis at least 1`},
-		{name: "negative", shape: []int{-2}, wantErr: `layers: input "negative": shape (-2), want every axis at least 1`},
+		{"x", []int{2, 3}, `layers: input "x": the name is taken, want one that no input and no parameter has`},
+		{"x", []int{7}, `layers: input "x": the name is taken, want one that no input and no parameter has`},
+		{"a", []int{2, 3}, `layers: input "a": the name is taken, want one that no input and no parameter has`},
+		{"empty", []int{2, 0}, `layers: input "empty": shape (2, 0), want every axis at least 1`},
+		{"negative", []int{-2}, `layers: input "negative": shape (-2), want every axis at least 1`},
 	} {
 		b := layers.NewBuild(p, layers.Eval)
 		b.Node(a)

@@ -27,19 +27,16 @@ func TestDecoderParameters(t *testing.T) {
 		change func(c *layers.DecoderConfig, b *layers.BlockConfig)
 		norms  string
 	}{
-		{name: "Llama", norms: "input_layernorm post_attention_layernorm",
-			change: func(*layers.DecoderConfig, *layers.BlockConfig) {}},
-		{name: "Gemma 3",
-			norms:  "input_layernorm post_attention_layernorm pre_feedforward_layernorm post_feedforward_layernorm",
-			change: func(_ *layers.DecoderConfig, b *layers.BlockConfig) { b.NormPlacement = layers.SandwichNorm }},
-		{name: "OLMo 2", norms: "post_attention_layernorm post_feedforward_layernorm",
-			change: func(_ *layers.DecoderConfig, b *layers.BlockConfig) { b.NormPlacement = layers.OutputNorm }},
-		{name: "GPT-NeoX", norms: "input_layernorm post_attention_layernorm",
-			change: func(_ *layers.DecoderConfig, b *layers.BlockConfig) { b.Parallel = true }},
-		{name: "positions, tied", norms: "input_layernorm post_attention_layernorm",
-			change: func(c *layers.DecoderConfig, _ *layers.BlockConfig) {
-				c.LearnedPositions, c.TieWordEmbeddings = true, true
-			}},
+		{"Llama", func(*layers.DecoderConfig, *layers.BlockConfig) {}, "input_layernorm post_attention_layernorm"},
+		{"Gemma 3", func(_ *layers.DecoderConfig, b *layers.BlockConfig) { b.NormPlacement = layers.SandwichNorm },
+			"input_layernorm post_attention_layernorm pre_feedforward_layernorm post_feedforward_layernorm"},
+		{"OLMo 2", func(_ *layers.DecoderConfig, b *layers.BlockConfig) { b.NormPlacement = layers.OutputNorm },
+			"post_attention_layernorm post_feedforward_layernorm"},
+		{"GPT-NeoX", func(_ *layers.DecoderConfig, b *layers.BlockConfig) { b.Parallel = true },
+			"input_layernorm post_attention_layernorm"},
+		{"positions, tied", func(c *layers.DecoderConfig, _ *layers.BlockConfig) {
+			c.LearnedPositions, c.TieWordEmbeddings = true, true
+		}, "input_layernorm post_attention_layernorm"},
 	} {
 		c := tinyDecoder()
 		c.NumLayers = 1

@@ -6,6 +6,7 @@ import (
 
 	"attention/graph/mask"
 	"attention/internal/golden"
+	"attention/internal/refusal"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -30,40 +31,27 @@ func TestDifferentialLayersOfADecoder(t *testing.T) {
 // outputs of the fused one.
 func TestDifferentialForms(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 3)
-	l, err := layers.NewAttention(p.Scope(""), layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, Mask: mask.Causal{},
-		Differential: &layers.DifferentialConfig{}})
-	require.NoError(t, err)
+	l := must(layers.NewAttention(p.Scope(""), layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, Mask: mask.Causal{},
+		Differential: &layers.DifferentialConfig{}}))
 	run := func(change func(b *layers.Build)) ([]float64, *layers.AttentionCall) {
 		b := layers.NewBuild(p, layers.Eval)
 		change(b)
-		out, err := l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 5, 12)))
-		require.NoError(t, err)
+		out := must(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 5, 12))))
 		return values(t, out)[0], b.Calls("*")[0]
 	}
 	out, call := run(func(b *layers.Build) { b.Observe("*") })
 	composed, _ := run(func(b *layers.Build) { b.Compose("*") })
 	require.InDeltaSlice(t, out, composed, 1e-12)
-	stats, err := call.Stats()
-	require.NoError(t, err)
-	require.Equal(t, tensor.Shape{2, 6, 5}, stats.Entropy.Shape())
-	weights, err := call.Weights()
-	require.NoError(t, err)
-	require.Equal(t, tensor.Shape{2, 3, 5, 5}, weights.Shape())
+	require.Equal(t, tensor.Shape{2, 6, 5}, must(call.Stats()).Entropy.Shape())
+	require.Equal(t, tensor.Shape{2, 3, 5, 5}, must(call.Weights()).Shape())
 	halved, _ := run(func(b *layers.Build) { b.ScaleHeads([]float64{1, 1, 1, 1, 1, 0}, "*") })
 	require.NotEqual(t, out, halved)
 }
 
 func TestDifferentialErrors(t *testing.T) {
-	d := &layers.DifferentialConfig{}
-	for _, c := range []struct {
-		config layers.AttentionConfig
-		want   string
-	}{
-		{layers.AttentionConfig{Differential: &layers.DifferentialConfig{LambdaInit: 1}},
-			"Differential.LambdaInit: got 1, want at least 0 and below 1"},
-		{layers.AttentionConfig{Differential: d, HeadDim: 5}, "HeadDim: got 5 with Differential, want an even number"},
-	} {
-		c.config.EmbedDim, c.config.NumHeads = 12, 3
-		require.EqualError(t, c.config.Validate(), "layers: Attention: "+c.want)
-	}
+	base := layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, Differential: &layers.DifferentialConfig{}}
+	refuses(t, "Attention", layers.NewAttention, base, refusal.Rows{
+		{`{"differential": {"lambda_init": 1}}`, "Differential.LambdaInit: got 1, want at least 0 and below 1"},
+		{`{"head_dim": 5}`, "HeadDim: got 5 with Differential, want an even number"},
+	})
 }

@@ -24,10 +24,9 @@ func TestEmbeddingsEqualPyTorch(t *testing.T) {
 			name   string
 			config layers.EmbeddingConfig
 		}{
-			{name: "embedding", config: layers.EmbeddingConfig{NumEmbeddings: 7, EmbeddingDim: 5}},
-			{name: "embedding_padding",
-				config: layers.EmbeddingConfig{NumEmbeddings: 11, EmbeddingDim: 3, PaddingIdx: new(0)}},
-			{name: "embedding_last", config: layers.EmbeddingConfig{NumEmbeddings: 7, EmbeddingDim: 5, PaddingIdx: new(6)}},
+			{"embedding", layers.EmbeddingConfig{NumEmbeddings: 7, EmbeddingDim: 5}},
+			{"embedding_padding", layers.EmbeddingConfig{NumEmbeddings: 11, EmbeddingDim: 3, PaddingIdx: new(0)}},
+			{"embedding_last", layers.EmbeddingConfig{NumEmbeddings: 7, EmbeddingDim: 5, PaddingIdx: new(6)}},
 		} {
 			l := must(layers.NewEmbedding(params.Scope(c.name), c.config))
 			want := torchCase{file, c.name + "." + p.label + ".", p.dt, p.tol}

@@ -9,6 +9,7 @@ import (
 	"attention/graph"
 	"attention/graph/mask"
 	"attention/internal/golden"
+	"attention/internal/refusal"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -35,8 +36,7 @@ func eachLatent(t *testing.T, f func(t *testing.T, want torchCase, l *layers.Att
 			t.Run(name+"/"+kind.label, func(t *testing.T) {
 				want := torchCase{file, name + ".", kind.dt, kind.tol}
 				p := layers.NewParams(want.dt, 1)
-				l, err := layers.NewAttention(p.Scope(""), c)
-				require.NoError(t, err)
+				l := must(layers.NewAttention(p.Scope(""), c))
 				require.ElementsMatch(t, want.entries("param."), slices.Collect(maps.Keys(maps.Collect(p.Shapes()))))
 				for _, name := range want.entries("param.") {
 					require.NoError(t, p.Set(name, want.load("param."+name)))
@@ -66,8 +66,7 @@ func TestLatentEqualsPyTorch(t *testing.T) {
 				wrt, entries = append(wrt, n), append(entries, "grad."+n.Name())
 			}
 			require.Len(t, b.Learnables(), len(want.entries("grad.")))
-			grads, err := G.Backpropagate(nodes[:1], G.Nodes{input(t, b, "dout", want.load("dout"))}, wrt)
-			require.NoError(t, err)
+			grads := must(G.Backpropagate(nodes[:1], G.Nodes{input(t, b, "dout", want.load("dout"))}, wrt))
 			nodes = append(nodes, grads...)
 			got := values(t, nodes...)
 			for i, n := range nodes {
@@ -99,8 +98,7 @@ func TestLatentInBFloat16(t *testing.T) {
 			b.SetPrecision(graph.BFloat16)
 			in := layers.AttentionInput{}
 			if cached {
-				cache, err := l.NewCache(graph.KVCacheConfig{Batch: 2, Capacity: 9})
-				require.NoError(t, err)
+				cache := must(l.NewCache(graph.KVCacheConfig{Batch: 2, Capacity: 9}))
 				in.Cache, in.Start = cache, input(t, b, "start", tensor.New(tensor.FromScalar(0)))
 			}
 			got := wholeOutput(t, want, l, b, in)
@@ -116,8 +114,7 @@ func TestLatentInBFloat16(t *testing.T) {
 
 func TestLatentRefuses(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	l, err := layers.NewAttention(p.Scope("a"), latentCases()["plain"])
-	require.NoError(t, err)
+	l := must(layers.NewAttention(p.Scope("a"), latentCases()["plain"]))
 	for _, row := range []struct {
 		change func(b *layers.Build, in *layers.AttentionInput)
 		want   string
@@ -139,10 +136,9 @@ func TestLatentRefuses(t *testing.T) {
 		require.EqualError(t, err, "layers: a: Attention: "+row.want)
 	}
 	b := layers.NewBuild(p, layers.Eval)
-	cache, err := graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 5})
-	require.NoError(t, err)
+	cache := must(graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 5}))
 	in := layers.AttentionInput{Query: b.Input("x", 5, 10), Cache: cache, Start: b.InputOf(tensor.Int, "start")}
-	_, err = l.Attend(b, in)
+	_, err := l.Attend(b, in)
 	require.ErrorContains(t, err, "cache: got one for 1 sequences of float64, keys 3 and values 3 wide, "+
 		"want 1 of float64, 11 and 7 wide")
 }
@@ -151,47 +147,35 @@ func TestLatentConfigs(t *testing.T) {
 	full := latentCases()["low_rank"]
 	requireNoZero(t, *full.Latent)
 	requireRoundTrip(t, full)
-	type latent = layers.LatentConfig
-	for _, row := range []struct {
-		want   string
-		latent latent
-		change func(c *layers.AttentionConfig)
-	}{
-		{want: "Latent.KVLoraRank: got -1, want at least 0", latent: latent{KVLoraRank: -1}},
-		{want: "Latent.VHeadDim: got 1099511627776, want at most 268435455", latent: latent{VHeadDim: 1 << 40}},
-		{want: "kv_b_proj.weight: shape (30, 134217728), want at most 2147483647 elements",
-			latent: latent{KVLoraRank: 1 << 27, QKNopeHeadDim: 5}},
-		{want: "q_b_proj.weight: shape (21, 134217728), want at most 2147483647 elements",
-			latent: latent{QLoraRank: 1 << 27, QKNopeHeadDim: 5}},
-		{want: "kv_b_proj.weight: shape (402653199, 20), want at most 2147483647 elements",
-			latent: latent{VHeadDim: 1 << 27, QKNopeHeadDim: 5}},
-		{want: "Latent.QKRopeHeadDim: got 3, want an even number", latent: latent{QKRopeHeadDim: 3, QKNopeHeadDim: 5}},
-		{want: "NumHeads: got 3 for EmbedDim=10, want a divisor of it, or Latent.QKNopeHeadDim"},
-		{want: "NumHeads: got 1125899906842624, want at most 65536",
-			change: func(c *layers.AttentionConfig) { c.NumHeads = 1 << 50 }},
-	} {
-		c := full
-		if row.change != nil {
-			row.change(&c)
-		} else {
-			c.Latent = &row.latent
-		}
-		require.EqualError(t, c.Validate(), "layers: Attention: "+row.want)
-	}
+	base := full
+	base.Latent = &layers.LatentConfig{QKNopeHeadDim: 5}
+	refuses(t, "Attention", layers.NewAttention, base, refusal.Rows{
+		{`{"latent": {"kv_lora_rank": -1}}`, "Latent.KVLoraRank: got -1, want at least 0"},
+		{`{"latent": {"v_head_dim": 1099511627776}}`, "Latent.VHeadDim: got 1099511627776, want at most 268435455"},
+		{`{"latent": {"kv_lora_rank": 134217728}}`,
+			"kv_b_proj.weight: shape (30, 134217728), want at most 2147483647 elements"},
+		{`{"latent": {"q_lora_rank": 134217728}}`,
+			"q_b_proj.weight: shape (21, 134217728), want at most 2147483647 elements"},
+		{`{"latent": {"v_head_dim": 134217728}}`,
+			"kv_b_proj.weight: shape (402653199, 20), want at most 2147483647 elements"},
+		{`{"latent": {"qk_rope_head_dim": 3}}`, "Latent.QKRopeHeadDim: got 3, want an even number"},
+		{`{"latent": {"qk_nope_head_dim": 0}}`,
+			"NumHeads: got 3 for EmbedDim=10, want a divisor of it, or Latent.QKNopeHeadDim"},
+		{`{"num_heads": 1125899906842624}`, "NumHeads: got 1125899906842624, want at most 65536"},
+	})
 }
 
 // The states of latent attention have one layout.
 func TestLatentStates(t *testing.T) {
 	eachLatent(t, func(t *testing.T, want torchCase, l *layers.Attention, p *layers.Params) {
-		state, err := l.State(layers.Llama)
-		require.NoError(t, err)
+		state := must(l.State(layers.Llama))
 		require.Len(t, state, p.Len())
 		for name, v := range p.All() {
 			require.Equal(t, v, state[name])
 			require.NotSame(t, v, state[name])
 		}
 		require.NoError(t, l.SetState(layers.Llama, state))
-		_, err = l.State(layers.Book)
+		_, err := l.State(layers.Book)
 		require.EqualError(t, err, "layers: Attention: Latent: got it without Layout=llama, want both")
 	})
 }

@@ -62,8 +62,7 @@ func TestKeepRefuses(t *testing.T) {
 		{"l.weight", tensor.Float32, tensor.New(tensor.WithBacking(ones(6))), "layers: l.weight: shape (6), want (3, 2)"},
 		{"l.weight", tensor.Float64, tensor.New(tensor.WithShape(3, 2), tensor.WithBacking(ones(6))),
 			"layers: l.weight: got bfloat16, want float64"},
-		{"l.weight", tensor.Float32, turned,
-			"layers: l.weight: got a view of float32 (3, 2), want its elements row by row"},
+		{"l.weight", tensor.Float32, turned, "layers: l.weight: got a view of float32 (3, 2), want its elements row by row"},
 	} {
 		p, _ := storedLinear(t, row.dt)
 		require.EqualError(t, p.Keep(row.name, row.v), row.want)

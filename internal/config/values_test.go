@@ -65,15 +65,12 @@ func TestValuesOf(t *testing.T) {
 func TestMerge(t *testing.T) {
 	replace := []config.Replacement{{Path: "kind", Old: []string{"of"}}, {Path: "name", Equal: true, Old: []string{"sum"}}}
 	for _, row := range []struct{ reason, base, over, want string }{
-		{reason: "objects are merged", base: `{"a": {"b": 1}, "c": 2}`, over: `{"a": {"d": 3}, "c": 4}`,
-			want: `{"a": {"b": 1, "d": 3}, "c": 4}`},
-		{reason: "another kind", base: `{"kind": "x", "of": {"a": 1}, "off": 2}`, over: `{"kind": "y", "of": {"b": 3}}`,
-			want: `{"kind": "y", "of": {"b": 3}, "off": 2}`},
-		{reason: "the same kind", base: `{"kind": "x", "of": {"a": 1}}`, over: `{"kind": "x"}`,
-			want: `{"kind": "x", "of": {"a": 1}}`},
-		{reason: "a kind without one before", base: `{"of": {"a": 1}}`, over: `{"kind": "x"}`,
-			want: `{"kind": "x", "of": {"a": 1}}`},
-		{reason: "the same name, given anew", base: `{"name": "x", "sum": 1}`, over: `{"name": "x"}`, want: `{"name": "x"}`},
+		{"objects are merged", `{"a": {"b": 1}, "c": 2}`, `{"a": {"d": 3}, "c": 4}`, `{"a": {"b": 1, "d": 3}, "c": 4}`},
+		{"another kind", `{"kind": "x", "of": {"a": 1}, "off": 2}`, `{"kind": "y", "of": {"b": 3}}`,
+			`{"kind": "y", "of": {"b": 3}, "off": 2}`},
+		{"the same kind", `{"kind": "x", "of": {"a": 1}}`, `{"kind": "x"}`, `{"kind": "x", "of": {"a": 1}}`},
+		{"a kind without one before", `{"of": {"a": 1}}`, `{"kind": "x"}`, `{"kind": "x", "of": {"a": 1}}`},
+		{"the same name, given anew", `{"name": "x", "sum": 1}`, `{"name": "x"}`, `{"name": "x"}`},
 	} {
 		merged := leaves(t, row.base, "")
 		merged.Merge(leaves(t, row.over, ""), replace)

@@ -228,16 +228,15 @@ func TestParsePrinted(t *testing.T) {
 		text string
 		want printedTensor
 	}{
-		{text: "tensor(1.8524)", want: printedTensor{values: []float64{1.8524}, decimals: 4}},
-		{text: "tensor(1.)", want: printedTensor{values: []float64{1}}},
-		{text: "tensor([2., 0., -inf])",
-			want: printedTensor{values: []float64{2, 0, -inf}, shape: []int{3}, abridged: []bool{false}}},
-		{text: "tensor([1.0000e-05, 2.5000e+08])",
-			want: printedTensor{values: []float64{1e-5, 2.5e8}, shape: []int{2}, abridged: []bool{false}, decimals: 4}},
-		{text: "tensor([   -inf, 0.2500])",
-			want: printedTensor{values: []float64{-inf, 0.25}, shape: []int{2}, abridged: []bool{false}, decimals: 4}},
-		{text: "tensor([[[ 1.5000, -2.5000,  ...,  3.5000]],\n\n        [[ 1.0000,  0.0000,  ...,  0.5000]]])",
-			want: printedTensor{values: []float64{1.5, -2.5, 3.5, 1, 0, 0.5}, shape: []int{2, 1, 3},
+		{"tensor(1.8524)", printedTensor{values: []float64{1.8524}, decimals: 4}},
+		{"tensor(1.)", printedTensor{values: []float64{1}}},
+		{"tensor([2., 0., -inf])", printedTensor{values: []float64{2, 0, -inf}, shape: []int{3}, abridged: []bool{false}}},
+		{"tensor([1.0000e-05, 2.5000e+08])",
+			printedTensor{values: []float64{1e-5, 2.5e8}, shape: []int{2}, abridged: []bool{false}, decimals: 4}},
+		{"tensor([   -inf, 0.2500])",
+			printedTensor{values: []float64{-inf, 0.25}, shape: []int{2}, abridged: []bool{false}, decimals: 4}},
+		{"tensor([[[ 1.5000, -2.5000,  ...,  3.5000]],\n\n        [[ 1.0000,  0.0000,  ...,  0.5000]]])",
+			printedTensor{values: []float64{1.5, -2.5, 3.5, 1, 0, 0.5}, shape: []int{2, 1, 3},
 				abridged: []bool{false, false, true}, decimals: 4}},
 	} {
 		got, err := parsePrinted(c.text)

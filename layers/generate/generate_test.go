@@ -224,8 +224,7 @@ func TestNewRefuses(t *testing.T) {
 		{failed(generate.New(m, generate.Config{Capacity: 602})), "Capacity: got 602, want 0 to ContextLength=601"},
 		{failed(generate.New(m, generate.Config{VocabSize: 14})), "VocabSize: got 14, want 0 to the model's 13"},
 		{failed(generate.New(nil, generate.Config{})), "model: got nil, want a decoder"},
-		{failed(generate.NewWithoutCache(m, 7, generate.Config{Capacity: 3})),
-			"Capacity: got 3, want 0 without a cache"},
+		{failed(generate.NewWithoutCache(m, 7, generate.Config{Capacity: 3})), "Capacity: got 3, want 0 without a cache"},
 		{failed(generate.NewWithoutCache(m, 602, generate.Config{})),
 			"layers: GPT: ids: shape (602), want ([B,] T <= ContextLength=601)"},
 		{failed(generate.NewWithoutCache(m, 0, generate.Config{})),
@@ -233,8 +232,7 @@ func TestNewRefuses(t *testing.T) {
 		{failed(generate.NewWithoutCache(echo{p}, 7, generate.Config{})), "forward: logits: shape (7), want (T=7, V)"},
 		{failed(generate.NewBatch(m, 0, generate.Config{})), "texts: got 0, want at least 1"},
 		{failed(generate.NewBatch(nil, 1, generate.Config{})), "model: got nil, want a decoder"},
-		{failed(generate.NewBatch(m, 1, generate.Config{Capacity: -1})),
-			"Capacity: got -1, want 0 to ContextLength=601"},
+		{failed(generate.NewBatch(m, 1, generate.Config{Capacity: -1})), "Capacity: got -1, want 0 to ContextLength=601"},
 	} {
 		require.EqualError(t, row.err, "generate: "+row.want)
 	}

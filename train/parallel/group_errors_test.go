@@ -49,8 +49,7 @@ func TestGroupRefusesUnlikeProcesses(t *testing.T) {
 			"rank 1: got another config than rank 0"},
 		{"about", func(rank int, _ *small.Model, c *loop.Config) {
 			c.About = map[string]string{"text": string(rune('a' + rank))}
-		},
-			`rank 1: got another model and data than rank 0, "{\"text\":\"b\"}", want its "{\"text\":\"a\"}"`},
+		}, `rank 1: got another model and data than rank 0, "{\"text\":\"b\"}", want its "{\"text\":\"a\"}"`},
 		{"weights", func(rank int, m *small.Model, _ *loop.Config) {
 			w, _ := m.Params.Get("output.bias")
 			w.Float64s()[0] = float64(rank)
