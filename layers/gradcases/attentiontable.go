@@ -8,8 +8,6 @@ import (
 	"attention/graph/gradcases"
 	"attention/graph/mask"
 	"attention/layers"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // Attention is a config of an Attention, how it is called, and what does not hold for it. The tests of layers and of
@@ -17,14 +15,10 @@ import (
 type Attention struct {
 	About  string
 	Config layers.AttentionConfig
-	Reason string // why there is such a row, if About does not say it
+	inputs []gradcases.Input // the query, and by their names what else there is
 
-	// What the error says with a cache, in rows that texts share, of statistics, and of JSON; empty if it works.
-	Cache, Packed, Stats, JSON string
-
-	query, key, value []int                                         // shapes; key and value may be nil
-	more              []gradcases.Input                             // what else there is
-	set               func(in *layers.AttentionInput, more G.Nodes) // puts more into the input; may be nil
+	// What the error says with a cache, in rows that texts share, and of JSON; empty if it works.
+	Cache, Packed, JSON string
 }
 
 // The reasons that rows share.
@@ -42,7 +36,7 @@ func Attentions() []Attention {
 
 // attention returns a row of x (2, 3, 5), 4 heads of width 4, a mask and settings in JSON.
 func attention(about string, m mask.Mask, settings string) Attention {
-	a := Attention{About: about, query: []int{2, 3, 5},
+	a := Attention{About: about, inputs: []gradcases.Input{gradcases.Float("query", 2, 3, 5)},
 		Config: layers.AttentionConfig{EmbedDim: 5, NumHeads: 4, HeadDim: 4, Mask: m}}
 	if err := json.Unmarshal([]byte(settings), &a.Config); err != nil {
 		panic(about + ": " + err.Error())
@@ -117,7 +111,7 @@ func selfAttention() (rows []Attention) {
 		rows = append(rows, a)
 	}
 	one, text := attention("T=1, S=1, sinks", mask.Causal{}, `{"sinks": true}`), attention("(T, E), no mask", nil, `{}`)
-	one.query, text.query, text.Cache = []int{1, 5}, []int{3, 5}, open
+	one.inputs[0], text.inputs[0], text.Cache = gradcases.Float("query", 1, 5), gradcases.Float("query", 3, 5), open
 	return append(rows, one, text)
 }
 
@@ -136,44 +130,36 @@ func functions() []Attention {
 
 // otherInputs returns the rows that are called with more than x.
 func otherInputs() (rows []Attention) {
-	key := []int{2, 7, 5}
+	type inputs = []gradcases.Input
+	key := gradcases.Float("key", 2, 7, 5)
 	for _, r := range []struct {
-		about, settings, reason string
-		key, value              []int
-		more                    []gradcases.Input
-		set                     func(in *layers.AttentionInput, more G.Nodes)
+		about, settings string
+		inputs          inputs
 	}{
-		{about: "torch, keys and values of other widths, grouped", key: []int{2, 7, 2}, value: []int{2, 7, 3},
-			settings: `{"layout": "torch", "num_kv_heads": 2, "value_dim": 2, "qkv_bias": true, "out_bias": true}`},
-		{about: "torch, added keys, padding", key: key, more: ids("lengths", []int{0, 4}, 2),
-			settings: `{"layout": "torch", "qkv_bias": true, "add_bias_kv": true, "add_zero_attn": true}`,
-			set:      func(in *layers.AttentionInput, more G.Nodes) { in.Mask = mask.KeyLengths{Lengths: more[0]} }},
-		{about: "gpt2, key and value", key: key, reason: "the packed product is cut for a key of its own",
-			settings: `{"layout": "gpt2", "qkv_bias": true}`},
-		{about: "l2 norm of whole rows by 1 + weight, key", key: key,
-			settings: `{"qk_norm": "l2", "qk_norm_whole": true, "qk_norm_offset": true}`},
-		{about: "interleaved rope in part, positions, l2 norm", key: key,
-			settings: `{"rope": {"dims": 2, "interleaved": true}, "qk_norm": "l2"}`,
-			more:     append(ids("positions", []int{3, -1, 7}, 3), ids("key_positions", []int{2, 7, 1, 8, -2, 8, 1}, 7)...),
-			set:      func(in *layers.AttentionInput, more G.Nodes) { in.Positions, in.KeyPositions = more[0], more[1] }},
-		{about: "three biases", key: key, more: []gradcases.Input{gradcases.Float("bias", 4, 3, 7)},
-			settings: `{"align": "lower_right", "alibi": true, "relative_bias": {"buckets": 6, "max_distance": 3}}`,
-			set:      func(in *layers.AttentionInput, more G.Nodes) { in.Bias = more[0] }},
-		{about: "softcap, window, gate, sinks, key", key: key, settings: `{"softcap": 0.7, "gate": true, "sinks": true,
-			"mask": {"type": "sliding_window", "left": 1, "right": 1, "align": "upper_left"}}`},
-		{about: "forget, lower right, added key", key: key, settings: `{"forget": true, "align": "lower_right",
-			"add_bias_kv": true, "sinks": true, "mask": {"type": "causal", "align": "lower_right"}}`},
-		{about: "llama, differential, grouped, dropout, gate", key: key, settings: `{"layout": "llama", "num_kv_heads": 2,
-			"value_dim": 3, "mask": {"type": "causal", "align": "lower_right"}, "dropout": 0.3, "gate": true,
-			"differential": {}}`},
-		{about: "segments", settings: `{}`, more: ids("segments", []int{1, 2, 1, 3, 3, 3}, 2, 3),
-			set: func(in *layers.AttentionInput, more G.Nodes) { in.Mask = mask.Segments{Query: more[0]} }},
+		{"torch, keys and values of other widths, grouped",
+			`{"layout": "torch", "num_kv_heads": 2, "value_dim": 2, "qkv_bias": true, "out_bias": true, "kdim": 2, "vdim": 3,
+				"out_dim": 7}`,
+			inputs{gradcases.Float("key", 2, 7, 2), gradcases.Float("value", 2, 7, 3)}},
+		{"torch, added keys, padding", `{"layout": "torch", "qkv_bias": true, "add_bias_kv": true, "add_zero_attn": true}`,
+			inputs{key, gradcases.IDs("lengths", []int{0, 4}, 2)}},
+		{"gpt2, key and value", `{"layout": "gpt2", "qkv_bias": true}`, inputs{key}}, // they cut the packed product
+		{"l2 norm of whole rows by 1 + weight, key", `{"qk_norm": "l2", "qk_norm_whole": true, "qk_norm_offset": true}`,
+			inputs{key}},
+		{"interleaved rope in part, positions, l2 norm", `{"rope": {"dims": 2, "interleaved": true}, "qk_norm": "l2"}`,
+			inputs{key, gradcases.IDs("positions", []int{3, -1, 7}, 3),
+				gradcases.IDs("key_positions", []int{2, 7, 1, 8, -2, 8, 1}, 7)}},
+		{"three biases", `{"align": "lower_right", "alibi": true, "relative_bias": {"buckets": 6, "max_distance": 3}}`,
+			inputs{key, gradcases.Float("bias", 4, 3, 7)}},
+		{"softcap, window, gate, sinks, key", `{"softcap": 0.7, "gate": true, "sinks": true,
+			"mask": {"type": "sliding_window", "left": 1, "right": 1, "align": "upper_left"}}`, inputs{key}},
+		{"forget, lower right, added key", `{"forget": true, "align": "lower_right", "add_bias_kv": true, "sinks": true,
+			"mask": {"type": "causal", "align": "lower_right"}}`, inputs{key}},
+		{"llama, differential, grouped, dropout, gate", `{"layout": "llama", "num_kv_heads": 2, "value_dim": 3,
+			"mask": {"type": "causal", "align": "lower_right"}, "dropout": 0.3, "gate": true, "differential": {}}`, inputs{key}},
+		{"segments", `{}`, inputs{gradcases.IDs("segments", []int{1, 2, 1, 3, 3, 3}, 2, 3)}},
 	} {
 		a := attention(r.about, nil, r.settings)
-		if r.value != nil {
-			a.Config.KDim, a.Config.VDim, a.Config.OutDim = r.key[2], r.value[2], 7
-		}
-		a.key, a.value, a.more, a.set, a.Reason = r.key, r.value, r.more, r.set, r.reason
+		a.inputs = append(a.inputs, r.inputs...)
 		rows = append(rows, a)
 	}
 	return rows
