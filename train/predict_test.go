@@ -3,6 +3,7 @@ package train_test
 import (
 	"context"
 	"errors"
+	"io"
 	"testing"
 
 	"attention/graph"
@@ -98,4 +99,27 @@ func TestWrongPredictionsAreRefused(t *testing.T) {
 	y := training.Of(graph.Exp(training.Input("y", 2)))
 	out := must(train.Predict(training, train.Values{"y": small.Vector(0, 0)}, y))
 	require.Equal(t, []float64{1, 1}, out[0].Float64s())
+}
+
+// A mean loss has no dropout, and a source has an end.
+func TestEvaluatorRefuses(t *testing.T) {
+	p := layers.NewParams(tensor.Float64, 1)
+	eval, training := layers.NewBuild(p, layers.Eval), layers.NewBuild(p, layers.Train)
+	loss := eval.Of(G.Sum(eval.Input("x", 2)))
+	_, err := train.NewEvaluator(nil, loss, nil)
+	require.EqualError(t, err, "train: evaluator: got no build, want one of layers.NewBuild")
+	_, err = train.NewEvaluator(training, loss, nil)
+	require.EqualError(t, err, "train: train graph: loss: got a node of another graph, want one of the build's")
+	dropped := training.Of(G.Sum(training.Of(layers.Dropout{P: 0.5}.Forward(training, training.Input("x", 2)))))
+	_, err = train.NewEvaluator(training, dropped, nil)
+	require.EqualError(t, err, "train: train graph: build: got one with dropout, want an eval one")
+	e := must(train.NewEvaluator(eval, loss, nil))
+	_, _, err = e.Run(t.Context(), nil)
+	require.EqualError(t, err, "source: got nil, want one")
+	_, _, err = e.Run(t.Context(), &small.List{End: io.EOF})
+	require.EqualError(t, err, "source: got no batch, want at least one")
+	batch := train.Batch{Inputs: train.Values{"x": small.Vector(1, 2)}, Tokens: 3}
+	mean, tokens, err := e.Run(t.Context(), &small.List{List: []train.Batch{batch}, End: io.EOF})
+	require.NoError(t, err)
+	require.Equal(t, []any{3.0, 3}, []any{mean, tokens})
 }

@@ -126,8 +126,8 @@ func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 	return s, nil
 }
 
-// makeSolver makes what steps over several graphs share: the solver, the blocks, the norms and the sums of the
-// parameters, of this process's part in a group.
+// makeSolver makes what belongs to the parameters and not to one graph: the solver, the blocks of the norms and the
+// sums of gradients, in a group for this process's part.
 func (s *Step) makeSolver() error {
 	slots, err := s.config.Solver.slots(s.params)
 	if err != nil {

@@ -83,9 +83,15 @@ func TestStepRefuses(t *testing.T) {
 		_, err := step.Run(r.values)
 		require.EqualError(t, err, r.want, r.name)
 	}
+	_, err := step.Take(nil)
+	require.EqualError(t, err, "train: step 1: source: got nil, want one")
+	c.Accumulate = 2
+	again := layers.NewBuild(p, layers.Train)
+	_, err = must(train.NewStep(again, again.Of(G.Sum(again.Node(w))), c)).Run(nil)
+	require.EqualError(t, err, "train: step 1: got 1 batch, want 2: Take reads them from a source")
 	require.Equal(t, []float64{3}, w.Value().Data())
 
-	_, err := train.NewStep(nil, loss, c)
+	_, err = train.NewStep(nil, loss, c)
 	require.EqualError(t, err, "train: step: got no build, want one of layers.NewBuild")
 	_, err = train.NewStep(b, nil, c)
 	require.EqualError(t, err, "train: train graph: loss: got nil, want a node")
