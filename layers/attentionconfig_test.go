@@ -128,8 +128,9 @@ func FuzzAttentionConfig(f *testing.F) {
 	for _, c := range []layers.AttentionConfig{mha, llama, everything, {}} {
 		f.Add(must(json.Marshal(c)))
 	}
-	for _, text := range []string{`{"embed_dim":4,"num_heads":2,"mask":{"type":"causal","align":"lower_right"},"sinks":true}`, `null`,
-		`[]`, `{"mask":null}`, `{"embed_dim":4,"num_heads":2,"mask":{"type":"or","of":[]}}`,
+	for _, text := range []string{
+		`{"embed_dim":4,"num_heads":2,"mask":{"type":"causal","align":"lower_right"},"sinks":true}`, `null`, `[]`,
+		`{"mask":null}`, `{"embed_dim":4,"num_heads":2,"mask":{"type":"or","of":[]}}`,
 		`{"embed_dim":4,"num_heads":2,"mask":{"type":"or","of":[{"type":"all"},{"type":"not","of":{"type":"causal"}}]}}`} {
 		f.Add([]byte(text))
 	}

@@ -80,7 +80,8 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 	})
 	refuses(t, "DecoderBlock", layers.NewDecoderBlock, layers.DecoderBlockConfig{Block: gptBlock()}, refusal.Rows{
 		{`{"cross": {"embed_dim": 6, "num_heads": 2}}`, "Cross.EmbedDim: got 6, want Block.Attention.EmbedDim=12"},
-		{`{"cross": {"embed_dim": 12, "out_dim": 6, "num_heads": 2}}`, "Cross.OutDim: got 6, want Block.Attention.EmbedDim=12"},
+		{`{"cross": {"embed_dim": 12, "out_dim": 6, "num_heads": 2}}`,
+			"Cross.OutDim: got 6, want Block.Attention.EmbedDim=12"},
 		{`{"cross": {"embed_dim": 12, "num_heads": 5}}`, "Cross.NumHeads: got 5, want a divisor of OutDim=12"},
 	})
 }

@@ -82,7 +82,8 @@ func TestDecoderConfigsAreRefused(t *testing.T) {
 		{func(c *layers.DecoderConfig) {
 			c.Blocks = []layers.BlockConfig{c.Blocks[0], {Attention: c.Blocks[1].Attention, ResidualScale: math.NaN()}}
 		}, "Blocks[1].ResidualScale: got NaN, want a finite number of at least 0"},
-		{block(1, `{"attention": {"embed_dim": 6}}`), "Blocks[1].Attention.EmbedDim: got 6, want Blocks[0].Attention.EmbedDim=12"},
+		{block(1, `{"attention": {"embed_dim": 6}}`),
+			"Blocks[1].Attention.EmbedDim: got 6, want Blocks[0].Attention.EmbedDim=12"},
 		{block(1, `{"attention": {"layout": "book"}}`),
 			`Blocks[1].Attention.Layout: got "book", want Layout="llama", or none`},
 		{`{"pattern": [0, 2]}`, "Pattern[1]: got 2, want 0 to 1, one of Blocks"},

@@ -78,7 +78,8 @@ func TestApplyWithoutPlace(t *testing.T) {
 		{fields: `"mask": {"type": "not", "of": {"type": "causal"}}`},
 		{fields: `"mask": {"type": "causal", "align": "lower_right"}`, given: true},
 		{fields: `"mask": {"type": "prefix", "n": 2}`, given: true},
-		{fields: `"mask": {"type": "causal", "align": "lower_right"}, "align": "lower_right", "alibi": true, "out_dim": 6, "kdim": 6`, given: true},
+		{fields: `"mask": {"type": "causal", "align": "lower_right"}, "align": "lower_right", "alibi": true,
+			"out_dim": 6, "kdim": 6`, given: true},
 	} {
 		c := newWrongCallOf(t, "attention_gpt2_prefix")
 		c.text(`{"layer": "attention", "layout": "gpt2", "embed_dim": 6, "head_dim": 2, "num_heads": 3, ` + row.fields + `}`)

@@ -101,7 +101,8 @@ func FuzzLayerConfig(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(text)
 	}
-	f.Add([]byte(`{"layer":"attention","embed_dim":4,"num_heads":2,"mask":{"type":"sliding_window","left":1,"right":-1},"rope":{"dims":3},` +
+	f.Add([]byte(`{"layer":"attention","embed_dim":4,"num_heads":2,"mask":{"type":"sliding_window","left":1,"right":-1},` +
+		`"rope":{"dims":3},` +
 		`"relative_bias":{"buckets":1}}`))
 	f.Add([]byte(`{"layer":"attention","embed_dim":4,"num_heads":2,"layout":"per_head","context_only":true,` +
 		`"mask":{"type":"or","of":[{"type":"not","of":{"type":"causal"}},{"type":"prefix","n":1}]}}`))

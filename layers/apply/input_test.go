@@ -176,7 +176,8 @@ func TestApplyTooLong(t *testing.T) {
 			want: `"key": shape (2, 7, 6), want (S <= context_length=6, 6) or (B, S <= context_length=6, 6)`},
 	} {
 		c := newWrongCallOf(t, row.of)
-		c.text(`{"layer": "attention", "layout": "gpt2", "embed_dim": 6, "num_heads": 3, "context_length": 6` + row.fields + "}")
+		c.text(`{"layer": "attention", "layout": "gpt2", "embed_dim": 6, "num_heads": 3,
+			"context_length": 6` + row.fields + "}")
 		require.Equal(t, "in.safetensors: tensor "+row.want+" with every axis at least 1", c.message())
 	}
 }

@@ -40,7 +40,8 @@ func TestApplyParameters(t *testing.T) {
 // present, and 0 where this layer does not have the size. A zero value is that of a missing field.
 func TestApplyIgnoresUnusedFields(t *testing.T) {
 	for _, text := range []string{
-		`{"layer": "simple", "embed_dim": 0, "out_dim": 2, "context_length": 1, "num_heads": 0, "qkv_bias": true, "dropout": 0.1}`,
+		`{"layer": "simple", "embed_dim": 0, "out_dim": 2, "context_length": 1, "num_heads": 0,
+			"qkv_bias": true, "dropout": 0.1}`,
 		`{"layer": "simple", "embed_dim": 5, "out_dim": 0}`,
 		` { "dropout" : 0.0 , "l\u0061yer" : "simple" } ` + "\n",
 	} {

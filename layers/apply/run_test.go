@@ -91,7 +91,8 @@ func TestApplyMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	c = newWrongCallOf(t, "attention")
-	c.text(`{"layer": "attention", "embed_dim": 1, "num_heads": 16384, "head_dim": 1, "alibi": true, "add_zero_attn": true}`)
+	c.text(`{"layer": "attention", "embed_dim": 1, "num_heads": 16384, "head_dim": 1, "alibi": true,
+		"add_zero_attn": true}`)
 	for _, name := range []string{"W_query.weight", "W_key.weight", "W_value.weight"} {
 		c.tensor(c.weights, name, []int{heads, 1}, zeros(heads))
 	}

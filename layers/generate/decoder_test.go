@@ -17,7 +17,8 @@ func decoders(t *testing.T) map[string]*layers.Decoder {
 	all := map[string]*layers.Decoder{}
 	for name, local := range map[string]string{
 		"windows": `"attention": {"embed_dim": 12, "num_heads": 3, "mask": {"type": "sliding_window", "left": 3}}`,
-		"linear":  `"attention": {"embed_dim": 12, "num_heads": 3}, "linear": {"delta": true, "decay": "head", "conv_size": 3}`,
+		"linear": `"attention": {"embed_dim": 12, "num_heads": 3},
+			"linear": {"delta": true, "decay": "head", "conv_size": 3}`,
 	} {
 		var c layers.DecoderConfig
 		require.NoError(t, json.Unmarshal([]byte(`{"vocab_size": 13, "context_length": 23, "num_layers": 3, "pattern": [0, 1],

@@ -52,7 +52,8 @@ func (c claims) compare(text string, flags []string) {
 		times := c.comparison(name+"-times", 1, slices.Concat(what, []string{"--steps", "100"}, flags))
 		r := c.comparison(name, seeds, slices.Concat(what, flags))
 		fmt.Printf("\n`attention compare %s %s`: %d steps of %d sequences of %d tokens, %d seeds by %s; times of %d steps "+
-			"by %s\n\n", what[0], name, r.Steps, r.Batch, r.ContextLength, len(r.Seeds), r.program(), times.Steps, times.program())
+			"by %s\n\n", what[0], name, r.Steps, r.Batch, r.ContextLength, len(r.Seeds), r.program(),
+			times.Steps, times.program())
 		r.print(times)
 	}
 }

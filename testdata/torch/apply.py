@@ -272,11 +272,12 @@ ATTENTION_CASES = {
         dict(**ATT, layout="llama", embed_dim=10, num_heads=6, num_kv_heads=3, head_dim=4, mask=both(CAUSAL, window(3, 1)),
              qk_norm="rms", qk_norm_eps=1e-5, rope=dict(base=500000)), {"query": (2, 7, 10)}, {}),
     "attention_llama_step": (
-        dict(**ATT, layout="llama", embed_dim=10, num_heads=6, num_kv_heads=2, head_dim=4, qkv_bias=True, mask=CAUSAL | LOWER, **LOWER,
-             rope=dict(scaling="linear", factor=2.5)), {"query": (3, 10), "key": (7, 10)}, {}),
+        dict(**ATT, layout="llama", embed_dim=10, num_heads=6, num_kv_heads=2, head_dim=4, qkv_bias=True,
+             mask=CAUSAL | LOWER, **LOWER, rope=dict(scaling="linear", factor=2.5)), {"query": (3, 10), "key": (7, 10)}, {}),
     "attention_inputs": (
         dict(**ATT, embed_dim=6, out_dim=5, num_heads=3, head_dim=6, qkv_bias=True,
-             mask=either(dict(CAUSAL, align="upper_left"), dict(type="prefix", n=6)), rope=dict(dims=4, interleaved=True, scaling="ntk", factor=3)), {**FAR, "bias": (2, 1, 5, 1)},
+             mask=either(dict(CAUSAL, align="upper_left"), dict(type="prefix", n=6)),
+             rope=dict(dims=4, interleaved=True, scaling="ntk", factor=3)), {**FAR, "bias": (2, 1, 5, 1)},
         {"keep": bits(3, 1, 7, seed=2).to(I32), "lengths": torch.tensor([6, 3]),
          "segments": torch.tensor([[1, 1, 2, 2, 9], [1, 2, 1, 2, 1]], dtype=I16),
          "key_segments": torch.tensor([[1, 1, 1, 2, 2, 2, 1], [2, 2, 1, 1, 1, 2, 2]], dtype=U8),
@@ -287,9 +288,9 @@ ATTENTION_CASES = {
              mask=window(2, 3)), {"query": (2, 7, 6), "bias": (1, 7)},
         {"positions": torch.tensor([3, 4, 5, 0, 1, 2, 90], dtype=I32), "keep": bits(2, 1, 7, 7, seed=3).double()}),
     "attention_extras": (
-        dict(**ATT, embed_dim=6, out_dim=11, num_heads=6, num_kv_heads=3, head_dim=5, value_dim=7, kdim=3, vdim=2, align="lower_right",
-             scale=0.3, softcap=1.5, qk_norm="l2", alibi=True, sinks=True, add_bias_kv=True, gate=True, qkv_bias=True,
-             relative_bias=dict(buckets=6, max_distance=5, unidirectional=True)),
+        dict(**ATT, embed_dim=6, out_dim=11, num_heads=6, num_kv_heads=3, head_dim=5, value_dim=7, kdim=3, vdim=2,
+             align="lower_right", scale=0.3, softcap=1.5, qk_norm="l2", alibi=True, sinks=True, add_bias_kv=True,
+             gate=True, qkv_bias=True, relative_bias=dict(buckets=6, max_distance=5, unidirectional=True)),
         {"query": (2, 5, 6), "key": (2, 7, 3), "value": (2, 7, 2)}, {"lengths": torch.tensor([5, 0], dtype=I32)}),
     "attention_renormalize": (
         dict(**ATT, embed_dim=6, num_heads=3, mask=window(0, 1, align="upper_left"), renormalize=True, average_weights=True),
@@ -331,8 +332,9 @@ LATENT_CASES = {
 # More cases of attention; a case's seed is its number.
 LATER_CASES = {
     "attention_forget": (
-        dict(**ATT, layout="llama", embed_dim=6, num_heads=4, num_kv_heads=2, head_dim=3, kdim=5, vdim=5, mask=CAUSAL | LOWER, **LOWER,
-             forget=True, rope=dict(dims=2)), {"query": (2, 4, 6), "key": (2, 7, 5)}, {"lengths": torch.tensor([7, 5])}),
+        dict(**ATT, layout="llama", embed_dim=6, num_heads=4, num_kv_heads=2, head_dim=3, kdim=5, vdim=5,
+             mask=CAUSAL | LOWER, **LOWER, forget=True, rope=dict(dims=2)),
+        {"query": (2, 4, 6), "key": (2, 7, 5)}, {"lengths": torch.tensor([7, 5])}),
     "attention_sigmoid": (
         dict(**ATT, embed_dim=6, num_heads=3, qkv_bias=True, mask=CAUSAL, sigmoid=True, context_length=9),
         {"query": (2, 7, 6)}, {"lengths": torch.tensor([7, 0])}),

@@ -115,7 +115,8 @@ def measure(a):
     return {
         "name": f"B{a.batch} T{a.tokens} E{a.width} H{a.heads}{blocks}{vocab} {a.mode}",
         "batch": a.batch, "tokens": a.tokens, "embed_dim": a.width, "num_heads": a.heads, "num_layers": a.layers,
-        "vocab_size": a.vocab, "mode": a.mode, "settings": a.settings, "module": a.module, "threads": of_torch, "blas_threads": of_blas, "blas": blas(),
+        "vocab_size": a.vocab, "mode": a.mode, "settings": a.settings,
+        "module": a.module, "threads": of_torch, "blas_threads": of_blas, "blas": blas(),
         "torch": torch.__version__, "runs": len(took), "seconds": statistics.median(took), "seconds_min": min(took),
         "start_rss_bytes": start, "peak_rss_bytes": memory("VmHWM"),
     }

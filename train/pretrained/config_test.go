@@ -88,8 +88,8 @@ func TestGPT2Config(t *testing.T) {
 	} {
 		want := all
 		change(&want)
-		f, err := pretrained.Parse("nowhere", []byte(`{"model_type": "gpt2", "vocab_size": 13, "n_positions": 11, "n_embd": 12,
-			"n_layer": 2, "n_head": 3, `+more+`}`))
+		f, err := pretrained.Parse("nowhere", []byte(`{"model_type": "gpt2", "vocab_size": 13, "n_positions": 11,
+			"n_embd": 12, "n_layer": 2, "n_head": 3, `+more+`}`))
 		require.NoError(t, err)
 		require.Equal(t, want.Decoder(), f.Config(), more)
 	}

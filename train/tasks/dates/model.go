@@ -34,7 +34,8 @@ func (c Config) Validate() error {
 		return err
 	}
 	if c.EmbedDim%c.NumHeads != 0 {
-		return config.Errorf(c, "NumHeads", "got %d, want a divisor of %s=%d", c.NumHeads, config.Field("EmbedDim"), c.EmbedDim)
+		return config.Errorf(c, "NumHeads", "got %d, want a divisor of %s=%d", c.NumHeads,
+			config.Field("EmbedDim"), c.EmbedDim)
 	}
 	if e := float64(c.EmbedDim); 28*e*e*float64(c.NumLayers) > MaxElements { // as floats they do not overflow
 		return config.Errorf(c, "EmbedDim", "got %d, which with %s=%d makes %.3g weights, want at most %d",

@@ -67,7 +67,8 @@ func DecoderRun(t testing.TB) (dir string, p *layers.Params, m *layers.Decoder) 
 		 "norm": {"kind": "rms"}, "norm_placement": "sandwich"},
 		{"attention": {"embed_dim": 8, "num_heads": 2, "sinks": true, "softcap": 3, "qk_norm": "rms",
 		 "mask": {"type": "sliding_window", "left": 1}, "forget": true}, "norm": {"kind": "rms"}},
-		{"attention": {"embed_dim": 8, "num_heads": 4, "latent": {"kv_lora_rank": 5, "v_head_dim": 3}}, "norm": {"kind": "rms"}},
+		{"attention": {"embed_dim": 8, "num_heads": 4, "latent": {"kv_lora_rank": 5, "v_head_dim": 3}},
+		 "norm": {"kind": "rms"}},
 		{"attention": {"embed_dim": 8, "num_heads": 2, "rope": {}, "forget": true, "sigmoid": true, "sigmoid_bias": -2},
 		 "norm": {"kind": "rms"}}
 		]}`)

@@ -21,7 +21,8 @@ func formRun(t *testing.T, form string) (dir string) {
 	of, err := commandtest.Inspect(t, commandtest.SmallLlama(t)).GPT()
 	require.NoError(t, err)
 	var c run.ModelConfig
-	require.NoError(t, json.Unmarshal([]byte(`{"type": "gpt", "num_layers": 2, "num_heads": 2, "embed_dim": 12, "context_length": 32, `+
+	require.NoError(t, json.Unmarshal([]byte(`{"type": "gpt", "num_layers": 2, "num_heads": 2, "embed_dim": 12, `+
+		`"context_length": 32, `+
 		`"vocab_size": 265, "attention_form": "`+form+`"}`), &c))
 	p := layers.NewParams(tensor.Float32, 3)
 	_, err = c.New(p.Scope(""))

@@ -45,7 +45,8 @@ func configFile(t testing.TB, text string) string {
 
 // A flag overrides the config file, which overrides the preset.
 func TestSettingsPrecedence(t *testing.T) {
-	file := configFile(t, `{"model": {"type": "gpt", "num_layers": 3, "num_heads": 2, "attention_dropout": 0.25, "bias": true, "dim_feedforward": null},
+	file := configFile(t, `{"model": {"type": "gpt", "num_layers": 3, "num_heads": 2, "attention_dropout": 0.25,
+		"bias": true, "dim_feedforward": null},
 		"training": {"steps": 7, "schedule": {"type": "cosine", "peak": 0.5}}}`)
 	c := settled(t, "--preset", "nano-char", "--config", file, "--heads", "1", "--steps", "9")
 	require.Equal(t, layers.GPTConfig{ContextLength: 64, EmbedDim: 128, NumLayers: 3, NumHeads: 1, Activation: "gelu",
@@ -134,10 +135,12 @@ func TestSettingsWrongFile(t *testing.T) {
 
 // An error names the flag if a flag gives the wrong value, and the path in the file if a file does.
 func TestSettingsName(t *testing.T) {
-	file := configFile(t, `{"model": {"type": "gpt", "embed_dim": 16, "num_heads": 5, "embedding_dropout": 1}, "batch": 0}`)
+	file := configFile(t, `{"model": {"type": "gpt", "embed_dim": 16, "num_heads": 5, "embedding_dropout": 1},
+		"batch": 0}`)
 	for _, c := range []struct{ args, want string }{
 		{args: "", want: "--config: " + file + ": model.embedding_dropout: got 1, want a number from 0 to below 1"},
-		{args: "--embedding-dropout 0", want: "--config: " + file + ": model.num_heads: got 5, want a divisor of embed_dim=16"},
+		{args: "--embedding-dropout 0",
+			want: "--config: " + file + ": model.num_heads: got 5, want a divisor of embed_dim=16"},
 		{args: "--embedding-dropout 0 --width 24",
 			want: "--config: " + file + ": model.num_heads: got 5, want a divisor of embed_dim=24"},
 		{args: "--dropout 0 --heads 3", want: "--heads: got 3, want a divisor of --width=16"},

@@ -191,7 +191,8 @@ func TestTrainInitOfADecoder(t *testing.T) {
 func TestTrainLinearDecoder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "linear.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"model": {"type": "decoder", "num_layers": 2, "blocks": [{
-		"attention": {"embed_dim": 8, "num_heads": 2}, "linear": {"delta": true, "decay": "head"}, "norm": {"kind": "rms"}}]}}`),
+		"attention": {"embed_dim": 8, "num_heads": 2}, "linear": {"delta": true, "decay": "head"},
+		"norm": {"kind": "rms"}}]}}`),
 		0o644))
 	flags := strings.Fields("--batch 3 --context 6 --steps 3 --eval-every 2 --sample 9 --config " + file)
 	text, folder := filepath.Join(t.TempDir(), "text"), filepath.Join(t.TempDir(), "run")

@@ -116,7 +116,8 @@ func TestJourneysOfModels(t *testing.T) {
 	t.Parallel()
 	llama := commandtest.SmallLlama(t)
 	linear, _, _ := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 6, "num_layers": 2, "pattern": [0, 1],
-		"blocks": [{"attention": {"embed_dim": 8, "num_heads": 2}, "linear": {}}, {"attention": {"embed_dim": 8, "num_heads": 2}}]}`)
+		"blocks": [{"attention": {"embed_dim": 8, "num_heads": 2}, "linear": {}},
+		{"attention": {"embed_dim": 8, "num_heads": 2}}]}`)
 	p := openPage(t, "panel=journey", "--model", llama, "--model", layerRun(t), "--model", datesRun(t, 1), "--model", linear)
 	p.waitFor(journeyShown)
 	require.Equal(t, 1, js[int](p, `document.querySelectorAll("[data-stage='turned q']").length`))

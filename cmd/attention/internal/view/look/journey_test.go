@@ -62,7 +62,8 @@ func TestJourneysAreTheLibrarys(t *testing.T) {
 	texts := map[string]string{"gpt": "abc défg\nab", "llama": "the cat sat"}
 	dirs["decoder"], _, _ = commandtest.DecoderRun(t)
 	dirs["linear"], _, _ = commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 6, "num_layers": 3,
-		"pattern": [0, 1, 2], "blocks": [{"attention": {"embed_dim": 8, "num_heads": 2}, "linear": {"delta": true, "gate": true}},
+		"pattern": [0, 1, 2], "blocks": [
+		{"attention": {"embed_dim": 8, "num_heads": 2}, "linear": {"delta": true, "gate": true}},
 		{"attention": {"embed_dim": 8, "num_heads": 2}}, {"attention": {"embed_dim": 8, "num_heads": 2}, "linear": {}}]}`)
 	for _, name := range chapter.Names() {
 		dirs[name], _, _ = commandtest.LayerRun(t, name)
