@@ -26,7 +26,7 @@ type tagger struct {
 	built     []string // the shapes of ids that the formula was called for
 }
 
-func newTagger(t *testing.T, dt tensor.Dtype) *tagger {
+func newTagger(t testing.TB, dt tensor.Dtype) *tagger {
 	t.Helper()
 	m := &tagger{params: layers.NewParams(dt, 7)}
 	m.embedding = must(layers.NewEmbedding(m.params.Scope("embedding"),
