@@ -84,17 +84,12 @@ type AttentionOperands struct {
 // and with the same dropout. They take memory of size T·S, which Stats do not. Those of a differential attention may be
 // below 0.
 func (c *AttentionCall) Weights() (*G.Node, error) {
-	if err := c.checkNoCache("weights"); err != nil {
-		return nil, err
-	}
 	if c.weights == nil {
-		s := newStep(c, composed)
-		s.context()
-		weights, err := s.result(s.weights)
+		s, err := c.compute("weights", composed, (*step).context)
 		if err != nil {
 			return nil, err
 		}
-		c.weights = weights
+		c.weights = s.weights
 	}
 	return c.weights, nil
 }
@@ -104,12 +99,9 @@ func (c *AttentionCall) Weights() (*G.Node, error) {
 // first call computes them, for about the cost of another forward. Those of a differential attention are of its 2·H
 // softmaxes, of which 2h and 2h + 1 are head h's: the difference of their weights may be below 0 and has no entropy.
 func (c *AttentionCall) Stats() (*graph.AttentionStats, error) {
-	if err := c.checkNoCache("stats"); err != nil {
-		return nil, err
-	}
 	if c.stats == nil {
-		s := newStep(c, observed)
-		if _, err := s.result(s.context()); err != nil {
+		s, err := c.compute("stats", observed, (*step).context)
+		if err != nil {
 			return nil, err
 		}
 		c.stats = s.stats
@@ -119,13 +111,12 @@ func (c *AttentionCall) Stats() (*graph.AttentionStats, error) {
 
 // Operands returns the operands of the call. Those that are in the graph already, such as
 // the projections, are not computed twice.
-func (c *AttentionCall) Operands() (AttentionOperands, error) {
-	if err := c.checkNoCache("operands"); err != nil {
-		return AttentionOperands{}, err
-	}
-	s := newStep(c, fused)
-	o := s.operands()
-	if _, err := s.result(o.Query); err != nil {
+func (c *AttentionCall) Operands() (o AttentionOperands, err error) {
+	_, err = c.compute("operands", fused, func(s *step) *G.Node {
+		o = s.operands()
+		return o.Query
+	})
+	if err != nil {
 		return AttentionOperands{}, err
 	}
 	return o, nil
@@ -133,7 +124,11 @@ func (c *AttentionCall) Operands() (AttentionOperands, error) {
 
 // operands builds the operands of a step. The mask of one that is sparse has the blocks that are chosen.
 func (s *step) operands() (o AttentionOperands) {
-	o = s.projectedOperands()
+	q, k, v := s.projection.project(s)
+	o.ProjectedQuery, o.ProjectedKey = q, k
+	q, k, v = s.positioned(q, k, v)
+	o.Query, o.Key, o.Value, o.Config = q, k, s.values(v), s.attention()
+	o.Config.Dropout = graph.DropoutConfig{}
 	if o.Config.Sparse != nil && s.Err() == nil {
 		m, err := graph.SparseMask(o.Query, o.Key, o.Config)
 		s.Of(o.Query, err)
@@ -142,23 +137,14 @@ func (s *step) operands() (o AttentionOperands) {
 	return o
 }
 
-// projectedOperands is operands without the choice of blocks.
-func (s *step) projectedOperands() (o AttentionOperands) {
-	q, k, v := s.projection.project(s)
-	o.ProjectedQuery, o.ProjectedKey = q, k
-	o.Query, o.Key, o.Value = s.positioned(q, k, v)
-	o.Value = s.values(o.Value)
-	o.Config = s.attention()
-	o.Config.Dropout = graph.DropoutConfig{}
-	return o
-}
-
-// checkNoCache refuses a call with a cache.
-func (c *AttentionCall) checkNoCache(what string) error {
+// compute builds something of the call, called what in errors, in a step of its own.
+func (c *AttentionCall) compute(what string, how computation, build func(s *step) *G.Node) (*step, error) {
 	if c.Input.Cache != nil {
-		return errorf(c.layer.name, "%s: got a cache, want none: it never holds them", what)
+		return nil, errorf(c.layer.name, "%s: got a cache, want none: it never holds them", what)
 	}
-	return nil
+	s := newStep(c, how)
+	_, err := s.result(build(s))
+	return s, err
 }
 
 // newCall adds a call.

@@ -21,7 +21,7 @@ func (l *Attention) State(layout Layout) (map[string]*tensor.Dense, error) {
 	}
 	own := map[string]*tensor.Dense{}
 	for name := range parametersOf(l.config).Shapes() {
-		own[name] = l.value(name)
+		own[name] = l.scope.params.values[l.scope.join(name)]
 	}
 	state := convert(own, l.config, to, l.scope.params.Dtype())
 	for name, b := range parametersOf(to).Buffers() {
@@ -59,11 +59,6 @@ func (l *Attention) as(layout Layout) (AttentionConfig, error) {
 	c.Layout = layout
 	c = c.resolved()
 	return c, inLayer(l.name, c.validateLayout())
-}
-
-// value returns the layer's parameter called name.
-func (l *Attention) value(name string) *tensor.Dense {
-	return l.scope.params.values[l.scope.join(name)]
 }
 
 // parametersOf returns the names and shapes of a valid config's parameters.
