@@ -151,8 +151,7 @@ func TestOwnKeyOfFewerQueries(t *testing.T) {
 		b.Of(l.Attend(b, in))
 		require.NoError(t, b.Err(), name)
 		call := b.Calls("*")[0]
-		s := must(call.Stats())
-		got := values(t, b.Of(call.Weights()), s.Own)
+		got := values(t, b.Of(call.Weights()), must(call.Stats()).Own)
 		for i, own := range got[1] {
 			require.InDelta(t, got[0][i*7+i%3+row.offset], own, 1e-12, "%s, row %d", name, i)
 		}

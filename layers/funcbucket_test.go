@@ -21,12 +21,10 @@ func TestBucketsNeedFewGraphs(t *testing.T) {
 		tolerance float64
 	}{{tensor.Float32, 1e-6}, {tensor.Float64, 1e-13}} {
 		m := newTagger(t, c.dt)
-		f, err := layers.NewFunc(m.params, m.formula, layers.FuncConfig{Buckets: []layers.Bucket{
+		f := must(layers.NewFunc(m.params, m.formula, layers.FuncConfig{Buckets: []layers.Bucket{
 			{Sizes: []int{10, 20, 40, 60, 80, 120, 160, 200}, Inputs: map[string]int{"ids": 1},
-				Outputs: map[int]int{0: 1, 2: 1}, Lengths: "lengths"}}})
-		require.NoError(t, err)
-		exact, err := layers.NewFunc(m.params, m.nodes, layers.FuncConfig{})
-		require.NoError(t, err)
+				Outputs: map[int]int{0: 1, 2: 1}, Lengths: "lengths"}}}))
+		exact := must(layers.NewFunc(m.params, m.nodes, layers.FuncConfig{}))
 		calls := 1000
 		if testing.Short() || c.dt == tensor.Float64 {
 			calls = 100
@@ -34,10 +32,8 @@ func TestBucketsNeedFewGraphs(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 2))
 		for range calls {
 			v := layers.Values{"ids": someIDs(tensor.Int, 2, 1+random.IntN(200))}
-			got, err := f.Call(t.Context(), v)
-			require.NoError(t, err)
-			want, err := exact.Call(t.Context(), v)
-			require.NoError(t, err)
+			got := must(f.Call(t.Context(), v))
+			want := must(exact.Call(t.Context(), v))
 			for _, k := range []int{0, 2} { // the sum, output 1, counts padding
 				requireClose(t, want[k], got[k], c.tolerance)
 			}
@@ -56,21 +52,19 @@ func requireClose(t *testing.T, want, got *tensor.Dense, tolerance float64) {
 // axes before the padded one; each result is cut where a bucket names it.
 func TestBucketsPadAndCut(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	f, err := layers.NewFunc(p, func(b *layers.Build, in layers.Inputs) []*G.Node {
+	f := must(layers.NewFunc(p, func(b *layers.Build, in layers.Inputs) []*G.Node {
 		return []*G.Node{in["x"], in["x"], in["keep"], in["ids"], in["T"], in["B"], in["y"],
 			b.Of(graph.MaskedMean(in["x"], mask.KeyLengths{Lengths: in["T"]}))}
 	}, layers.FuncConfig{Buckets: []layers.Bucket{
 		{Sizes: []int{2, 4}, Inputs: map[string]int{"x": 0, "ids": 0}, Outputs: map[int]int{0: 0, 7: 0}, Lengths: "B"},
 		{Sizes: []int{3, 5}, Inputs: map[string]int{"x": 1, "keep": 2, "ids": 1}, Outputs: map[int]int{0: 1}, Lengths: "T"},
-	}})
-	require.NoError(t, err)
+	}}))
 	x := tensor.New(tensor.WithShape(3, 4, 1), tensor.WithBacking([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}))
 	columns := tensor.New(tensor.WithShape(4, 3), tensor.WithBacking([]int{1, 5, 9, 2, 6, 10, 3, 7, 11, 4, 8, 12}))
 	require.NoError(t, columns.T())
 	v := layers.Values{"x": x, "ids": columns, "y": tensor.New(tensor.WithBacking([]float64{1, 2})),
 		"keep": tensor.New(tensor.WithShape(1, 2, 4), tensor.WithBacking([]bool{true, true, true, true, false, true, true, true}))}
-	y, err := f.Call(t.Context(), v)
-	require.NoError(t, err)
+	y := must(f.Call(t.Context(), v))
 	for i, want := range []string{
 		"(3, 4, 1) [1 2 3 4 5 6 7 8 9 10 11 12]",
 		"(4, 5, 1) [1 2 3 4 0 5 6 7 8 0 9 10 11 12 0 0 0 0 0 0]",
@@ -86,9 +80,8 @@ func TestBucketsPadAndCut(t *testing.T) {
 	require.Equal(t, tensor.Shape{3, 4, 1}, x.Shape(), "the values stay as they are")
 
 	// A shorter text in the same graph: what is padded is zero again.
-	y, err = f.Call(t.Context(), layers.Values{"x": part(x, 2, 2, 1), "ids": someIDs(tensor.Int, 2, 2), "y": v["y"],
-		"keep": tensor.New(tensor.WithShape(1, 2, 2), tensor.WithBacking([]bool{true, true, true, true}))})
-	require.NoError(t, err)
+	y = must(f.Call(t.Context(), layers.Values{"x": part(x, 2, 2, 1), "ids": someIDs(tensor.Int, 2, 2), "y": v["y"],
+		"keep": tensor.New(tensor.WithShape(1, 2, 2), tensor.WithBacking([]bool{true, true, true, true}))}))
 	require.Equal(t, "(2, 3, 1) [1 2 0 3 4 0]", fmt.Sprint(y[1].Shape(), y[1].Data()))
 }
 
@@ -133,10 +126,9 @@ func TestWrongBucketsAreRefused(t *testing.T) {
 		{values: layers.Values{"x": floats(2, 4), "y": floats(4)}, cut: 2,
 			want: "output 0: shape (2, 5), want at least 4 elements on axis 2, which is cut"},
 	} {
-		f, err := layers.NewFunc(p, formula, layers.FuncConfig{Buckets: []layers.Bucket{{Sizes: []int{5, 8},
-			Inputs: map[string]int{"x": 1, "y": 0}, Outputs: map[int]int{0: c.cut}, Lengths: "n"}}})
-		require.NoError(t, err)
-		_, err = f.Call(t.Context(), c.values)
+		f := must(layers.NewFunc(p, formula, layers.FuncConfig{Buckets: []layers.Bucket{{Sizes: []int{5, 8},
+			Inputs: map[string]int{"x": 1, "y": 0}, Outputs: map[int]int{0: c.cut}, Lengths: "n"}}}))
+		_, err := f.Call(t.Context(), c.values)
 		require.ErrorContains(t, err, "layers: func of ")
 		require.ErrorContains(t, err, c.want)
 	}

@@ -39,8 +39,7 @@ func latentChunks(t *testing.T, want torchCase, l *layers.Attention, p *layers.P
 // sequence: from the queries and latents alone. Another text may follow from any token on.
 func TestLatentCache(t *testing.T) {
 	eachLatent(t, func(t *testing.T, want torchCase, l *layers.Attention, p *layers.Params) {
-		cache, err := l.NewCache(graph.KVCacheConfig{Batch: 2, Capacity: 9, Room: 2})
-		require.NoError(t, err)
+		cache := must(l.NewCache(graph.KVCacheConfig{Batch: 2, Capacity: 9, Room: 2}))
 		token := 2 * (7 + 4) * int(want.dt.Size()) // of two sequences
 		require.Equal(t, 2*token, cache.Bytes())
 		whole := want.file.Float64(want.prefix + "out")
@@ -87,9 +86,7 @@ func TestLatentCacheOfOtherWeights(t *testing.T) {
 		}
 		whole := wholeOutput(t, want, l, layers.NewBuild(p, layers.Eval), layers.AttentionInput{})
 		require.NotEqual(t, whole, want.file.Float64(want.prefix+"out"))
-		cache, err := l.NewCache(graph.KVCacheConfig{Batch: 2, Capacity: 9})
-		require.NoError(t, err)
-		latentChunks(t, want, l, p, cache, whole, 0)
+		latentChunks(t, want, l, p, must(l.NewCache(graph.KVCacheConfig{Batch: 2, Capacity: 9})), whole, 0)
 	})
 }
 
@@ -122,12 +119,9 @@ func TestDecoderOfLatentLayers(t *testing.T) {
 	whole := b.Of(m.Forward(b, input(t, b, "ids", ids)))
 	require.NoError(t, b.Err())
 	require.Len(t, b.Calls("model.layers.*.self_attn"), 3)
-	operands, err := b.Calls("*")[1].Operands()
-	require.NoError(t, err)
-	require.Equal(t, 6*(2+2), operands.Key.Shape()[2])
+	require.Equal(t, 6*(2+2), must(b.Calls("*")[1].Operands()).Key.Shape()[2])
 	want := values(t, whole)[0]
-	cache, err := m.NewCache(graph.KVCacheConfig{Batch: 2, Room: 1})
-	require.NoError(t, err)
+	cache := must(m.NewCache(graph.KVCacheConfig{Batch: 2, Room: 1}))
 	for from := 0; from < n; {
 		to := min(from+1+from%3, n)
 		b := layers.NewBuild(p, layers.Eval)

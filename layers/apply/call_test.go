@@ -15,6 +15,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // files are the paths of the files of one call.
 type files struct{ config, weights, input string }
 
@@ -33,8 +41,7 @@ func (f files) run(t testing.TB, dt ...tensor.Dtype) ([]Tensor, error) {
 
 // caseFiles are the files of a case in testdata/apply.
 func caseFiles(t testing.TB, name string) files {
-	dir, err := golden.Path("apply", name)
-	require.NoError(t, err)
+	dir := must(golden.Path("apply", name))
 	f := files{
 		config:  filepath.Join(dir, "layer.json"),
 		weights: filepath.Join(dir, "w.safetensors"),
@@ -48,11 +55,7 @@ func caseFiles(t testing.TB, name string) files {
 }
 
 func caseNames(t testing.TB) (names []string) {
-	dir, err := golden.Path("apply")
-	require.NoError(t, err)
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	for _, e := range entries {
+	for _, e := range must(os.ReadDir(must(golden.Path("apply")))) {
 		names = append(names, e.Name())
 	}
 	require.Len(t, names, 43)
@@ -61,8 +64,7 @@ func caseNames(t testing.TB) (names []string) {
 
 // editTensors writes the edited tensors of a file to another one, or to itself, and returns its path.
 func editTensors(t testing.TB, from, to string, edit func([]safetensors.Tensor) []safetensors.Tensor) string {
-	file, err := safetensors.ReadFile(from)
-	require.NoError(t, err)
+	file := must(safetensors.ReadFile(from))
 	file.Tensors = edit(file.Tensors)
 	require.NoError(t, safetensors.WriteFile(to, file))
 	return to
@@ -99,8 +101,7 @@ func (f files) withConfig(t testing.TB, text string) files {
 
 // applied runs a call and returns the tensors that it computes, as a file would have them.
 func applied(t testing.TB, f files) *safetensors.File {
-	out, err := f.run(t)
-	require.NoError(t, err)
+	out := must(f.run(t))
 	file := new(safetensors.File)
 	for _, x := range out {
 		file.Tensors = append(file.Tensors,
@@ -120,9 +121,7 @@ func compareWithTorch(
 		names = reference.Names()
 	}
 	var gotNames []string
-	out, err := f.run(t, dt...)
-	require.NoError(t, err)
-	for _, r := range out {
+	for _, r := range must(f.run(t, dt...)) {
 		gotNames = append(gotNames, r.Name)
 		require.Equal(t, want, r.Value.Dtype(), r.Name)
 		require.Equal(t, reference.Shape(r.Name), []int(r.Value.Shape()), r.Name)
@@ -150,9 +149,7 @@ func newWrongCall(t *testing.T) *wrongCall { return newWrongCallOf(t, "causal_ba
 func newWrongCallOf(t *testing.T, name string) *wrongCall {
 	from, c := caseFiles(t, name), &wrongCall{t: t, dir: t.TempDir()}
 	copied := func(path, name string) string {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		return c.file(name, string(text))
+		return c.file(name, string(must(os.ReadFile(path))))
 	}
 	c.files = files{
 		config:  copied(from.config, "layer.json"),

@@ -74,15 +74,13 @@ func TestApplyWrongConfig(t *testing.T) {
 func TestLayerIsTheConfig(t *testing.T) {
 	for _, name := range caseNames(t) {
 		f := caseFiles(t, name)
-		text, err := os.ReadFile(f.config)
-		require.NoError(t, err)
+		text := must(os.ReadFile(f.config))
 		if !strings.HasPrefix(name, attentionName) {
 			continue
 		}
 		var a attention
 		require.NoError(t, config.Decode(text, new(envelope), &a.averaging, &a.AttentionConfig))
-		written, err := json.Marshal(a.AttentionConfig)
-		require.NoError(t, err)
+		written := must(json.Marshal(a.AttentionConfig))
 		f = f.withConfig(t, fmt.Sprintf(`{"layer": "attention", "average_weights": %t, %s`, a.AverageWeights, written[1:]))
 		compareWithTorch(t, name, f, nil, tensor.Float64, 1e-10)
 	}
@@ -93,13 +91,10 @@ var oneLineError = regexp.MustCompile(`^[^\n]+$`)
 // Any text gives a layer or an error of one line. Sizes are checked before anything is
 // allocated for them.
 func FuzzLayerConfig(f *testing.F) {
-	files, err := filepath.Glob("../../testdata/apply/*/layer.json")
-	require.NoError(f, err)
+	files := must(filepath.Glob("../../testdata/apply/*/layer.json"))
 	require.NotEmpty(f, files)
 	for _, path := range files {
-		text, err := os.ReadFile(path)
-		require.NoError(f, err)
-		f.Add(text)
+		f.Add(must(os.ReadFile(path)))
 	}
 	f.Add([]byte(`{"layer":"attention","embed_dim":4,"num_heads":2,"mask":{"type":"sliding_window","left":1,"right":-1},` +
 		`"rope":{"dims":3},` +

@@ -17,12 +17,10 @@ import (
 func TestApplyParameters(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range caseNames(t) {
-		l, err := Read(caseFiles(t, name).config)
-		require.NoError(t, err)
+		l := must(Read(caseFiles(t, name).config))
 		seen[l.Name] = true
 		p := layers.NewParams(tensor.Float32, 0)
-		_, err = l.build(p.Scope(""))
-		require.NoError(t, err)
+		must(l.build(p.Scope("")))
 		require.Equal(t, p.Len(), l.parameters.Len(), name)
 		made, stop := iter.Pull2(p.All())
 		defer stop()

@@ -22,8 +22,7 @@ func TestReference(t *testing.T) {
 		}
 	}
 	for _, name := range caseNames(t) {
-		l, err := Read(caseFiles(t, name).config)
-		require.NoError(t, err)
+		l := must(Read(caseFiles(t, name).config))
 		for _, p := range l.Parameters() {
 			if _, ofHead, ok := strings.Cut(p, "heads."); ok {
 				_, p, _ = strings.Cut(ofHead, ".") // without the number
@@ -51,8 +50,7 @@ func TestReferenceShapes(t *testing.T) {
 		{"(H); lambda_q1", "sinks", `"sinks": true`},
 	} {
 		require.Contains(t, words, row.says)
-		l, err := Parse([]byte(`{"layer": "attention", ` + sizes + `, ` + row.options + `}`))
-		require.NoError(t, err)
+		l := must(Parse([]byte(`{"layer": "attention", ` + sizes + `, ` + row.options + `}`)))
 		shape, _, _ := strings.Cut(row.says, ")")
 		for _, name := range strings.Fields(row.of) {
 			found := false

@@ -54,8 +54,7 @@ func TestApplyWrongCalls(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	f = caseFiles(t, "self_v1")
-	l, err := Read(f.config)
-	require.NoError(t, err)
+	l := must(Read(f.config))
 	_, err = l.Run(ctx, Config{Weights: f.weights, Input: f.input})
 	require.ErrorIs(t, err, context.Canceled)
 	var none context.Context

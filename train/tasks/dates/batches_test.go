@@ -11,9 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 func TestPairBatch(t *testing.T) {
-	a, err := NewAlphabets()
-	require.NoError(t, err)
+	a := must(NewAlphabets())
 	out := NewBatch(a, 3)
 	list := &ListedPairs{Pairs: []Pair{{"1.2.2003", "2003-02-01"}, {"4/5/06", "2006-04-05"},
 		{"7 may '08", "2008-05-07"}, {"9 jun 2010", "2010-06-09"}}, Out: out}
@@ -30,15 +37,13 @@ func TestPairBatch(t *testing.T) {
 		}
 		require.Equal(t, []int{3 * ISOLength, ISOLength}, sizes)
 	}
-	source, err := a.Written.Encode("9 jun 2010")
-	require.NoError(t, err)
+	source := must(a.Written.Encode("9 jun 2010"))
 	require.Equal(t, append(source, make([]int, WrittenLength*3-len(source))...), out.Source, "padding and empty rows")
 	require.Equal(t, []int{len(source), 0, 0}, out.Lengths)
-	iso, err := a.ISO.Encode("2010-06-09")
-	require.NoError(t, err)
+	iso := must(a.ISO.Encode("2010-06-09"))
 	require.Equal(t, append(append([]int{a.Begin()}, iso[:9]...), make([]int, 2*ISOLength)...), out.Target)
 	require.Equal(t, append(iso, slices.Repeat([]int{graph.IgnoreTarget}, 2*ISOLength)...), out.Targets)
-	_, err = out.Fill([]Pair{{"März", "2010-06-09"}})
+	_, err := out.Fill([]Pair{{"März", "2010-06-09"}})
 	require.ErrorContains(t, err, `got 'M' at position 0`)
 	_, err = out.Fill([]Pair{{"9 jun 2010", "2010–06–09"}})
 	require.ErrorContains(t, err, `got '–' at position 4`)
@@ -46,19 +51,15 @@ func TestPairBatch(t *testing.T) {
 
 // A source that was restored continues with the batches that the first one makes.
 func TestRandomPairsResume(t *testing.T) {
-	a, err := NewAlphabets()
-	require.NoError(t, err)
+	a := must(NewAlphabets())
 	dates, _ := Split(1)
 	source := func(seed uint64) *RandomPairs { return NewRandomPairs(dates, rand.NewPCG(seed, 1), NewBatch(a, 5)) }
 	first, second := source(1), source(2)
-	_, err = first.Next()
-	require.NoError(t, err)
+	must(first.Next())
 	require.NoError(t, second.SetState(first.State()))
 	for range 3 {
-		_, err := first.Next()
-		require.NoError(t, err)
-		_, err = second.Next()
-		require.NoError(t, err)
+		must(first.Next())
+		must(second.Next())
 		require.Equal(t, first.Out.Source, second.Out.Source)
 	}
 	require.Error(t, second.SetState([]byte("short")))

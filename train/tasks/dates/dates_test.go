@@ -75,8 +75,7 @@ func TestSplitDates(t *testing.T) {
 }
 
 func TestUntranslated(t *testing.T) {
-	p, err := Untranslated("Tuesday, 6 August '63")
-	require.NoError(t, err)
+	p := must(Untranslated("Tuesday, 6 August '63"))
 	require.Equal(t, Pair{Written: "tuesday, 6 august '63", ISO: "0000-00-00"}, p)
 	for _, row := range []struct{ written, want string }{
 		{written: "", want: "got 0 characters, want 1 to 28"},

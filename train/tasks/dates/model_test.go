@@ -11,10 +11,8 @@ import (
 
 // Each character of the ISO date looks at the characters of the written one, by weights that add up to 1.
 func TestCrossWeights(t *testing.T) {
-	m, err := New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{EmbedDim: 6, NumHeads: 2, NumLayers: 2})
-	require.NoError(t, err)
-	heads, err := m.CrossWeights(Pair{Written: "6.8.1963", ISO: "1963-08-06"})
-	require.NoError(t, err)
+	m := must(New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{EmbedDim: 6, NumHeads: 2, NumLayers: 2}))
+	heads := must(m.CrossWeights(Pair{Written: "6.8.1963", ISO: "1963-08-06"}))
 	require.Len(t, heads, 2)
 	require.NotEqual(t, heads[0], heads[1])
 	for _, weights := range heads {
@@ -27,6 +25,6 @@ func TestCrossWeights(t *testing.T) {
 			require.InDelta(t, 1, sum, 1e-6)
 		}
 	}
-	_, err = m.CrossWeights(Pair{Written: "é", ISO: "1963-08-06"})
+	_, err := m.CrossWeights(Pair{Written: "é", ISO: "1963-08-06"})
 	require.Error(t, err, "a character that no date has")
 }

@@ -15,8 +15,7 @@ import (
 
 // In padded batches, the choices are the same as by the whole model on one pair at a time.
 func TestTranslator(t *testing.T) {
-	r, err := New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{EmbedDim: 6, NumHeads: 2, NumLayers: 2})
-	require.NoError(t, err)
+	r := must(New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{EmbedDim: 6, NumHeads: 2, NumLayers: 2}))
 	_, dates := Split(3)
 	heldOut := &ListedPairs{Pairs: InEveryStyle(dates)[:20], Out: NewBatch(r.Alphabets, 13)}
 	for _, v := range r.Params().All() { // with large weights each difference between sources counts
@@ -24,10 +23,7 @@ func TestTranslator(t *testing.T) {
 			v.Float32s()[i] *= 4
 		}
 	}
-	tr, err := r.NewTranslator()
-	require.NoError(t, err)
-	got, err := tr.TranslateAll(t.Context(), heldOut)
-	require.NoError(t, err)
+	got := must(must(r.NewTranslator()).TranslateAll(t.Context(), heldOut))
 	var want []string
 	for _, p := range heldOut.Pairs {
 		want = append(want, translateNaively(t, r, p.Written))
@@ -38,8 +34,7 @@ func TestTranslator(t *testing.T) {
 }
 
 func translateNaively(t *testing.T, r *Model, written string) string {
-	source, err := r.Written.Encode(written)
-	require.NoError(t, err)
+	source := must(r.Written.Encode(written))
 	target := []int{r.Begin()}
 	for range ISOLength {
 		b := layers.NewBuild(r.Params(), layers.Eval)
@@ -49,24 +44,18 @@ func translateNaively(t *testing.T, r *Model, written string) string {
 			require.NoError(t, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(slices.Clone(ids)))))
 			return n
 		}
-		logits, err := r.Forward(b, input("source", source), input("target", target), nil)
-		require.NoError(t, err)
-		m, err := machine.New(logits)
-		require.NoError(t, err)
-		require.NoError(t, m.RunAll())
+		logits := must(r.Forward(b, input("source", source), input("target", target), nil))
+		require.NoError(t, must(machine.New(logits)).RunAll())
 		all := dense.Float64s(logits.Value().(*tensor.Dense))
 		v := logits.Shape()[1]
 		target = append(target, r.Likeliest(all[len(all)-v:])...)
 	}
-	iso, err := r.ISO.Decode(target[1:])
-	require.NoError(t, err)
-	return iso
+	return must(r.ISO.Decode(target[1:]))
 }
 
 // The first of equal characters is likeliest, and the mark, which is the last, never.
 func TestLikeliest(t *testing.T) {
-	a, err := NewAlphabets()
-	require.NoError(t, err)
+	a := must(NewAlphabets())
 	logits := make([]float64, 2*(a.ISO.Len()+1))
 	logits[3], logits[5], logits[a.Begin()] = 2, 2, 9
 	require.Equal(t, []int{3, 0}, a.Likeliest(logits))

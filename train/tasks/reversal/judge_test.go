@@ -21,8 +21,7 @@ type mirror struct {
 
 func newMirror(t *testing.T, length int) *Model {
 	p := layers.NewParams(tensor.Float32, 1)
-	e, err := layers.NewEmbedding(p.Scope("letters"), layers.EmbeddingConfig{NumEmbeddings: vocab, EmbeddingDim: vocab})
-	require.NoError(t, err)
+	e := must(layers.NewEmbedding(p.Scope("letters"), layers.EmbeddingConfig{NumEmbeddings: vocab, EmbeddingDim: vocab}))
 	one := tensor.New(tensor.Of(tensor.Float32), tensor.WithShape(vocab, vocab))
 	for i := range vocab {
 		one.Float32s()[i*vocab+i] = 1
@@ -52,8 +51,7 @@ func (m *mirror) Loss(*layers.Build, *G.Node, *G.Node, *G.Node, *G.Node) (*G.Nod
 func TestExactAndWrite(t *testing.T) {
 	const size = 8
 	m := newMirror(t, 12)
-	exact, err := m.Exact(t.Context(), NewStrings(size, rand.New(rand.NewPCG(1, 1))))
-	require.NoError(t, err)
+	exact := must(m.Exact(t.Context(), NewStrings(size, rand.New(rand.NewPCG(1, 1)))))
 	require.Len(t, exact, Longest-Shortest+1)
 	for i, share := range exact {
 		if Shortest+i == 12 {
@@ -64,9 +62,7 @@ func TestExactAndWrite(t *testing.T) {
 	}
 	s := NewStrings(size, rand.New(rand.NewPCG(2, 1)))
 	s.Draw([]int{12, 11, 13, 12, 40, 5, 12, 6})
-	got, err := m.Write(t.Context(), s)
-	require.NoError(t, err)
-	for i, text := range got {
+	for i, text := range must(m.Write(t.Context(), s)) {
 		_, want := s.Row(i)
 		require.Len(t, text, len(want))
 		require.Equal(t, len(want) == 12, text == want, "%s of length %d", text, len(want))
@@ -79,13 +75,10 @@ func TestWeightsOfTheFirstString(t *testing.T) {
 	one.Draw([]int{7})
 	two.Draw([]int{7, 40})
 	for kind, heads := range map[Kind]int{Squeezed: 0, Attending: 1, Transformer: 4} {
-		m, err := New(layers.NewParams(tensor.Float32, 1).Scope(""), kind)
-		require.NoError(t, err)
-		alone, err := m.Weights(t.Context(), one)
-		require.NoError(t, err)
+		m := must(New(layers.NewParams(tensor.Float32, 1).Scope(""), kind))
+		alone := must(m.Weights(t.Context(), one))
 		require.Len(t, alone, heads, kind)
-		first, err := m.Weights(t.Context(), two)
-		require.NoError(t, err)
+		first := must(m.Weights(t.Context(), two))
 		require.Len(t, first, heads, kind)
 		for h, weights := range alone {
 			require.Len(t, weights, 7*8)

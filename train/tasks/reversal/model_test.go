@@ -13,8 +13,7 @@ import (
 func TestModelsAreEqual(t *testing.T) {
 	least, most := 1<<40, 0
 	for _, k := range []Kind{Squeezed, Attending, Transformer} {
-		m, err := New(layers.NewParams(tensor.Float32, 1).Scope(""), k)
-		require.NoError(t, err)
+		m := must(New(layers.NewParams(tensor.Float32, 1).Scope(""), k))
 		least, most = min(least, m.Params().Count()), max(most, m.Params().Count())
 	}
 	require.LessOrEqual(t, float64(most), 1.04*float64(least))

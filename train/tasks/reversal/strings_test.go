@@ -15,8 +15,7 @@ func TestStrings(t *testing.T) {
 	b := NewStrings(64, rand.New(rand.NewPCG(1, 0)))
 	seen := map[int]int{}
 	for range 100 {
-		batch, err := b.Next()
-		require.NoError(t, err)
+		batch := must(b.Next())
 		sum := 0
 		for row, length := range b.lengths {
 			n := length - 1

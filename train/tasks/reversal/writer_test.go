@@ -10,31 +10,33 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// must is for what a test needs and is not about.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // A writer's letters are those of Write, which feeds them to the model one by one, and its weights are those of Weights
 // wherever all letters before are right.
 func TestWriterWritesAsWrite(t *testing.T) {
 	for kind, heads := range map[Kind]int{Squeezed: 0, Attending: 1, Transformer: 4} {
-		m, err := New(layers.NewParams(tensor.Float32, 3).Scope(""), kind)
-		require.NoError(t, err)
-		w, err := NewWriter(m)
-		require.NoError(t, err)
+		m := must(New(layers.NewParams(tensor.Float32, 3).Scope(""), kind))
+		w := must(NewWriter(m))
 		s := NewStrings(1, rand.New(rand.NewPCG(4, 1)))
 		for _, n := range []int{5, 17, Longest} {
 			s.Draw([]int{n})
 			text, _ := s.Row(0)
-			got, err := w.Write(t.Context(), text)
-			require.NoError(t, err)
-			want, err := m.Write(t.Context(), s)
-			require.NoError(t, err)
-			require.Equal(t, want[0], got.Text, kind)
+			got := must(w.Write(t.Context(), text))
+			require.Equal(t, must(m.Write(t.Context(), s))[0], got.Text, kind)
 			require.Len(t, got.Sure, n)
 			for _, p := range got.Sure {
 				require.Greater(t, p, 1/float64(vocab)-1e-9)
 				require.LessOrEqual(t, p, 1.0)
 			}
 			require.Len(t, got.Heads, heads)
-			weights, err := m.Weights(t.Context(), s)
-			require.NoError(t, err)
+			weights := must(m.Weights(t.Context(), s))
 			for h := range got.Heads {
 				require.Len(t, got.Heads[h], n*(n+1))
 				require.InDeltaSlice(t, weights[h][:n+1], got.Heads[h][:n+1], 1e-6, "of the first letter")
@@ -50,19 +52,16 @@ func TestWriterWritesAsWrite(t *testing.T) {
 
 // A string of one letter, and one after a longer one, are written as alone.
 func TestWriterForgets(t *testing.T) {
-	w, err := NewWriter(newMirror(t, 4))
-	require.NoError(t, err)
+	w := must(NewWriter(newMirror(t, 4)))
 	for _, c := range []struct{ text, want string }{{"abcd", "dcba"}, {"hgfedcba", "efghaaaa"}, {"jiih", "hiij"}} {
-		got, err := w.Write(t.Context(), c.text)
-		require.NoError(t, err)
+		got := must(w.Write(t.Context(), c.text))
 		require.Equal(t, c.want, got.Text)
 		require.Nil(t, got.Heads)
 	}
 }
 
 func TestWriterRefuses(t *testing.T) {
-	w, err := NewWriter(newMirror(t, 4))
-	require.NoError(t, err)
+	w := must(NewWriter(newMirror(t, 4)))
 	for _, c := range []struct{ text, wantErr string }{
 		{"", "text: got 0 letters, want 1 to 40"},
 		{"abcdefghijabcdefghijabcdefghijabcdefghija", "text: got 41 letters, want 1 to 40"},
