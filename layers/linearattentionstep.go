@@ -105,9 +105,8 @@ func (s *linearStep) decays() *G.Node {
 	case HeadDecay:
 		return s.Of(graph.DecayGate(l.decay.apply(s.formula, s.x), s.node(l.rate), s.node(l.timeBias))) // ([B,] T, K)
 	case ChannelDecay:
-		x, n := l.decay.apply(s.formula, l.lowRank.apply(s.formula, s.x)), K*l.config.HeadDim
-		x = s.Of(graph.Scale(x, -1)) // ([B,] T, K·D)
-		return s.Of(graph.DecayGate(x, s.filled(math.Log(1.0/16), n), s.filled(0, n)))
+		x := l.decay.apply(s.formula, l.lowRank.apply(s.formula, s.x)) // ([B,] T, K·D)
+		return s.Of(graph.Scale(s.Of(graph.LogSigmoid(x)), 1.0/16))
 	case FixedDecay:
 		rows := slices.Clone(s.x.Shape()[:s.x.Dims()-1])
 		all := make([]float64, rows.TotalSize()*K)

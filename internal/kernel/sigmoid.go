@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 // chunk is how many elements functions of several passes take at a time: few enough to stay in the first cache.
 const chunk = 1 << 10
 
@@ -83,4 +85,14 @@ func gatedSiLUBackwardGo[F Float](dgate, dup, gate, up, dy []F) {
 			dgate[i], dup[i] = d*up[i]*siluSlopeAt(x, s), d*(x*s)
 		}
 	})
+}
+
+// softplus returns log(1 + eˣ) and its slope, sigmoid(x).
+func softplus(x float64) (y, slope float64) {
+	e := math.Exp(-math.Abs(x))
+	y, slope = max(x, 0)+math.Log1p(e), 1/(1+e)
+	if x < 0 {
+		slope = e / (1 + e)
+	}
+	return y, slope
 }
