@@ -177,3 +177,10 @@ func (a *attentionArgs) checkRelativeBias(s tensor.Shape) error {
 	}
 	return &ShapeError{a.op, "relative_bias", s, want}
 }
+
+func checkSinks(op string, sinks tensor.Shape, axes mask.Scores) error {
+	if len(sinks) != 1 || sinks[0] != axes.H {
+		return &ShapeError{op, "sinks", sinks, fmt.Sprintf("(H=%d)", axes.H)}
+	}
+	return nil
+}

@@ -1,14 +1,13 @@
 package graph
 
 import (
-	"fmt"
 	"math"
 
 	"attention/graph/mask"
-	"attention/internal/dense"
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // The steps of Attention that a config may leave out: then they return their argument.
@@ -38,7 +37,7 @@ func (a *attentionArgs) addBias(scores *G.Node) (*G.Node, error) {
 	if a.Bias == nil {
 		return scores, nil
 	}
-	return addScoreBias(biased{a.scores.Heads, a.ExtraKeys}, scores, a.Bias)
+	return a.addToScores(scores, a.Bias)
 }
 
 func (a *attentionArgs) addRelativeBias(scores *G.Node) (*G.Node, error) {
@@ -50,7 +49,20 @@ func (a *attentionArgs) addRelativeBias(scores *G.Node) (*G.Node, error) {
 	if !a.scores.Heads && len(a.scores.Batch) == 0 {
 		bias = f.Of(MergeHeads(bias)) // (1, T, S) → (T, S)
 	}
-	return f.Result(f.Of(addScoreBias(biased{a.scores.Heads, a.ExtraKeys}, scores, bias)))
+	return f.Result(f.Of(a.addToScores(scores, bias)))
+}
+
+// addToScores adds a bias that broadcasts to the scores of all keys but the extra ones.
+func (a *attentionArgs) addToScores(scores, bias *G.Node) (*G.Node, error) {
+	if a.ExtraKeys == 0 {
+		return Add(scores, bias)
+	}
+	parts, err := Split(scores, a.scores.S, a.ExtraKeys)
+	if err != nil {
+		return nil, err
+	}
+	var f expr.Formula
+	return f.Result(f.Of(Concat(f.Of(Add(parts[0], bias)), parts[1])))
 }
 
 // hide puts −∞ where the mask hides a key.
@@ -71,8 +83,36 @@ func (a *attentionArgs) weigh(scores *G.Node) (*G.Node, error) {
 	if a.Sinks == nil {
 		return Softmax(scores)
 	}
-	heads := a.scores.Heads
-	return applyTyped(softmaxWithSinks[float32]{Heads: heads}, softmaxWithSinks[float64]{Heads: heads}, scores, a.Sinks)
+	return softmaxWithSinks(scores, a.Sinks, a.scores.Heads)
+}
+
+// softmaxWithSinks returns the softmax of the rows of scores (…, H, T, S) and one more score, the head's sink, whose
+// weight is left out:
+//
+//	y[s] = exp(x[s]) / (exp(sink) + Σ exp(x))
+//
+// so that a head may attend to nothing (attention sinks: Xiao et al. 2023; learned as in gpt-oss). A row of −∞ gives 0
+// whatever the sink is; any other row beside a sink of NaN or ∞ gives NaN.
+func softmaxWithSinks(scores, sinks *G.Node, heads bool) (*G.Node, error) {
+	const lowest = -math.MaxFloat32
+	shape := tensor.Shape{1, 1}
+	if heads {
+		shape = tensor.Shape{sinks.Shape()[0], 1, 1}
+	}
+	var f expr.Formula
+	top := f.Of(Max(scores, ReduceConfig{Dim: []int{-1}, KeepDim: true}))    // (…, H, T, 1)
+	sees := f.Of(Sub(f.Of(Clamp(top, lowest, 0)), constant(scores, lowest))) // (…, H, T, 1), 0 for a row of −∞
+	column := f.Of(G.Reshape(sinks, shape))                                  // (H, 1, 1)
+	column = f.Of(whereNotZero(sees, column))                                // (…, H, T, 1)
+	all := f.Of(Softmax(f.Of(Concat(scores, column))))                       // (…, H, T, S+1)
+	if f.Err() != nil {
+		return nil, f.Err()
+	}
+	parts, err := Split(all, last(scores.Shape()), 1)
+	if err != nil {
+		return nil, err
+	}
+	return parts[0], nil
 }
 
 // shift adds the bias of the sigmoid, of the extra keys too.
@@ -80,10 +120,5 @@ func (a *attentionArgs) shift(scores *G.Node) (*G.Node, error) {
 	if a.SigmoidBias == 0 {
 		return scores, nil
 	}
-	name, v := fmt.Sprint("sigmoid bias ", a.SigmoidBias), dense.Of(scores.Dtype(), []float64{a.SigmoidBias}, 1)
-	bias, err := Detach(G.NewVector(scores.Graph(), v.Dtype(), G.WithShape(1), G.WithName(name), G.WithValue(v)))
-	if err != nil {
-		return nil, err
-	}
-	return addScoreBias(biased{Heads: a.scores.Heads}, scores, bias)
+	return Add(scores, constant(scores, a.SigmoidBias))
 }

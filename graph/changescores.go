@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"attention/graph/mask"
 	"attention/internal/dense"
 	"attention/internal/kernel"
 
@@ -88,4 +89,16 @@ func (o changeScoresBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) 
 		}
 	})
 	return nil
+}
+
+// biased are the scores (…, T, S) that a step changes: those of all keys but the last Extra.
+type biased struct {
+	Heads bool // whether the third axis of scores from the end is H
+	Extra int
+}
+
+func (o biased) axes(scores tensor.Shape) mask.Scores {
+	a := mask.ScoresOf(scores, o.Heads)
+	a.S -= o.Extra
+	return a
 }
