@@ -5,9 +5,7 @@ import (
 	"slices"
 
 	"attention/graph/mask"
-	"attention/internal/dense"
 	"attention/internal/expr"
-	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -76,7 +74,7 @@ func checkAdditive(op string, q, k, v, value *G.Node) error {
 	if err := checkArgs(op, named("q", "k", "v", "value"), G.Nodes{q, k, v, value}); err != nil {
 		return err
 	}
-	if _, err := (pairwiseAdd[float64]{}).shape([]tensor.Shape{q.Shape(), k.Shape()}); err != nil {
+	if err := checkPairs(q.Shape(), k.Shape()); err != nil {
 		return err
 	}
 	if a := last(q.Shape()); !slices.Equal(v.Shape(), tensor.Shape{1, a}) {
@@ -93,18 +91,26 @@ func checkAdditive(op string, q, k, v, value *G.Node) error {
 // PairwiseAdd returns q[t] + k[s] for every pair (…, T, S, A) of q (…, T, A) and
 // k (…, S, A).
 func PairwiseAdd(q, k *G.Node) (*G.Node, error) {
-	return applyTyped(pairwiseAdd[float32]{}, pairwiseAdd[float64]{}, q, k)
+	in, err := checked("PairwiseAdd", named("q", "k"), q, k)
+	if err != nil {
+		return nil, err
+	}
+	q, k = in[0], in[1]
+	if err := checkPairs(q.Shape(), k.Shape()); err != nil {
+		return nil, err
+	}
+	n := q.Dims()
+	batch, t, s, a := q.Shape()[:n-2], q.Shape()[n-2], k.Shape()[n-2], q.Shape()[n-1]
+	var f expr.Formula
+	q = f.Of(G.Reshape(q, append(batch.Clone(), t, 1, a))) // (…, T, 1, A)
+	k = f.Of(G.Reshape(k, append(batch.Clone(), 1, s, a))) // (…, 1, S, A)
+	return f.Result(f.Of(Add(q, k)))
 }
 
-type pairwiseAdd[F kernel.Float] struct{}
-
-func (pairwiseAdd[F]) spec() (string, []arg) { return "PairwiseAdd", named("q", "k") }
-
-func (pairwiseAdd[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	q, k := in[0], in[1]
+func checkPairs(q, k tensor.Shape) error {
 	n := q.Dims()
 	if n < 2 {
-		return nil, &ShapeError{"PairwiseAdd", "q", q, "(…, T, A)"}
+		return &ShapeError{"PairwiseAdd", "q", q, "(…, T, A)"}
 	}
 	want := q.Clone()
 	if k.Dims() == n {
@@ -112,70 +118,7 @@ func (pairwiseAdd[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	}
 	if !slices.Equal(k, want) {
 		want[n-2] = -1 // any length
-		return nil, &ShapeError{"PairwiseAdd", "k", k, shapeWithAny(want, "S")}
+		return &ShapeError{"PairwiseAdd", "k", k, shapeWithAny(want, "S")}
 	}
-	return append(q[:n-1].Clone(), k[n-2], q[n-1]), nil
-}
-
-func (pairwiseAdd[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	q, k, y := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](out)
-	t, s, a := pairAxes(out.Shape())
-	kernel.Parallel(len(q)/a, 1+pairGrain/(s*a), func(first, end int) {
-		for row := first; row < end; row++ { // b·T + t
-			kernel.AddRows(y[row*s*a:][:s*a], k[row/t*s*a:][:s*a], q[row*a:][:a])
-		}
-	})
-	return nil
-}
-
-// pairGrain is how many numbers of pairs are worth a goroutine.
-const pairGrain = 1 << 14
-
-// pairAxes returns the last three axes of (…, T, S, A).
-func pairAxes(shape tensor.Shape) (t, s, a int) {
-	n := len(shape)
-	return shape[n-3], shape[n-2], shape[n-1]
-}
-
-// y[t,s] = q[t] + k[s]:  dq[t] = Σₛ dy[t,s], dk[s] = Σₜ dy[t,s].
-func (pairwiseAdd[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	var f expr.Formula
-	dq, dk := f.Of(apply(pairwiseSum[F]{OverKeys: true}, dy)), f.Of(apply(pairwiseSum[F]{}, dy))
-	return G.Nodes{dq, dk}, f.Err()
-}
-
-// pairwiseSum sums (…, T, S, A) over S or over T.
-type pairwiseSum[F kernel.Float] struct {
-	isGradient
-	OverKeys bool
-}
-
-func (pairwiseSum[F]) spec() (string, []arg) { return "PairwiseSum", named("x") }
-
-func (o pairwiseSum[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	t, s, a := pairAxes(in[0])
-	if o.OverKeys {
-		s = t
-	}
-	return append(in[0][:in[0].Dims()-3].Clone(), s, a), nil
-}
-
-func (o pairwiseSum[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
-	t, s, a := pairAxes(in[0].Shape())
-	clear(y)
-	pairs := t * s * a
-	kernel.Parallel(len(x)/pairs, 1+pairGrain/pairs, func(first, end int) {
-		for row := first * t * s; row < end*t*s; row++ {
-			to := row / s // b·T + t
-			if !o.OverKeys {
-				to = row/(t*s)*s + row%s // b·S + s
-			}
-			yr := y[to*a:][:a]
-			for i, v := range x[row*a:][:a] {
-				yr[i] += v
-			}
-		}
-	})
 	return nil
 }
