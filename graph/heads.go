@@ -3,11 +3,9 @@ package graph
 import (
 	"fmt"
 
-	"attention/internal/dense"
-	"attention/internal/kernel"
+	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // SplitHeads returns x (…, T, H·D) laid out as (…, H, T, D); head h owns the columns
@@ -54,64 +52,21 @@ func RepeatHeads(x *G.Node, times int) (*G.Node, error) {
 	if times == 1 && x != nil {
 		return x, nil
 	}
-	return applyTyped(repeatHeads[float32]{times}, repeatHeads[float64]{times}, x)
-}
-
-type repeatHeads[F kernel.Float] struct{ Times int }
-
-func (repeatHeads[F]) spec() (string, []arg) { return "RepeatHeads", named("x") }
-
-func (o repeatHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	x := in[0]
-	n := x.Dims()
+	in, err := checked("RepeatHeads", named("x"), x)
+	if err != nil {
+		return nil, err
+	}
+	s := in[0].Shape()
+	n := s.Dims()
 	if n < 3 {
-		return nil, &ShapeError{"RepeatHeads", "x", x, "(…, K, S, D)"}
+		return nil, &ShapeError{"RepeatHeads", "x", s, "(…, K, S, D)"}
 	}
-	y := x.Clone()
-	y[n-3] *= o.Times
-	return y, nil
-}
-
-func (o repeatHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y, size := dense.Floats[F](in[0]), dense.Floats[F](out), headSize(in[0].Shape())
-	for i := range len(y) / size {
-		copy(y[i*size:(i+1)*size], x[i/o.Times*size:])
+	y := s.Clone()
+	y[n-3] *= times
+	if err := checkResult("RepeatHeads", y); err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-// headSize returns the number of elements S·D of one head of (…, K, S, D).
-func headSize(s tensor.Shape) int { return s[len(s)-2] * s[len(s)-1] }
-
-// y[h] = x[h/times]:  dx[k] = Σ dy[h] over the heads h that share k.
-func (o repeatHeads[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	return only(apply(sumHeads[F](o), dy))
-}
-
-// sumHeads sums each run of Times heads.
-type sumHeads[F kernel.Float] struct{ Times int }
-
-func (sumHeads[F]) spec() (string, []arg) { return "SumHeads", named("x") }
-
-func (o sumHeads[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	y := in[0].Clone()
-	y[len(y)-3] /= o.Times
-	return y, nil
-}
-
-func (o sumHeads[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, y, size := dense.Floats[F](in[0]), dense.Floats[F](out), headSize(in[0].Shape())
-	clear(y)
-	for i := range len(x) / size {
-		sum := y[i/o.Times*size:][:size]
-		for j, v := range x[i*size : (i+1)*size] {
-			sum[j] += v
-		}
-	}
-	return nil
-}
-
-// y[k] = Σ x[h]:  dx[h] = dy[h/times].
-func (o sumHeads[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	return only(RepeatHeads(dy, o.Times))
+	var f expr.Formula
+	heads := f.Of(G.Reshape(in[0], append(s[:n-2].Clone(), 1, s[n-2]*s[n-1])))        // (…, K, 1, S·D)
+	return f.Result(f.Of(G.Reshape(f.Of(Add(heads, filled(in[0], 0, times, 1))), y))) // (…, K, times, S·D) as (…, H, S, D)
 }
