@@ -51,7 +51,7 @@ func GRU(x, h0, weight, bias *G.Node, c GRUConfig) (*G.Node, error) {
 	return applyTyped(gruOutput[float32]{gru: o}, gruOutput[float64]{gru: o}, append(in, all)...)
 }
 
-// gru is the settings of the ops of one GRU.
+// gru is the settings of the ops of one GRU, which as a formula would have a dozen nodes for each token.
 type gru struct {
 	operands
 	H0, Bias, Lengths, Reverse bool

@@ -18,7 +18,8 @@ func Softmax(x *G.Node) (*G.Node, error) { return applyRows("Softmax", x) }
 // throughout stays so and passes no gradient.
 func LogSoftmax(x *G.Node) (*G.Node, error) { return applyRows("LogSoftmax", x) }
 
-// rows is the op of a function of every row: Softmax or LogSoftmax.
+// rows is the op of a function of every row: Softmax or LogSoftmax. A formula of Max, Sub, Exp, Sum and Div takes about
+// 3 times as long and 4.5 times the memory (BenchmarkFormulas/Softmax).
 type rows[F kernel.Float] struct {
 	intoFirst
 	Name string

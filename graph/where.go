@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"sync"
+
 	"attention/internal/dense"
 	"attention/internal/kernel"
 
@@ -60,10 +62,18 @@ func (o where[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if o.Y {
 		y = dense.Floats[F](in[len(in)-1])
 	}
-	holds, _ := dense.NotZero(in[0])
+	room := conditions.Get().(*[]bool)
+	defer conditions.Put(room)
+	holds, _ := dense.NotZero(in[0], *room)
+	if in[0].Dtype() != tensor.Bool {
+		*room = holds
+	}
 	kernel.Select(dense.Floats[F](out), holds, x, y, o.Reads)
 	return nil
 }
+
+// conditions are pooled conditions of bools.
+var conditions = sync.Pool{New: func() any { return new([]bool) }}
 
 // dx = dz where the condition holds, dy = dz elsewhere, 0 else, summed over the axes that
 // were repeated.

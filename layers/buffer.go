@@ -75,7 +75,7 @@ func (b CausalBuffer) Check(v *tensor.Dense) error {
 		return errors.New("got a tensor in column-major order, want row-major")
 	}
 	n := v.Shape()[0]
-	hidden, other := dense.NotZero(v)
+	hidden, other := dense.NotZero(v, nil)
 	switch {
 	case hidden == nil:
 		return fmt.Errorf("got %s, want numbers or bools", dense.TypeName(v.Dtype()))

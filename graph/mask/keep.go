@@ -85,7 +85,7 @@ func KeepTypes() []tensor.Dtype {
 
 // zeroOne returns where a tensor of zeros and ones is 1. The elements must not be changed.
 func zeroOne(x *tensor.Dense) ([]bool, error) {
-	is, other := dense.NotZero(x)
+	is, other := dense.NotZero(x, nil)
 	if other >= 0 {
 		return nil, fmt.Errorf("keep: got %v at element %d, want 0 or 1", reflect.ValueOf(dense.Slice(x)).Index(other),
 			other)

@@ -1,44 +1,48 @@
 package dense
 
-import "gorgonia.org/tensor"
+import (
+	"slices"
+
+	"gorgonia.org/tensor"
+)
 
 // NotZero returns where a tensor of bools is true, or where one of integers or floats is not
-// 0; nil for a tensor of another type. What it returns must not be changed. other is the first
-// element that is neither 0 nor 1, or −1.
-func NotZero(t *tensor.Dense) (is []bool, other int) {
+// 0; nil for a tensor of another type. What it returns must not be changed; it may lie in the room.
+// other is the first element that is neither 0 nor 1, or −1.
+func NotZero(t *tensor.Dense, room []bool) (is []bool, other int) {
 	switch t.Dtype() {
 	case tensor.Bool:
 		return t.Bools(), -1
 	case tensor.Float32:
-		return notZero(t.Float32s())
+		return notZero(t.Float32s(), room)
 	case tensor.Float64:
-		return notZero(t.Float64s())
+		return notZero(t.Float64s(), room)
 	case tensor.Int:
-		return notZero(t.Ints())
+		return notZero(t.Ints(), room)
 	case tensor.Int8:
-		return notZero(t.Int8s())
+		return notZero(t.Int8s(), room)
 	case tensor.Int16:
-		return notZero(t.Int16s())
+		return notZero(t.Int16s(), room)
 	case tensor.Int32:
-		return notZero(t.Int32s())
+		return notZero(t.Int32s(), room)
 	case tensor.Int64:
-		return notZero(t.Int64s())
+		return notZero(t.Int64s(), room)
 	case tensor.Uint:
-		return notZero(t.Uints())
+		return notZero(t.Uints(), room)
 	case tensor.Uint8:
-		return notZero(t.Uint8s())
+		return notZero(t.Uint8s(), room)
 	case tensor.Uint16:
-		return notZero(t.Uint16s())
+		return notZero(t.Uint16s(), room)
 	case tensor.Uint32:
-		return notZero(t.Uint32s())
+		return notZero(t.Uint32s(), room)
 	case tensor.Uint64:
-		return notZero(t.Uint64s())
+		return notZero(t.Uint64s(), room)
 	}
 	return nil, -1
 }
 
-func notZero[N number](x []N) (is []bool, other int) {
-	is, other = make([]bool, len(x)), -1
+func notZero[N number](x []N, room []bool) (is []bool, other int) {
+	is, other = slices.Grow(room[:0], len(x))[:len(x)], -1
 	for i, v := range x {
 		is[i] = v != 0
 		if other < 0 && v != 0 && v != 1 {

@@ -33,7 +33,7 @@ const (
 	SiLU       // x/(1 + e^−x)
 	GELU       // x·Φ(x), Φ the normal distribution (torch's gelu)
 	GELUTanh   // ½x·(1 + tanh(√(2/π)·(x + 0.044715·x³))) (Hendrycks and Gimpel, arXiv:1606.08415)
-	LogSigmoid // −log(1 + e^−x), computed in float64
+	LogSigmoid // −log(1 + e^−x)
 )
 
 // Settings are the numbers c₀ and c₁ of a function that has some.
