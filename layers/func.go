@@ -153,10 +153,7 @@ func (f *Func) call(ctx context.Context, out []*tensor.Dense, v Values, lengths 
 // graph returns the graph for values.
 func (f *Func) graph(v Values) (*funcGraph, error) {
 	if f.version != f.params.version {
-		for _, old := range f.graphs.Clear() {
-			_ = old.machine.Close()
-		}
-		f.version = f.params.version
+		f.version, f.graphs, f.last, f.arena = f.params.version, shapes.Cache[*funcGraph]{}, nil, machine.Arena{}
 	}
 	if g, ok := f.graphs.Get(v); ok {
 		return g, nil

@@ -64,15 +64,6 @@ func (c *Cache[T]) Add(v map[string]*tensor.Dense, value T, limit int) (dropped 
 	return dropped, ok
 }
 
-// Clear removes all values and returns them.
-func (c *Cache[T]) Clear() (all []T) {
-	for _, e := range c.entries {
-		all = append(all, e.value)
-	}
-	c.entries = nil
-	return all
-}
-
 // Text returns the names, types and shapes of tensors for an error, as in "ids int (2, 9), x float32 (2, 3)".
 func Text(v map[string]*tensor.Dense) string {
 	var all []string

@@ -50,9 +50,6 @@ func TestCacheOfForms(t *testing.T) {
 		_, ok := c.Get(v)
 		require.False(t, ok)
 	}
-	require.Len(t, c.Clear(), len(all))
-	_, ok := c.Get(all[0])
-	require.False(t, ok)
 }
 
 // The shapes of a cache are its own.
@@ -68,7 +65,6 @@ func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
 	require.Equal(t, "b", dropped)
 	_, ok = c.Get(b)
 	require.False(t, ok)
-	require.Equal(t, []string{"d", "a"}, c.Clear())
 
 	changed := of(tensor.Int, 2, 3)
 	c.Add(values{"x": changed}, "x", 2)
