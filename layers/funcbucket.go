@@ -36,7 +36,7 @@ func (c FuncConfig) Validate() error {
 	}
 	for i, b := range c.Buckets {
 		if err := b.validate(); err != nil {
-			return fmt.Errorf("Buckets[%d]: %w", i, err)
+			return config.In(c, fmt.Sprintf("Buckets[%d]", i), err)
 		}
 	}
 	return nil
