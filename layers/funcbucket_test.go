@@ -106,7 +106,7 @@ func TestWrongBucketsAreRefused(t *testing.T) {
 		{layers.Bucket{Sizes: []int{4}, Inputs: axis, Outputs: map[int]int{0: -1}}, "Outputs: got map[0:-1]"},
 	} {
 		_, err := layers.NewFunc(p, formula, layers.FuncConfig{Buckets: []layers.Bucket{c.bucket}})
-		require.ErrorContains(t, err, "layers: func: Buckets[0]: "+c.want)
+		require.ErrorContains(t, err, "layers: func: Buckets[0]."+c.want)
 	}
 	floats := func(shape ...int) *tensor.Dense {
 		return tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(shape...))
