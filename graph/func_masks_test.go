@@ -32,6 +32,26 @@ var defined = []struct {
 	{name: "all", of: mask.Func{Visible: func(b, h, t, s int) bool { return true }}, is: mask.Prefix{N: 1000}},
 }
 
+// A batch alone has the bits that it has among others, although only a function that many batches ask tells at a glance
+// that a query sees all keys of a tile.
+func TestFuncGivesABatchAloneTheSameBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	m := mask.Func{VisibleAt: func(t, s int) bool { return true }}
+	for _, T := range []int{1, 40} {
+		q, k, v := normal(r, 2, T, 5), normal(r, 2, 133, 5), normal(r, 2, 133, 5)
+		run := func(batches int) []uint64 {
+			first := func(x array) array {
+				x.shape = append([]int{batches}, x.shape[1:]...)
+				x.v = x.v[:batches*len(x.v)/2]
+				return x
+			}
+			e := express(t, fusedBy(graph.AttentionConfig{Mask: m}), inputs(first(q), first(k), first(v)), tensor.Float64)
+			return bits(e.onOurs(t).out)
+		}
+		require.Equal(t, run(2)[:T*5], run(1), "T = %d", T)
+	}
+}
+
 // A function is the mask that it defines, in both forms of attention, with grouped heads, gradients and several
 // tiles, on both machines.
 func TestFuncIsTheMaskThatItDefines(t *testing.T) {

@@ -94,6 +94,7 @@ func setVisibility(a *kernel.Attention, keys mask.KeySet) {
 			clear(shown)
 		default:
 			keys.Fill(b, h, t, s0, shown)
+			return slices.Contains(shown, false) // a batch alone may not know at a glance that it sees all: the same bits
 		}
 		return true
 	}
