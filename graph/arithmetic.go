@@ -142,8 +142,8 @@ func sumTo(x *G.Node, shape tensor.Shape) (*G.Node, error) {
 	return applyTyped(reduce[float32]{o}, reduce[float64]{o}, x)
 }
 
-// sumToAddend is sumTo for what was added. The last axes, as of a bias, are summed one row
-// after the other in the type of x, which is faster.
+// sumToAddend is sumTo for the gradient of an addend. The last axes, such as those of a bias, are summed row by row in
+// the type of x, which is faster.
 func sumToAddend(x *G.Node, shape tensor.Shape) (*G.Node, error) {
 	lacks := x.Dims() - shape.Dims()
 	if lacks == 0 || shape.Dims() == 0 || !slices.Equal(x.Shape()[lacks:], shape) {

@@ -61,7 +61,7 @@ func (o concat[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// width returns how many elements lie together of what is joined.
+// width returns the number of adjacent elements that one node contributes.
 func (o concat[F]) width(s tensor.Shape) int { return s[len(s)+o.Axis:].TotalSize() }
 
 // y = [x₁ x₂ …]:  dxᵢ = the part of dy that xᵢ filled.

@@ -11,12 +11,12 @@
 // The functions are those of the reference BLAS for row-major matrices, as package gonum.org/v1/gonum/blas/gonum
 // describes them. Those of level 3, gemm, symm, syrk, syr2k, trmm and trsm, are on the kernels in both types. All
 // others are gonum's: those of vectors (level 1), of a matrix and a vector (level 2), and the complex ones, for which
-// cblas64.Use and cblas128.Use take an Implementation too. What is so small that gonum is faster, gonum computes.
+// cblas64.Use and cblas128.Use take an Implementation too. Small products, for which gonum is faster, are gonum's.
 //
 // With β = 0 a result is overwritten and never read, so it may hold NaN. Zeros of a matrix are multiplied like other
-// numbers (0·∞ is NaN), except those of triangles, and by gonum in what is small.
+// numbers (0·∞ is NaN), except in triangles and in small products, which gonum computes.
 //
-// Faults of gonum v0.16.0, which stand in its newest commit too (ac810a10, November 2025): Sger and Dger read outside
+// gonum v0.16.0 has these faults, and so has its newest commit (ac810a10, November 2025): Sger and Dger read outside
 // of vectors with negative increments on amd64 (gonum#2105), and Sgemv (without assembly Dgemv too) of a vector with
 // β = 0 clears y to the end of the slice. These two are level 2, so they apply here. Ssyrk and Dsyrk of a transposed
 // matrix add to 0·C; here they do not.

@@ -19,8 +19,8 @@ var (
 )
 
 // Each function has one body for both types of elements. It returns false for arguments that do not fit, for which
-// gonum panics, and where there is nothing to do. The methods leave to gonum what is so small that gonum is done before
-// the kernels have begun.
+// gonum panics, and where there is nothing to do. The methods leave small calls to gonum, for which starting
+// the kernels takes longer than the call.
 
 // least holds, for each function, the fewest multiply-adds that the kernels do. Only tests change it, to make the
 // kernels compute every size.

@@ -13,7 +13,7 @@ func everySize(t testing.TB) {
 	t.Cleanup(func() { least = before })
 }
 
-// gonumTests is what gonum publishes to test products of matrices, which is of float64.
+// gonumTests are the tests of matrix products that gonum publishes; they test float64.
 var gonumTests = map[string]func(t *testing.T, i Implementation){
 	"Dgemm":  func(t *testing.T, i Implementation) { testblas.TestDgemm(t, i) },
 	"Dsymm":  func(t *testing.T, i Implementation) { testblas.DsymmTest(t, i) },

@@ -49,7 +49,7 @@ func borrow[F kernel.Float]() *workspace[F] {
 
 func (w *workspace[F]) giveBack() { workspaces[unsafe.Sizeof(F(0))/8].Put(w) }
 
-// room returns n elements, which hold what was left over.
+// room returns n elements, with the values of the last call.
 func (w *workspace[F]) room(n int) []F {
 	if cap(w.data) < n {
 		w.data = make([]F, max(n, squareRows*squareRows))

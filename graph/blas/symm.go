@@ -77,7 +77,7 @@ func (p *symmetricProduct[F]) add(trans kernel.Transpose, a []F, lda int, b, c p
 	}
 }
 
-// diagonal writes both triangles of the n rows and columns of A from i0 on to the square.
+// diagonal writes rows and columns i0 to i0+n−1 of A, both triangles, to the square.
 func (p *symmetricProduct[F]) diagonal(i0, n int) {
 	for i := range n {
 		for j := range i + 1 {

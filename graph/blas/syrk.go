@@ -155,7 +155,7 @@ func (r *rankUpdate[F]) kept(c F) F {
 func (r *rankUpdate[F]) rowsOfA(i int) []F { return rowsFrom(r.trans, r.a, r.lda, i) }
 func (r *rankUpdate[F]) rowsOfB(i int) []F { return rowsFrom(r.trans, r.b, r.ldb, i) }
 
-// rowsFrom returns what is stored of op(A) from row i on.
+// rowsFrom returns the stored elements of op(A) from row i.
 func rowsFrom[F kernel.Float](trans kernel.Transpose, a []F, ld, i int) []F {
 	if trans {
 		return a[i:]
@@ -163,7 +163,7 @@ func rowsFrom[F kernel.Float](trans kernel.Transpose, a []F, ld, i int) []F {
 	return a[i*ld:]
 }
 
-// rowOf returns the columns [lo,hi) of row i that lie in a triangle.
+// rowOf returns the range [lo,hi) of the columns of row i in a triangle.
 func rowOf(ul blas.Uplo, i, n int) (lo, hi int) {
 	if ul == blas.Upper {
 		return i, n

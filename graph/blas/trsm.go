@@ -83,7 +83,7 @@ type equation[F kernel.Float] struct {
 // lower reports whether op(A) is lower triangular.
 func (e *equation[F]) lower() bool { return e.upper == bool(e.trans) }
 
-// from returns what is stored of op(A) from row i and column j on.
+// from returns the stored elements of op(A) from row i and column j.
 func (e *equation[F]) from(i, j int) []F {
 	if e.trans {
 		i, j = j, i
@@ -94,7 +94,7 @@ func (e *equation[F]) from(i, j int) []F {
 // fewRows is the number of rows of a triangle that are added row by row.
 const fewRows = 8
 
-// do puts X in the place of B for the rows [i0,i1) of the triangle. It halves the triangle: what stands beside the two
+// do puts X in the place of B for the rows [i0,i1) of the triangle. It halves the triangle: the block beside the two
 // halves is a product of matrices.
 func (e *equation[F]) do(i0, i1 int, b panel[F], alpha F) {
 	if i1-i0 <= fewRows {

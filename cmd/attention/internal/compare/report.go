@@ -17,7 +17,7 @@ type report struct {
 	Steps         int           `json:"steps"`
 	Batch         int           `json:"batch"`
 	ContextLength int           `json:"context_length"`
-	Level         string        `json:"level,omitempty"` // what the levels of marks are
+	Level         string        `json:"level,omitempty"` // the meaning of the marks' levels
 	Seeds         []int64       `json:"seeds"`
 	Models        []modelReport `json:"models"`
 }

@@ -27,7 +27,7 @@ type Plan struct {
 	Params      *layers.Params    // of the model
 	Init        func() error      // reads the initial weights; nil if Params have them
 	Loss        train.Loss        // of the model
-	Training    loop.Config       // without what the session sets: its group and its hooks
+	Training    loop.Config       // without its group and its hooks, which the session sets
 	Checkpoints checkpoint.Config // when the run saves
 	Source      train.Resumable   // to learn from
 	Validation  train.Source      // of the evaluations during training
