@@ -116,7 +116,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return term.Interrupted(fmt.Errorf("stopped after %d of %d tokens", stats.tokens, c.tokens*len(all)))
 	case err == nil && c.weights != "":
-		if err := writeWeights(c.weights, m, texts[0].ids); err != nil {
+		if err := writeWeights(ctx, c.weights, m, texts[0].ids); err != nil {
 			return fmt.Errorf("--weights: %w", err)
 		}
 	}

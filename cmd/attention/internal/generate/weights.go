@@ -1,13 +1,13 @@
 package generate
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
 
 	"attention/cmd/attention/internal/run"
 	"attention/layers"
-	"attention/train"
 	"attention/train/checkpoint"
 	"attention/train/text"
 
@@ -17,11 +17,11 @@ import (
 
 // writeWeights writes the attention weights of a model over the tokens of a text, the last that its window holds, to
 // a safetensors file: a tensor (H, T, T) for each layer, named by its path, and the tokens' texts as metadata.
-func writeWeights(path string, m *run.OpenModel, ids []int) error {
+func writeWeights(ctx context.Context, path string, m *run.OpenModel, ids []int) error {
 	if most := m.Model.Context(); len(ids) > most {
 		ids = ids[len(ids)-most:]
 	}
-	weights, err := weightsByLayer(m.Model, ids)
+	weights, err := weightsByLayer(ctx, m.Model, ids)
 	if err != nil {
 		return err
 	}
@@ -37,18 +37,23 @@ func writeWeights(path string, m *run.OpenModel, ids []int) error {
 }
 
 // weightsByLayer returns the attention weights by the paths of the layers.
-func weightsByLayer(m run.Model, ids []int) (map[string]*tensor.Dense, error) {
-	b := layers.NewBuild(m.Params(), layers.Eval)
-	nodes, err := m.AttentionWeights(b, b.InputOf(tensor.Int, "ids", len(ids)))
+func weightsByLayer(ctx context.Context, m run.Model, ids []int) (map[string]*tensor.Dense, error) {
+	var paths []string
+	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) (weights []*G.Node) {
+		nodes, err := m.AttentionWeights(b, in["ids"])
+		if err != nil {
+			return b.Nodes(nil, err)
+		}
+		for _, path := range slices.Sorted(maps.Keys(nodes)) {
+			paths, weights = append(paths, path), append(weights, nodes[path])
+		}
+		return weights
+	}, layers.FuncConfig{})
 	if err != nil {
 		return nil, err
 	}
-	paths, wanted := slices.Sorted(maps.Keys(nodes)), G.Nodes{}
-	for _, path := range paths {
-		wanted = append(wanted, nodes[path])
-	}
 	input := tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))
-	values, err := train.Predict(b, train.Values{"ids": input}, wanted...)
+	values, err := f.Call(ctx, layers.Values{"ids": input})
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package train
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"attention/layers"
 	"attention/train/record"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -26,12 +28,20 @@ func (r *training) checkHeads() error {
 	if !r.config.HeadStats {
 		return nil
 	}
-	b := layers.NewBuild(r.model.Params(), layers.Eval)
-	b.Of(r.model.Forward(b, b.InputOf(tensor.Int, "ids", 1)))
-	if err := b.Err(); err != nil {
+	calls := 0
+	f, err := layers.NewFunc(r.model.Params(), func(b *layers.Build, in layers.Inputs) []*G.Node {
+		logits := b.Of(r.model.Forward(b, in["ids"]))
+		calls = len(b.Calls("*"))
+		return []*G.Node{logits}
+	}, layers.FuncConfig{})
+	if err != nil {
 		return err
 	}
-	if len(b.Calls("*")) == 0 {
+	id := tensor.New(tensor.WithShape(1), tensor.WithBacking([]int{0}))
+	if _, err := f.Call(context.Background(), layers.Values{"ids": id}); err != nil {
+		return err
+	}
+	if calls == 0 {
 		return fmt.Errorf("--head-stats: got layer %s, which has no heads, want another", r.model.Title())
 	}
 	return nil

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -8,11 +9,10 @@ import (
 	"attention/cmd/attention/internal/plot"
 	"attention/cmd/attention/internal/run"
 	"attention/internal/dense"
-	"attention/internal/expr"
 	"attention/layers"
-	"attention/train"
 	"attention/train/text"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -85,17 +85,17 @@ func shownWeights(weights []float64, t, first int, causal bool) (shown []float64
 }
 
 // windowWeights returns the attention weights ([H,] T, T) of a window, without dropout.
-func windowWeights(m run.AttentionNetwork, window []int) (weights []float64, err error) {
-	err = expr.Building(func() error {
-		b := layers.NewBuild(m.Params(), layers.Eval)
-		n := b.Of(m.Weights(b, b.InputOf(tensor.Int, "ids", len(window))))
-		ids := tensor.New(tensor.WithShape(len(window)), tensor.WithBacking(window))
-		out, err := train.Predict(b, train.Values{"ids": ids}, n)
-		if err != nil {
-			return err
-		}
-		weights = dense.Float64s(out[0])
-		return nil
-	})
-	return weights, err
+func windowWeights(m run.AttentionNetwork, window []int) ([]float64, error) {
+	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) []*G.Node {
+		return b.Nodes(m.Weights(b, in["ids"]))
+	}, layers.FuncConfig{})
+	if err != nil {
+		return nil, err
+	}
+	ids := tensor.New(tensor.WithShape(len(window)), tensor.WithBacking(window))
+	out, err := f.Call(context.Background(), layers.Values{"ids": ids})
+	if err != nil {
+		return nil, err
+	}
+	return dense.Float64s(out[0]), nil
 }

@@ -25,23 +25,41 @@ type ownOperands interface {
 	operands(b *layers.Build) (o layers.AttentionOperands, ok bool, err error)
 }
 
-// newForward builds the graph of a text. Heads can be changed once the layers are known: then it is built again.
-func newForward(p *layers.Params, text reading, r Request) (*forward, error) {
-	var f *forward
-	err := expr.Building(func() (err error) { f, err = makeForward(p, text, r); return err })
-	return f, err
+// plan returns the machine of the nodes that a function builds.
+func plan(build func() (G.Nodes, error)) (m *machine.Machine, err error) {
+	err = expr.Building(func() error {
+		nodes, err := build()
+		if err != nil {
+			return err
+		}
+		m, err = machine.New(nodes...)
+		return err
+	})
+	return m, err
 }
 
-func makeForward(p *layers.Params, text reading, r Request) (*forward, error) {
-	f, b, err := buildForward(p, text, Request{}, nil)
+// newForward builds the graph of a text. Heads can be changed once the layers are known: then it is built again.
+func newForward(p *layers.Params, text reading, r Request) (f *forward, err error) {
+	m, err := plan(func() (G.Nodes, error) {
+		if f, _, err = buildForward(p, text, Request{}, nil); err != nil {
+			return nil, err
+		}
+		if r.changes() {
+			if f, _, err = buildForward(p, text, r, f.layers); err != nil {
+				return nil, err
+			}
+		}
+		return f.wanted()
+	})
 	if err != nil {
 		return nil, err
 	}
-	if r.changes() {
-		if f, b, err = buildForward(p, text, r, f.layers); err != nil {
-			return nil, err
-		}
-	}
+	f.machine = m
+	return f, nil
+}
+
+// wanted returns the nodes that a look computes: the logits and the operands of all layers.
+func (f *forward) wanted() (G.Nodes, error) {
 	wanted := G.Nodes{f.logits}
 	for _, l := range f.layers {
 		p := l.kept
@@ -66,11 +84,7 @@ func makeForward(p *layers.Params, text reading, r Request) (*forward, error) {
 			return nil, err
 		}
 	}
-	if err := b.Err(); err != nil {
-		return nil, err
-	}
-	f.machine, err = machine.New(wanted...)
-	return f, err
+	return wanted, nil
 }
 
 // buildForward builds the graph without a machine.

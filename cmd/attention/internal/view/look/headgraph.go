@@ -3,7 +3,6 @@ package look
 import (
 	"attention/graph"
 	"attention/graph/machine"
-	"attention/internal/expr"
 	"attention/layers/heads"
 
 	G "gorgonia.org/gorgonia"
@@ -24,17 +23,14 @@ type headGraph struct {
 // The graph of a layer of linear attention is for one head alone.
 func (l *Layer) newHeadGraph(head int, largest func(s *graph.AttentionStats) (*G.Node, error)) (*headGraph, error) {
 	g := new(headGraph)
-	err := expr.Building(func() error {
+	var err error
+	g.machine, err = plan(func() (G.Nodes, error) {
 		if err := l.addStats(g, head); err != nil {
-			return err
-		}
-		var err error
-		if g.largest, err = largest(g.stats); err != nil {
-			return err
+			return nil, err
 		}
 		s := g.stats
-		g.machine, err = machine.New(s.LogSumExp, s.MaxScore, s.Entropy, s.First, s.Own, s.Previous, s.Distance, g.largest)
-		return err
+		g.largest, err = largest(s)
+		return G.Nodes{s.LogSumExp, s.MaxScore, s.Entropy, s.First, s.Own, s.Previous, s.Distance, g.largest}, err
 	})
 	return g, err
 }

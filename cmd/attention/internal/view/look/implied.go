@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"attention/graph"
-	"attention/graph/machine"
 	"attention/graph/mask"
 	"attention/internal/expr"
 	"attention/layers"
@@ -73,12 +72,9 @@ func (l *Layer) addImpliedStats(g *headGraph, head int) error {
 // row, and the norm of the state after each token.
 func (l *Layer) Implied(head int) (weights, most, norms []float32, err error) {
 	g := new(headGraph)
-	err = expr.Building(func() error {
-		if err := l.addImplied(g, head); err != nil {
-			return err
-		}
-		g.machine, err = machine.New(g.weights, g.norms)
-		return err
+	g.machine, err = plan(func() (G.Nodes, error) {
+		err := l.addImplied(g, head)
+		return G.Nodes{g.weights, g.norms}, err
 	})
 	if err != nil {
 		return nil, nil, nil, err

@@ -9,7 +9,6 @@ import (
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/internal/dense"
-	"attention/internal/expr"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -79,7 +78,6 @@ func (j *journeys) compute(ctx context.Context, open func() (network, error), l 
 		return nil, errors.New("journey: got a model of two texts, want one that continues a text")
 	}
 	var w *way
-	var m *machine.Machine
 	build := func(tokens int) error {
 		t.of = tokens
 		_, b, err := buildForward(n.params(), t, j.request, l.Layers)
@@ -89,17 +87,16 @@ func (j *journeys) compute(ctx context.Context, open func() (network, error), l 
 		w = newWay(b, t)
 		return b.Err()
 	}
-	err = expr.Building(func() error {
+	m, err := plan(func() (G.Nodes, error) {
 		if err := build(1); err != nil {
-			return err
+			return nil, err
 		}
 		if n := min(len(t.ids), mostWay/(4*w.size())); n > 1 {
 			if err := build(n); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		m, err = machine.New(w.nodes()...)
-		return err
+		return w.nodes(), nil
 	})
 	if err != nil {
 		return nil, err
