@@ -82,9 +82,9 @@ func full(shape tensor.Shape, in ...*G.Node) (which []int) {
 // arithmetic is the op.
 type arithmetic[F kernel.Float] struct{ combination }
 
-func (o arithmetic[F]) spec() (string, []arg) { return operationNames[o.Op], named("x", "y") }
-
-func (o arithmetic[F]) inPlace() []int { return o.Into }
+func (o arithmetic[F]) spec() spec {
+	return spec{name: operationNames[o.Op], args: named("x", "y"), inPlace: o.Into}
+}
 
 func (o arithmetic[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	kernel.Arithmetic(o.Op, dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), o.Reads)
@@ -157,7 +157,7 @@ type sumLeading[F kernel.Float] struct {
 	Keep int
 }
 
-func (sumLeading[F]) spec() (string, []arg) { return "SumLeading", named("x") }
+func (sumLeading[F]) spec() spec { return spec{name: "SumLeading", args: named("x")} }
 
 func (o sumLeading[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return in[0][in[0].Dims()-o.Keep:].Clone(), nil

@@ -73,12 +73,12 @@ type largestWeights[F kernel.Float] struct {
 	weightCells
 }
 
-func (o largestWeights[F]) spec() (string, []arg) {
+func (o largestWeights[F]) spec() spec {
 	args := o.args(arg{name: "both"})
 	for i := range args {
 		args[i].fixed = true
 	}
-	return "LargestWeights", args
+	return spec{name: "LargestWeights", args: args}
 }
 
 func (o largestWeights[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

@@ -125,16 +125,14 @@ type rowStatistic struct {
 	From int
 }
 
-func (o rowStatistic) spec() (string, []arg) { return o.Name, []arg{{name: "both", fixed: true}} }
-
-func (o rowStatistic) view(int) (input, from int) { return 0, o.From }
+func (o rowStatistic) spec() spec {
+	return spec{name: o.Name, args: []arg{{name: "both", fixed: true}}, view: &view{from: o.From},
+		fillsInfinity: true} // a row that sees nothing has no largest score
+}
 
 func (o rowStatistic) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return copyFrom(out, in[0], o.From)
 }
-
-// fillsInfinity reports that a row that sees nothing has no largest score.
-func (o rowStatistic) fillsInfinity() bool { return true }
 
 // statsOf cuts what follows the log-sum-exps of rows into the kernel's statistics.
 func statsOf[F kernel.Float](rest []F, rows, offset int) kernel.RowStatistics[F] {

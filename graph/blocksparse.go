@@ -96,12 +96,12 @@ type blockChoice[F kernel.Float] struct {
 	Sparse BlockSparse
 }
 
-func (o blockChoice[F]) spec() (string, []arg) {
+func (o blockChoice[F]) spec() spec {
 	args := o.args()
 	for i := range args {
 		args[i].fixed = true
 	}
-	return "ChooseBlocks", args
+	return spec{name: "ChooseBlocks", args: args, integers: true}
 }
 
 func (o blockChoice[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

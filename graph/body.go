@@ -11,8 +11,8 @@ import (
 // is a plain struct whose fields are the op's settings; two equal bodies on equal inputs
 // are one node. A body that computes has a type parameter F, the type of its numbers.
 type body interface {
-	// spec returns the op's name and its arguments.
-	spec() (name string, args []arg)
+	// spec returns the op's name, its arguments and its traits.
+	spec() spec
 	// shape checks the inputs' shapes and returns the output's.
 	shape(in []tensor.Shape) (tensor.Shape, error)
 	// forward fills out; inputs and output are contiguous and row-major.
@@ -22,10 +22,30 @@ type body interface {
 	backward(in G.Nodes, out, grad *G.Node) (G.Nodes, error)
 }
 
-// adder is a body that can add its result to what is there, instead of filling out.
-type adder interface {
-	addTo(sum *tensor.Dense, in []*tensor.Dense) error
+// A spec is an op's name, its arguments and its traits. Most ops have no trait.
+type spec struct {
+	name string
+	args []arg
+
+	inPlace       []int     // inputs whose memory a machine may let the op compute into
+	view          *view     // the part of an input that is the result, which then need not be computed
+	integers      bool      // the result is of int, without a gradient
+	precision     Precision // of the op's products
+	spreads       bool      // the result has a NaN or an infinity if what is read has one
+	fillsInfinity bool      // infinities in the result are meant, for a machine that looks for them
+	checkpoint    bool      // the op is a mark of Checkpoint
+	cache         any       // the cache that the op fills
+	// room returns how many numbers of the result's type the op wants as room to compute in.
+	room func(in []tensor.Shape) int
+	// addTo adds the result to what is in sum, where forward fills it.
+	addTo func(sum *tensor.Dense, in []*tensor.Dense) error
 }
+
+// view is the part of an input from an element on. A negative input is counted from the last, −1.
+type view struct{ input, from int }
+
+// The first or the second input, as what a machine may let an op compute into.
+var first, second = []int{0}, []int{1}
 
 type arg struct {
 	name      string
@@ -47,19 +67,13 @@ func named(names ...string) []arg {
 // The methods that most bodies share, to be embedded.
 type (
 	sameShape  struct{} // the output has the first input's shape
-	intoFirst  struct{} // a machine may let the op compute into its first input's memory
-	intoSecond struct{} // or into its second's
 	isGradient struct{} // the op is the backward of another, and has none itself
 	lastInput  struct{} // the output is the beginning of the last input
 	passesNone struct{} // no gradient flows through the op
-	indices    struct{} // the output is of int, and has no gradient
+	indices    struct{} // the output is of int, which has no gradient
 )
 
 func (sameShape) shape(in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
-
-func (intoFirst) inPlace() []int { return []int{0} }
-
-func (intoSecond) inPlace() []int { return []int{1} }
 
 func (isGradient) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return nil, errNoSecond }
 
@@ -68,13 +82,9 @@ type outShape struct{ Out tensor.Shape }
 
 func (o outShape) shape([]tensor.Shape) (tensor.Shape, error) { return o.Out.Clone(), nil }
 
-func (indices) isIndices() {}
-
 func (indices) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return nil, errNoGradient }
 
 func (passesNone) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return nil, nil }
-
-func (lastInput) view(inputs int) (input, from int) { return inputs - 1, 0 }
 
 func (lastInput) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return copyFrom(out, in[len(in)-1], 0)

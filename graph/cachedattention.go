@@ -46,7 +46,7 @@ func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) 
 	if err := checkStart(name, start.Shape(), q.Shape()); err != nil {
 		return nil, err
 	}
-	if cache.isFilledIn(q.Graph()) {
+	if isFilledIn(q.Graph(), cache) {
 		return nil, a.errorf("cache: got one that another attention of this graph fills, want one for each")
 	}
 	f, in := newFused(a, separate, q, k, v)
@@ -71,11 +71,10 @@ type cachedAttention[F kernel.Float] struct {
 	Sparse BlockSparse // zero if it is not
 }
 
-func (o cachedAttention[F]) spec() (string, []arg) {
-	return "CachedAttention", o.args(arg{name: "start", integer: true})
+func (o cachedAttention[F]) spec() spec {
+	return spec{name: "CachedAttention", args: o.args(arg{name: "start", integer: true}), precision: o.Precision,
+		cache: o.Cache}
 }
-
-func (o cachedAttention[F]) fills(c *KVCache) bool { return o.Cache == c }
 
 func (o cachedAttention[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	out := in[0].Clone()

@@ -26,18 +26,6 @@ func checkStart(op string, start, x tensor.Shape) error {
 	return &ShapeError{op, "start", start, want}
 }
 
-// isFilledIn reports whether an attention of a graph fills the cache.
-func (c *KVCache) isFilledIn(g *G.ExprGraph) bool {
-	for _, n := range g.AllNodes() {
-		if o, ok := n.Op().(op); ok {
-			if b, ok := o.body.(interface{ fills(*KVCache) bool }); ok && b.fills(c) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // resolveCached checks the arguments and resolves the mask.
 func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCache) (*attentionArgs, error) {
 	if cache == nil {

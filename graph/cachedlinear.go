@@ -44,11 +44,9 @@ type cachedLinear[F kernel.Float] struct {
 	Cache *StateCache
 }
 
-func (o cachedLinear[F]) spec() (string, []arg) {
-	return o.Op, o.args(false, arg{name: "start", integer: true})
+func (o cachedLinear[F]) spec() spec {
+	return spec{name: o.Op, args: o.args(false, arg{name: "start", integer: true}), precision: o.Precision, cache: o.Cache}
 }
-
-func (o cachedLinear[F]) fillsState(c *StateCache) bool { return o.Cache == c }
 
 func (o cachedLinear[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return linearOutput[F]{linear: o.linear}.shape(in)
@@ -109,15 +107,13 @@ type cachedConv[F kernel.Float] struct {
 	Lengths bool
 }
 
-func (o cachedConv[F]) spec() (string, []arg) {
+func (o cachedConv[F]) spec() spec {
 	args := o.args(arg{name: "start", integer: true})
 	if o.Lengths {
 		args = append(args, arg{name: "lengths", integer: true})
 	}
-	return "CachedCausalConv", args
+	return spec{name: "CachedCausalConv", args: args, cache: o.Cache}
 }
-
-func (o cachedConv[F]) fillsState(c *StateCache) bool { return o.Cache == c }
 
 func (o cachedConv[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	n := len(o.args())

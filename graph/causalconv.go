@@ -80,7 +80,7 @@ func convOperand[F kernel.Float](x *kernel.ConvOperands[F], name string) *[]F {
 
 type causalConvolution[F kernel.Float] struct{ causalConv }
 
-func (o causalConvolution[F]) spec() (string, []arg) { return "CausalConv", o.args() }
+func (o causalConvolution[F]) spec() spec { return spec{name: "CausalConv", args: o.args()} }
 
 func (o causalConvolution[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	_, err := o.sizes(in)
@@ -111,8 +111,8 @@ type causalConvBackward[F kernel.Float] struct {
 	causalConv
 }
 
-func (o causalConvBackward[F]) spec() (string, []arg) {
-	return "CausalConvBackward", o.args(arg{name: "dy"})
+func (o causalConvBackward[F]) spec() spec {
+	return spec{name: "CausalConvBackward", args: o.args(arg{name: "dy"})}
 }
 
 func (o causalConvBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

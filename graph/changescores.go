@@ -56,7 +56,7 @@ type changeScores[F kernel.Float] struct {
 	changing
 }
 
-func (changeScores[F]) spec() (string, []arg) { return "ScoreFunc", named("scores") }
+func (changeScores[F]) spec() spec { return spec{name: "ScoreFunc", args: named("scores")} }
 
 func (o changeScores[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y, f := dense.Floats[F](in[0]), dense.Floats[F](out), o.Score.called(o.Score.Score)
@@ -76,8 +76,8 @@ type changeScoresBackward[F kernel.Float] struct {
 	changing
 }
 
-func (changeScoresBackward[F]) spec() (string, []arg) {
-	return "ScoreFuncBackward", named("scores", "dscores")
+func (changeScoresBackward[F]) spec() spec {
+	return spec{name: "ScoreFuncBackward", args: named("scores", "dscores")}
 }
 
 func (o changeScoresBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {

@@ -14,9 +14,9 @@ type checkpoint struct {
 	lastInput
 }
 
-func (checkpoint) spec() (string, []arg) { return "Checkpoint", named("x") }
+func (checkpoint) spec() spec {
+	return spec{name: "Checkpoint", args: named("x"), view: &view{}, checkpoint: true}
+}
 
 // y = x:  dx = dy.
 func (checkpoint) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) { return G.Nodes{dy}, nil }
-
-func (checkpoint) isMark() {}

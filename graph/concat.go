@@ -26,12 +26,12 @@ func concatAlong(axis int, xs ...*G.Node) (*G.Node, error) {
 
 type concat[F kernel.Float] struct{ N, Axis int }
 
-func (o concat[F]) spec() (string, []arg) {
+func (o concat[F]) spec() spec {
 	args := make([]arg, o.N)
 	for i := range args {
 		args[i].name = fmt.Sprintf("xs[%d]", i)
 	}
-	return "Concat", args
+	return spec{name: "Concat", args: args}
 }
 
 func (o concat[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

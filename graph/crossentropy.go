@@ -132,7 +132,7 @@ func (o classLoss) ignored() string {
 
 type crossEntropy[F kernel.Float] struct{ classLoss }
 
-func (o crossEntropy[F]) spec() (string, []arg) { return "CrossEntropy", o.args() }
+func (o crossEntropy[F]) spec() spec { return spec{name: "CrossEntropy", args: o.args()} }
 
 func (o crossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	logits, ids := in[0], in[1]
@@ -175,13 +175,12 @@ func (o crossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (G.Nodes, error)
 
 type crossEntropyBackward[F kernel.Float] struct {
 	sameShape
-	intoFirst
 	isGradient
 	classLoss
 }
 
-func (o crossEntropyBackward[F]) spec() (string, []arg) {
-	return "CrossEntropyBackward", o.args(arg{name: "dloss"})
+func (o crossEntropyBackward[F]) spec() spec {
+	return spec{name: "CrossEntropyBackward", args: o.args(arg{name: "dloss"}), inPlace: first}
 }
 
 func (o crossEntropyBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {

@@ -11,7 +11,9 @@ type detach struct {
 	passesNone
 }
 
-func (detach) spec() (string, []arg) { return "Detach", []arg{{name: "x", fixed: true}} }
+func (detach) spec() spec {
+	return spec{name: "Detach", args: []arg{{name: "x", fixed: true}}, view: &view{}}
+}
 
 // isConstant reports whether no gradient flows through n.
 func isConstant(n *G.Node) bool {

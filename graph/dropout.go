@@ -41,13 +41,12 @@ func Dropout(x *G.Node, c DropoutConfig) (*G.Node, error) {
 }
 
 type dropout[F kernel.Float] struct {
-	intoFirst
 	P    float64
 	Site int
 }
 
-func (dropout[F]) spec() (string, []arg) {
-	return "Dropout", []arg{{name: "x"}, {name: "key", integer: true}}
+func (dropout[F]) spec() spec {
+	return spec{name: "Dropout", args: []arg{{name: "x"}, {name: "key", integer: true}}, inPlace: first}
 }
 
 func (dropout[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

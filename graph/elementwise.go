@@ -153,7 +153,6 @@ var elements = map[string]element{
 // elementwise is the op of a row.
 type elementwise[F kernel.Float] struct {
 	sameShape
-	intoFirst
 	Name string
 	C    kernel.Settings
 }
@@ -162,7 +161,7 @@ func applyElementwise(name string, c kernel.Settings, x *G.Node) (*G.Node, error
 	return applyTyped(elementwise[float32]{Name: name, C: c}, elementwise[float64]{Name: name, C: c}, x)
 }
 
-func (o elementwise[F]) spec() (string, []arg) { return o.Name, named("x") }
+func (o elementwise[F]) spec() spec { return spec{name: o.Name, args: named("x"), inPlace: first} }
 
 func (o elementwise[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	kernel.Apply(elements[o.Name].f, o.C, dense.Floats[F](out), dense.Floats[F](in[0]))
@@ -183,14 +182,13 @@ func (o elementwise[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
 
 type elementwiseBackward[F kernel.Float] struct {
 	sameShape
-	intoSecond
 	isGradient
 	Name string
 	C    kernel.Settings
 }
 
-func (o elementwiseBackward[F]) spec() (string, []arg) {
-	return o.Name + "Backward", named("known", "dy")
+func (o elementwiseBackward[F]) spec() spec {
+	return spec{name: o.Name + "Backward", args: named("known", "dy"), inPlace: second}
 }
 
 func (o elementwiseBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {

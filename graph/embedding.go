@@ -37,10 +37,9 @@ type embedding[F kernel.Float] struct {
 	Padding int // the row without a gradient, or noPadding
 }
 
-func (embedding[F]) spreads() bool { return true }
-
-func (embedding[F]) spec() (string, []arg) {
-	return "Embedding", []arg{{name: "weight", stored: true}, {name: "ids", integer: true}}
+func (embedding[F]) spec() spec {
+	return spec{name: "Embedding", args: []arg{{name: "weight", stored: true}, {name: "ids", integer: true}},
+		spreads: true}
 }
 
 func (o embedding[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -88,8 +87,8 @@ type embeddingBackward[F kernel.Float] struct {
 	V, Padding int
 }
 
-func (embeddingBackward[F]) spec() (string, []arg) {
-	return "EmbeddingBackward", []arg{{name: "ids", integer: true}, {name: "dy"}}
+func (o embeddingBackward[F]) spec() spec {
+	return spec{name: "EmbeddingBackward", args: []arg{{name: "ids", integer: true}, {name: "dy"}}, addTo: o.addTo}
 }
 
 func (o embeddingBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

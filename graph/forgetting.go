@@ -73,11 +73,12 @@ func (o forgetting) sizes(scores tensor.Shape) (*kernel.Attention, kernel.HeadLa
 
 type addForgetting[F kernel.Float] struct {
 	sameShape
-	intoFirst
 	forgetting
 }
 
-func (addForgetting[F]) spec() (string, []arg) { return "Forget", named("scores", "log_gates") }
+func (addForgetting[F]) spec() spec {
+	return spec{name: "Forget", args: named("scores", "log_gates"), inPlace: first}
+}
 
 func (o addForgetting[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	a, at := o.sizes(in[0].Shape())
@@ -104,7 +105,7 @@ type sumToGates[F kernel.Float] struct {
 	forgetting
 }
 
-func (sumToGates[F]) spec() (string, []arg) { return "ForgetBackward", named("dscores") }
+func (sumToGates[F]) spec() spec { return spec{name: "ForgetBackward", args: named("dscores")} }
 
 func (o sumToGates[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	a, at := o.sizes(in[0].Shape())

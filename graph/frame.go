@@ -18,11 +18,10 @@ func (o op) ComputeInto(out G.Value, in ...G.Value) error { return o.call(o.forw
 
 // AddTo adds the op's result to a sum of its shape, if Adds says that it can.
 func (o op) AddTo(sum G.Value, in ...G.Value) error {
-	a, ok := o.body.(adder)
-	if !ok {
+	if !o.Adds() {
 		return fmt.Errorf("graph: %v: got a sum to add to, want a result to fill", o)
 	}
-	return o.call(a.addTo, sum, in)
+	return o.call(o.has.addTo, sum, in)
 }
 
 // call calls a function of the body with tensors of the values. A panic in a function of masks or scores becomes an
@@ -38,7 +37,7 @@ func (o op) call(do func(out *tensor.Dense, in []*tensor.Dense) error, out G.Val
 	for i, v := range in {
 		d, err := f.tensorOf(v)
 		if err != nil {
-			return fmt.Errorf("graph: %v: %s: %w", o, o.args[i].name, err)
+			return fmt.Errorf("graph: %v: %s: %w", o, o.has.args[i].name, err)
 		}
 		f.args = append(f.args, d)
 	}

@@ -48,12 +48,12 @@ type fusedForward[F kernel.Float] struct {
 	fused
 }
 
-func (o fusedForward[F]) spec() (string, []arg) {
+func (o fusedForward[F]) spec() spec {
 	args := o.args()
 	for i := range args {
 		args[i].fixed = true
 	}
-	return "FusedAttention", args
+	return spec{name: "FusedAttention", args: args, precision: o.Precision}
 }
 
 func (o fusedForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -91,8 +91,8 @@ type fusedOutput[F kernel.Float] struct {
 	fused
 }
 
-func (o fusedOutput[F]) spec() (string, []arg) {
-	return "FusedAttention", o.args(arg{name: "both", fixed: true})
+func (o fusedOutput[F]) spec() spec {
+	return spec{name: "FusedAttention", args: o.args(arg{name: "both", fixed: true}), view: &view{input: -1}}
 }
 
 func (o fusedOutput[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -127,8 +127,8 @@ type fusedBackward[F kernel.Float] struct {
 	fused
 }
 
-func (o fusedBackward[F]) spec() (string, []arg) {
-	return "FusedAttentionBackward", o.args(arg{name: "both"}, arg{name: "dout"})
+func (o fusedBackward[F]) spec() spec {
+	return spec{name: "FusedAttentionBackward", args: o.args(arg{name: "both"}, arg{name: "dout"})}
 }
 
 func (o fusedBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

@@ -28,7 +28,7 @@ var gates = map[string]kernel.Function{"SwiGLU": kernel.SiLU, "GeGLU": kernel.GE
 // memory (BenchmarkFormulas/SwiGLU).
 type gated[F kernel.Float] struct{ Name string }
 
-func (o gated[F]) spec() (string, []arg) { return o.Name, named("gate", "up") }
+func (o gated[F]) spec() spec { return spec{name: o.Name, args: named("gate", "up")} }
 
 func (o gated[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return in[0].Clone(), checkSameShape(o.Name, "up", in)
@@ -54,8 +54,8 @@ type gatedBackward[F kernel.Float] struct {
 	Of gated[F]
 }
 
-func (o gatedBackward[F]) spec() (string, []arg) {
-	return o.Of.Name + "Backward", named("gate", "up", "dy")
+func (o gatedBackward[F]) spec() spec {
+	return spec{name: o.Of.Name + "Backward", args: named("gate", "up", "dy")}
 }
 
 func (gatedBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

@@ -125,7 +125,9 @@ type gruForward[F kernel.Float] struct {
 	gru
 }
 
-func (o gruForward[F]) spec() (string, []arg) { return "GRU", o.args(true) }
+func (o gruForward[F]) spec() spec {
+	return spec{name: "GRU", args: o.args(true), precision: o.Precision}
+}
 
 func (o gruForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	k, err := o.sizes(in)
@@ -148,8 +150,8 @@ type gruOutput[F kernel.Float] struct {
 	gru
 }
 
-func (o gruOutput[F]) spec() (string, []arg) {
-	return "GRU", o.args(false, arg{name: "all", fixed: true})
+func (o gruOutput[F]) spec() spec {
+	return spec{name: "GRU", args: o.args(false, arg{name: "all", fixed: true}), view: &view{input: -1}}
 }
 
 func (o gruOutput[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -184,8 +186,8 @@ type gruBackward[F kernel.Float] struct {
 	gru
 }
 
-func (o gruBackward[F]) spec() (string, []arg) {
-	return "GRUBackward", o.args(false, arg{name: "all"}, arg{name: "dout"})
+func (o gruBackward[F]) spec() spec {
+	return spec{name: "GRUBackward", args: o.args(false, arg{name: "all"}, arg{name: "dout"})}
 }
 
 func (o gruBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

@@ -60,7 +60,7 @@ type layerNormForward[F kernel.Float] struct {
 	layerNorm
 }
 
-func (o layerNormForward[F]) spec() (string, []arg) { return "LayerNorm", o.args(true) }
+func (o layerNormForward[F]) spec() spec { return spec{name: "LayerNorm", args: o.args(true)} }
 
 func (o layerNormForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x := in[0]
@@ -96,8 +96,8 @@ type layerNormOutput struct {
 	layerNorm
 }
 
-func (o layerNormOutput) spec() (string, []arg) {
-	return "LayerNorm", o.args(false, arg{name: "all", fixed: true})
+func (o layerNormOutput) spec() spec {
+	return spec{name: "LayerNorm", args: o.args(false, arg{name: "all", fixed: true}), view: &view{input: -1}}
 }
 
 // With rstd = 1/√(variance + eps), x̂ = (x − mean)·rstd, y = x̂⊙weight + bias and
@@ -121,8 +121,8 @@ type layerNormBackward[F kernel.Float] struct {
 	layerNorm
 }
 
-func (o layerNormBackward[F]) spec() (string, []arg) {
-	return "LayerNormBackward", o.args(false, arg{name: "all"}, arg{name: "dy"})
+func (o layerNormBackward[F]) spec() spec {
+	return spec{name: "LayerNormBackward", args: o.args(false, arg{name: "all"}, arg{name: "dy"})}
 }
 
 func (o layerNormBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

@@ -97,7 +97,9 @@ type linearForward[F kernel.Float] struct {
 	linear
 }
 
-func (o linearForward[F]) spec() (string, []arg) { return o.Op, o.args(true) }
+func (o linearForward[F]) spec() spec {
+	return spec{name: o.Op, args: o.args(true), precision: o.Precision}
+}
 
 func (o linearForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	l, err := o.sizes(in)
@@ -123,8 +125,8 @@ type linearOutput[F kernel.Float] struct {
 	linear
 }
 
-func (o linearOutput[F]) spec() (string, []arg) {
-	return o.Op, o.args(false, arg{name: "all", fixed: true})
+func (o linearOutput[F]) spec() spec {
+	return spec{name: o.Op, args: o.args(false, arg{name: "all", fixed: true}), view: &view{input: -1}}
 }
 
 func (o linearOutput[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -151,8 +153,8 @@ type linearBackward[F kernel.Float] struct {
 	linear
 }
 
-func (o linearBackward[F]) spec() (string, []arg) {
-	return o.Op + "Backward", o.args(false, arg{name: "all"}, arg{name: "dout"})
+func (o linearBackward[F]) spec() spec {
+	return spec{name: o.Op + "Backward", args: o.args(false, arg{name: "all"}, arg{name: "dout"})}
 }
 
 func (o linearBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -190,11 +192,9 @@ type linearState struct {
 	From int
 }
 
-func (linearState) spec() (string, []arg) {
-	return "LinearAttentionState", []arg{{name: "all", fixed: true}}
+func (o linearState) spec() spec {
+	return spec{name: "LinearAttentionState", args: []arg{{name: "all", fixed: true}}, view: &view{from: o.From}}
 }
-
-func (o linearState) view(int) (input, from int) { return 0, o.From }
 
 func (o linearState) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return copyFrom(out, in[0], o.From)

@@ -156,22 +156,15 @@ type linearCrossEntropy[F kernel.Float] struct{ linearLoss }
 
 func (o linearCrossEntropy[F]) along() bool { return o.X || o.W }
 
-func (o linearCrossEntropy[F]) spec() (string, []arg) {
+func (o linearCrossEntropy[F]) spec() spec {
 	if o.along() {
-		return "LinearCrossEntropy", o.args(arg{name: "gradients", fixed: true})
+		return spec{name: "LinearCrossEntropy", args: o.args(arg{name: "gradients", fixed: true})}
 	}
-	return "LinearCrossEntropy", o.args()
+	return spec{name: "LinearCrossEntropy", args: o.args(), precision: o.Precision, room: o.room}
 }
 
 func (o linearCrossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.ScalarShape(), o.check(in)
-}
-
-func (o linearCrossEntropy[F]) room(in []tensor.Shape) int {
-	if o.along() {
-		return 0
-	}
-	return o.linearLoss.room(in)
 }
 
 func (o linearCrossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
@@ -229,7 +222,9 @@ type linearGradients[F kernel.Float] struct {
 	linearLoss
 }
 
-func (o linearGradients[F]) spec() (string, []arg) { return "LinearCrossEntropyGradients", o.args() }
+func (o linearGradients[F]) spec() spec {
+	return spec{name: "LinearCrossEntropyGradients", args: o.args(), precision: o.Precision, room: o.room}
+}
 
 func (o linearGradients[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if err := o.check(in); err != nil {

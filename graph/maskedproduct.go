@@ -37,9 +37,10 @@ func (a *attentionArgs) product(x, y *G.Node, transB bool) (*G.Node, error) {
 	return applyTyped(maskedProduct[float32]{f32, f}, maskedProduct[float64]{f64, f}, in...)
 }
 
-func (o maskedProduct[F]) spec() (string, []arg) {
-	name, args := o.batchProduct.spec()
-	return name, append(args, o.args...)
+func (o maskedProduct[F]) spec() spec {
+	s := o.batchProduct.spec()
+	s.args = append(s.args, o.args...)
+	return s
 }
 
 func (o maskedProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

@@ -52,19 +52,16 @@ type maskFilling struct {
 }
 
 type maskFill[F kernel.Float] struct {
-	intoFirst
 	maskFilling
 }
 
-// fillsInfinity reports whether a machine that looks for infinities finds them here.
-func (o maskFilling) fillsInfinity() bool { return math.IsInf(o.Hidden, 0) }
-
-func (o maskFill[F]) spec() (string, []arg) {
+func (o maskFill[F]) spec() spec {
 	x := named("scores")
 	if o.Hidden == 0 {
 		x = named("x")
 	}
-	return o.Name, append(x, o.args...)
+	return spec{name: o.Name, args: append(x, o.args...),
+		inPlace: first, fillsInfinity: math.IsInf(o.Hidden, 0)}
 }
 
 func (o maskFill[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

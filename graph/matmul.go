@@ -30,27 +30,26 @@ type rowProduct[F kernel.Float] struct {
 	TransW bool
 }
 
-func (rowProduct[F]) spreads() bool { return true }
-
-func (o rowProduct[F]) spec() (string, []arg) {
+func (o rowProduct[F]) spec() spec {
+	s := spec{name: "MatMul", args: []arg{{name: "a"}, {name: "b", stored: true}}, spreads: true, precision: o.Precision}
 	if o.TransW {
-		return "Linear", []arg{{name: "x"}, {name: "weight", stored: true}}
+		s.name, s.args = "Linear", []arg{{name: "x"}, {name: "weight", stored: true}}
 	}
-	return "MatMul", []arg{{name: "a"}, {name: "b", stored: true}}
+	return s
 }
 
 func (o rowProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x, w := in[0], in[1]
-	name, args := o.spec()
+	s := o.spec()
 	if x.Dims() == 0 {
-		return nil, &ShapeError{name, args[0].name, x, "(…, In)"}
+		return nil, &ShapeError{s.name, s.args[0].name, x, "(…, In)"}
 	}
 	inner, outer, want := 0, 1, "(N=%d, P)"
 	if o.TransW {
 		inner, outer, want = 1, 0, "(Out, In=%d)"
 	}
 	if w.Dims() != 2 || w[inner] != last(x) {
-		return nil, &ShapeError{name, args[1].name, w, fmt.Sprintf(want, last(x))}
+		return nil, &ShapeError{s.name, s.args[1].name, w, fmt.Sprintf(want, last(x))}
 	}
 	y := x.Clone()
 	y[len(y)-1] = w[outer]
@@ -88,7 +87,7 @@ func (o rowProduct[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 // rowOuter is C = Σ aᵀ·b (M, P) over all rows of a (…, M) and b (…, P).
 type rowOuter[F kernel.Float] struct{ operands }
 
-func (rowOuter[F]) spec() (string, []arg) { return "RowOuter", named("a", "b") }
+func (rowOuter[F]) spec() spec { return spec{name: "RowOuter", args: named("a", "b")} }
 
 func (rowOuter[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{last(in[0]), last(in[1])}, nil
@@ -116,22 +115,22 @@ type batchProduct[F kernel.Float] struct {
 	TransA, TransB bool
 }
 
-func (o batchProduct[F]) spec() (string, []arg) {
+func (o batchProduct[F]) spec() spec {
 	if o.TransB && !o.TransA {
-		return "Scores", named("q", "k")
+		return spec{name: "Scores", args: named("q", "k"), precision: o.Precision}
 	}
-	return "MatMul", named("a", "b")
+	return spec{name: "MatMul", args: named("a", "b"), precision: o.Precision}
 }
 
 func (o batchProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	a, b := in[0], in[1]
-	name, args := o.spec()
+	s := o.spec()
 	axes, other := "(…, M, N)", "P"
-	if name == "Scores" {
+	if s.name == "Scores" {
 		axes, other = "(…, T, D)", "S"
 	}
 	if a.Dims() < 2 {
-		return nil, &ShapeError{name, args[0].name, a, axes}
+		return nil, &ShapeError{s.name, s.args[0].name, a, axes}
 	}
 	m, n := lastTwo(a, o.TransA)
 	if b.Dims() == a.Dims() && slices.Equal(a[:a.Dims()-2], b[:b.Dims()-2]) {
@@ -143,7 +142,7 @@ func (o batchProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if o.TransB {
 		want = append(a[:a.Dims()-2].Clone(), -1, n)
 	}
-	return nil, &ShapeError{name, args[1].name, b, shapeWithAny(want, other)}
+	return nil, &ShapeError{s.name, s.args[1].name, b, shapeWithAny(want, other)}
 }
 
 // lastTwo returns the rows and columns of op(x).

@@ -15,7 +15,7 @@ import (
 
 // applyTyped applies the body for the type of the first argument of floats.
 func applyTyped(f32, f64 body, in ...*G.Node) (*G.Node, error) {
-	_, args := f64.spec()
+	args := f64.spec().args
 	for i, n := range in {
 		if args[i].integer || args[i].anyNumber {
 			continue
@@ -34,7 +34,8 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 	if err := kernel.Err(); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
-	name, args := b.spec()
+	s := b.spec()
+	name, args := s.name, s.args
 	in, err := widenOthers(args, in)
 	if err != nil {
 		return nil, err
@@ -54,13 +55,11 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 			return nil, err
 		}
 	}
-	if _, ok := b.(interface{ isIndices() }); ok {
+	if s.integers {
 		dt = tensor.Int
 	}
-	if b, ok := b.(interface{ precision() Precision }); ok {
-		if err := b.precision().check(name+": ", dt); err != nil {
-			return nil, err
-		}
+	if err := s.precision.check(name+": ", dt); err != nil {
+		return nil, err
 	}
 	out, err := b.shape(shapes)
 	if err != nil {
@@ -70,9 +69,9 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 		return nil, err
 	}
 	types[len(in)] = valueType(dt, out.Dims())
-	o := op{body: b, args: args, types: types, out: out, dt: dt}
-	if b, ok := b.(interface{ room(in []tensor.Shape) int }); ok {
-		o.room = b.room(shapes)
+	o := op{body: b, has: s, types: types, out: out, dt: dt}
+	if s.room != nil {
+		o.room = s.room(shapes)
 	}
 	return G.ApplyOp(o, in...)
 }
@@ -87,7 +86,7 @@ func valueType(dt tensor.Dtype, dims int) hm.Type {
 // op makes a Gorgonia op of a body.
 type op struct {
 	body
-	args  []arg
+	has   spec
 	types []hm.Type // of the inputs, then of the output
 	out   tensor.Shape
 	dt    tensor.Dtype
@@ -99,7 +98,7 @@ var (
 	_ G.UsePreallocDoer = op{}
 )
 
-func (o op) Arity() int           { return len(o.args) }
+func (o op) Arity() int           { return len(o.has.args) }
 func (o op) ReturnsPtr() bool     { return true }
 func (o op) CallsExtern() bool    { return false }
 func (o op) OverwritesInput() int { return -1 }
@@ -109,10 +108,7 @@ func (o op) Type() hm.Type        { return hm.NewFnType(o.types...) }
 func (o op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "%#v", o.body) }
 
 // String returns the op's name.
-func (o op) String() string {
-	name, _ := o.spec()
-	return name
-}
+func (o op) String() string { return o.has.name }
 
 func (o op) Hashcode() uint32 {
 	h := fnv.New32a()
@@ -125,33 +121,26 @@ func (o op) Hashcode() uint32 {
 func (o op) OverwritesPrealloc() bool { return true }
 
 // InPlace returns the inputs whose memory a machine may let the op compute into.
-func (o op) InPlace() []int {
-	if b, ok := o.body.(interface{ inPlace() []int }); ok {
-		return b.inPlace()
-	}
-	return nil
-}
+func (o op) InPlace() []int { return o.has.inPlace }
 
 // View returns the input that the op's result is a part of, and where that part begins;
 // −1 for an op that computes something.
 func (o op) View() (input, from int) {
-	if b, ok := o.body.(interface{ view(inputs int) (int, int) }); ok {
-		return b.view(len(o.args))
+	v := o.has.view
+	switch {
+	case v == nil:
+		return -1, 0
+	case v.input < 0:
+		return len(o.has.args) + v.input, v.from
 	}
-	return -1, 0
+	return v.input, v.from
 }
 
 // Adds reports whether the op has AddTo.
-func (o op) Adds() bool {
-	_, ok := o.body.(adder)
-	return ok
-}
+func (o op) Adds() bool { return o.has.addTo != nil }
 
 // Checkpoint reports whether the op is a mark of Checkpoint.
-func (o op) Checkpoint() bool {
-	_, ok := o.body.(interface{ isMark() })
-	return ok
-}
+func (o op) Checkpoint() bool { return o.has.checkpoint }
 
 // Room returns how many numbers of the result's type the op wants as room to compute in. A
 // machine gives it a tensor of them as one more input; without, the op allocates its own.
@@ -159,22 +148,16 @@ func (o op) Room() int { return o.room }
 
 // FillsInfinity reports whether the op means the infinities it returns, for a machine
 // that looks for numbers that are not finite.
-func (o op) FillsInfinity() bool {
-	b, ok := o.body.(interface{ fillsInfinity() bool })
-	return ok && b.fillsInfinity()
-}
+func (o op) FillsInfinity() bool { return o.has.fillsInfinity }
 
 // Spreads reports whether the op's result has a NaN or an infinity if what it reads has one.
-func (o op) Spreads() bool {
-	b, ok := o.body.(interface{ spreads() bool })
-	return ok && b.spreads()
-}
+func (o op) Spreads() bool { return o.has.spreads }
 
 func (o op) InferShape(...G.DimSizer) (tensor.Shape, error) { return o.out.Clone(), nil }
 
 func (o op) DiffWRT(int) []bool {
-	d := make([]bool, len(o.args))
-	for i, a := range o.args {
+	d := make([]bool, len(o.has.args))
+	for i, a := range o.has.args {
 		d[i] = !a.integer && !a.fixed && !(a.stored && isStored(o.types[i]))
 	}
 	return d

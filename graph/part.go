@@ -48,15 +48,12 @@ type columnRange struct{ From, Width int }
 // takenPart is the op.
 type takenPart[F kernel.Float] struct{ part }
 
-func (o takenPart[F]) spec() (string, []arg) {
-	return o.Of, []arg{{name: "x", fixed: true}, {name: "anchor"}}
-}
-
-func (o takenPart[F]) view(int) (input, from int) {
+func (o takenPart[F]) spec() spec {
+	s := spec{name: o.Of, args: []arg{{name: "x", fixed: true}, {name: "anchor"}}}
 	if o.Out.TotalSize() == o.Width { // of a single row
-		return 0, o.From
+		s.view = &view{from: o.From}
 	}
-	return -1, 0
+	return s
 }
 
 func (o takenPart[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
@@ -95,7 +92,7 @@ type anchor[F kernel.Float] struct {
 	Cols int
 }
 
-func (o anchor[F]) spec() (string, []arg) { return o.Of, named("x") }
+func (o anchor[F]) spec() spec { return spec{name: o.Of, args: named("x")} }
 
 // dx = the gradients of all parts, each in its columns. The gradient of the anchor itself
 // is the sum of their tokens.
@@ -154,7 +151,7 @@ type partGradient struct {
 	columnRange
 }
 
-func (partGradient) spec() (string, []arg) { return "PartGradient", named("dy") }
+func (partGradient) spec() spec { return spec{name: "PartGradient", args: named("dy")} }
 
 // wholeGradient puts matrices into their columns of one with Cols columns. Matrices that
 // overlap are added; columns of none are zero.
@@ -165,8 +162,8 @@ type wholeGradient[F kernel.Float] struct {
 	Parts []columnRange // in the order of From
 }
 
-func (o wholeGradient[F]) spec() (string, []arg) {
-	return "WholeGradient", make([]arg, len(o.Parts))
+func (o wholeGradient[F]) spec() spec {
+	return spec{name: "WholeGradient", args: make([]arg, len(o.Parts))}
 }
 
 func (o wholeGradient[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {

@@ -20,8 +20,8 @@ func PositionRows(weight, start *G.Node, T int) (*G.Node, error) {
 
 type positionRows[F kernel.Float] struct{ T int }
 
-func (positionRows[F]) spec() (string, []arg) {
-	return "PositionRows", []arg{{name: "weight", stored: true}, {name: "start", integer: true}}
+func (positionRows[F]) spec() spec {
+	return spec{name: "PositionRows", args: []arg{{name: "weight", stored: true}, {name: "start", integer: true}}}
 }
 
 func (o positionRows[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -78,8 +78,8 @@ type positionRowsBackward[F kernel.Float] struct {
 	R  int
 }
 
-func (positionRowsBackward[F]) spec() (string, []arg) {
-	return "PositionRowsBackward", []arg{{name: "start", integer: true}, {name: "dy"}}
+func (positionRowsBackward[F]) spec() spec {
+	return spec{name: "PositionRowsBackward", args: []arg{{name: "start", integer: true}, {name: "dy"}}}
 }
 
 func (o positionRowsBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

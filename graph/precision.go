@@ -74,8 +74,6 @@ func (p Precision) check(op string, dt tensor.Dtype) error {
 // operands is embedded in the bodies of ops that multiply.
 type operands struct{ Precision Precision }
 
-func (o operands) precision() Precision { return o.Precision }
-
 // kernel returns the kernels' word for the precision.
 func (o operands) kernel() kernel.Precision { return kernel.Precision(o.Precision) }
 

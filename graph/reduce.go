@@ -105,7 +105,7 @@ func axesOf(op string, dim []int, shape tensor.Shape) ([]int, error) {
 // reduce is the op of every reduction.
 type reduce[F kernel.Float] struct{ reduction }
 
-func (o reduce[F]) spec() (string, []arg) { return o.Name, named("x") }
+func (o reduce[F]) spec() spec { return spec{name: o.Name, args: named("x")} }
 
 func (o reduce[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	y, x := dense.Floats[F](out), dense.Floats[F](in[0])
@@ -130,7 +130,7 @@ type repeat[F kernel.Float] struct {
 	reduction
 }
 
-func (o repeat[F]) spec() (string, []arg) { return o.Name + "Backward", named("dy") }
+func (o repeat[F]) spec() spec { return spec{name: o.Name + "Backward", args: named("dy")} }
 
 func (o repeat[F]) shape([]tensor.Shape) (tensor.Shape, error) { return o.X.Clone(), nil }
 
@@ -142,12 +142,13 @@ func (o repeat[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 // maxBackward is dx = dy/n for the n largest, else 0.
 type maxBackward[F kernel.Float] struct {
 	sameShape
-	intoFirst
 	isGradient
 	reduction
 }
 
-func (maxBackward[F]) spec() (string, []arg) { return "MaxBackward", named("x", "y", "dy") }
+func (maxBackward[F]) spec() spec {
+	return spec{name: "MaxBackward", args: named("x", "y", "dy"), inPlace: first}
+}
 
 func (o maxBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	dx, x, y, dy := dense.Floats[F](out), dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](in[2])

@@ -34,7 +34,7 @@ func checkLengths(op string, T, S int) error {
 
 type expandBias[F kernel.Float] struct{ T, S int }
 
-func (expandBias[F]) spec() (string, []arg) { return "ExpandRelativeBias", named("bias") }
+func (expandBias[F]) spec() spec { return spec{name: "ExpandRelativeBias", args: named("bias")} }
 
 func (o expandBias[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if n := o.T + o.S - 1; in[0].Dims() != 2 || in[0][1] != n {
@@ -68,7 +68,7 @@ func (o expandBias[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 // sumDiagonals sums (H, T, S) along t − s, to (H, T+S−1).
 type sumDiagonals[F kernel.Float] struct{ isGradient }
 
-func (sumDiagonals[F]) spec() (string, []arg) { return "SumDiagonals", named("x") }
+func (sumDiagonals[F]) spec() spec { return spec{name: "SumDiagonals", args: named("x")} }
 
 func (sumDiagonals[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x := in[0]

@@ -33,20 +33,20 @@ func applyRootNorm(name string, x, weight *G.Node, eps float64) (*G.Node, error)
 // applyNorm applies an op whose eps keeps it from dividing by 0.
 func applyNorm(f32, f64 body, eps float64, in ...*G.Node) (*G.Node, error) {
 	if !(eps > 0) || math.IsInf(eps, 1) {
-		name, _ := f64.spec()
-		return nil, fmt.Errorf("graph: %s: eps: got %v, want a finite number above 0", name, eps)
+		return nil, fmt.Errorf("graph: %s: eps: got %v, want a finite number above 0", f64.spec().name, eps)
 	}
 	return applyTyped(f32, f64, in...)
 }
 
 // rootNorm is RMSNorm or L2Norm.
 type rootNorm[F kernel.Float] struct {
-	intoFirst
 	Name string
 	Eps  float64
 }
 
-func (o rootNorm[F]) spec() (string, []arg) { return o.Name, named("x", "weight") }
+func (o rootNorm[F]) spec() spec {
+	return spec{name: o.Name, args: named("x", "weight"), inPlace: first}
+}
 
 func (o rootNorm[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x, weight := in[0], in[1]
@@ -85,8 +85,8 @@ type rootNormBackward[F kernel.Float] struct {
 	Of rootNorm[F]
 }
 
-func (o rootNormBackward[F]) spec() (string, []arg) {
-	return o.Of.Name + "Backward", named("x", "weight", "dy")
+func (o rootNormBackward[F]) spec() spec {
+	return spec{name: o.Of.Name + "Backward", args: named("x", "weight", "dy")}
 }
 
 func (rootNormBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

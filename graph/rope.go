@@ -50,11 +50,10 @@ type rotation struct {
 }
 
 type rope[F kernel.Float] struct {
-	intoFirst
 	rotation
 }
 
-func (o rope[F]) spec() (string, []arg) { return "RoPE", placedArgs(o.Placed) }
+func (o rope[F]) spec() spec { return spec{name: "RoPE", args: placedArgs(o.Placed), inPlace: first} }
 
 func (rope[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return in[0].Clone(), checkPositions("RoPE", in)

@@ -31,9 +31,9 @@ type segment struct {
 	From int
 }
 
-func (segment) spec() (string, []arg) { return "Segment", named("x") }
-
-func (o segment) view(int) (input, from int) { return 0, o.From }
+func (o segment) spec() spec {
+	return spec{name: "Segment", args: named("x"), view: &view{from: o.From}}
+}
 
 func (o segment) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return copyFrom(out, in[0], o.From)

@@ -25,11 +25,12 @@ func AddSinusoidal(x, positions *G.Node) (*G.Node, error) {
 }
 
 type addSinusoidal[F kernel.Float] struct {
-	intoFirst
 	Placed bool // has positions as an input
 }
 
-func (o addSinusoidal[F]) spec() (string, []arg) { return "AddSinusoidal", placedArgs(o.Placed) }
+func (o addSinusoidal[F]) spec() spec {
+	return spec{name: "AddSinusoidal", args: placedArgs(o.Placed), inPlace: first}
+}
 
 func (addSinusoidal[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if x := in[0]; x.Dims() < 2 || last(x)%2 != 0 {

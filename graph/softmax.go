@@ -21,7 +21,6 @@ func LogSoftmax(x *G.Node) (*G.Node, error) { return applyRows("LogSoftmax", x) 
 // rows is the op of a function of every row: Softmax or LogSoftmax. A formula of Max, Sub, Exp, Sum and Div takes about
 // 3 times as long and 4.5 times the memory (BenchmarkFormulas/Softmax).
 type rows[F kernel.Float] struct {
-	intoFirst
 	Name string
 }
 
@@ -29,7 +28,7 @@ func applyRows(name string, x *G.Node) (*G.Node, error) {
 	return applyTyped(rows[float32]{Name: name}, rows[float64]{Name: name}, x)
 }
 
-func (o rows[F]) spec() (string, []arg) { return o.Name, named("x") }
+func (o rows[F]) spec() spec { return spec{name: o.Name, args: named("x"), inPlace: first} }
 
 func (o rows[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if in[0].Dims() == 0 {
@@ -55,16 +54,15 @@ func (o rows[F]) backward(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
 // y = softmax(x):  dx = y⊙(dy − Σ dy⊙y).  y = log softmax(x):  dx = dy − exp(y)·Σ dy.
 type softmaxBackward[F kernel.Float] struct {
 	sameShape
-	intoSecond
 	isGradient
 	Log bool
 }
 
-func (o softmaxBackward[F]) spec() (string, []arg) {
+func (o softmaxBackward[F]) spec() spec {
 	if o.Log {
-		return "LogSoftmaxBackward", named("y", "dy")
+		return spec{name: "LogSoftmaxBackward", args: named("y", "dy"), inPlace: second}
 	}
-	return "SoftmaxBackward", named("y", "dy")
+	return spec{name: "SoftmaxBackward", args: named("y", "dy"), inPlace: second}
 }
 
 func (o softmaxBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {

@@ -78,21 +78,17 @@ func (c *StateCache) check(op string, x, start *G.Node, state ...int) error {
 		return &TypeError{op, "cache", fmt.Sprint(c.value.Dtype()),
 			fmt.Sprintf("%v, as the other arguments", x.Dtype())}
 	}
-	if c.isFilledIn(x.Graph()) {
+	if isFilledIn(x.Graph(), c) {
 		return fmt.Errorf("graph: %s: cache: got one that another op of this graph fills, want one for each", op)
 	}
 	return checkStart(op, start.Shape(), x.Shape())
 }
 
-// isFilledIn reports whether an op of a graph fills the cache.
-func (c *StateCache) isFilledIn(g *G.ExprGraph) bool {
+// isFilledIn reports whether an op of a graph fills a cache.
+func isFilledIn(g *G.ExprGraph, cache any) bool {
 	return slices.ContainsFunc(g.AllNodes(), func(n *G.Node) bool {
 		o, ours := n.Op().(op)
-		if !ours {
-			return false
-		}
-		b, fills := o.body.(interface{ fillsState(*StateCache) bool })
-		return fills && b.fillsState(c)
+		return ours && o.has.cache == cache
 	})
 }
 

@@ -32,11 +32,8 @@ type widening struct {
 	sameShape
 }
 
-// spreads reports that a result is not finite where w is not.
-func (widening) spreads() bool { return true }
-
-func (widening) spec() (string, []arg) {
-	return "Widen", []arg{{name: "w", fixed: true, stored: true}}
+func (widening) spec() spec {
+	return spec{name: "Widen", args: []arg{{name: "w", fixed: true, stored: true}}, spreads: true}
 }
 
 func (widening) forward(out *tensor.Dense, in []*tensor.Dense) error {

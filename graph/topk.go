@@ -29,7 +29,7 @@ type argMax[F kernel.Float] struct {
 	reduction
 }
 
-func (argMax[F]) spec() (string, []arg) { return "ArgMax", named("x") }
+func (argMax[F]) spec() spec { return spec{name: "ArgMax", args: named("x"), integers: true} }
 
 func (o argMax[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	kernel.ArgMaxOver(out.Ints(), dense.Floats[F](in[0]), o.Along)
@@ -55,7 +55,7 @@ type topK[F kernel.Float] struct {
 	K int
 }
 
-func (topK[F]) spec() (string, []arg) { return "TopK", named("x") }
+func (topK[F]) spec() spec { return spec{name: "TopK", args: named("x"), integers: true} }
 
 func (o topK[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	x := in[0]
@@ -76,8 +76,8 @@ func (o topK[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 // gather takes the elements of every row of x (…, S) that ids (…, k) name, each once.
 type gather[F kernel.Float] struct{}
 
-func (gather[F]) spec() (string, []arg) {
-	return "TopK", []arg{{name: "x"}, {name: "ids", integer: true}}
+func (gather[F]) spec() spec {
+	return spec{name: "TopK", args: []arg{{name: "x"}, {name: "ids", integer: true}}}
 }
 
 func (gather[F]) shape(in []tensor.Shape) (tensor.Shape, error) { return in[1].Clone(), nil }
@@ -101,8 +101,8 @@ type gatherBackward[F kernel.Float] struct {
 	outShape
 }
 
-func (gatherBackward[F]) spec() (string, []arg) {
-	return "TopKBackward", []arg{{name: "ids", integer: true}, {name: "dy"}}
+func (gatherBackward[F]) spec() spec {
+	return spec{name: "TopKBackward", args: []arg{{name: "ids", integer: true}, {name: "dy"}}}
 }
 
 func (o gatherBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {

@@ -38,7 +38,7 @@ func permute(name string, x *G.Node, lengths, order []int, out tensor.Shape) (*G
 		permuted[float64]{outShape{out}, name, lengths, order, p}, x)
 }
 
-func (o permuted[F]) spec() (string, []arg) { return o.Name, named("x") }
+func (o permuted[F]) spec() spec { return spec{name: o.Name, args: named("x")} }
 
 func (o permuted[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	kernel.Permute(dense.Floats[F](out), dense.Floats[F](in[0]), o.Permutation)

@@ -43,7 +43,7 @@ type choice struct {
 
 type where[F kernel.Float] struct{ choice }
 
-func (o where[F]) spec() (string, []arg) {
+func (o where[F]) spec() spec {
 	args := []arg{conditionArg}
 	if o.X {
 		args = append(args, arg{name: "x"})
@@ -51,7 +51,7 @@ func (o where[F]) spec() (string, []arg) {
 	if o.Y {
 		args = append(args, arg{name: "y"})
 	}
-	return "Where", args
+	return spec{name: "Where", args: args}
 }
 
 func (o where[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
