@@ -10,7 +10,6 @@ import (
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -32,7 +31,7 @@ func keptBy(t *testing.T, b *layers.Build, heads int) mask.Mask {
 func TestAttentionWithAFunc(t *testing.T) {
 	f := mask.Func{Name: "mine", Visible: shownTo}
 	x := golden.Numbers(tensor.Float64, 2, 7, 6)
-	for _, layout := range []layers.Layout{layers.Book, layers.Torch, layers.GPT2, layers.Llama} {
+	for _, layout := range []layers.Layout{layers.Book, layers.Torch, layers.GPT2, layers.Llama, layers.PerHead} {
 		open := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Layout: layout}
 		p, l := newAttention(t, tensor.Float64, open)
 		masked := must(layers.NewAttention(p.Scope("masked"), but(open, func(c *layers.AttentionConfig) { c.Mask = f })))
@@ -59,23 +58,6 @@ func TestAttentionWithAFunc(t *testing.T) {
 	}
 }
 
-// A function is asked about each head by its number in the layout PerHead, too.
-func TestPerHeadKeepsTheNumbersOfHeadsInAFunc(t *testing.T) {
-	p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Layout: layers.PerHead,
-		ContextOnly: true, Mask: mask.Not(mask.Func{Visible: func(b, h, t, s int) bool { return !shownTo(b, h, t, s) }})})
-	_, weights := attended(t, p, l, selfCall(t, golden.Numbers(tensor.Float64, 2, 7, 6)))
-	for i, w := range weights {
-		require.Equal(t, shownTo(i/49/3, i/49%3, i/7%7, i%7), w > 0, "weight %d is %v", i, w)
-	}
-	b := layers.NewBuild(p, layers.Eval)
-	b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 7, 6))))
-	o := must(b.Calls("*")[0].Operands())
-	out, _, err := graph.Attention(o.Query, o.Key, o.Value, o.Config)
-	require.NoError(t, err)
-	got := values(t, out, b.Of(l.Forward(b, b.Calls("*")[0].Input.Query)))
-	require.InDeltaSlice(t, got[1], got[0], 1e-14)
-}
-
 // Weights belong to the output of the call with the same function, not to one with another of its name.
 func TestCallsWithOneFuncAreOne(t *testing.T) {
 	p, l := newAttention(t, tensor.Float64, plainAttention)
@@ -93,38 +75,13 @@ func TestCallsWithOneFuncAreOne(t *testing.T) {
 	require.NoError(t, b.Err())
 }
 
-func TestAFuncHasNoJSON(t *testing.T) {
-	c := but(plainAttention, func(c *layers.AttentionConfig) { c.Mask = mask.Func{Name: "mine", Visible: shownTo} })
-	require.NoError(t, c.Validate())
-	_, err := json.Marshal(c)
-	require.ErrorContains(t, err, `got Func "mine", which has no JSON, want a mask that is no function`)
-	c.Mask = mask.Func{Name: "mine"}
-	require.ErrorContains(t, c.Validate(), `Mask: got Func "mine" without a function, want Visible or VisibleAt`)
-}
-
-// A query's own key is the one that earlier keys move it to.
-func TestOwnKeyAfterEarlierKeys(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		mask mask.Causal
-		S    int
-		own  int // of the first query
-	}{
-		{name: "three earlier keys", mask: mask.Causal{Offset: 3}, S: 7, own: 3},
-		{name: "upper left", mask: mask.Causal{Align: mask.UpperLeft, Offset: 2}, S: 7, own: 2},
-		{name: "lower right, one key ahead", mask: mask.Causal{Align: mask.LowerRight, Offset: 1}, S: 7, own: 3},
-		{name: "of itself, one key ahead", mask: mask.Causal{Offset: 1}, S: 4},
+func TestFunctionsHaveNoJSON(t *testing.T) {
+	for want, c := range map[string]layers.AttentionConfig{
+		`got Func "mine", which has no JSON, want a mask that is no function`: {Mask: mask.Func{Name: "mine"}},
+		`got ScoreFunc "turned", which has no JSON, want none`:                {Score: &graph.ScoreFunc{Name: "turned"}},
+		`got ScoreGraph "mine", which has no JSON, want none`:                 {ScoreGraph: &layers.ScoreGraph{Name: "mine"}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			p, l := newAttention(t, tensor.Float64, but(plainAttention, func(l *layers.AttentionConfig) { l.Mask = c.mask }))
-			b := layers.NewBuild(p, layers.Eval)
-			call := crossCall(t, golden.Numbers(tensor.Float64, 4, 5), golden.Numbers(tensor.Float64, c.S, 5))(b)
-			_, weights, err := attendObserved(b, l, call)
-			require.NoError(t, err)
-			got := values(t, G.Nodes{weights, must(b.Calls("*")[0].Stats()).Own}...)
-			for i, own := range got[1] {
-				require.InDelta(t, got[0][i*c.S+i%4+c.own], own, 1e-14, "row %d", i)
-			}
-		})
+		_, err := json.Marshal(c)
+		require.ErrorContains(t, err, want)
 	}
 }

@@ -1,8 +1,6 @@
 package layers_test
 
 import (
-	"encoding/json"
-	"math"
 	"testing"
 
 	"attention/graph"
@@ -14,11 +12,6 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
-
-// headTurned is a function of scores that depends on the head.
-var headTurned = graph.ScoreFunc{Name: "turned",
-	Score: func(x float64, b, h, t, s int) float64 { return x * math.Cos(float64(b+h*(t-s))) },
-	Slope: func(x float64, b, h, t, s int) float64 { return math.Cos(float64(b + h*(t-s))) }}
 
 // T5's bias written as a graph, with a table of one's own, is the built-in one: outputs, weights and the gradient of
 // the table.
@@ -68,27 +61,4 @@ func TestALearnedBiasAsAGraph(t *testing.T) {
 	b.Of(same.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, T, 6))))
 	_, err := b.Calls("*")[0].Stats()
 	require.ErrorContains(t, err, `FusedAttention: score: got ScoreGraph "t5", want a ScoreFunc, or Attention for it`)
-}
-
-// A function of scores gets the number of each head in the layout PerHead, too.
-func TestPerHeadKeepsTheNumbersOfHeadsInAScoreFunc(t *testing.T) {
-	c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Score: &headTurned}
-	p, l := newAttention(t, tensor.Float64, c)
-	c.Layout = layers.PerHead
-	alone := must(layers.NewAttention(p.Scope("alone"), c))
-	require.NoError(t, alone.SetState(layers.PerHead, must(l.State(layers.PerHead))))
-	call := selfCall(t, golden.Numbers(tensor.Float64, 2, 7, 6))
-	want, weights := attended(t, p, l, call)
-	got, gotWeights := attended(t, p, alone, call)
-	require.InDeltaSlice(t, want, got, 1e-14)
-	require.InDeltaSlice(t, weights, gotWeights, 1e-14)
-}
-
-func TestFunctionsOfScoresHaveNoJSON(t *testing.T) {
-	_, err := json.Marshal(but(plainAttention, func(c *layers.AttentionConfig) { c.Score = &headTurned }))
-	require.ErrorContains(t, err, `got ScoreFunc "turned", which has no JSON, want none`)
-	_, err = json.Marshal(but(plainAttention, func(c *layers.AttentionConfig) {
-		c.ScoreGraph = &layers.ScoreGraph{Name: "mine"}
-	}))
-	require.ErrorContains(t, err, `got ScoreGraph "mine", which has no JSON, want none`)
 }

@@ -1,10 +1,21 @@
 package layers_test
 
 import (
+	"encoding/json"
+	"strings"
+
 	"attention/graph"
 	"attention/graph/mask"
 	"attention/layers"
 )
+
+// with is a config with changes in JSON.
+func with[C any](c C, changes string) C {
+	if err := json.Unmarshal([]byte(changes), &c); err != nil {
+		panic(err)
+	}
+	return c
+}
 
 // but is a config with changes.
 func but(c layers.AttentionConfig, change func(c *layers.AttentionConfig)) layers.AttentionConfig {
@@ -19,8 +30,9 @@ var (
 	mhaWidths = layers.AttentionConfig{EmbedDim: 6, KDim: 11, VDim: 13, NumHeads: 3,
 		QKVBias: true, OutBias: true, Layout: layers.Torch}
 
-	sixHeads = layers.AttentionConfig{EmbedDim: 11, NumHeads: 6, HeadDim: 4}
-	gpt2     = layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, HeadDim: 4,
+	sixHeads   = layers.AttentionConfig{EmbedDim: 11, NumHeads: 6, HeadDim: 4}
+	lowerRight = with(sixHeads, `{"align": "lower_right", "mask": {"type": "causal", "align": "lower_right"}}`)
+	gpt2       = layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, HeadDim: 4,
 		QKVBias: true, OutBias: true, Layout: layers.GPT2}
 	llama = layers.AttentionConfig{EmbedDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4,
 		RoPE: &graph.RoPEConfig{}, Mask: mask.Causal{}, Layout: layers.Llama}
@@ -34,170 +46,94 @@ var (
 	}
 )
 
-// attentionCases are those of testdata/torch/attention.py.
-var attentionCases = map[string]layers.AttentionConfig{
-	"mha_self":               but(mha, func(c *layers.AttentionConfig) { c.EmbedDim = 15 }),
-	"mha_no_bias":            mhaPlain,
-	"mha_one_head":           but(mha, func(c *layers.AttentionConfig) { c.EmbedDim, c.NumHeads = 7, 1 }),
-	"mha_sequence_first":     mha,
-	"mha_unbatched":          mha,
-	"mha_cross":              mha,
-	"mha_cross_three":        mha,
-	"mha_cross_value":        mha,
-	"mha_widths":             mhaWidths,
-	"mha_widths_no_bias":     but(mhaWidths, func(c *layers.AttentionConfig) { c.QKVBias, c.OutBias = false, false }),
-	"mha_key_width":          but(mha, func(c *layers.AttentionConfig) { c.KDim = 11 }),
-	"mha_widths_bias_kv":     but(mhaWidths, func(c *layers.AttentionConfig) { c.AddBiasKV = true }),
-	"mha_bias_kv":            but(mha, func(c *layers.AttentionConfig) { c.AddBiasKV = true }),
-	"mha_zero_attn":          but(mhaPlain, func(c *layers.AttentionConfig) { c.AddZeroAttn = true }),
-	"mha_both":               mhaBoth(),
-	"mha_both_masked":        mhaBoth(),
-	"mha_both_all_hidden":    mhaBoth(),
-	"mha_both_float_mask":    mhaBoth(),
-	"mha_padding":            mha,
-	"mha_holes":              mha,
-	"mha_unbatched_padding":  mha,
-	"mha_bool_mask":          mha,
-	"mha_bool_masks":         mha,
-	"mha_float_mask":         mha,
-	"mha_float_masks":        mha,
-	"mha_infinite_mask":      mha,
-	"mha_float_mask_padding": mha,
-	"mha_causal":             but(mha, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
-	"mha_causal_upper_left":  but(mha, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{Align: mask.UpperLeft} }),
-	"mha_causal_padding":     but(mha, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
-
-	"grouped":     but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads = 2 }),
-	"multi_query": but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.QKVBias = 1, true }),
-	"grouped_cross": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.NumKVHeads, c.Mask = 3, mask.Causal{Align: mask.UpperLeft}
-	}),
-	"sizes": {EmbedDim: 11, KDim: 13, VDim: 3, OutDim: 17, NumHeads: 3, HeadDim: 5, ValueDim: 7, QKVBias: true,
-		OutBias: true},
-	"value_dim": but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads, c.ValueDim = 2, 3 }),
-	"scale":     but(sixHeads, func(c *layers.AttentionConfig) { c.Scale = 0.71 }),
-	"softcap":   but(sixHeads, func(c *layers.AttentionConfig) { c.Softcap = 1.5 }),
-
-	"rope": but(sixHeads, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }),
-	"rope_interleaved": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.RoPE = &graph.RoPEConfig{Interleaved: true, Base: 500}
-	}),
-	"rope_part": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.HeadDim, c.NumKVHeads, c.RoPE = 7, 2, &graph.RoPEConfig{Dims: 4}
-	}),
-	"rope_positions": but(sixHeads, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }),
-	"rope_cross": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.RoPE, c.Align = &graph.RoPEConfig{}, mask.UpperLeft
-	}),
-	"rope_cross_lower_right": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.RoPE, c.Align = &graph.RoPEConfig{Interleaved: true}, mask.LowerRight
-	}),
-	"rope_cross_positions": but(sixHeads, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} }),
-
-	"alibi": but(sixHeads, func(c *layers.AttentionConfig) { c.ALiBi = true }),
-	"alibi_causal_cross": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.ALiBi, c.Align, c.Mask = true, mask.LowerRight, mask.Causal{Align: mask.LowerRight}
-	}),
-	"t5": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 4}
-	}),
-	"t5_decoder": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 5, MaxDistance: 4, Unidirectional: true}
-		c.Align, c.Mask = mask.LowerRight, mask.Causal{Align: mask.LowerRight}
-	}),
-	"alibi_t5": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.ALiBi, c.RelativeBias = true, &layers.RelativeBiasConfig{Buckets: 6}
-	}),
-
-	"window": but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = mask.SlidingWindow{Left: 2} }),
-	"window_both": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.Mask = mask.SlidingWindow{Left: 2, Right: 1, Align: mask.LowerRight}
-	}),
-	"prefix": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.Mask = mask.Or(mask.Causal{}, mask.Prefix{N: 3})
-	}),
-	"segments":        sixHeads,
-	"segments_causal": but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
-	"segments_cross":  sixHeads,
-	"renormalized":    but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
-
-	"sinks": but(sixHeads, func(c *layers.AttentionConfig) { c.Sinks = true }),
-	"sinks_causal": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.NumKVHeads, c.Sinks, c.Mask = 2, true, mask.Causal{}
-	}),
-	"norm_rms": but(sixHeads, func(c *layers.AttentionConfig) { c.QKNorm = layers.RMSNorm }),
-	"norm_l2": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.NumKVHeads, c.QKNorm, c.Scale = 2, layers.L2Norm, 3
-	}),
-	"gate": but(sixHeads, func(c *layers.AttentionConfig) { c.Gate, c.ValueDim, c.OutBias = true, 3, true }),
-	"bias_kv_grouped": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.NumKVHeads, c.ValueDim, c.AddBiasKV, c.AddZeroAttn, c.Mask = 2, 3, true, true, mask.Causal{Align: mask.UpperLeft}
-	}),
-
-	"gpt2":         but(gpt2, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }),
-	"gpt2_no_bias": {EmbedDim: 11, NumHeads: 3, NumKVHeads: 1, HeadDim: 4, ValueDim: 3, OutDim: 7, Layout: layers.GPT2},
-	"gpt2_cross":   gpt2,
-	"llama":        but(llama, func(c *layers.AttentionConfig) { c.EmbedDim, c.HeadDim = 12, 0 }),
-	"llama_bias": {EmbedDim: 11, KDim: 13, VDim: 3, NumHeads: 3, HeadDim: 5, QKVBias: true, OutBias: true,
-		Layout: layers.Llama},
-	"qwen": but(llama, func(c *layers.AttentionConfig) {
-		c.NumKVHeads, c.RoPE, c.QKNorm = 3, &graph.RoPEConfig{Base: 1e6}, layers.RMSNorm
-	}),
-	"gemma": but(llama, func(c *layers.AttentionConfig) {
-		c.Softcap, c.Scale, c.Mask = 2, 0.4, mask.SlidingWindow{Left: 2}
-	}),
-	"oss": but(llama, func(c *layers.AttentionConfig) {
-		c.Sinks, c.QKVBias, c.OutBias, c.Mask = true, true, true, mask.SlidingWindow{Left: 1}
-	}),
-
-	"everything": everything,
-	"everything_llama": but(everything, func(c *layers.AttentionConfig) {
-		c.Layout, c.QKNorm, c.NumKVHeads = layers.Llama, layers.L2Norm, 3
-		c.RoPE = &graph.RoPEConfig{Dims: 4, Interleaved: true}
-		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 8, MaxDistance: 20, Unidirectional: true}
-	}),
-	"everything_gpt2": but(everything, func(c *layers.AttentionConfig) { c.Layout, c.KDim, c.VDim = layers.GPT2, 0, 0 }),
-
-	"causal_offset": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.NumKVHeads, c.Mask = 2, mask.Causal{Offset: 2}
-	}),
-	"causal_offset_ahead": but(sixHeads, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{Offset: 3} }),
-	"causal_offset_blind": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.NumKVHeads, c.QKVBias, c.Mask = 3, true, mask.Causal{Align: mask.UpperLeft, Offset: -2}
-	}),
-	"causal_offset_past": but(llama, func(c *layers.AttentionConfig) {
-		c.Align, c.Mask = mask.LowerRight, mask.Causal{Offset: 2}
-	}),
-	"causal_starts":         but(sixHeads, func(c *layers.AttentionConfig) { c.NumKVHeads = 2 }),
-	"causal_starts_padding": sixHeads,
-
-	"sigmoid": but(sixHeads, func(c *layers.AttentionConfig) { c.Sigmoid = true }),
-	"sigmoid_causal": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.Sigmoid, c.ContextLength, c.Mask, c.NumKVHeads, c.Layout = true, 7, mask.Causal{}, 2, layers.Llama
-		c.RoPE = &graph.RoPEConfig{}
-	}),
-	"sigmoid_cross": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.Sigmoid, c.SigmoidBias, c.AddZeroAttn, c.Softcap, c.NumKVHeads = true, -1.5, true, 2, 3
-		c.Mask, c.Align, c.Forget = mask.Causal{Align: mask.LowerRight}, mask.LowerRight, true
-	}),
-	"sigmoid_padding": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.Sigmoid, c.SigmoidBias, c.ALiBi, c.Align = true, -2, true, mask.LowerRight
-	}),
-	"forget": but(sixHeads, func(c *layers.AttentionConfig) { c.Forget, c.Mask = true, mask.Causal{} }),
-	"forget_grouped": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.Forget, c.Mask, c.Layout, c.NumKVHeads = true, mask.Causal{}, layers.Llama, 2
-		c.RoPE, c.QKNorm = &graph.RoPEConfig{}, layers.RMSNorm
-	}),
-	"forget_cross": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.Forget, c.Align, c.Mask = true, mask.LowerRight, mask.Causal{Align: mask.LowerRight}
-		c.KDim, c.VDim, c.QKVBias, c.Sinks = 13, 3, true, true
-	}),
-	"forget_padding": but(sixHeads, func(c *layers.AttentionConfig) {
-		c.Forget, c.Align, c.Mask = true, mask.LowerRight, mask.Causal{Align: mask.LowerRight}
-		c.AddBiasKV, c.Softcap = true, 2
-	}),
-}
-
-func mhaBoth() layers.AttentionConfig {
-	return but(mha, func(c *layers.AttentionConfig) { c.AddBiasKV, c.AddZeroAttn = true, true })
+// attentionCases returns the cases of testdata/torch/attention.py: the names, a config and its change in JSON.
+func attentionCases() map[string]layers.AttentionConfig {
+	all := map[string]layers.AttentionConfig{}
+	for _, row := range []struct {
+		names  string
+		base   layers.AttentionConfig
+		change string
+	}{
+		{"mha_self", mha, `{"embed_dim": 15}`},
+		{"mha_no_bias", mhaPlain, `{}`},
+		{"mha_one_head", mha, `{"embed_dim": 7, "num_heads": 1}`},
+		{"mha_sequence_first mha_unbatched mha_cross mha_cross_three mha_cross_value mha_holes", mha, `{}`},
+		{"mha_bool_mask mha_bool_masks mha_float_mask mha_float_masks mha_infinite_mask mha_float_mask_padding", mha, `{}`},
+		{"mha_padding mha_unbatched_padding", mha, `{}`},
+		{"mha_widths", mhaWidths, `{}`},
+		{"mha_widths_no_bias", mhaWidths, `{"qkv_bias": false, "out_bias": false}`},
+		{"mha_key_width", mha, `{"kdim": 11}`},
+		{"mha_widths_bias_kv", mhaWidths, `{"add_bias_kv": true}`},
+		{"mha_bias_kv", mha, `{"add_bias_kv": true}`},
+		{"mha_zero_attn", mhaPlain, `{"add_zero_attn": true}`},
+		{"mha_both mha_both_masked mha_both_all_hidden mha_both_float_mask", mha, `{"add_bias_kv": true,
+			"add_zero_attn": true}`},
+		{"mha_causal mha_causal_padding", mha, `{"mask": {"type": "causal"}}`},
+		{"mha_causal_upper_left", mha, `{"mask": {"type": "causal", "align": "upper_left"}}`},
+		{"grouped causal_starts", sixHeads, `{"num_kv_heads": 2}`},
+		{"multi_query", sixHeads, `{"num_kv_heads": 1, "qkv_bias": true}`},
+		{"grouped_cross", sixHeads, `{"num_kv_heads": 3, "mask": {"type": "causal", "align": "upper_left"}}`},
+		{"sizes", sixHeads, `{"kdim": 13, "vdim": 3, "out_dim": 17, "num_heads": 3, "head_dim": 5, "value_dim": 7,
+			"qkv_bias": true, "out_bias": true}`},
+		{"value_dim", sixHeads, `{"num_kv_heads": 2, "value_dim": 3}`},
+		{"scale", sixHeads, `{"scale": 0.71}`},
+		{"softcap", sixHeads, `{"softcap": 1.5}`},
+		{"rope rope_positions rope_cross_positions", sixHeads, `{"rope": {}}`},
+		{"rope_interleaved", sixHeads, `{"rope": {"interleaved": true, "base": 500}}`},
+		{"rope_part", sixHeads, `{"head_dim": 7, "num_kv_heads": 2, "rope": {"dims": 4}}`},
+		{"rope_cross", sixHeads, `{"rope": {}, "align": "upper_left"}`},
+		{"rope_cross_lower_right", sixHeads, `{"rope": {"interleaved": true}, "align": "lower_right"}`},
+		{"alibi", sixHeads, `{"alibi": true}`},
+		{"alibi_causal_cross", lowerRight, `{"alibi": true}`},
+		{"t5", sixHeads, `{"relative_bias": {"buckets": 8, "max_distance": 4}}`},
+		{"t5_decoder", lowerRight, `{"relative_bias": {"buckets": 5, "max_distance": 4, "unidirectional": true}}`},
+		{"alibi_t5", sixHeads, `{"alibi": true, "relative_bias": {"buckets": 6}}`},
+		{"window", sixHeads, `{"mask": {"type": "sliding_window", "left": 2, "right": 0}}`},
+		{"window_both", sixHeads, `{"mask": {"type": "sliding_window", "left": 2, "right": 1,
+			"align": "lower_right"}}`},
+		{"prefix", sixHeads, `{"mask": {"type": "or", "of": [{"type": "causal"}, {"type": "prefix", "n": 3}]}}`},
+		{"segments segments_cross causal_starts_padding", sixHeads, `{}`},
+		{"segments_causal renormalized", sixHeads, `{"mask": {"type": "causal"}}`},
+		{"sinks", sixHeads, `{"sinks": true}`},
+		{"sinks_causal", sixHeads, `{"num_kv_heads": 2, "sinks": true, "mask": {"type": "causal"}}`},
+		{"norm_rms", sixHeads, `{"qk_norm": "rms"}`},
+		{"norm_l2", sixHeads, `{"num_kv_heads": 2, "qk_norm": "l2", "scale": 3}`},
+		{"gate", sixHeads, `{"gate": true, "value_dim": 3, "out_bias": true}`},
+		{"bias_kv_grouped", sixHeads, `{"num_kv_heads": 2, "value_dim": 3, "add_bias_kv": true,
+			"add_zero_attn": true, "mask": {"type": "causal", "align": "upper_left"}}`},
+		{"gpt2", gpt2, `{"mask": {"type": "causal"}}`},
+		{"gpt2_no_bias", sixHeads, `{"num_heads": 3, "num_kv_heads": 1, "value_dim": 3, "out_dim": 7,
+			"layout": "gpt2"}`},
+		{"gpt2_cross", gpt2, `{}`},
+		{"llama", llama, `{"embed_dim": 12, "head_dim": 0}`},
+		{"llama_bias", sixHeads, `{"kdim": 13, "vdim": 3, "num_heads": 3, "head_dim": 5, "qkv_bias": true,
+			"out_bias": true, "layout": "llama"}`},
+		{"qwen", llama, `{"num_kv_heads": 3, "rope": {"base": 1e6}, "qk_norm": "rms"}`},
+		{"gemma", llama, `{"softcap": 2, "scale": 0.4, "mask": {"type": "sliding_window", "left": 2, "right": 0}}`},
+		{"oss", llama, `{"sinks": true, "qkv_bias": true, "out_bias": true, "mask": {"type": "sliding_window",
+			"left": 1, "right": 0}}`},
+		{"everything", everything, `{}`},
+		{"everything_llama", everything, `{"layout": "llama", "qk_norm": "l2", "num_kv_heads": 3,
+			"rope": {"interleaved": true}, "relative_bias": {"unidirectional": true}}`},
+		{"everything_gpt2", everything, `{"layout": "gpt2", "kdim": 0, "vdim": 0}`},
+		{"causal_offset", sixHeads, `{"num_kv_heads": 2, "mask": {"type": "causal", "offset": 2}}`},
+		{"causal_offset_ahead", sixHeads, `{"mask": {"type": "causal", "offset": 3}}`},
+		{"causal_offset_blind", sixHeads, `{"num_kv_heads": 3, "qkv_bias": true, "mask": {"type": "causal",
+			"align": "upper_left", "offset": -2}}`},
+		{"causal_offset_past", llama, `{"align": "lower_right", "mask": {"type": "causal", "offset": 2}}`},
+		{"sigmoid", sixHeads, `{"sigmoid": true}`},
+		{"sigmoid_causal", llama, `{"sigmoid": true, "context_length": 7}`},
+		{"sigmoid_cross", lowerRight, `{"sigmoid": true, "sigmoid_bias": -1.5, "add_zero_attn": true, "softcap": 2,
+			"num_kv_heads": 3, "forget": true}`},
+		{"sigmoid_padding", sixHeads, `{"sigmoid": true, "sigmoid_bias": -2, "alibi": true, "align": "lower_right"}`},
+		{"forget", sixHeads, `{"forget": true, "mask": {"type": "causal"}}`},
+		{"forget_grouped", llama, `{"forget": true, "qk_norm": "rms"}`},
+		{"forget_cross", lowerRight, `{"forget": true, "kdim": 13, "vdim": 3, "qkv_bias": true, "sinks": true}`},
+		{"forget_padding", lowerRight, `{"forget": true, "add_bias_kv": true, "softcap": 2}`},
+	} {
+		for name := range strings.FieldsSeq(row.names) {
+			all[name] = with(row.base, row.change)
+		}
+	}
+	return all
 }

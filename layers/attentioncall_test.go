@@ -90,39 +90,6 @@ func TestEachCallIsItsOwn(t *testing.T) {
 	require.NotEqual(t, got[4], got[7])
 }
 
-// Weights drop what the output's do, whichever is asked for first.
-func TestWeightsHaveTheDropoutOfTheOutput(t *testing.T) {
-	for _, layout := range []layers.Layout{layers.Book, layers.PerHead} {
-		p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4, Layout: layout,
-			Dropout: 0.5, ContextDropout: 0.25, ContextOnly: true, OutDropout: 0.125})
-		run := func(build func(b *layers.Build, in layers.AttentionInput) (out, weights *G.Node)) [][]float64 {
-			b := layers.NewBuild(p, layers.Train)
-			out, weights := build(b, layers.AttentionInput{Query: input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))})
-			require.NoError(t, b.Err())
-			require.Len(t, b.Calls("*"), 1)
-			require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(3)))
-			return values(t, out, weights)
-		}
-		want := run(func(b *layers.Build, in layers.AttentionInput) (out, weights *G.Node) {
-			b.Observe("*")
-			return b.Of(l.Attend(b, in)), b.Of(l.Weights(b, in))
-		})
-		after := run(func(b *layers.Build, in layers.AttentionInput) (out, weights *G.Node) {
-			return b.Of(l.Attend(b, in)), b.Of(l.Weights(b, in))
-		})
-		before := run(func(b *layers.Build, in layers.AttentionInput) (out, weights *G.Node) {
-			weights = b.Of(l.Weights(b, in))
-			require.Empty(t, b.Calls("*"), "not called yet")
-			return b.Of(l.Attend(b, in)), weights
-		})
-		require.Contains(t, want[1], 0.0)
-		for _, got := range [][][]float64{after, before} {
-			require.InDeltaSlice(t, want[0], got[0], 1e-14)
-			require.Equal(t, want[1], got[1])
-		}
-	}
-}
-
 func TestWrongPatternsAreRefused(t *testing.T) {
 	b := layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Eval)
 	b.Observe("h.*", "h.[")

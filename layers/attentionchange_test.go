@@ -9,7 +9,6 @@ import (
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -94,20 +93,4 @@ func TestWrongChangesAreRefused(t *testing.T) {
 	b = layers.NewBuild(p, layers.Eval)
 	b.Mask(mask.Causal{}, "h.[")
 	require.EqualError(t, b.Err(), `layers: build: change: got "h.[", want a pattern of path.Match`)
-}
-
-// Next is Forward's last row.
-func TestGPTNext(t *testing.T) {
-	p := layers.NewParams(tensor.Float64, 1)
-	m := must(layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 11, ContextLength: 7, EmbedDim: 6, NumLayers: 2,
-		NumHeads: 3, Activation: "gelu"}))
-	b := layers.NewBuild(p, layers.Eval)
-	ids := b.InputOf(tensor.Int, "ids", 2, 5)
-	require.NoError(t, G.Let(ids, tensor.New(tensor.WithShape(2, 5),
-		tensor.WithBacking([]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}))))
-	got := values(t, b.Of(m.Forward(b, ids)), b.Of(m.Next(b, ids)))
-	require.NoError(t, b.Err())
-	require.InDeltaSlice(t, append(got[0][44:55:55], got[0][99:]...), got[1], 1e-12)
-	_, err := m.Next(b, b.InputOf(tensor.Int, "long", 8))
-	require.ErrorContains(t, err, "ids: shape (8), want")
 }

@@ -28,7 +28,7 @@ func requireRoundTrip[C any](t *testing.T, c C) {
 
 // Every config comes back from its JSON as it was.
 func TestConfigsGoThroughJSON(t *testing.T) {
-	for _, c := range attentionCases {
+	for _, c := range attentionCases() {
 		requireRoundTrip(t, c)
 	}
 	full := layers.AttentionConfig{

@@ -2,13 +2,11 @@ package layers_test
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 
 	"attention/internal/golden"
 	"attention/layers"
-	"attention/layers/chapter"
 	"attention/layers/gradcases"
 
 	"github.com/stretchr/testify/require"
@@ -214,39 +212,6 @@ func TestStatesOfViews(t *testing.T) {
 	after := must(l.State(layers.Book))
 	before["W_query.weight"], before["W_key.weight"] = before["W_key.weight"], before["W_query.weight"]
 	require.Equal(t, before, after)
-}
-
-// The chapter's layers are Attentions: one of them with PyTorch's weights.
-func TestStatesOfTheChaptersLayers(t *testing.T) {
-	p := layers.NewParams(tensor.Float64, 1)
-	biased := func(c layers.AttentionConfig) layers.AttentionConfig {
-		c.QKVBias = true
-		return c
-	}
-	for _, c := range []struct {
-		path   string
-		config layers.AttentionConfig
-		names  []string
-	}{
-		{"h.0", biased(chapter.MultiHead(5, 6, 3)),
-			[]string{"in_proj_bias", "in_proj_weight", "out_proj.bias", "out_proj.weight"}},
-		{"causal", chapter.Causal(5, 6), []string{"in_proj_weight"}},
-		{"v2", biased(chapter.SelfV2(5, 7)), []string{"in_proj_bias", "in_proj_weight"}},
-		{"wrapper", biased(chapter.MultiHeadWrapper(5, 2, 3)), []string{"in_proj_bias", "in_proj_weight"}},
-	} {
-		layer := must(layers.NewAttention(p.Scope(c.path), c.config))
-		state := must(layer.State(layers.Torch))
-		require.Equal(t, c.names, slices.Sorted(maps.Keys(state)))
-		require.NoError(t, layer.SetState(layers.Torch, state))
-		state["in_proj_weight"].Zero()
-		require.NoError(t, layer.SetState(layers.Torch, state))
-		book := must(layer.State(layers.Book))
-		require.Equal(t, make([]float64, book["W_key.weight"].Shape().TotalSize()), book["W_key.weight"].Data())
-		delete(state, "in_proj_weight")
-		require.ErrorContains(t, layer.SetState(layers.Torch, state), "Attention") // the layer's own name
-	}
-	zero, _ := p.Get("h.0.W_value.weight")
-	require.Equal(t, make([]float64, 30), zero.Data())
 }
 
 // A layer of any layout takes a state of any other, computes what PyTorch does, and

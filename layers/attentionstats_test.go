@@ -1,13 +1,11 @@
 package layers_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
 	"attention/graph"
 	"attention/graph/mask"
-	"attention/internal/golden"
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
@@ -53,57 +51,6 @@ func sumsUp(t testing.TB, shape tensor.Shape, got [][]float64, extra int) {
 	}
 }
 
-// Statistics are those of the weights before dropout: those of a Train graph are those of an
-// Eval graph, and its output drops what it drops without them.
-func TestStatsKnowNoDropout(t *testing.T) {
-	for _, layout := range []layers.Layout{layers.GPT2, layers.PerHead} {
-		p, l := newAttention(t, tensor.Float64, layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4,
-			Layout: layout, Mask: mask.Causal{}, Dropout: 0.5})
-		run := func(mode layers.Mode, observed bool) [][]float64 {
-			b := layers.NewBuild(p, mode)
-			if observed {
-				b.Observe("*")
-			}
-			out := b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 7, 5))))
-			if mode == layers.Train {
-				require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(3)))
-			}
-			s, err := b.Calls("*")[0].Stats()
-			require.NoError(t, err)
-			return values(t, out, s.LogSumExp, s.Entropy, s.Own)
-		}
-		eval, train, plain := run(layers.Eval, true), run(layers.Train, true), run(layers.Train, false)
-		require.Equal(t, eval[1:], train[1:])
-		require.NotEqual(t, eval[0], train[0])
-		require.Equal(t, plain, train)
-	}
-}
-
-// The blocks of a model are observed by their paths, and give its outputs the same bits.
-func TestStatsOfAGPT(t *testing.T) {
-	p := layers.NewParams(tensor.Float64, 1)
-	m := must(layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 11, ContextLength: 7, EmbedDim: 6, NumLayers: 3,
-		NumHeads: 2, Bias: true}))
-	run := func(paths ...string) [][]float64 {
-		b := layers.NewBuild(p, layers.Eval)
-		b.Observe(paths...)
-		ids := input(t, b, "ids", tensor.New(tensor.WithShape(1, 7), tensor.WithBacking([]int{3, 1, 4, 1, 5, 9, 2})))
-		nodes := G.Nodes{b.Of(m.Forward(b, ids))}
-		for i, c := range b.Calls("transformer.h.*.attn") {
-			require.Equal(t, fmt.Sprintf("transformer.h.%d.attn", i), c.Path)
-			nodes = append(nodes, statsOf(t, c)...)
-		}
-		require.Len(t, nodes, 1+3*6)
-		got := values(t, nodes...)
-		for i := range 3 {
-			sumsUp(t, tensor.Shape{1, 2, 7, 7}, got[1+6*i:][:6], 0)
-		}
-		return got
-	}
-	all, one := run("transformer.h.*.attn"), run("*.1.attn")
-	require.Equal(t, all, one)
-}
-
 // Cross-attention of a decoder: queries and keys are two sequences, and padding is not seen.
 func TestStatsOfTheMemory(t *testing.T) {
 	c := tinySeq2Seq()
@@ -127,33 +74,35 @@ func TestStatsOfTheMemory(t *testing.T) {
 	}
 }
 
-// The own position is where Align or the mask puts a query among more keys.
-func TestOwnKeyOfFewerQueries(t *testing.T) {
-	for name, row := range map[string]struct {
-		config layers.AttentionConfig
-		in     mask.Mask
-		offset int
+// A query's own key is where Align or the mask puts it among the keys, after the keys that the mask's offset adds.
+func TestOwnKey(t *testing.T) {
+	for _, row := range []struct {
+		config    string
+		in        mask.Mask
+		T, S, own int // of the first query
 	}{
-		"align": {config: but(plainAttention, func(c *layers.AttentionConfig) {
-			c.Align, c.Mask = mask.LowerRight, mask.Causal{Align: mask.LowerRight}
-		}), offset: 4},
-		"causal":      {config: plainAttention, in: mask.Causal{Align: mask.LowerRight}, offset: 4},
-		"window":      {config: plainAttention, in: mask.SlidingWindow{Left: 2, Align: mask.LowerRight}, offset: 4},
-		"upper left":  {config: plainAttention, in: mask.Causal{Align: mask.UpperLeft}},
-		"two texts":   {config: plainAttention},
-		"not aligned": {config: plainAttention, in: mask.Prefix{N: 5}},
+		{`{"mask": {"type": "causal", "offset": 3}}`, nil, 4, 7, 3},
+		{`{"mask": {"type": "causal", "align": "upper_left", "offset": 2}}`, nil, 4, 7, 2},
+		{`{"mask": {"type": "causal", "align": "lower_right", "offset": 1}}`, nil, 4, 7, 3},
+		{`{"mask": {"type": "causal", "offset": 1}}`, nil, 4, 4, 0},
+		{`{"align": "lower_right", "mask": {"type": "causal", "align": "lower_right"}}`, nil, 3, 7, 4},
+		{`{}`, mask.Causal{Align: mask.LowerRight}, 3, 7, 4},
+		{`{}`, mask.SlidingWindow{Left: 2, Align: mask.LowerRight}, 3, 7, 4},
+		{`{}`, mask.Causal{Align: mask.UpperLeft}, 3, 7, 0},
+		{`{}`, nil, 3, 7, 0},
+		{`{}`, mask.Prefix{N: 5}, 3, 7, 0},
 	} {
-		p, l := newAttention(t, tensor.Float64, row.config)
+		p, l := newAttention(t, tensor.Float64, with(plainAttention, row.config))
 		b := layers.NewBuild(p, layers.Eval)
 		b.Observe("*")
-		in := inputs(t, b, []int{2, 3, 5}, []int{2, 7, 5}, nil)
+		in := inputs(t, b, []int{2, row.T, 5}, []int{2, row.S, 5}, nil)
 		in.Mask = row.in
 		b.Of(l.Attend(b, in))
-		require.NoError(t, b.Err(), name)
+		require.NoError(t, b.Err())
 		call := b.Calls("*")[0]
 		got := values(t, b.Of(call.Weights()), must(call.Stats()).Own)
 		for i, own := range got[1] {
-			require.InDelta(t, got[0][i*7+i%3+row.offset], own, 1e-12, "%s, row %d", name, i)
+			require.InDelta(t, got[0][i*row.S+i%row.T+row.own], own, 1e-12, "%+v, row %d", row, i)
 		}
 	}
 }

@@ -32,6 +32,8 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 			"QKNormEps: got +Inf, want a finite number of at least 0"},
 		{func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{Heads: 3} },
 			"RoPE.Heads: got 3, want 0: they are NumHeads"},
+		{func(c *layers.AttentionConfig) { c.Mask = mask.Func{Name: "mine"} },
+			`Mask: got Func "mine" without a function, want Visible or VisibleAt`},
 		{func(c *layers.AttentionConfig) { c.Mask = mask.Prefix{N: -1} }, "Mask: got a prefix of -1 keys, want at least 0"},
 		{func(c *layers.AttentionConfig) { c.Mask = mask.Not(nil) }, "Mask: got nil in And, Or or Not, want a mask"},
 		{func(c *layers.AttentionConfig) { c.Mask = mask.Or(mask.All{}, mask.SlidingWindow{Align: 7}) },

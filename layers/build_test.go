@@ -32,15 +32,6 @@ func TestOneParameterIsOneNode(t *testing.T) {
 	require.Equal(t, "eval", layers.Eval.String())
 }
 
-// A layer used twice shares its parameters.
-func TestALayerUsedTwice(t *testing.T) {
-	p := layers.NewParams(tensor.Float64, 1)
-	l := must(layers.NewLinear(p.Scope(""), layers.LinearConfig{InFeatures: 3, OutFeatures: 3, Bias: true}))
-	b := layers.NewBuild(p, layers.Train)
-	must(l.Forward(b, must(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3))))))
-	require.Len(t, b.Learnables(), 2)
-}
-
 // A parameter of another set is an error where it is used, not a wrong graph.
 func TestForeignParametersAreRefused(t *testing.T) {
 	p, q := layers.NewParams(tensor.Float32, 1), layers.NewParams(tensor.Float32, 1)
@@ -170,25 +161,5 @@ func TestCallsRefuseABuildThatIsNone(t *testing.T) {
 		for _, err := range []error{err, errDropout} {
 			require.EqualError(t, err, "layers: build: got nil or its zero value, want one of NewBuild")
 		}
-	}
-}
-
-// Graphs of any batch and length, for training or not, share the tensors.
-func TestGraphsShareParameters(t *testing.T) {
-	p := layers.NewParams(tensor.Float64, 1)
-	l := must(layers.NewAttention(p.Scope(""), layers.AttentionConfig{EmbedDim: 3, NumHeads: 1, ContextOnly: true,
-		Dropout: 0.5}))
-	var builds []*layers.Build
-	for i, shape := range [][]int{{5, 3}, {2, 7, 3}} {
-		b := layers.NewBuild(p, layers.Mode(i))
-		must(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, shape...))))
-		require.Len(t, b.Learnables(), 3)
-		builds = append(builds, b)
-	}
-	for i, n := range builds[0].Learnables() {
-		require.NotSame(t, n, builds[1].Learnables()[i])
-		require.Same(t, n.Value(), builds[1].Learnables()[i].Value())
-		w, _ := p.Get(n.Name())
-		require.Same(t, w, n.Value())
 	}
 }

@@ -164,18 +164,3 @@ func TestLatentConfigs(t *testing.T) {
 		{`{"num_heads": 1125899906842624}`, "NumHeads: got 1125899906842624, want at most 65536"},
 	})
 }
-
-// The states of latent attention have one layout.
-func TestLatentStates(t *testing.T) {
-	eachLatent(t, func(t *testing.T, want torchCase, l *layers.Attention, p *layers.Params) {
-		state := must(l.State(layers.Llama))
-		require.Len(t, state, p.Len())
-		for name, v := range p.All() {
-			require.Equal(t, v, state[name])
-			require.NotSame(t, v, state[name])
-		}
-		require.NoError(t, l.SetState(layers.Llama, state))
-		_, err := l.State(layers.Book)
-		require.EqualError(t, err, "layers: Attention: Latent: got it without Layout=llama, want both")
-	})
-}

@@ -1,7 +1,6 @@
 package layers_test
 
 import (
-	"math"
 	"testing"
 
 	"attention/internal/golden"
@@ -134,33 +133,6 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		require.EqualError(t, p.Set(c.name, c.v), c.wantErr)
 	}
 	require.Equal(t, []float64{1, 1, 1, 1, 1, 1}, a.Value().Data(), "nothing was changed")
-}
-
-// A graph that is built already sees what Set puts in.
-func TestABuiltGraphSeesSet(t *testing.T) {
-	p := layers.NewParams(tensor.Float64, 1)
-	l := must(layers.NewLinear(p.Scope(""), layers.LinearConfig{InFeatures: 2, OutFeatures: 1}))
-	b := layers.NewBuild(p, layers.Eval)
-	y := must(l.Forward(b, input(t, b, "x", golden.Dense(tensor.Float64, []float64{10, 1}, 1, 2))))
-	require.NotEqual(t, []float64{32}, values(t, y)[0])
-	require.NoError(t, p.Set("weight", golden.Dense(tensor.Float64, []float64{3, 2}, 1, 2)))
-	require.Equal(t, []float64{32}, values(t, y)[0])
-}
-
-// The number of parameters of GPT-2-small's attention: 4·768² weights less the
-// biases that its projections here do not have, and 768 for the output's.
-func TestParametersOfTheSmallestGPT2(t *testing.T) {
-	p := layers.NewParams(tensor.Float32, 1)
-	must(layers.NewAttention(p.Scope("attn"), layers.AttentionConfig{EmbedDim: 768, NumHeads: 12, OutBias: true}))
-	require.Equal(t, 2_360_064, p.Count())
-	w, ok := p.Get("attn.W_query.weight")
-	require.True(t, ok)
-	bound := 1 / math.Sqrt(768)
-	for _, v := range w.Data().([]float32) {
-		if math.Abs(float64(v)) > bound {
-			t.Fatalf("got %v, want at most %v", v, bound)
-		}
-	}
 }
 
 // Blank parameters are those of the others, but 0, and draw nothing.

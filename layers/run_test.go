@@ -128,16 +128,6 @@ func values(t testing.TB, nodes ...*G.Node) [][]float64 {
 	return got
 }
 
-// apply runs a layer on x in an Eval graph.
-func apply(t testing.TB, p *layers.Params, l chapter.Layer, x *tensor.Dense) (out, weights []float64) {
-	t.Helper()
-	b := layers.NewBuild(p, layers.Eval)
-	o, w, err := observed(b, l, input(t, b, "x", x))
-	require.NoError(t, err)
-	got := values(t, o, w)
-	return got[0], got[1]
-}
-
 func names(p *layers.Params) []string {
 	var list []string
 	for name := range p.All() {

@@ -1,7 +1,6 @@
 package layers_test
 
 import (
-	"fmt"
 	"testing"
 
 	"attention/internal/refusal"
@@ -34,27 +33,6 @@ func TestSeq2SeqCount(t *testing.T) {
 		requireDeclared(t, p, layers.NewSeq2Seq, c)
 		requireRoundTrip(t, c)
 	}
-}
-
-// Padding of a source, and later tokens of a target, change nothing.
-func TestSeq2SeqSeesNoPaddingAndNoLaterToken(t *testing.T) {
-	m, p := newSeq2Seq(t, tinySeq2Seq())
-	logits := func(source, target []int, length int) []float64 {
-		b := layers.NewBuild(p, layers.Eval)
-		one := func(name string, ids []int) *G.Node {
-			return input(t, b, name, tensor.New(tensor.WithShape(1, len(ids)), tensor.WithBacking(ids)))
-		}
-		var lengths *G.Node
-		if length > 0 {
-			lengths = input(t, b, "lengths", intVector(length))
-		}
-		return values(t, must(m.Forward(b, one("source", source), one("target", target), lengths)))[0]
-	}
-	want := logits([]int{3, 1, 12}, []int{4, 0, 10}, 0)
-	require.InDeltaSlice(t, want, logits([]int{3, 1, 12, 7, 7}, []int{4, 0, 10}, 3), 1e-14)
-	require.InDeltaSlice(t, want, logits([]int{3, 1, 12, 5}, []int{4, 0, 10, 2}, 3)[:3*11], 1e-14)
-	require.NotEqual(t, want, logits([]int{3, 1, 12, 7}, []int{4, 0, 10}, 4))
-	require.NotEqual(t, want, logits([]int{1, 3, 12}, []int{4, 0, 10}, 0), "order counts")
 }
 
 // A pair without a batch is a batch of one; Encode and Decode are the halves of Forward.
@@ -137,48 +115,4 @@ func TestSeq2SeqRefuses(t *testing.T) {
 	require.EqualError(t, failed(m.Decode(b, nil, target, nil)), "layers: Seq2Seq: target: got nil, want a node")
 	_, err := m.Decode(b, target, nil, nil)
 	require.ErrorContains(t, err, "layers: transformer.decoder.layers.0: DecoderBlock: memory: got nil, want a node")
-}
-
-// Observed, the logits are the same; the weights of each token are those of one memory, in
-// every block, without its padding.
-func TestWeightsOfTheMemory(t *testing.T) {
-	for i := range 4 {
-		c := tinySeq2Seq()
-		c.NumDecoderLayers, c.TieWordEmbeddings, c.PostNorm = 2, i&1 > 0, i&2 > 0
-		m, p := newSeq2Seq(t, c)
-		decode := func(observed bool) [][]float64 {
-			b := layers.NewBuild(p, layers.Eval)
-			if observed {
-				b.Observe("transformer.decoder.layers.*.multihead_attn")
-			}
-			lengths := input(t, b, "lengths", intVector(5, 3))
-			memory := must(m.Encode(b, input(t, b, "source", sequences(2, 5)), lengths))
-			ids := []int{7, 1, 0, 10, 4, 4, 2, 3, 9, 8, 0, 1, 5, 6}
-			target := input(t, b, "target", tensor.New(tensor.WithShape(2, 7), tensor.WithBacking(ids)))
-			wanted := G.Nodes{must(m.Decode(b, target, memory, lengths))}
-			calls := b.Calls("*.multihead_attn")
-			require.Len(t, calls, 2)
-			for i, call := range calls {
-				require.Equal(t, fmt.Sprintf("transformer.decoder.layers.%d.multihead_attn", i), call.Path)
-				w := must(call.Weights())
-				require.Equal(t, tensor.Shape{2, 3, 7, 5}, w.Shape())
-				wanted = append(wanted, w)
-			}
-			return values(t, wanted...)
-		}
-		want, got := decode(false), decode(true)
-		require.InDeltaSlice(t, want[0], got[0], 1e-13)
-		require.NotEqual(t, got[1], got[2], "of two blocks")
-		for block, w := range got[1:] {
-			require.InDeltaSlice(t, want[1+block], w, 1e-13, "composed after the fact")
-			for row := range 2 * 3 * 7 {
-				sum, seen := 0.0, 5-row/(3*7)*2
-				for s, v := range w[row*5:][:5] {
-					require.Equal(t, s < seen, v > 0, "row %d, key %d", row, s)
-					sum += v
-				}
-				require.InDelta(t, 1, sum, 1e-14)
-			}
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package layers_test
 
 import (
-	"slices"
 	"testing"
 
 	"attention/graph"
@@ -48,46 +47,6 @@ func TestViTEqualsPyTorch(t *testing.T) {
 				want.near(t, entries[i], nodes[i], got)
 			}
 		}
-	}
-}
-
-// A patch that sees itself alone knows nothing of the others, and its place alone tells it
-// from an equal one. Attention weights of each block are those of the build's calls.
-func TestViTLooksElsewhere(t *testing.T) {
-	p := layers.NewParams(tensor.Float64, 1)
-	m := must(layers.NewViT(p.Scope(""), tinyViT()))
-	run := func(picture *tensor.Dense, seen mask.Mask) (logits, weights []float64) {
-		b := layers.NewBuild(p, layers.Eval)
-		b.Observe("*")
-		out := b.Of(m.Forward(b, input(t, b, "picture", picture), seen))
-		calls := b.Calls("encoder.layers.*.self_attn")
-		require.Len(t, calls, 2)
-		w := b.Of(calls[1].Weights())
-		require.NoError(t, b.Err())
-		require.Equal(t, tensor.Shape{6, 5}, out.Shape())
-		require.Equal(t, tensor.Shape{2, 6, 6}, w.Shape())
-		got := values(t, out, w)
-		return got[0], got[1]
-	}
-	black, dot := tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(6, 4, 3)),
-		tensor.New(tensor.Of(tensor.Float64), tensor.WithShape(6, 4, 3))
-	dot.Float64s()[(3*4+2)*3+1] = 1 // row 3, column 2 of the pixels: patch 3
-	before, _ := run(black, nil)
-	after, weights := run(dot, nil)
-	for patch := range 6 {
-		require.NotEqual(t, before[patch*5:][:5], after[patch*5:][:5], "patch %d", patch)
-		for other := range patch {
-			require.NotEqual(t, before[patch*5:][:5], before[other*5:][:5], "patches %d and %d", patch, other)
-		}
-	}
-	require.NotContains(t, weights, 0.0)
-	before, _ = run(black, mask.SlidingWindow{})
-	after, weights = run(dot, mask.SlidingWindow{})
-	for patch := range 6 {
-		require.Equal(t, patch != 3, slices.Equal(before[patch*5:][:5], after[patch*5:][:5]), "patch %d", patch)
-	}
-	for i, w := range weights {
-		require.Equal(t, i%6 == i/6%6, w == 1)
 	}
 }
 
