@@ -14,38 +14,33 @@ import (
 
 // Additive attention takes two sequences: any lengths, one batch.
 func TestAdditiveAttentionOfTwoSequences(t *testing.T) {
+	type s = []int
 	p := layers.NewParams(tensor.Float32, 1)
 	l := must(layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 3, KeyDim: 4, AttnDim: 5}))
 	for _, c := range []struct {
-		query, key   []int
+		query, key   s
 		out, wantErr string
 	}{
-		{query: []int{2, 3}, key: []int{7, 4}, out: "(2, 4)"},
-		{query: []int{5, 1, 3}, key: []int{5, 7, 4}, out: "(5, 1, 4)"},
-		{query: []int{2, 4}, key: []int{7, 4}, wantErr: "layers: AdditiveAttention: query: shape (2, 4), want ([B,] T, 3)"},
-		{query: []int{2, 3}, key: []int{7, 3}, wantErr: "layers: AdditiveAttention: key: shape (7, 3), want ([B,] S, 4)"},
-		{query: []int{2, 3}, key: []int{5, 7, 4},
-			wantErr: "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (2, 3)"},
-		{query: []int{5, 3}, key: []int{5, 7, 4},
-			wantErr: "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (5, 3)"},
-		{query: []int{5, 2, 3}, key: []int{5, 4},
-			wantErr: "layers: AdditiveAttention: key: shape (5, 4), want the batch of query's (5, 2, 3)"},
-		{query: []int{3, 2, 3}, key: []int{5, 7, 4},
-			wantErr: "layers: AdditiveAttention: key: shape (5, 7, 4), want the batch of query's (3, 2, 3)"},
+		{s{2, 3}, s{7, 4}, "(2, 4)", ""},
+		{s{5, 1, 3}, s{5, 7, 4}, "(5, 1, 4)", ""},
+		{s{2, 4}, s{7, 4}, "", "query: shape (2, 4), want ([B,] T, 3)"},
+		{s{2, 3}, s{7, 3}, "", "key: shape (7, 3), want ([B,] S, 4)"},
+		{s{2, 3}, s{5, 7, 4}, "", "key: shape (5, 7, 4), want the batch of query's (2, 3)"},
+		{s{5, 3}, s{5, 7, 4}, "", "key: shape (5, 7, 4), want the batch of query's (5, 3)"},
+		{s{5, 2, 3}, s{5, 4}, "", "key: shape (5, 4), want the batch of query's (5, 2, 3)"},
+		{s{3, 2, 3}, s{5, 7, 4}, "", "key: shape (5, 7, 4), want the batch of query's (3, 2, 3)"},
+		{s{2, 3}, nil, "", "key: got nil, want a node"},
 	} {
 		b := layers.NewBuild(p, layers.Eval)
-		out, err := l.Forward(b, input(t, b, "query", golden.Numbers(tensor.Float32, c.query...)),
-			input(t, b, "key", golden.Numbers(tensor.Float32, c.key...)))
+		in := inputs(t, b, c.query, c.key, nil)
+		out, err := l.Forward(b, in.Query, in.Key)
 		if c.wantErr != "" {
-			require.EqualError(t, err, c.wantErr)
+			require.EqualError(t, err, "layers: AdditiveAttention: "+c.wantErr)
 			continue
 		}
 		require.NoError(t, err)
 		require.Equal(t, c.out, fmt.Sprint(out.Shape()))
 	}
-	b := layers.NewBuild(p, layers.Eval)
-	_, err := l.Forward(b, input(t, b, "query", golden.Numbers(tensor.Float32, 2, 3)), nil)
-	require.EqualError(t, err, "layers: AdditiveAttention: key: got nil, want a node")
 }
 
 // The additive layer's operands are its scores'.

@@ -64,56 +64,47 @@ func newAttention(t testing.TB, dt tensor.Dtype, c layers.AttentionConfig) (*lay
 	return p, must(layers.NewAttention(p.Scope(""), c))
 }
 
-// The shapes that an Attention takes and returns, and its errors for others. Queries are
-// 5, keys 7 and values 2 wide, of which 11 come out.
+// The shapes that an Attention takes and returns, and its errors for others. Queries are 5, keys 7 and values 2 wide, of
+// which 11 come out.
 func TestShapesOfAttention(t *testing.T) {
-	wide := layers.AttentionConfig{EmbedDim: 5, KDim: 7, VDim: 2, OutDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4,
-		ValueDim: 3}
+	type s = []int
 	same := layers.AttentionConfig{EmbedDim: 5, OutDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3}
-	extra := but(same, func(c *layers.AttentionConfig) { c.AddBiasKV, c.AddZeroAttn = true, true })
+	wide, extra := with(same, `{"kdim": 7, "vdim": 2}`), with(same, `{"add_bias_kv": true, "add_zero_attn": true}`)
+	short := with(plainAttention, `{"context_length": 7}`)
 	for _, c := range []struct {
 		config            layers.AttentionConfig
-		query, key, value []int
-		out, weights      string
-		wantErr           string
+		query, key, value s
+		want              string // shapes of the output and the weights, or the error
 	}{
-		{config: wide, query: []int{13, 5}, key: []int{17, 7}, value: []int{17, 2}, out: "(13, 11)", weights: "(6, 13, 17)"},
-		{config: wide, query: []int{2, 13, 5}, key: []int{2, 17, 7}, value: []int{2, 17, 2}, out: "(2, 13, 11)",
-			weights: "(2, 6, 13, 17)"},
-		{config: wide, query: []int{2, 1, 5}, key: []int{2, 1, 7}, value: []int{2, 1, 2}, out: "(2, 1, 11)",
-			weights: "(2, 6, 1, 1)"},
-		{config: same, query: []int{13, 5}, out: "(13, 11)", weights: "(6, 13, 13)"},
-		{config: same, query: []int{2, 13, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 13)"},
-		{config: same, query: []int{2, 13, 5}, key: []int{2, 17, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 17)"},
-		{config: same, query: []int{2, 13, 5}, value: []int{2, 13, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 13)"},
-		{config: extra, query: []int{2, 13, 5}, key: []int{2, 17, 5}, out: "(2, 13, 11)", weights: "(2, 6, 13, 19)"},
-		{config: wide, key: []int{17, 7}, value: []int{17, 2}, wantErr: "query: got nil, want a node"},
-		{config: wide, query: []int{13, 7}, key: []int{17, 7}, value: []int{17, 2},
-			wantErr: "query: shape (13, 7), want ([B,] T, 5)"},
-		{config: wide, query: []int{13, 5}, value: []int{17, 2}, wantErr: "key: shape (13, 5), want ([B,] S, 7)"},
-		{config: wide, query: []int{13, 5}, key: []int{17, 7}, wantErr: "value: shape (17, 7), want ([B,] S, 2)"},
-		{config: wide, query: []int{13, 5}, key: []int{17, 7}, value: []int{13, 2},
-			wantErr: "value: shape (13, 2), want as many rows as the key, which is (17, 7)"},
-		{config: wide, query: []int{2, 13, 5}, key: []int{3, 17, 7}, value: []int{3, 17, 2},
-			wantErr: "key: shape (3, 17, 7), want the batch of the query, which is (2, 13, 5)"},
-		{config: wide, query: []int{13, 5}, key: []int{1, 17, 7}, value: []int{1, 17, 2},
-			wantErr: "key: shape (1, 17, 7), want the batch of the query, which is (13, 5)"},
-		{config: wide, query: []int{2, 3, 13, 5}, key: []int{17, 7}, value: []int{17, 2},
-			wantErr: "query: shape (2, 3, 13, 5), want ([B,] T, 5)"},
+		{wide, s{13, 5}, s{17, 7}, s{17, 2}, "(13, 11) (6, 13, 17)"},
+		{wide, s{2, 13, 5}, s{2, 17, 7}, s{2, 17, 2}, "(2, 13, 11) (2, 6, 13, 17)"},
+		{wide, s{2, 1, 5}, s{2, 1, 7}, s{2, 1, 2}, "(2, 1, 11) (2, 6, 1, 1)"},
+		{same, s{13, 5}, nil, nil, "(13, 11) (6, 13, 13)"},
+		{same, s{2, 13, 5}, s{2, 17, 5}, nil, "(2, 13, 11) (2, 6, 13, 17)"},
+		{same, s{2, 13, 5}, nil, s{2, 13, 5}, "(2, 13, 11) (2, 6, 13, 13)"},
+		{extra, s{2, 13, 5}, s{2, 17, 5}, nil, "(2, 13, 11) (2, 6, 13, 19)"},
+		{wide, nil, s{17, 7}, s{17, 2}, "query: got nil, want a node"},
+		{wide, s{13, 7}, s{17, 7}, s{17, 2}, "query: shape (13, 7), want ([B,] T, 5)"},
+		{wide, s{13, 5}, nil, s{17, 2}, "key: shape (13, 5), want ([B,] S, 7)"},
+		{wide, s{13, 5}, s{17, 7}, nil, "value: shape (17, 7), want ([B,] S, 2)"},
+		{wide, s{13, 5}, s{17, 7}, s{13, 2}, "value: shape (13, 2), want as many rows as the key, which is (17, 7)"},
+		{wide, s{2, 13, 5}, s{3, 17, 7}, s{3, 17, 2},
+			"key: shape (3, 17, 7), want the batch of the query, which is (2, 13, 5)"},
+		{wide, s{13, 5}, s{1, 17, 7}, s{1, 17, 2}, "key: shape (1, 17, 7), want the batch of the query, which is (13, 5)"},
+		{wide, s{2, 3, 13, 5}, s{17, 7}, s{17, 2}, "query: shape (2, 3, 13, 5), want ([B,] T, 5)"},
+		{short, s{7, 5}, s{2, 5}, nil, "(7, 5) (3, 7, 2)"},
+		{short, s{8, 5}, nil, nil, "query: shape (8, 5), want ([B,] T <= ContextLength=7, 5)"},
+		{short, s{2, 5}, s{8, 5}, nil, "key: shape (8, 5), want ([B,] S <= ContextLength=7, 5)"},
 	} {
 		p, l := newAttention(t, tensor.Float32, c.config)
 		b := layers.NewBuild(p, layers.Eval)
-		out, err := l.Attend(b, inputs(t, b, c.query, c.key, c.value))
-		if c.wantErr != "" {
-			require.EqualError(t, err, "layers: Attention: "+c.wantErr)
+		out, weights, err := attendObserved(b, l, inputs(t, b, c.query, c.key, c.value))
+		if c.want[0] != '(' {
+			require.EqualError(t, err, "layers: Attention: "+c.want)
 			continue
 		}
 		require.NoError(t, err)
-		require.Equal(t, c.out, fmt.Sprint(out.Shape()))
-		b = layers.NewBuild(p, layers.Eval)
-		out, weights, err := attendObserved(b, l, inputs(t, b, c.query, c.key, c.value))
-		require.NoError(t, err)
-		require.Equal(t, c.out+" "+c.weights, fmt.Sprint(out.Shape(), weights.Shape()))
+		require.Equal(t, c.want, fmt.Sprint(out.Shape(), weights.Shape()))
 		values(t, out)
 	}
 	p, l := newAttention(t, tensor.Float32, same)

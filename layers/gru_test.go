@@ -100,25 +100,18 @@ func TestGRUOfPaddedSequences(t *testing.T) {
 func TestGRURefusesWrongInput(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	l := must(layers.NewGRU(p.Scope("rnn"), layers.GRUConfig{InputSize: 3, HiddenSize: 2, Bidirectional: true}))
-	node := func(b *layers.Build, name string, shape ...int) *G.Node {
-		return input(t, b, name, golden.Numbers(tensor.Float32, shape...))
-	}
+	b := layers.NewBuild(p, layers.Eval)
+	x := b.Input("x", 2, 5, 3)
 	for _, c := range []struct {
-		in      func(b *layers.Build) layers.GRUInput
 		wantErr string
+		in      layers.GRUInput
 	}{
-		{in: func(*layers.Build) layers.GRUInput { return layers.GRUInput{} }, wantErr: "x: got nil, want a node"},
-		{in: func(b *layers.Build) layers.GRUInput { return layers.GRUInput{X: node(b, "x", 5, 2)} },
-			wantErr: "x: shape (5, 2), want ([B,] T, 3)"},
-		{in: func(b *layers.Build) layers.GRUInput {
-			return layers.GRUInput{X: node(b, "x", 2, 5, 3), State: node(b, "h", 1, 2, 2)}
-		}, wantErr: "state: shape (1, 2, 2), want (2, 2, 2)"},
-		{in: func(b *layers.Build) layers.GRUInput {
-			return layers.GRUInput{X: node(b, "x", 2, 5, 3), Lengths: b.InputOf(tensor.Int, "n", 3)}
-		}, wantErr: "graph: GRU: lengths: shape (3), want (2)"},
+		{"x: got nil, want a node", layers.GRUInput{}},
+		{"x: shape (5, 2), want ([B,] T, 3)", layers.GRUInput{X: b.Input("narrow", 5, 2)}},
+		{"state: shape (1, 2, 2), want (2, 2, 2)", layers.GRUInput{X: x, State: b.Input("h", 1, 2, 2)}},
+		{"graph: GRU: lengths: shape (3), want (2)", layers.GRUInput{X: x, Lengths: b.InputOf(tensor.Int, "n", 3)}},
 	} {
-		b := layers.NewBuild(p, layers.Eval)
-		_, _, err := l.Forward(b, c.in(b))
+		_, _, err := l.Forward(b, c.in)
 		require.EqualError(t, err, "layers: rnn: GRU: "+c.wantErr)
 	}
 }

@@ -11,25 +11,26 @@ import (
 	"attention/layers"
 
 	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// latentChunks gives a layer the input in chunks from start on, with a cache, and requires the rows of the whole.
-func latentChunks(t *testing.T, want torchCase, l *layers.Attention, p *layers.Params, cache *graph.KVCache,
-	whole []float64, start int,
+// attendChunks gives a layer the input of a case (B, T, E) in chunks of some lengths from start on, with a cache, and
+// requires the rows of the whole.
+func attendChunks(t *testing.T, want torchCase, attend func(*layers.Build, layers.AttentionInput) (*G.Node, error),
+	p *layers.Params, cache layers.AttentionCache, whole []float64, start int, lengths ...int,
 ) {
 	t.Helper()
-	const B, T, E = 2, 9, 10
-	x := want.file.Float64(want.prefix + "x")
+	shape, x := want.file.Shape(want.prefix+"x"), want.file.Float64(want.prefix+"x")
+	T, E := shape[1], shape[2]
 	for from, i := start, start; from < T; i++ {
-		n := min([]int{1, 3, 1, 2}[i%4], T-from)
+		n := min(lengths[i%len(lengths)], T-from)
+		rows := func(x []float64) []float64 { return columns(x, T*E, from*E, (from+n)*E) }
 		b := layers.NewBuild(p, layers.Eval)
-		rows := golden.Dense(want.dt, columns(x, T*E, from*E, (from+n)*E), B, n, E)
-		y := b.Of(l.Attend(b, layers.AttentionInput{Query: input(t, b, "x", rows), Cache: cache,
-			Start: input(t, b, "start", tensor.New(tensor.FromScalar(from)))}))
+		y := b.Of(attend(b, layers.AttentionInput{Query: input(t, b, "x", golden.Dense(want.dt, rows(x), shape[0], n, E)),
+			Cache: cache, Start: input(t, b, "start", tensor.New(tensor.FromScalar(from)))}))
 		require.NoError(t, b.Err())
-		golden.Close(t, fmt.Sprint("tokens from ", from), columns(whole, T*E, from*E, (from+n)*E), values(t, y)[0],
-			want.tol, want.tol)
+		golden.Close(t, fmt.Sprint("tokens from ", from), rows(whole), values(t, y)[0], want.tol, want.tol)
 		from += n
 		require.Equal(t, from, cache.Len())
 	}
@@ -43,12 +44,12 @@ func TestLatentCache(t *testing.T) {
 		token := 2 * (7 + 4) * int(want.dt.Size()) // of two sequences
 		require.Equal(t, 2*token, cache.Bytes())
 		whole := want.file.Float64(want.prefix + "out")
-		latentChunks(t, want, l, p, cache, whole, 0)
+		attendChunks(t, want, l.Attend, p, cache, whole, 0, 1, 3, 1, 2)
 		require.Equal(t, 9*token, cache.Bytes())
 		require.NoError(t, cache.Truncate(3))
-		latentChunks(t, want, l, p, cache, whole, 3)
+		attendChunks(t, want, l.Attend, p, cache, whole, 3, 1, 3, 1, 2)
 		cache.Reset()
-		latentChunks(t, want, l, p, cache, whole, 0)
+		attendChunks(t, want, l.Attend, p, cache, whole, 0, 1, 3, 1, 2)
 	})
 }
 
@@ -86,7 +87,7 @@ func TestLatentCacheOfOtherWeights(t *testing.T) {
 		}
 		whole := wholeOutput(t, want, l, layers.NewBuild(p, layers.Eval), layers.AttentionInput{})
 		require.NotEqual(t, whole, want.file.Float64(want.prefix+"out"))
-		latentChunks(t, want, l, p, must(l.NewCache(graph.KVCacheConfig{Batch: 2, Capacity: 9})), whole, 0)
+		attendChunks(t, want, l.Attend, p, must(l.NewCache(graph.KVCacheConfig{Batch: 2, Capacity: 9})), whole, 0, 1, 3, 1, 2)
 	})
 }
 
@@ -104,7 +105,6 @@ func latentDecoder() layers.DecoderConfig {
 
 // A decoder may have latent layers by its pattern, with the sizes of the block's attention.
 func TestDecoderOfLatentLayers(t *testing.T) {
-	const n, V = 11, 13
 	c := latentDecoder()
 	requireRoundTrip(t, c)
 	m, p := newDecoder(t, tensor.Float64, c)
@@ -115,21 +115,7 @@ func TestDecoderOfLatentLayers(t *testing.T) {
 	require.Equal(t, []int{6, 6}, []int{latent.WeightHeads(), full.WeightHeads()})
 	require.Equal(t, []int{6 + 2, 2 * 2 * 2}, []int{latent.CacheWidth(), full.CacheWidth()})
 	b := layers.NewBuild(p, layers.Eval)
-	ids := sequences(2, n)
-	whole := b.Of(m.Forward(b, input(t, b, "ids", ids)))
-	require.NoError(t, b.Err())
+	must(m.Forward(b, input(t, b, "ids", sequences(2, 11))))
 	require.Len(t, b.Calls("model.layers.*.self_attn"), 3)
 	require.Equal(t, 6*(2+2), must(b.Calls("*")[1].Operands()).Key.Shape()[2])
-	want := values(t, whole)[0]
-	cache := must(m.NewCache(graph.KVCacheConfig{Batch: 2, Room: 1}))
-	for from := 0; from < n; {
-		to := min(from+1+from%3, n)
-		b := layers.NewBuild(p, layers.Eval)
-		start := input(t, b, "start", tensor.New(tensor.FromScalar(from)))
-		next := b.Of(m.ForwardCached(b, input(t, b, "ids", chunkOf(ids, from, to)), start, cache))
-		require.NoError(t, b.Err())
-		golden.Close(t, "logits", columns(want, n*V, (to-1)*V, to*V), values(t, next)[0], 1e-12, 1e-12)
-		from = to
-	}
-	require.Equal(t, n, cache.Len())
 }

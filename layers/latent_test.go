@@ -115,32 +115,22 @@ func TestLatentInBFloat16(t *testing.T) {
 func TestLatentRefuses(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	l := must(layers.NewAttention(p.Scope("a"), latentCases()["plain"]))
-	for _, row := range []struct {
-		change func(b *layers.Build, in *layers.AttentionInput)
-		want   string
-	}{
-		{func(b *layers.Build, in *layers.AttentionInput) { in.Query = b.Input("y", 5, 7) },
-			"query: shape (5, 7), want ([B,] T, 10)"},
-		{func(b *layers.Build, in *layers.AttentionInput) { in.Key = b.Input("y", 5, 10) },
-			"key: got another sequence than the query with Latent, want the same"},
-		{func(b *layers.Build, in *layers.AttentionInput) { in.Start = b.InputOf(tensor.Int, "start") },
-			"start: got one without a cache, want both"},
-		{func(b *layers.Build, in *layers.AttentionInput) {
+	other := must(graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 5}))
+	refusesInputs(t, p, l.Attend, "Attention", []int{5, 10}, []wrongInput{
+		{"query: shape (5, 7), want ([B,] T, 10)",
+			func(b *layers.Build, in *layers.AttentionInput) { in.Query = b.Input("y", 5, 7) }},
+		{"key: got another sequence than the query with Latent, want the same",
+			func(b *layers.Build, in *layers.AttentionInput) { in.Key = b.Input("y", 5, 10) }},
+		{"start: got one without a cache, want both",
+			func(b *layers.Build, in *layers.AttentionInput) { in.Start = b.InputOf(tensor.Int, "start") }},
+		{"cache: got a *layers.LinearCache, want one of NewCache", func(b *layers.Build, in *layers.AttentionInput) {
 			in.Start, in.Cache = b.InputOf(tensor.Int, "start"), new(layers.LinearCache)
-		}, "cache: got a *layers.LinearCache, want one of NewCache"},
-	} {
-		b := layers.NewBuild(p, layers.Eval)
-		in := layers.AttentionInput{Query: b.Input("x", 5, 10)}
-		row.change(b, &in)
-		_, err := l.Attend(b, in)
-		require.EqualError(t, err, "layers: a: Attention: "+row.want)
-	}
-	b := layers.NewBuild(p, layers.Eval)
-	cache := must(graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 5}))
-	in := layers.AttentionInput{Query: b.Input("x", 5, 10), Cache: cache, Start: b.InputOf(tensor.Int, "start")}
-	_, err := l.Attend(b, in)
-	require.ErrorContains(t, err, "cache: got one for 1 sequences of float64, keys 3 and values 3 wide, "+
-		"want 1 of float64, 11 and 7 wide")
+		}},
+		{"graph: CachedAttention: cache: got one for 1 sequences of float64, keys 3 and values 3 wide, want 1 of float64, " +
+			"11 and 7 wide", func(b *layers.Build, in *layers.AttentionInput) {
+			in.Start, in.Cache = b.InputOf(tensor.Int, "start"), other
+		}},
+	})
 }
 
 func TestLatentConfigs(t *testing.T) {

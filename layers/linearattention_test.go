@@ -107,25 +107,13 @@ func TestLinearAttentionEqualsPyTorch(t *testing.T) {
 // Chunks of any lengths give the outputs of the whole sequence, with a cache whose size stays.
 func TestLinearAttentionCache(t *testing.T) {
 	eachLinear(t, func(t *testing.T, want torchCase, c layers.LinearAttentionConfig) {
-		const B, T, E = 2, 67, 12
 		l, p := linearLayer(t, want, c)
-		cache := must(l.NewCache(B))
+		cache := must(l.NewCache(2))
 		size := cache.Bytes()
-		x, out := want.file.Float64(want.prefix+"x"), want.file.Float64(want.prefix+"out")
 		for range 2 {
-			for from, i := 0, 0; from < T; i++ {
-				n := min([]int{1, 2, 1, 40, 9}[i%5], T-from)
-				rows := func(x []float64) []float64 { return columns(x, T*E, from*E, (from+n)*E) }
-				b := layers.NewBuild(p, layers.Eval)
-				start := input(t, b, "start", tensor.New(tensor.FromScalar(from)))
-				y := must(l.Attend(b, layers.AttentionInput{Query: input(t, b, "x", golden.Dense(want.dt, rows(x), B, n, E)),
-					Cache: cache, Start: start}))
-				golden.Close(t, fmt.Sprint("tokens from ", from), rows(out), values(t, y)[0], want.tol, want.tol)
-				from += n
-				require.Equal(t, from, cache.Len())
-			}
+			attendChunks(t, want, l.Attend, p, cache, want.file.Float64(want.prefix+"out"), 0, 1, 2, 1, 40, 9)
 			require.Error(t, cache.Truncate(3))
-			require.NoError(t, cache.Truncate(T))
+			require.NoError(t, cache.Truncate(67))
 			require.NoError(t, cache.Truncate(0))
 			require.Equal(t, []int{0, size}, []int{cache.Len(), cache.Bytes()})
 		}
@@ -205,7 +193,6 @@ func deltaDecoder(t testing.TB) layers.DecoderConfig {
 
 // A decoder may have linear layers by its pattern: their sizes are those of the block's attention.
 func TestDecoderOfLinearLayers(t *testing.T) {
-	const n, V = 11, 13
 	c := deltaDecoder(t)
 	requireRoundTrip(t, c)
 	m, p := newDecoder(t, tensor.Float64, c)
@@ -217,29 +204,14 @@ func TestDecoderOfLinearLayers(t *testing.T) {
 		require.Equal(t, i%4 < 3, delta, "layer %d", i)
 	}
 	b := layers.NewBuild(p, layers.Eval)
-	ids := sequences(2, n)
-	whole := b.Of(m.Forward(b, input(t, b, "ids", ids)))
-	require.NoError(t, b.Err())
+	must(m.Forward(b, input(t, b, "ids", sequences(2, 11))))
 	calls := b.LinearCalls("model.layers.[0-3].self_attn")
 	require.Len(t, calls, 3)
 	require.Equal(t, "model.layers.2.self_attn", calls[2].Path)
-	require.Equal(t, tensor.Shape{2, 6, n, n}, must(calls[2].Weights()).Shape())
-	want := values(t, whole)[0]
-	cache := must(m.NewCache(graph.KVCacheConfig{Batch: 2}))
-	for from := 0; from < n; {
-		to := min(from+1+from%3, n)
-		b := layers.NewBuild(p, layers.Eval)
-		start := input(t, b, "start", tensor.New(tensor.FromScalar(from)))
-		next := b.Of(m.ForwardCached(b, input(t, b, "ids", chunkOf(ids, from, to)), start, cache))
-		require.NoError(t, b.Err())
-		golden.Close(t, "logits", columns(want, n*V, (to-1)*V, to*V), values(t, next)[0], 1e-12, 1e-12)
-		from = to
-	}
-	require.Equal(t, n, cache.Len())
-
+	require.Equal(t, tensor.Shape{2, 6, 11, 11}, must(calls[2].Weights()).Shape())
 	b = layers.NewBuild(p, layers.Eval)
 	b.Mask(mask.Prefix{N: 1}, "*")
-	_, err := m.Forward(b, input(t, b, "ids", ids))
+	_, err := m.Forward(b, input(t, b, "ids", sequences(2, 11)))
 	require.ErrorContains(t, err, "layers: model.layers.0.self_attn: LinearAttention: change: got a mask or factors of heads "+
 		"from the build, want none")
 }
@@ -271,28 +243,19 @@ func TestLinearAttentionConfigs(t *testing.T) {
 func TestLinearAttentionRefuses(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	l := must(layers.NewLinearAttention(p.Scope("a"), layers.LinearAttentionConfig{EmbedDim: 6, NumHeads: 2}))
-	for _, row := range []struct {
-		change func(b *layers.Build, in *layers.AttentionInput)
-		want   string
-	}{
-		{func(b *layers.Build, in *layers.AttentionInput) { in.Query = b.Input("y", 5, 7) },
-			"query: shape (5, 7), want ([B,] T, 6)"},
-		{func(b *layers.Build, in *layers.AttentionInput) { in.Key = b.Input("y", 5, 6) },
-			"key: got another sequence than the query, want nil"},
-		{func(b *layers.Build, in *layers.AttentionInput) { in.Bias = in.Query },
-			"bias, positions: got one of them, want none: there are no scores"},
-		{func(b *layers.Build, in *layers.AttentionInput) { in.Mask = mask.Causal{} },
-			"mask: got mask.Causal, want mask.KeyLengths or nil: it is causal by itself"},
-		{func(b *layers.Build, in *layers.AttentionInput) { in.Start = b.InputOf(tensor.Int, "start") },
-			"start: got a cache or a start alone, want both or none"},
-		{func(b *layers.Build, in *layers.AttentionInput) {
+	refusesInputs(t, p, l.Attend, "LinearAttention", []int{5, 6}, []wrongInput{
+		{"query: shape (5, 7), want ([B,] T, 6)",
+			func(b *layers.Build, in *layers.AttentionInput) { in.Query = b.Input("y", 5, 7) }},
+		{"key: got another sequence than the query, want nil",
+			func(b *layers.Build, in *layers.AttentionInput) { in.Key = b.Input("y", 5, 6) }},
+		{"bias, positions: got one of them, want none: there are no scores",
+			func(b *layers.Build, in *layers.AttentionInput) { in.Bias = in.Query }},
+		{"mask: got mask.Causal, want mask.KeyLengths or nil: it is causal by itself",
+			func(b *layers.Build, in *layers.AttentionInput) { in.Mask = mask.Causal{} }},
+		{"start: got a cache or a start alone, want both or none",
+			func(b *layers.Build, in *layers.AttentionInput) { in.Start = b.InputOf(tensor.Int, "start") }},
+		{"cache: got *graph.KVCache, want a cache of its NewCache", func(b *layers.Build, in *layers.AttentionInput) {
 			in.Start, in.Cache = b.InputOf(tensor.Int, "start"), new(graph.KVCache)
-		}, "cache: got *graph.KVCache, want a cache of its NewCache"},
-	} {
-		b := layers.NewBuild(p, layers.Eval)
-		in := layers.AttentionInput{Query: b.Input("x", 5, 6)}
-		row.change(b, &in)
-		_, err := l.Attend(b, in)
-		require.EqualError(t, err, "layers: a: LinearAttention: "+row.want)
-	}
+		}},
+	})
 }

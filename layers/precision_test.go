@@ -3,14 +3,14 @@ package layers_test
 import (
 	"hash"
 	"hash/fnv"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"attention/graph"
-	"attention/graph/machine"
-	"attention/graph/mask"
-	"attention/internal/golden"
+	graphcases "attention/graph/gradcases"
 	"attention/layers"
+	"attention/layers/gradcases"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -45,70 +45,31 @@ func precisions(g *G.ExprGraph) map[string][2]int {
 	return counts
 }
 
-// precisionCases are models that have products of every kind, and the products.
-func precisionCases() map[string]struct {
-	loss func(t *testing.T, b *layers.Build) *G.Node
-	want []string
-} {
-	matrix := func(v ...int) *tensor.Dense { return tensor.New(tensor.WithShape(2, 5), tensor.WithBacking(v)) }
-	ids, targets := matrix(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), matrix(2, 3, 4, 5, 6, 7, 8, 9, 10, 0)
-	attention := []string{"FusedAttention", "FusedAttentionBackward"}
-	linear := []string{"Linear", "MatMul", "RowOuter"}
-	loss := []string{"LinearCrossEntropy", "LinearCrossEntropyGradients"}
-	return map[string]struct {
-		loss func(t *testing.T, b *layers.Build) *G.Node
-		want []string
-	}{
-		"GPT": {func(t *testing.T, b *layers.Build) *G.Node {
-			m := must(layers.NewGPT(b.Params().Scope(""), layers.GPTConfig{VocabSize: 11, ContextLength: 5, EmbedDim: 12,
-				NumLayers: 2, NumHeads: 3, Activation: "gelu_new", Bias: true}))
-			return b.Of(m.Loss(b, input(t, b, "ids", ids), input(t, b, "targets", targets)))
-		}, append(append(loss, attention...), linear...)},
-		"Seq2Seq": {func(t *testing.T, b *layers.Build) *G.Node {
-			m := must(layers.NewSeq2Seq(b.Params().Scope(""), layers.Seq2SeqConfig{SourceVocabSize: 11, TargetVocabSize: 11,
-				ContextLength: 5, EmbedDim: 12, NumEncoderLayers: 1, NumDecoderLayers: 1, NumHeads: 3}))
-			lengths := input(t, b, "lengths", tensor.New(tensor.WithShape(2), tensor.WithBacking([]int{5, 3})))
-			source, target := input(t, b, "source", ids), input(t, b, "ids", ids)
-			return b.Of(m.Loss(b, source, target, lengths, input(t, b, "targets", targets)))
-		}, append(attention, linear...)},
-		"AdditiveAttention and GRU": {func(t *testing.T, b *layers.Build) *G.Node {
-			additive := must(layers.NewAdditiveAttention(b.Params().Scope("additive"),
-				layers.AdditiveAttentionConfig{QueryDim: 6, KeyDim: 6, AttnDim: 5}))
-			gru := must(layers.NewGRU(b.Params().Scope("gru"), layers.GRUConfig{InputSize: 6, HiddenSize: 4}))
-			x := input(t, b, "x", golden.Dense(tensor.Float32, make([]float64, 30), 1, 5, 6))
-			out := b.Of(additive.Forward(b, x, x))
-			states, _ := b.Of2(gru.Forward(b, layers.GRUInput{X: out}))
-			return b.Of(G.Sum(states))
-		}, []string{"Linear", "MatMul", "GRU", "GRUBackward"}},
-		"Attention with weights": {func(t *testing.T, b *layers.Build) *G.Node {
-			c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}}
-			l := must(layers.NewAttention(b.Params().Scope(""), c))
-			x := input(t, b, "x", golden.Dense(tensor.Float32, make([]float64, 30), 1, 5, 6))
-			in := layers.AttentionInput{Query: x}
-			out, weights := b.Of(G.Sum(b.Of(l.Attend(b, in)))), b.Of(G.Sum(b.Of(l.Weights(b, in))))
-			return b.Of(G.Add(out, weights))
-		}, []string{"Linear", "Scores"}},
-	}
-}
-
-// TestSetPrecision: every product of a build, and of its gradients, is in the build's precision.
+// TestSetPrecision: every product of a layer, and of its gradients, is in the build's precision, except those that only
+// choose blocks.
 func TestSetPrecision(t *testing.T) {
 	t.Setenv("ATTENTION_BF16", "emulated")
-	for name, c := range precisionCases() {
-		for i, precision := range []graph.Precision{graph.FullPrecision, graph.BFloat16} {
-			b := layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Train)
+	for i, precision := range []graph.Precision{graph.FullPrecision, graph.BFloat16} {
+		all := map[string]int{}
+		for _, c := range gradcases.Cases() {
+			p := layers.NewParams(tensor.Float32, 1)
+			forward := must(c.New(p.Scope("")))
+			b := layers.NewBuild(p, layers.Train)
 			b.SetPrecision(precision)
 			require.Equal(t, precision, b.Precision())
-			loss := c.loss(t, b)
-			require.NoError(t, b.Err(), name)
-			must(G.Grad(loss, b.Learnables()...))
-			counts := precisions(b.Graph())
-			for _, op := range c.want {
-				require.Positive(t, counts[op][i], "%s: %s in %v", name, op, precision)
+			in, wrt, err := graphcases.Nodes(b.Graph(), tensor.Float32, rand.New(rand.NewPCG(1, 2)), c.Inputs)
+			require.NoError(t, err)
+			out := must(forward(b, in))
+			dout := b.InputOf(tensor.Float32, "dout", out.Shape()...)
+			must(G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, append(wrt, b.Learnables()...)))
+			for op, count := range precisions(b.Graph()) {
+				require.True(t, count[1-i] == 0 || op == "ChooseBlocks", "%s: %s in %v", c.Name(), op, precision)
+				all[op] += count[i]
 			}
-			for op, count := range counts {
-				require.Zero(t, count[1-i], "%s: %s in %v", name, op, precision)
-			}
+		}
+		for _, op := range strings.Fields("Linear MatMul RowOuter Scores FusedAttention FusedAttentionBackward GRU GRUBackward " +
+			"LinearCrossEntropy LinearCrossEntropyGradients") {
+			require.Positive(t, all[op], "%s in %v", op, precision)
 		}
 	}
 }
@@ -116,13 +77,14 @@ func TestSetPrecision(t *testing.T) {
 // The loss in bfloat16 is near that in float32, and another one; the weights stay float32.
 func TestSetPrecisionOfALoss(t *testing.T) {
 	t.Setenv("ATTENTION_BF16", "emulated")
+	m, p := newGPT(t, tensor.Float32, tinyGPT())
 	var losses [2]float64
 	for i, precision := range []graph.Precision{graph.FullPrecision, graph.BFloat16} {
-		b := layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Train)
+		b := layers.NewBuild(p, layers.Train)
 		b.SetPrecision(precision)
-		loss := precisionCases()["GPT"].loss(t, b)
-		require.NoError(t, must(machine.New(loss)).RunAll())
-		losses[i] = float64(loss.Value().Data().(float32))
+		loss := b.Of(m.Loss(b, input(t, b, "ids", sequences(2, 5)), input(t, b, "targets", sequences(2, 5))))
+		run(t, loss)
+		losses[i] = number(loss.Value())
 	}
 	require.InDelta(t, losses[0], losses[1], 0.01)
 	require.NotEqual(t, losses[0], losses[1])

@@ -142,59 +142,34 @@ func TestRNNSeq2SeqConfig(t *testing.T) {
 func TestRNNSeq2SeqRefusesWrongInput(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	m := must(layers.NewRNNSeq2Seq(p.Scope("rnn"), tinyRNN(13)))
-	float := func(b *layers.Build, name string, shape ...int) *G.Node {
-		return input(t, b, name, golden.Numbers(tensor.Float64, shape...))
+	b := layers.NewBuild(p, layers.Eval)
+	ids, three, float := b.InputOf(tensor.Int, "ids", 2, 3), b.InputOf(tensor.Int, "three", 3), b.Input("x", 2, 3)
+	narrow, state := b.Input("narrow", 2, 4), b.Input("state", 2, 5)
+	states, others := b.Input("states", 2, 7, 10), b.Input("others", 3, 7, 10)
+	for _, c := range []struct {
+		wantErr         string
+		source, lengths *G.Node
+	}{
+		{wantErr: ": RNNSeq2Seq: source: got nil, want a node"},
+		{": RNNSeq2Seq: source: got float64, want int or int64", float, nil},
+		{".encoder: GRU: graph: GRU: lengths: shape (3), want (2)", ids, three},
+	} {
+		require.EqualError(t, failed(m.Encode(b, c.source, c.lengths)), "layers: rnn"+c.wantErr)
 	}
 	for _, c := range []struct {
 		wantErr string
-		decode  func(b *layers.Build) (layers.RNNMemory, *G.Node) // nil: Encode is called with the node
-		encode  func(b *layers.Build) (source, lengths *G.Node)
+		target  *G.Node
+		memory  layers.RNNMemory
 	}{
-		{wantErr: "RNNSeq2Seq: source: got nil, want a node",
-			encode: func(*layers.Build) (_, _ *G.Node) { return nil, nil }},
-		{wantErr: "RNNSeq2Seq: source: got float64, want int or int64",
-			encode: func(b *layers.Build) (_, _ *G.Node) { return float(b, "x", 2, 3), nil }},
-		{wantErr: "encoder: GRU: graph: GRU: lengths: shape (3), want (2)",
-			encode: func(b *layers.Build) (_, _ *G.Node) {
-				return b.InputOf(tensor.Int, "ids", 2, 3), b.InputOf(tensor.Int, "lengths", 3)
-			}},
-		{wantErr: "RNNSeq2Seq: memory: got nil, want a node",
-			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
-				return layers.RNNMemory{}, b.InputOf(tensor.Int, "ids", 2, 3)
-			}},
-		{wantErr: "RNNSeq2Seq: memory: state: shape (2, 4), want (2, 5)",
-			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
-				return layers.RNNMemory{State: float(b, "s", 2, 4)}, b.InputOf(tensor.Int, "ids", 2, 3)
-			}},
-		{wantErr: "RNNSeq2Seq: memory: states: got nil, want a node",
-			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
-				return layers.RNNMemory{State: float(b, "s", 2, 5)}, b.InputOf(tensor.Int, "ids", 2, 3)
-			}},
-		{wantErr: "RNNSeq2Seq: memory: states: shape (3, 7, 10), want the batch of target's (2, 3)",
-			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
-				return layers.RNNMemory{State: float(b, "s", 2, 5), States: float(b, "o", 3, 7, 10)},
-					b.InputOf(tensor.Int, "ids", 2, 3)
-			}},
-		{wantErr: "RNNSeq2Seq: target: got nil, want a node",
-			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
-				return layers.RNNMemory{State: float(b, "s", 2, 5)}, nil
-			}},
-		{wantErr: "RNNSeq2Seq: graph: MaskFill: lengths: shape (3), want (B) = (2)",
-			decode: func(b *layers.Build) (layers.RNNMemory, *G.Node) {
-				return layers.RNNMemory{State: float(b, "s", 2, 5), States: float(b, "o", 2, 7, 10),
-					Lengths: b.InputOf(tensor.Int, "lengths", 3)}, b.InputOf(tensor.Int, "ids", 2, 3)
-			}},
+		{"memory: got nil, want a node", ids, layers.RNNMemory{}},
+		{"memory: state: shape (2, 4), want (2, 5)", ids, layers.RNNMemory{State: narrow}},
+		{"memory: states: got nil, want a node", ids, layers.RNNMemory{State: state}},
+		{"memory: states: shape (3, 7, 10), want the batch of target's (2, 3)", ids,
+			layers.RNNMemory{State: state, States: others}},
+		{"target: got nil, want a node", nil, layers.RNNMemory{State: state}},
+		{"graph: MaskFill: lengths: shape (3), want (B) = (2)", ids,
+			layers.RNNMemory{State: state, States: states, Lengths: three}},
 	} {
-		b := layers.NewBuild(p, layers.Eval)
-		var err error
-		if c.encode != nil {
-			source, lengths := c.encode(b)
-			_, err = m.Encode(b, source, lengths)
-		} else {
-			memory, target := c.decode(b)
-			_, err = m.Decode(b, target, memory)
-		}
-		require.ErrorContains(t, err, "layers: rnn")
-		require.ErrorContains(t, err, c.wantErr)
+		require.EqualError(t, failed(m.Decode(b, c.target, c.memory)), "layers: rnn: RNNSeq2Seq: "+c.wantErr)
 	}
 }

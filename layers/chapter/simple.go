@@ -20,14 +20,14 @@ func (SimpleSelfAttention) Forward(b *layers.Build, x *G.Node) (*G.Node, error) 
 		return nil, err
 	}
 	if b.Composes("") {
-		out, _, err := graph.Attention(x, x, x, unscaled)
+		out, _, err := graph.Attention(x, x, x, unscaled(b))
 		return out, err
 	}
 	if b.Observes("") {
-		out, _, err := graph.FusedAttentionStats(x, x, x, unscaled, 0)
+		out, _, err := graph.FusedAttentionStats(x, x, x, unscaled(b), 0)
 		return out, err
 	}
-	return graph.FusedAttention(x, x, x, unscaled)
+	return graph.FusedAttention(x, x, x, unscaled(b))
 }
 
 // Weights returns the attention weights (…, 1, T, T).
@@ -35,19 +35,23 @@ func (SimpleSelfAttention) Weights(b *layers.Build, x *G.Node) (*G.Node, error) 
 	if err := checkTokens(b, x); err != nil {
 		return nil, err
 	}
-	_, weights, err := graph.Attention(x, x, x, unscaled)
+	_, weights, err := graph.Attention(x, x, x, unscaled(b))
 	return weights, err
 }
 
 // Operands returns x as queries, keys and values.
 func (SimpleSelfAttention) Operands(b *layers.Build, x *G.Node) (layers.AttentionOperands, error) {
-	err := checkTokens(b, x)
+	if err := checkTokens(b, x); err != nil {
+		return layers.AttentionOperands{}, err
+	}
 	return layers.AttentionOperands{ProjectedQuery: x, ProjectedKey: x, Query: x, Key: x, Value: x,
-		Config: unscaled}, err
+		Config: unscaled(b)}, nil
 }
 
-// unscaled is attention of x to itself.
-var unscaled = graph.AttentionConfig{Heads: 1, Scale: 1}
+// unscaled returns the config of attention of x to itself.
+func unscaled(b *layers.Build) graph.AttentionConfig {
+	return graph.AttentionConfig{Heads: 1, Scale: 1, Precision: b.Precision()}
+}
 
 // checkBuild refuses a build that layers.NewBuild did not make and returns the error of one that has failed.
 func checkBuild(b *layers.Build) error {
