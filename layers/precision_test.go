@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"attention/graph"
-	graphcases "attention/graph/gradcases"
 	"attention/layers"
 	"attention/layers/gradcases"
 
@@ -52,17 +51,11 @@ func TestSetPrecision(t *testing.T) {
 	for i, precision := range []graph.Precision{graph.FullPrecision, graph.BFloat16} {
 		all := map[string]int{}
 		for _, c := range gradcases.Cases() {
-			p := layers.NewParams(tensor.Float32, 1)
-			forward := must(c.New(p.Scope("")))
-			b := layers.NewBuild(p, layers.Train)
-			b.SetPrecision(precision)
-			require.Equal(t, precision, b.Precision())
-			in, wrt, err := graphcases.Nodes(b.Graph(), tensor.Float32, rand.New(rand.NewPCG(1, 2)), c.Inputs)
+			c.Mode, c.Precision = layers.Train, precision
+			out, wrt, err := c.Build(tensor.Float32, rand.New(rand.NewPCG(1, 2)))
 			require.NoError(t, err)
-			out := must(forward(b, in))
-			dout := b.InputOf(tensor.Float32, "dout", out.Shape()...)
-			must(G.Backpropagate(G.Nodes{out}, G.Nodes{dout}, append(wrt, b.Learnables()...)))
-			for op, count := range precisions(b.Graph()) {
+			must(G.Backpropagate(G.Nodes{out}, G.Nodes{out}, wrt))
+			for op, count := range precisions(out.Graph()) {
 				require.True(t, count[1-i] == 0 || op == "ChooseBlocks", "%s: %s in %v", c.Name(), op, precision)
 				all[op] += count[i]
 			}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"attention/graph"
 	"attention/graph/gradcases"
 	"attention/graph/gradcheck"
 	"attention/layers"
@@ -19,13 +20,14 @@ import (
 
 // Case is one layer on small inputs.
 type Case struct {
-	Layer    string                                // the type of package layers
-	About    string                                // its inputs' shapes and settings
-	Mode     layers.Mode                           // of the graph
-	Observed bool                                  // the same output with statistics of the attention weights
-	New      func(s layers.Scope) (Forward, error) // makes the layer
-	Inputs   []gradcases.Input                     // in the order in which Forward takes them
-	Reason   string                                // why there is such a case, if About does not say it
+	Layer     string                                // the type of package layers
+	About     string                                // its inputs' shapes and settings
+	Mode      layers.Mode                           // of the graph
+	Observed  bool                                  // the same output with statistics of the attention weights
+	Precision graph.Precision                       // of products
+	New       func(s layers.Scope) (Forward, error) // makes the layer
+	Inputs    []gradcases.Input                     // in the order in which Forward takes them
+	Reason    string                                // why there is such a case, if About does not say it
 }
 
 // Forward is the call of a layer, with the nodes of a case's inputs.
@@ -58,6 +60,7 @@ func (c Case) Build(dt tensor.Dtype, r *rand.Rand) (out *G.Node, wrt G.Nodes, er
 		}
 	}
 	b := layers.NewBuild(p, c.Mode)
+	b.SetPrecision(c.Precision)
 	if c.Observed {
 		b.Observe("*")
 	}
