@@ -28,8 +28,9 @@ const manual = "README.md"
 const guide = "../../internal/README.md"
 
 // readmes are all READMEs that are held to be right.
-var readmes = []string{"../../README.md", manual, guide, "benchmarks.md", finetuning, skilled, "../../layers/README.md",
-	"../../layers/names.md", "../../layers/cookbook.md", "../../layers/chapter/README.md"}
+var readmes = []string{"../../README.md", manual, guide, "benchmarks.md", "models.md", "data.md", finetuning, skilled,
+	"../../layers/README.md", "../../layers/names.md", "../../layers/cookbook.md", "../../layers/chapter/README.md",
+	"../../testdata/claims/speedrun.md"}
 
 // foreign are the beginnings of shell lines that are not run: they download, need PyTorch, or run these tests.
 var foreign = []string{"curl ", "apt-get ", "python3 ", "go test ", "hf "}
@@ -299,6 +300,7 @@ func TestFiguresNameTheirKernels(t *testing.T) {
 func TestReadmeSize(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(readFile(t, readmes[0]), "\n"), 150)
 	require.LessOrEqual(t, strings.Count(readFile(t, guide), "\n"), 200)
+	require.LessOrEqual(t, strings.Count(readFile(t, manual), "\n"), 750)
 }
 
 // codeBlocks returns the contents of all blocks of a language in Markdown.
