@@ -27,7 +27,7 @@ var rooms = map[string]string{
 	"internal/shapes":      `internal/dense`,
 	"internal/torchrand":   "",
 	"internal/safetensors": `internal/config internal/folder internal/mapped internal/oneline`,
-	"internal/gguf":        `internal/safetensors`,
+	"internal/gguf":        `internal/folder internal/mapped internal/safetensors`,
 	"internal/config":      `internal/oneline`,
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",

@@ -10,9 +10,10 @@ import (
 )
 
 const (
+	magic   = "GGUF"
 	version = 3
 
-	// alignment is the number of bytes whose multiples are where tensors begin.
+	// alignment is the number of bytes whose multiples are where tensors begin, unless a file says another.
 	alignment = 32
 
 	// maxName is the most bytes of a tensor's name: llama.cpp has 64 with the zero at its end.
@@ -45,7 +46,7 @@ func Write(w io.Writer, f *File) error {
 // encodeHead returns the bytes before the elements.
 func encodeHead(f *File) ([]byte, error) {
 	le := binary.LittleEndian
-	b := le.AppendUint32([]byte("GGUF"), version)
+	b := le.AppendUint32([]byte(magic), version)
 	b = le.AppendUint64(b, uint64(len(f.Tensors)))
 	b = le.AppendUint64(b, uint64(len(f.Settings)))
 	taken := map[string]bool{}
@@ -84,35 +85,45 @@ func encodeHead(f *File) ([]byte, error) {
 // padding returns the number of bytes up to the next multiple of alignment.
 func padding(n int) int { return (alignment - n%alignment) % alignment }
 
+// The codes of the types of values that are written; valueForms has those that are read.
+const (
+	uint32Code  = 4
+	int32Code   = 5
+	float32Code = 6
+	boolCode    = 7
+	stringCode  = 8
+	listCode    = 9
+)
+
 // encodeValue returns the code of a value's type and its bytes.
 func encodeValue(v any) (code uint32, value []byte, err error) {
 	switch v := v.(type) {
 	case uint32:
-		return 4, binary.LittleEndian.AppendUint32(nil, v), nil
+		return uint32Code, binary.LittleEndian.AppendUint32(nil, v), nil
 	case int32:
-		return 5, binary.LittleEndian.AppendUint32(nil, uint32(v)), nil
+		return int32Code, binary.LittleEndian.AppendUint32(nil, uint32(v)), nil
 	case float32:
-		return 6, binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)), nil
+		return float32Code, binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)), nil
 	case bool:
 		if v {
-			return 7, []byte{1}, nil
+			return boolCode, []byte{1}, nil
 		}
-		return 7, []byte{0}, nil
+		return boolCode, []byte{0}, nil
 	case string:
 		if !utf8.ValidString(v) {
 			return 0, nil, fmt.Errorf("got %.100q, want UTF-8", v)
 		}
-		return 8, appendString(nil, v), nil
+		return stringCode, appendString(nil, v), nil
 	case []uint32:
-		return encodeValues(4, v)
+		return encodeValues(uint32Code, v)
 	case []int32:
-		return encodeValues(5, v)
+		return encodeValues(int32Code, v)
 	case []float32:
-		return encodeValues(6, v)
+		return encodeValues(float32Code, v)
 	case []bool:
-		return encodeValues(7, v)
+		return encodeValues(boolCode, v)
 	case []string:
-		return encodeValues(8, v)
+		return encodeValues(stringCode, v)
 	}
 	return 0, nil, fmt.Errorf("got a %T, want a string, bool, uint32, int32, float32 or a slice of them", v)
 }
@@ -128,7 +139,7 @@ func encodeValues[T any](of uint32, values []T) (code uint32, value []byte, err 
 		}
 		value = append(value, one...)
 	}
-	return 9, value, nil
+	return listCode, value, nil
 }
 
 func appendString(b []byte, s string) []byte {
@@ -137,11 +148,11 @@ func appendString(b []byte, s string) []byte {
 
 // size returns the bytes of the elements, or an error for a tensor that the format cannot say.
 func (t *Tensor) size() (int, error) {
-	of, known := types[t.Type]
+	of := types[t.Type]
 	switch {
 	case len(t.Name) > maxName:
 		return 0, fmt.Errorf("name: got %d bytes, want at most %d", len(t.Name), maxName)
-	case !known:
+	case of.encode == nil:
 		return 0, fmt.Errorf("type: got %q, want one of %v", t.Type, Types())
 	case len(t.Shape) < 1 || len(t.Shape) > maxRank:
 		return 0, fmt.Errorf("shape: got %v, want 1 to %d axes", t.Shape, maxRank)

@@ -2,9 +2,9 @@ package safetensors
 
 import "math"
 
-// halfToFloat32 widens an IEEE 754 half-precision number. Every half has an exact float32,
+// FromHalf returns an IEEE 754 half-precision number as a float32. Every half has an exact float32,
 // even a subnormal one and a NaN with its payload.
-func halfToFloat32(h uint16) float32 {
+func FromHalf(h uint16) float32 {
 	sign := uint32(h>>15) << 31
 	exponent := uint32(h>>10) & 0x1f
 	mantissa := uint32(h) & 0x3ff
@@ -28,7 +28,7 @@ func bfloat16ToFloat32(b uint16) float32 {
 func Round(d DType, x float32) float32 {
 	switch d {
 	case F16:
-		return halfToFloat32(Half(x))
+		return FromHalf(Half(x))
 	case BF16:
 		return bfloat16ToFloat32(BFloat16(x))
 	}

@@ -15,7 +15,7 @@ import (
 func TestHalfToFloat32(t *testing.T) {
 	for i := range 1 << 16 {
 		h := uint16(i)
-		got := halfToFloat32(h)
+		got := FromHalf(h)
 		exponent, mantissa := i>>10&31, float64(i&1023)
 		var want float64
 		switch {
@@ -74,7 +74,7 @@ func TestRound(t *testing.T) {
 		wide     func(uint16) float32
 		narrow   func(float32) uint16
 		infinity uint16
-	}{{F16, halfToFloat32, Half, 0x7c00}, {BF16, bfloat16ToFloat32, BFloat16, 0x7f80}} {
+	}{{F16, FromHalf, Half, 0x7c00}, {BF16, bfloat16ToFloat32, BFloat16, 0x7f80}} {
 		for b := range of.infinity {
 			low, high := of.wide(b), of.wide(b+1)
 			if b+1 == of.infinity && of.dtype == F16 {

@@ -170,7 +170,7 @@ func decodeFloats[F float32 | float64](d DType, dst []F, src []byte) {
 			dst[i] = F(math.Float32frombits(le.Uint32(src[4*i:])))
 		}
 	case F16:
-		widen(dst, src, halfToFloat32)
+		widen(dst, src, FromHalf)
 	case BF16:
 		for i := range dst {
 			dst[i] = F(bfloat16ToFloat32(le.Uint16(src[2*i:])))

@@ -144,7 +144,7 @@ func short(err error) error {
 func decode(d DType, dst any, src []byte) error {
 	switch d {
 	case F16:
-		widen(dst.([]float32), src, halfToFloat32)
+		widen(dst.([]float32), src, FromHalf)
 		return nil
 	case BF16:
 		widen(dst.([]float32), src, bfloat16ToFloat32)

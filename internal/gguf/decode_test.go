@@ -1,0 +1,48 @@
+package gguf
+
+import (
+	"math"
+	"testing"
+
+	"attention/internal/golden"
+	"attention/internal/safetensors"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Blocks have the numbers that the Python package gguf gives them, bit for bit, by testdata/gguf/blocks.py. A NaN is
+// one.
+func TestDecode(t *testing.T) {
+	path, err := golden.Path("gguf", "blocks.safetensors")
+	require.NoError(t, err)
+	r, err := safetensors.Open(path)
+	require.NoError(t, err)
+	defer r.Close()
+	f, err := r.ReadAll()
+	require.NoError(t, err)
+	data := map[string]any{}
+	for _, of := range f.Tensors {
+		data[of.Name] = of.Data
+	}
+	for _, typ := range readTypes() {
+		if typ == F32 {
+			continue
+		}
+		t.Run(string(typ), func(t *testing.T) {
+			blocks, want := data[string(typ)+".blocks"].([]uint8), data[string(typ)+".values"].([]float32)
+			numbers, size := types[typ].block, types[typ].bytes
+			require.Len(t, want, len(blocks)/size*numbers)
+			got := make([]float32, len(want))
+			typ.decode(got, blocks)
+			different := 0
+			for i := range want {
+				both := want[i] != want[i] && got[i] != got[i]
+				if !both && math.Float32bits(want[i]) != math.Float32bits(got[i]) {
+					different++
+				}
+			}
+			require.Zero(t, different, "of %d", len(want))
+		})
+	}
+	require.Len(t, data, 2*(len(readTypes())-1))
+}

@@ -1,0 +1,314 @@
+package gguf
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The most that a file may have: a large model has 3,000 tensors, 1,000,000 tokens and merges, and 20 MB of text.
+const (
+	maxSettings = 1 << 16
+	maxTensors  = 1 << 17
+	maxValues   = 1 << 21 // in lists
+	maxText     = 1 << 25 // bytes in strings
+	maxAlign    = 1 << 20
+)
+
+// Parse reads the content of a file, which the tensors keep.
+func Parse(content []byte) (*File, error) {
+	r := &reader{rest: content, most: uint64(min(len(content), math.MaxInt/4)) * 4}
+	if string(r.bytes(uint64(len(magic)))) != magic {
+		return nil, fmt.Errorf("got a file that does not begin with %s, want one that does", magic)
+	}
+	switch got := r.uint32(); {
+	case r.err == nil && bits.ReverseBytes32(got) == version:
+		return nil, errors.New("got numbers in big endian order, want little endian")
+	case r.err == nil && got != version && got != 2: // which is read the same
+		return nil, fmt.Errorf("version: got %d, want 2 or %d", got, version)
+	}
+	tensors := r.count("tensors", maxTensors)
+	settings := r.count("settings", maxSettings)
+	f := &File{}
+	taken := map[string]bool{}
+	for range settings {
+		s := r.setting()
+		if r.err == nil && taken[s.Key] {
+			r.err = fmt.Errorf("setting %.100q: the key is taken, want another", s.Key)
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		taken[s.Key] = true
+		f.Settings = append(f.Settings, s)
+	}
+	clear(taken)
+	var offsets []uint64
+	for range tensors {
+		t, offset := r.tensor()
+		if r.err == nil && taken[t.Name] {
+			r.err = fmt.Errorf("tensor %.100q: the name is taken, want another", t.Name)
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		taken[t.Name] = true
+		f.Tensors, offsets = append(f.Tensors, t), append(offsets, offset)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return f, f.place(content, len(content)-len(r.rest), offsets)
+}
+
+// place gives the tensors their bytes of a file's content, whose head has a number of bytes.
+func (f *File) place(content []byte, head int, offsets []uint64) error {
+	align := uint64(alignment)
+	if v := f.Value("general.alignment"); v != nil {
+		got, ok := v.(uint32)
+		if align = uint64(got); !ok || got == 0 || got > maxAlign || got%8 != 0 {
+			return fmt.Errorf("general.alignment: got %v, want a multiple of 8 up to %d", v, maxAlign)
+		}
+	}
+	data := content[min(uint64(len(content)), (uint64(head)+align-1)/align*align):]
+	order := make([]int, len(f.Tensors))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })
+	end := uint64(0)
+	for _, i := range order {
+		t, offset := &f.Tensors[i], offsets[i]
+		size := uint64(t.count() / types[t.Type].block * types[t.Type].bytes)
+		switch {
+		case offset%align != 0:
+			return fmt.Errorf("tensor %.100q: offset: got %d, want a multiple of %d", t.Name, offset, align)
+		case offset > uint64(len(data)) || size > uint64(len(data))-offset:
+			return fmt.Errorf("tensor %.100q: got the offset %d and %d bytes, want them within the %d bytes of the tensors",
+				t.Name, offset, size, len(data))
+		case offset < end:
+			return fmt.Errorf("tensor %.100q: got the offset %d, want at least %d, where the tensor before it ends", t.Name,
+				offset, end)
+		}
+		end = offset + size
+		t.Stored = data[offset:end:end]
+		typ, stored := t.Type, t.Stored
+		t.Fill = func(elements []float32) error {
+			typ.decode(elements, stored)
+			return nil
+		}
+	}
+	return nil
+}
+
+// reader reads the head of a file. After an error it reads zeros.
+type reader struct {
+	rest         []byte
+	most         uint64 // elements that a tensor of the file has room for: a byte holds at most three
+	values, text uint64 // how many were read
+	err          error
+}
+
+// errShort is the error about a file that ends too early.
+var errShort = errors.New("got a file that ends in its head, want a whole one")
+
+func (r *reader) bytes(n uint64) []byte {
+	if r.err != nil || n > uint64(len(r.rest)) {
+		if r.err == nil {
+			r.err = errShort
+		}
+		return nil
+	}
+	to := r.rest[:n]
+	r.rest = r.rest[n:]
+	return to
+}
+
+func (r *reader) uint32() uint32 {
+	if b := r.bytes(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (r *reader) uint64() uint64 {
+	if b := r.bytes(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+// count reads how many things there are.
+func (r *reader) count(of string, most uint64) uint64 {
+	n := r.uint64()
+	if r.err == nil && n > most {
+		r.err = fmt.Errorf("%s: got %d, want at most %d", of, n, most)
+	}
+	if r.err != nil {
+		return 0
+	}
+	return n
+}
+
+// string reads a string. A file may have bytes that are not UTF-8, in the middle of a character that tokens share.
+func (r *reader) string() string {
+	b := r.bytes(r.uint64())
+	if r.text += uint64(len(b)); r.text > maxText && r.err == nil {
+		r.err = fmt.Errorf("got more than %d bytes of strings, want fewer", maxText)
+	}
+	if r.err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// setting reads a key with its value.
+func (r *reader) setting() (s Setting) {
+	s.Key = r.string()
+	code := r.uint32()
+	if r.err == nil && !utf8.ValidString(s.Key) {
+		r.err = fmt.Errorf("setting %.100q: want a key in UTF-8", s.Key)
+		return s
+	}
+	if s.Value = r.value(code); r.err != nil && r.err != errShort {
+		r.err = fmt.Errorf("setting %.100q: %w", s.Key, r.err)
+	}
+	return s
+}
+
+// valueForm reads values of a type.
+type valueForm struct {
+	size int // the fewest bytes of a value
+	one  func(r *reader) any
+	list func(r *reader, n uint64) any
+}
+
+// valueForms are the types of values by their codes.
+var valueForms = map[uint32]valueForm{
+	0:           numbers(1, func(b []byte) uint8 { return b[0] }),
+	1:           numbers(1, func(b []byte) int8 { return int8(b[0]) }),
+	2:           numbers(2, binary.LittleEndian.Uint16),
+	3:           numbers(2, func(b []byte) int16 { return int16(binary.LittleEndian.Uint16(b)) }),
+	uint32Code:  numbers(4, binary.LittleEndian.Uint32),
+	int32Code:   numbers(4, func(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) }),
+	float32Code: numbers(4, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }),
+	boolCode:    numbers(1, func(b []byte) bool { return b[0] != 0 }),
+	stringCode:  valuesOf(8, (*reader).string),
+	10:          numbers(8, binary.LittleEndian.Uint64),
+	11:          numbers(8, func(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }),
+	12:          numbers(8, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }),
+}
+
+// numbers returns the form of values of a fixed size.
+func numbers[T any](size int, decode func([]byte) T) valueForm {
+	return valuesOf(size, func(r *reader) (v T) {
+		if b := r.bytes(uint64(size)); b != nil {
+			v = decode(b)
+		}
+		return v
+	})
+}
+
+// valuesOf returns the form of values that a function reads.
+func valuesOf[T any](size int, read func(*reader) T) valueForm {
+	return valueForm{size, func(r *reader) any { return read(r) }, func(r *reader, n uint64) any {
+		all := make([]T, n)
+		for i := range all {
+			if all[i] = read(r); r.err != nil {
+				return nil
+			}
+		}
+		return all
+	}}
+}
+
+// value reads a value of the type with a code.
+func (r *reader) value(code uint32) any {
+	if code == listCode {
+		of := r.uint32()
+		form, ok := valueForms[of]
+		n := r.uint64()
+		switch {
+		case r.err != nil:
+			return nil
+		case !ok:
+			r.err = fmt.Errorf("got a list of values of type %d, want one of numbers, bools or strings", of)
+			return nil
+		case n > uint64(len(r.rest)/form.size):
+			r.err = fmt.Errorf("got a list of %d values, want at most those that the file has room for", n)
+			return nil
+		}
+		if r.values += n; r.values > maxValues {
+			r.err = fmt.Errorf("got more than %d values in lists, want fewer", maxValues)
+			return nil
+		}
+		return form.list(r, n)
+	}
+	form, ok := valueForms[code]
+	if r.err == nil && !ok {
+		r.err = fmt.Errorf("got a value of type %d, want a number, bool, string or list", code)
+	}
+	if r.err != nil {
+		return nil
+	}
+	return form.one(r)
+}
+
+// tensor reads the name, shape and type of a tensor, and where it begins.
+func (r *reader) tensor() (t Tensor, offset uint64) {
+	t.Name = r.string()
+	rank := r.uint32()
+	if r.err == nil && (rank < 1 || rank > maxRank) {
+		r.err = fmt.Errorf("shape: got %d axes, want 1 to %d", rank, maxRank)
+	}
+	elements := uint64(1)
+	for range rank {
+		n := r.uint64()
+		if r.err == nil && (n < 1 || n > r.most/elements) {
+			r.err = fmt.Errorf("shape: got an axis of %d, want at least 1 and no more elements than the file has room for", n)
+		}
+		if r.err != nil {
+			break
+		}
+		elements *= n
+		t.Shape = append(t.Shape, int(n))
+	}
+	slices.Reverse(t.Shape)
+	code := r.uint32()
+	offset = r.uint64()
+	if r.err == nil {
+		r.err = t.setType(code)
+	}
+	if r.err != nil && r.err != errShort {
+		r.err = fmt.Errorf("tensor %.100q: %w", t.Name, r.err)
+	}
+	return t, offset
+}
+
+// setType sets the type of a number, of which the rows must be.
+func (t *Tensor) setType(code uint32) error {
+	for name, of := range types {
+		if of.code != code {
+			continue
+		}
+		if t.Type = name; !name.Fits(t.Shape[len(t.Shape)-1]) {
+			return fmt.Errorf("shape: got %v, want rows of a multiple of %d numbers for %s", t.Shape, of.block, name)
+		}
+		return nil
+	}
+	var want []string
+	for _, name := range readTypes() {
+		want = append(want, string(name))
+	}
+	got := unread[code]
+	if got == "" {
+		got = fmt.Sprintf("number %d", code)
+	}
+	return fmt.Errorf("number format: got %s, want one of %s", got, strings.Join(want, ", "))
+}
