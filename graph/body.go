@@ -35,6 +35,8 @@ type spec struct {
 	fillsInfinity bool      // infinities in the result are meant, for a machine that looks for them
 	checkpoint    bool      // the op is a mark of Checkpoint
 	cache         any       // the cache that the op fills
+	// scratch returns how many numbers behind its gradients an op computes them with.
+	scratch func(in []tensor.Shape) int
 	// room returns how many numbers of the result's type the op wants as room to compute in.
 	room func(in []tensor.Shape) int
 	// addTo adds the result to what is in sum, where forward fills it.
@@ -53,7 +55,12 @@ type arg struct {
 	fixed     bool // no gradient flows into it
 	anyNumber bool // of one of mask.KeepTypes, whatever the types of the other arguments
 	stored    bool // may be a weight stored as BF16 beside arguments of float32
+	// optional arguments may be nil: then there is nil in their place in the body's methods.
+	optional bool
 }
+
+// differentiated reports whether a gradient flows into the argument.
+func (a arg) differentiated() bool { return !a.integer && !a.fixed && !a.anyNumber }
 
 // named returns differentiable arguments of these names.
 func named(names ...string) []arg {

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
@@ -24,13 +25,13 @@ func CachedLinearAttention(q, k, v, start *G.Node, cache *StateCache, c LinearAt
 	if err != nil {
 		return nil, err
 	}
-	if err := checkArgs(name, o.args(false), in); err != nil {
+	if err := checkArgs(name, linearArgs, in); err != nil {
 		return nil, err
 	}
-	l, err := o.sizes(shapesOf(in))
-	if err != nil {
+	if _, err := o.shape(shapesOf(in)); err != nil {
 		return nil, err
 	}
+	l := o.sizes(q.Shape(), v.Shape(), nil)
 	if err := cache.check(name, q, start, l.B, l.K, l.D, l.DV); err != nil {
 		return nil, err
 	}
@@ -45,19 +46,14 @@ type cachedLinear[F kernel.Float] struct {
 }
 
 func (o cachedLinear[F]) spec() spec {
-	return spec{name: o.Op, args: o.args(false, arg{name: "start", integer: true}), precision: o.Precision, cache: o.Cache}
-}
-
-func (o cachedLinear[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	return linearOutput[F]{linear: o.linear}.shape(in)
+	s := o.linear.spec()
+	s.args, s.cache = append(slices.Clone(s.args), arg{name: "start", integer: true}), o.Cache
+	return s
 }
 
 func (o cachedLinear[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	l, x, rest, err := linearInputs[F](o.linear, in)
-	if err != nil {
-		return err
-	}
-	if _, err := take[F](o.Cache, o.Op, rest[0], l.Lengths, l.T); err != nil {
+	l, x := linearInputs[F](o.linear, in)
+	if _, err := take[F](o.Cache, o.Op, in[7], l.Lengths, l.T); err != nil {
 		return err
 	}
 	state := dense.Floats[F](o.Cache.value)
@@ -76,56 +72,37 @@ func (o cachedLinear[F]) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
 // the last (B, N−1, C). start and lengths (B), which may be nil, are as CachedLinearAttention's. There is no gradient.
 func CachedCausalConv(x, weight, bias, start, lengths *G.Node, cache *StateCache) (*G.Node, error) {
 	const name = "CachedCausalConv"
-	o, in := causalConv{Bias: bias != nil}, G.Nodes{x, weight}
-	if bias != nil {
-		in = append(in, bias)
-	}
-	if err := checkArgs(name, o.args(), in); err != nil {
+	in := G.Nodes{x, weight, bias, nil}
+	if err := checkArgs(name, convArgs, in); err != nil {
 		return nil, err
 	}
-	c, err := o.sizes(shapesOf(in))
-	if err != nil {
+	if _, err := (causalConv[float32]{}).shape(shapesOf(in)); err != nil {
 		return nil, err
 	}
+	c := convSizes(x.Shape(), weight.Shape())
 	if err := cache.check(name, x, start, c.B, c.N-1, c.C); err != nil {
 		return nil, err
 	}
-	if in = append(in, start); lengths != nil {
-		if in = append(in, lengths); lengths.Shape().TotalSize() != c.B {
-			return nil, &ShapeError{name, "lengths", lengths.Shape(), fmt.Sprintf("(B=%d)", c.B)}
-		}
+	if lengths != nil && lengths.Shape().TotalSize() != c.B {
+		return nil, &ShapeError{name, "lengths", lengths.Shape(), fmt.Sprintf("(B=%d)", c.B)}
 	}
-	return applyTyped(cachedConv[float32]{causalConv: o, Cache: cache, Lengths: lengths != nil},
-		cachedConv[float64]{causalConv: o, Cache: cache, Lengths: lengths != nil}, in...)
+	return applyTyped(cachedConv[float32]{Cache: cache}, cachedConv[float64]{Cache: cache}, append(in, start, lengths)...)
 }
 
 // cachedConv begins with the tokens of a cache and leaves the last there.
 type cachedConv[F kernel.Float] struct {
 	sameShape
-	causalConv
-	Cache   *StateCache
-	Lengths bool
+	Cache *StateCache
 }
 
 func (o cachedConv[F]) spec() spec {
-	args := o.args(arg{name: "start", integer: true})
-	if o.Lengths {
-		args = append(args, arg{name: "lengths", integer: true})
-	}
+	args := append(slices.Clone(convArgs), arg{name: "start", integer: true}, arg{name: "lengths", integer: true, optional: true})
 	return spec{name: "CachedCausalConv", args: args, cache: o.Cache}
 }
 
 func (o cachedConv[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	n := len(o.args())
-	c, x, err := convInputs[F](o.causalConv, in[:n])
-	if err != nil {
-		return err
-	}
-	var lengths []int64
-	if o.Lengths {
-		lengths = dense.Ints(in[n+1])
-	}
-	counts, err := take[F](o.Cache, "CachedCausalConv", in[n], lengths, c.T)
+	c, x := convSizes(in[0].Shape(), in[1].Shape()), convOperands[F](in)
+	counts, err := take[F](o.Cache, "CachedCausalConv", in[4], ints(in[5]), c.T)
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,9 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 	for i, a := range args {
 		bad := func(got, want string) error { return &TypeError{Op: name, Arg: a.name, Got: got, Want: want} }
 		n := in[i]
+		if n == nil && a.optional {
+			continue
+		}
 		if n == nil {
 			return bad("nil", "a node")
 		}
@@ -110,6 +113,16 @@ func checkSameShape(op, arg string, in []tensor.Shape) error {
 		return nil
 	}
 	return &ShapeError{op, arg, in[1], fmt.Sprint(in[0])}
+}
+
+// checkWanted refuses the first of some arguments whose shape is not the wanted one. An optional one may be missing.
+func checkWanted(op string, args []arg, in []tensor.Shape, wants ...tensor.Shape) error {
+	for i, want := range wants {
+		if in[i] != nil && !slices.Equal(in[i], want) {
+			return &ShapeError{op, args[i].name, in[i], fmt.Sprint(want)}
+		}
+	}
+	return nil
 }
 
 // shapeWithAny formats a shape with a letter for the axis that is −1.

@@ -37,10 +37,16 @@ func (o op) call(do func(out *tensor.Dense, in []*tensor.Dense) error, out G.Val
 	for i, v := range in {
 		d, err := f.tensorOf(v)
 		if err != nil {
-			return fmt.Errorf("graph: %v: %s: %w", o, o.has.args[i].name, err)
+			return fmt.Errorf("graph: %v: %s: %w", o, o.has.args[o.at[i]].name, err)
 		}
+		at := len(o.has.args) // of room, which comes last
+		if i < len(o.at) {
+			at = o.at[i]
+		}
+		f.skipTo(at)
 		f.args = append(f.args, d)
 	}
+	f.skipTo(len(o.has.args))
 	dst, err := f.tensorOf(out)
 	if err != nil {
 		return fmt.Errorf("graph: %v: result: %w", o, err)
@@ -65,6 +71,13 @@ func (f *frame) giveBack() {
 	clear(f.args)
 	f.args, f.used = f.args[:0], 0
 	frames.Put(f)
+}
+
+// skipTo leaves out the arguments before one.
+func (f *frame) skipTo(arg int) {
+	for len(f.args) < arg {
+		f.args = append(f.args, nil)
+	}
 }
 
 // tensorOf returns a value as a row-major tensor. That of a scalar is a copy.

@@ -39,31 +39,13 @@ func (o gated[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// y = f(gate)⊙up:  dgate = dy⊙up⊙f′(gate), dup = dy⊙f(gate).
 func (o gated[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	grads, err := apply(gatedBackward[F]{Of: o}, in[0], in[1], dy)
-	if err != nil {
-		return nil, err
-	}
-	return unpack(grads, in)
+	return gradientsOf[F](o, in, dy)
 }
 
-// gatedBackward computes dgate and dup, one after the other in a vector.
-type gatedBackward[F kernel.Float] struct {
-	isGradient
-	Of gated[F]
-}
-
-func (o gatedBackward[F]) spec() spec {
-	return spec{name: o.Of.Name + "Backward", args: named("gate", "up", "dy")}
-}
-
-func (gatedBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	return tensor.Shape{2 * in[0].TotalSize()}, nil
-}
-
-func (o gatedBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	gate, up, dy, grads := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](in[2]), dense.Floats[F](out)
-	kernel.GatedBackward(gates[o.Of.Name], grads[:len(gate)], grads[len(gate):], gate, up, dy)
+// y = f(gate)⊙up:  dgate = dy⊙up⊙f′(gate), dup = dy⊙f(gate).
+func (o gated[F]) gradients(d vector[F], in []*tensor.Dense, _ vector[F], dy []F) error {
+	gate, up := dense.Floats[F](in[0]), dense.Floats[F](in[1])
+	kernel.GatedBackward(gates[o.Name], d.like(in[0]), d.like(in[1]), gate, up, dy)
 	return nil
 }

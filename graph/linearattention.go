@@ -1,9 +1,6 @@
 package graph
 
 import (
-	"slices"
-
-	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -49,143 +46,52 @@ func LinearAttention(q, k, v *G.Node, c LinearAttentionConfig) (out, state *G.No
 	if err != nil {
 		return nil, nil, err
 	}
-	// As in GRU: the first op computes all that the backward needs.
-	all, err := applyTyped(linearForward[float32]{linear: o}, linearForward[float64]{linear: o}, in...)
+	out, all, err := applyKept(recurrence[float32]{o}, recurrence[float64]{o}, in...)
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err = applyTyped(linearOutput[float32]{linear: o}, linearOutput[float64]{linear: o}, append(in, all)...)
-	if err != nil {
-		return nil, nil, err
-	}
-	sizes, err := o.sizes(shapesOf(in))
-	if err != nil {
-		return nil, nil, err
-	}
-	last := slices.Concat(q.Shape()[:q.Dims()-2], tensor.Shape{sizes.K, sizes.D, sizes.DV})
-	from := all.Shape()[0] - last.TotalSize()
-	state, err = apply(linearState{outShape: outShape{last}, From: from}, all)
+	sizes, n := o.sizes(q.Shape(), v.Shape(), nil), q.Dims()
+	last := append(q.Shape()[:n-2], sizes.K, sizes.D, sizes.DV)
+	state, err = apply(linearState{outShape: outShape{last}, From: all.Shape()[0] - last.TotalSize()}, all)
 	return out, state, err
 }
 
-// linearInputs returns the sizes and the inputs' values, and what follows them.
-func linearInputs[F kernel.Float](o linear, in []*tensor.Dense) (
-	l kernel.LinearAttention, x kernel.LinearOperands[F], rest []*tensor.Dense, err error,
-) {
-	args := o.args(false)
-	if l, err = o.sizes(shapesOf(in[:len(args)])); err != nil {
-		return l, x, nil, err
+// recurrence is the op, which keeps the states before each chunk and the last.
+type recurrence[F kernel.Float] struct{ linear }
+
+// linearInputs returns the sizes and the inputs' values.
+func linearInputs[F kernel.Float](o linear, in []*tensor.Dense) (kernel.LinearAttention, kernel.LinearOperands[F]) {
+	var decay tensor.Shape
+	if in[3] != nil {
+		decay = in[3].Shape()
 	}
-	for i, a := range args {
-		if a.integer {
-			l.Lengths = dense.Ints(in[i])
-			continue
-		}
-		*linearOperand(&x, a.name) = dense.Floats[F](in[i])
-	}
-	return l, x, in[len(args):], nil
+	l := o.sizes(in[0].Shape(), in[2].Shape(), decay)
+	l.Lengths = ints(in[6])
+	return l, kernel.LinearOperands[F]{Q: floats[F](in[0]), K: floats[F](in[1]), V: floats[F](in[2]),
+		Decay: floats[F](in[3]), Beta: floats[F](in[4]), State: floats[F](in[5])}
 }
 
-// linearOperand returns the operand of an argument.
-func linearOperand[F kernel.Float](x *kernel.LinearOperands[F], name string) *[]F {
-	return map[string]*[]F{"q": &x.Q, "k": &x.K, "v": &x.V, "decay": &x.Decay, "beta": &x.Beta, "state": &x.State}[name]
+func (o recurrence[F]) keeps(in []tensor.Shape) int {
+	l := o.sizes(in[0], in[2], in[3])
+	return l.States() * l.B * l.K * l.D * l.DV
 }
 
-// linearForward computes the outputs, then the states before each chunk and the last, one after the other in a vector.
-type linearForward[F kernel.Float] struct {
-	isGradient
-	linear
-}
-
-func (o linearForward[F]) spec() spec {
-	return spec{name: o.Op, args: o.args(true), precision: o.Precision}
-}
-
-func (o linearForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	l, err := o.sizes(in)
-	if err != nil {
-		return nil, err
-	}
-	return tensor.Shape{l.B*l.T*l.H*l.DV + l.States()*l.B*l.K*l.D*l.DV}, nil
-}
-
-func (o linearForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	l, x, _, err := linearInputs[F](o.linear, in)
-	if err != nil {
-		return err
-	}
-	all, n := dense.Floats[F](out), l.B*l.T*l.H*l.DV
-	kernel.LinearForward(l, all[:n], all[n:], x)
+func (o recurrence[F]) compute(all vector[F], in []*tensor.Dense) error {
+	l, x := linearInputs[F](o.linear, in)
+	y := all.next(l.B * l.T * l.H * l.DV)
+	kernel.LinearForward(l, y, all, x)
 	return nil
 }
 
-// linearOutput takes the outputs from what linearForward computed.
-type linearOutput[F kernel.Float] struct {
-	lastInput
-	linear
-}
-
-func (o linearOutput[F]) spec() spec {
-	return spec{name: o.Op, args: o.args(false, arg{name: "all", fixed: true}), view: &view{input: -1}}
-}
-
-func (o linearOutput[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	l, err := o.sizes(in[:len(in)-1])
-	if err != nil {
-		return nil, err
-	}
-	out := in[0].Clone()
-	out[len(out)-1] = l.H * l.DV
-	return out, nil
-}
-
-func (o linearOutput[F]) backward(in G.Nodes, _, dout *G.Node) (G.Nodes, error) {
-	grads, err := apply(linearBackward[F]{linear: o.linear}, append(slices.Clone(in), dout)...)
-	if err != nil {
-		return nil, err
-	}
-	return unpackRecurrent(grads, in, o.Lengths)
-}
-
-// linearBackward computes the gradients in the order of the inputs, one after the other in a vector.
-type linearBackward[F kernel.Float] struct {
-	isGradient
-	linear
-}
-
-func (o linearBackward[F]) spec() spec {
-	return spec{name: o.Op + "Backward", args: o.args(false, arg{name: "all"}, arg{name: "dout"})}
-}
-
-func (o linearBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	n := 0
-	for i, a := range o.args(false) {
-		if !a.integer {
-			n += in[i].TotalSize()
-		}
-	}
-	return tensor.Shape{n}, nil
-}
-
-func (o linearBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	l, x, rest, err := linearInputs[F](o.linear, in)
-	if err != nil {
-		return err
-	}
-	var grad kernel.LinearOperands[F]
-	vector := dense.Floats[F](out)
-	for i, a := range o.args(false) {
-		if !a.integer {
-			n := in[i].Shape().TotalSize()
-			*linearOperand(&grad, a.name), vector = vector[:n:n], vector[n:]
-		}
-	}
-	states := dense.Floats[F](rest[0])[l.B*l.T*l.H*l.DV:]
-	kernel.LinearBackward(l, grad, dense.Floats[F](rest[1]), states, x)
+func (o recurrence[F]) gradients(d vector[F], in []*tensor.Dense, all vector[F], dy []F) error {
+	l, x := linearInputs[F](o.linear, in)
+	grad := kernel.LinearOperands[F]{Q: d.like(in[0]), K: d.like(in[1]), V: d.like(in[2]),
+		Decay: d.like(in[3]), Beta: d.like(in[4]), State: d.like(in[5])}
+	kernel.LinearBackward(l, grad, dy, all[len(dy):], x)
 	return nil
 }
 
-// linearState takes the last state from what linearForward computed.
+// linearState takes the last state from what the recurrence computed.
 type linearState struct {
 	passesNone
 	outShape

@@ -44,10 +44,15 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 		return nil, err
 	}
 	shapes := make([]tensor.Shape, len(in))
-	types := make([]hm.Type, len(in)+1)
+	o := op{body: b, has: s}
+	var given G.Nodes
 	var dt tensor.Dtype
 	for i, n := range in {
-		shapes[i], types[i] = n.Shape(), n.Type()
+		if n == nil {
+			continue // an optional one
+		}
+		given, o.at, o.types = append(given, n), append(o.at, i), append(o.types, n.Type())
+		shapes[i] = append(tensor.Shape{}, n.Shape()...)
 		if !args[i].integer && !args[i].anyNumber {
 			dt = computingType(n.Dtype())
 		}
@@ -68,12 +73,11 @@ func apply(b body, in ...*G.Node) (*G.Node, error) {
 	if err := checkResult(name, out); err != nil {
 		return nil, err
 	}
-	types[len(in)] = valueType(dt, out.Dims())
-	o := op{body: b, has: s, types: types, out: out, dt: dt}
+	o.types, o.out, o.dt = append(o.types, valueType(dt, out.Dims())), out, dt
 	if s.room != nil {
 		o.room = s.room(shapes)
 	}
-	return G.ApplyOp(o, in...)
+	return G.ApplyOp(o, given...)
 }
 
 func valueType(dt tensor.Dtype, dims int) hm.Type {
@@ -87,6 +91,7 @@ func valueType(dt tensor.Dtype, dims int) hm.Type {
 type op struct {
 	body
 	has   spec
+	at    []int     // which arguments the inputs are: optional ones may be missing
 	types []hm.Type // of the inputs, then of the output
 	out   tensor.Shape
 	dt    tensor.Dtype
@@ -98,14 +103,14 @@ var (
 	_ G.UsePreallocDoer = op{}
 )
 
-func (o op) Arity() int           { return len(o.has.args) }
+func (o op) Arity() int           { return len(o.at) }
 func (o op) ReturnsPtr() bool     { return true }
 func (o op) CallsExtern() bool    { return false }
 func (o op) OverwritesInput() int { return -1 }
 func (o op) Type() hm.Type        { return hm.NewFnType(o.types...) }
 
 // WriteHash writes every setting: Gorgonia merges nodes whose ops hash alike.
-func (o op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "%#v", o.body) }
+func (o op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "%#v%v", o.body, o.at) }
 
 // String returns the op's name.
 func (o op) String() string { return o.has.name }
@@ -131,7 +136,7 @@ func (o op) View() (input, from int) {
 	case v == nil:
 		return -1, 0
 	case v.input < 0:
-		return len(o.has.args) + v.input, v.from
+		return len(o.at) + v.input, v.from
 	}
 	return v.input, v.from
 }
@@ -156,22 +161,33 @@ func (o op) Spreads() bool { return o.has.spreads }
 func (o op) InferShape(...G.DimSizer) (tensor.Shape, error) { return o.out.Clone(), nil }
 
 func (o op) DiffWRT(int) []bool {
-	d := make([]bool, len(o.has.args))
-	for i, a := range o.has.args {
+	d := make([]bool, len(o.at))
+	for i, at := range o.at {
+		a := o.has.args[at]
 		d[i] = !a.integer && !a.fixed && !(a.stored && isStored(o.types[i]))
 	}
 	return d
 }
 
 func (o op) SymDiff(in G.Nodes, out, grad *G.Node) (G.Nodes, error) {
-	d, err := o.backward(in, out, grad)
+	all := make(G.Nodes, len(o.has.args))
+	for i, at := range o.at {
+		all[at] = in[i]
+	}
+	d, err := o.backward(all, out, grad)
 	if err == errNoSecond || err == errNoGradient {
 		return nil, fmt.Errorf("graph: %v: %w", o, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return append(d, make(G.Nodes, len(in)-len(d))...), nil
+	given := make(G.Nodes, len(in))
+	for i, at := range o.at {
+		if at < len(d) {
+			given[i] = d[at]
+		}
+	}
+	return given, nil
 }
 
 func (o op) Do(in ...G.Value) (G.Value, error) {

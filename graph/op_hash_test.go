@@ -58,7 +58,17 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 		return func(s *graph.AttentionStats) (*G.Node, error) { return s.Largest(height, width) }
 	}
 	largestTo := func(s *graph.AttentionStats) (*G.Node, error) { return s.LargestTo(2, 3) }
+	linear := func(c graph.LinearAttentionConfig) func() (*G.Node, error) {
+		return func() (*G.Node, error) {
+			c.Heads = 6
+			out, _, err := graph.LinearAttention(x, x, x, c)
+			return out, err
+		}
+	}
 	ops := map[string]func() (*G.Node, error){
+		"linear":            linear(graph.LinearAttentionConfig{}),
+		"linear with decay": linear(graph.LinearAttentionConfig{Decay: x}), // the same inputs as with beta
+		"linear with beta":  linear(graph.LinearAttentionConfig{Beta: x}),
 		"watched":           watched(0, nil),
 		"watched, offset 1": watched(1, nil),
 		"own":               watched(0, func(s *graph.AttentionStats) (*G.Node, error) { return s.Own, nil }),

@@ -97,11 +97,17 @@ func give[F kernel.Float](f fused, x *kernel.QKV[F], r role, data []F) {
 	}
 }
 
-// shapesOf returns the shapes of tensors or nodes.
-func shapesOf[T interface{ Shape() tensor.Shape }](all []T) []tensor.Shape {
+// shapesOf returns the shapes of tensors or nodes, nil of one that is missing.
+func shapesOf[T interface {
+	comparable
+	Shape() tensor.Shape
+}](all []T) []tensor.Shape {
+	var missing T
 	shapes := make([]tensor.Shape, len(all))
 	for i, x := range all {
-		shapes[i] = x.Shape()
+		if x != missing {
+			shapes[i] = x.Shape()
+		}
 	}
 	return shapes
 }

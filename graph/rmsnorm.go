@@ -27,15 +27,18 @@ func L2Norm(x, weight *G.Node, eps float64) (*G.Node, error) {
 }
 
 func applyRootNorm(name string, x, weight *G.Node, eps float64) (*G.Node, error) {
-	return applyNorm(rootNorm[float32]{Name: name, Eps: eps}, rootNorm[float64]{Name: name, Eps: eps}, eps, x, weight)
+	if err := checkEps(name, eps); err != nil {
+		return nil, err
+	}
+	return applyTyped(rootNorm[float32]{Name: name, Eps: eps}, rootNorm[float64]{Name: name, Eps: eps}, x, weight)
 }
 
-// applyNorm applies an op whose eps keeps it from dividing by 0.
-func applyNorm(f32, f64 body, eps float64, in ...*G.Node) (*G.Node, error) {
+// checkEps checks what keeps an op from dividing by 0.
+func checkEps(op string, eps float64) error {
 	if !(eps > 0) || math.IsInf(eps, 1) {
-		return nil, fmt.Errorf("graph: %s: eps: got %v, want a finite number above 0", f64.spec().name, eps)
+		return fmt.Errorf("graph: %s: eps: got %v, want a finite number above 0", op, eps)
 	}
-	return applyTyped(f32, f64, in...)
+	return nil
 }
 
 // rootNorm is RMSNorm or L2Norm.
@@ -68,33 +71,15 @@ func (o rootNorm[F]) rule() kernel.RootNorm {
 	return kernel.RootNorm{ByLength: o.Name == "L2Norm", Eps: o.Eps}
 }
 
+func (o rootNorm[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+	return gradientsOf[F](o, in, dy)
+}
+
 // y = x·r⊙weight, g = dy⊙weight, n = D for RMSNorm and 1 for L2Norm:
 // dx = r·(g − x·r²·Σ(g⊙x)/n), dweight = Σ dy⊙x·r; where ‖x‖ < eps, r is constant
 // and dx = r·g.
-func (o rootNorm[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	grads, err := apply(rootNormBackward[F]{Of: o}, in[0], in[1], dy)
-	if err != nil {
-		return nil, err
-	}
-	return unpack(grads, in)
-}
-
-// rootNormBackward computes dx and dweight, one after the other in a vector.
-type rootNormBackward[F kernel.Float] struct {
-	isGradient
-	Of rootNorm[F]
-}
-
-func (o rootNormBackward[F]) spec() spec {
-	return spec{name: o.Of.Name + "Backward", args: named("x", "weight", "dy")}
-}
-
-func (rootNormBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	return tensor.Shape{in[0].TotalSize() + in[1].TotalSize()}, nil
-}
-
-func (o rootNormBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	x, weight, dy, grads := dense.Floats[F](in[0]), dense.Floats[F](in[1]), dense.Floats[F](in[2]), dense.Floats[F](out)
-	kernel.NormByRootBackward(grads[:len(x)], grads[len(x):], dy, x, weight, o.Of.rule())
+func (o rootNorm[F]) gradients(d vector[F], in []*tensor.Dense, _ vector[F], dy []F) error {
+	x, weight := dense.Floats[F](in[0]), dense.Floats[F](in[1])
+	kernel.NormByRootBackward(d.like(in[0]), d.like(in[1]), dy, x, weight, o.rule())
 	return nil
 }

@@ -1,0 +1,134 @@
+package graph
+
+import (
+	"slices"
+
+	"attention/internal/dense"
+	"attention/internal/kernel"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// A differentiable is the part of a body whose gradients by several inputs one op computes together: an op has one
+// result, and so they lie one after the other in a vector, of which each is a part.
+type differentiable[F kernel.Float] interface {
+	spec() spec
+	shape(in []tensor.Shape) (tensor.Shape, error)
+	// gradients computes the gradients of the arguments that are differentiated, in their order, into parts of d. all is
+	// what a keeper computed.
+	gradients(d vector[F], in []*tensor.Dense, all vector[F], dy []F) error
+}
+
+// vector is memory for numbers, or what holds them, that is cut into parts from its beginning.
+type vector[F kernel.Float] []F
+
+// next returns the next n numbers.
+func (v *vector[F]) next(n int) []F {
+	part := (*v)[:n:n]
+	*v = (*v)[n:]
+	return part
+}
+
+// like returns as many numbers as a tensor has, or nil without the tensor.
+func (v *vector[F]) like(t *tensor.Dense) []F {
+	if t == nil {
+		return nil
+	}
+	return v.next(t.Shape().TotalSize())
+}
+
+// floats returns the numbers of an input, or nil without the input.
+func floats[F kernel.Float](in *tensor.Dense) []F {
+	if in == nil {
+		return nil
+	}
+	return dense.Floats[F](in)
+}
+
+// ints returns the integers of an input, or nil without the input.
+func ints(in *tensor.Dense) []int64 {
+	if in == nil {
+		return nil
+	}
+	return dense.Ints(in)
+}
+
+// gradientsOf returns the gradients of the inputs of a body by that of its output.
+func gradientsOf[F kernel.Float](of differentiable[F], in G.Nodes, dy *G.Node) (G.Nodes, error) {
+	args := of.spec().args
+	all, err := apply(gradients[F]{Of: of, Kept: len(in) > len(args)}, append(slices.Clone(in), dy)...)
+	if err != nil {
+		return nil, err
+	}
+	d, from := make(G.Nodes, len(in)), 0
+	for i, a := range args {
+		if in[i] == nil || !a.differentiated() {
+			continue
+		}
+		if d[i], err = apply(segment{outShape: outShape{in[i].Shape()}, From: from}, all); err != nil {
+			return nil, err
+		}
+		from += in[i].Shape().TotalSize()
+	}
+	return d, nil
+}
+
+// gradients is the op of the vector.
+type gradients[F kernel.Float] struct {
+	isGradient
+	Of   differentiable[F]
+	Kept bool // whether Of is a keeper
+}
+
+func (o gradients[F]) spec() spec {
+	s := o.Of.spec()
+	args := slices.Clone(s.args)
+	if o.Kept {
+		args = append(args, arg{name: "all"})
+	}
+	return spec{name: s.name + "Backward", args: append(args, arg{name: "dy"})}
+}
+
+func (o gradients[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	s, n := o.Of.spec(), 0
+	for i, a := range s.args {
+		if in[i] != nil && a.differentiated() {
+			n += in[i].TotalSize()
+		}
+	}
+	if s.scratch != nil {
+		n += s.scratch(in)
+	}
+	return tensor.Shape{n}, nil
+}
+
+func (o gradients[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	n := len(in) - 1
+	dy := dense.Floats[F](in[n])
+	if !o.Kept {
+		return o.Of.gradients(dense.Floats[F](out), in[:n], nil, dy)
+	}
+	return o.Of.gradients(dense.Floats[F](out), in[:n-1], dense.Floats[F](in[n-1]), dy)
+}
+
+// segment is the part of a vector that begins at From, as a tensor of a shape.
+type segment struct {
+	isGradient
+	outShape
+	From int
+}
+
+func (o segment) spec() spec {
+	return spec{name: "Segment", args: named("x"), view: &view{from: o.From}}
+}
+
+func (o segment) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return copyFrom(out, in[0], o.From)
+}
+
+func copyFrom(out, in *tensor.Dense, from int) error {
+	n := out.Shape().TotalSize()
+	copy(dense.BytesOf(out, 0, n), dense.BytesOf(in, from, from+n))
+	return nil
+}
