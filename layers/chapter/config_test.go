@@ -262,41 +262,17 @@ func TestContextLength(t *testing.T) {
 	}
 }
 
-// A shorter sequence gives what the longer one gives at its first tokens.
-func TestCausalLayersOfAPrefix(t *testing.T) {
+// Each class computes the same of one op for each step.
+func TestComposed(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
-	long := golden.Numbers(tensor.Float64, 5, 3)
 	for name, l := range selfLayers(t, p) {
-		if name != "causal" && name != "multi_head_wrapper" && name != "multi_head" {
-			continue
+		run := func(patterns ...string) []float64 {
+			b := layers.NewBuild(p, layers.Eval)
+			b.Compose(patterns...)
+			out := b.Of(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 5, 3))))
+			require.NoError(t, b.Err())
+			return values(t, out)[0]
 		}
-		want, _ := apply(t, p, l, long)
-		width := len(want) / 5
-		for T := 1; T < 5; T++ {
-			got, _ := apply(t, p, l, golden.Dense(tensor.Float64, long.Data().([]float64)[:3*T], T, 3))
-			require.InDeltaSlice(t, want[:width*T], got, 1e-15, "%s of %d tokens", name, T)
-		}
-	}
-}
-
-// Each sequence of a batch is handled as if it were alone, and weights that a query
-// gives sum to one.
-func TestSequencesOfABatchAreApart(t *testing.T) {
-	p := layers.NewParams(tensor.Float64, 1)
-	batch := golden.Numbers(tensor.Float64, 2, 5, 3)
-	for name, l := range selfLayers(t, p) {
-		out, weights := apply(t, p, l, batch)
-		for i := range 2 {
-			one, oneWeights := apply(t, p, l, golden.Dense(tensor.Float64, batch.Data().([]float64)[15*i:15*i+15], 5, 3))
-			require.InDeltaSlice(t, one, out[i*len(one):(i+1)*len(one)], 1e-15, name)
-			require.InDeltaSlice(t, oneWeights, weights[i*len(oneWeights):(i+1)*len(oneWeights)], 1e-15, name)
-		}
-		for row := range len(weights) / 5 {
-			sum := 0.0
-			for _, w := range weights[5*row : 5*row+5] {
-				sum += w
-			}
-			require.InDelta(t, 1, sum, 1e-14, "%s, row %d", name, row)
-		}
+		require.InDeltaSlice(t, run(), run("*"), 1e-12, name)
 	}
 }

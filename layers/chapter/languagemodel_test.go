@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"attention/graph"
 	"attention/internal/refusal"
 	"attention/layers"
 	"attention/layers/chapter"
@@ -35,17 +34,13 @@ func TestLanguageModelShapes(t *testing.T) {
 		for _, shape := range [][]int{{1}, {5}, {3, 1}, {2, 5}} {
 			b := layers.NewBuild(p, layers.Train)
 			ids := input(t, b, "ids", tokens(make([]int, tensor.Shape(shape).TotalSize()), shape...))
-			b.Observe("*")
 			logits := must(m.Forward(b, ids))
 			weights := must(m.Weights(b, ids))
 			require.Equal(t, append(shape, 13), []int(logits.Shape()), layer)
 			T := shape[len(shape)-1]
 			require.Equal(t, len(shape)+2, weights.Dims(), "%s: with an axis of heads", layer)
 			require.Equal(t, []int{T, T}, []int(weights.Shape()[weights.Dims()-2:]), layer)
-			got := values(t, logits)
-			b = layers.NewBuild(p, layers.Train)
-			plain := must(m.Forward(b, input(t, b, "ids", tokens(make([]int, tensor.Shape(shape).TotalSize()), shape...))))
-			require.InDeltaSlice(t, got[0], values(t, plain)[0], 1e-6, layer)
+			values(t, logits, weights)
 		}
 	}
 }
@@ -63,26 +58,6 @@ func TestLanguageModelSeesPositionsNotTheFuture(t *testing.T) {
 		require.NotEqual(t, same[:13], same[13:], "%s: one token at two positions", layer)
 		a, b := logits(layer, 1, 2, 3), logits(layer, 1, 2, 9)
 		require.Equal(t, chapter.Config{Layer: layer}.Causal(), fmt.Sprint(a[:26]) == fmt.Sprint(b[:26]), layer)
-	}
-}
-
-// Every parameter gets a gradient from the loss of the next token.
-func TestLanguageModelTrainsEveryParameter(t *testing.T) {
-	for _, layer := range chapter.Names() {
-		p := layers.NewParams(tensor.Float64, 1)
-		m := must(chapter.NewLanguageModel(p.Scope(""), small(layer)))
-		b := layers.NewBuild(p, layers.Train)
-		out := must(m.Forward(b, input(t, b, "ids", tokens([]int{1, 2, 3, 4, 5, 6}, 2, 3))))
-		loss := must(graph.CrossEntropy(out, input(t, b, "targets", tokens([]int{2, 3, 4, 5, 6, 7}, 2, 3)),
-			graph.CrossEntropyConfig{}))
-		require.Len(t, b.Learnables(), p.Len())
-		for i, g := range values(t, must(G.Grad(loss, b.Learnables()...))...) {
-			sum := 0.0
-			for _, v := range g {
-				sum += v * v
-			}
-			require.NotZero(t, sum, "%s: %s", layer, b.Learnables()[i].Name())
-		}
 	}
 }
 
