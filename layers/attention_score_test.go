@@ -28,8 +28,7 @@ func TestALearnedBiasAsAGraph(t *testing.T) {
 	require.NoError(t, p.Set("mine.table", numbers))
 	written := but(plain, func(c *layers.AttentionConfig) {
 		c.ScoreGraph = &layers.ScoreGraph{Name: "t5", Of: func(b *layers.Build, scores *G.Node) (*G.Node, error) {
-			bias, err := graph.T5RelativeBias(b.Node(table), graph.T5Config{T: T, S: T, MaxDistance: 5,
-				Unidirectional: true})
+			bias, err := graph.T5RelativeBias(b.Node(table), graph.T5Config{T: T, S: T, MaxDistance: 5, Unidirectional: true})
 			return graph.Add(scores, b.Of(graph.ExpandRelativeBias(b.Of(bias, err), T, T)))
 		}}
 	})

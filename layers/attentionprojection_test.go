@@ -22,13 +22,11 @@ func TestInitialValuesOfAttentionArePyTorchs(t *testing.T) {
 			scope  string
 			config layers.AttentionConfig
 		}{
-			{scope: "packed", config: layers.AttentionConfig{EmbedDim: 15, NumHeads: 3, QKVBias: true, OutBias: true}},
-			{scope: "no_bias", config: layers.AttentionConfig{EmbedDim: 15, NumHeads: 3}},
-			{scope: "separate", config: layers.AttentionConfig{EmbedDim: 15, NumHeads: 3, KDim: 11, VDim: 13,
-				QKVBias: true, OutBias: true}},
-			{scope: "bias_kv", config: layers.AttentionConfig{EmbedDim: 14, NumHeads: 2,
-				QKVBias: true, OutBias: true, AddBiasKV: true}},
-			{scope: "bias_kv_wide", config: layers.AttentionConfig{EmbedDim: 22, NumHeads: 2, AddBiasKV: true, KDim: 3}},
+			{"packed", layers.AttentionConfig{EmbedDim: 15, NumHeads: 3, QKVBias: true, OutBias: true}},
+			{"no_bias", layers.AttentionConfig{EmbedDim: 15, NumHeads: 3}},
+			{"separate", layers.AttentionConfig{EmbedDim: 15, NumHeads: 3, KDim: 11, VDim: 13, QKVBias: true, OutBias: true}},
+			{"bias_kv", layers.AttentionConfig{EmbedDim: 14, NumHeads: 2, QKVBias: true, OutBias: true, AddBiasKV: true}},
+			{"bias_kv_wide", layers.AttentionConfig{EmbedDim: 22, NumHeads: 2, AddBiasKV: true, KDim: 3}},
 		} {
 			l.config.Layout = layers.Torch
 			must(layers.NewAttention(params.Scope(l.scope), l.config))

@@ -101,6 +101,5 @@ func TestStateHasBuffers(t *testing.T) {
 	c.Mask = nil
 	_, open := newAttention(t, tensor.Float32, c)
 	state["mask"] = layers.CausalBuffer{ContextLength: 3}.Value(tensor.Float32)
-	require.EqualError(t, open.SetState(layers.Book, state),
-		`layers: Attention: state of layout "book": unknown mask`)
+	require.EqualError(t, open.SetState(layers.Book, state), `layers: Attention: state of layout "book": unknown mask`)
 }

@@ -130,8 +130,7 @@ func TestDecoderCacheEqualsTheWholeSequence(t *testing.T) {
 							first = to - 1
 						}
 						got := must(g.run(chunkOf(ids, from, to), each))
-						require.InDeltaSlice(t, columns(whole, n*V, first*V, to*V), got, tol, "%s: tokens %d to %d", name,
-							first, to-1)
+						require.InDeltaSlice(t, columns(whole, n*V, first*V, to*V), got, tol, "%s: tokens %d to %d", name, first, to-1)
 						require.Equal(t, to, g.cache.Len())
 						from = to
 					}

@@ -22,16 +22,14 @@ func TestInitialValuesArePyTorchs(t *testing.T) {
 			scope string
 			make  func(s layers.Scope) (forward, error)
 		}{
-			{scope: "v2", make: ofConfig(chapter.SelfV2(3, 2))},
-			{scope: "v2_bias", make: named(chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 7, QKVBias: true})},
-			{scope: "v1", make: named(chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2})},
-			{scope: "causal", make: named(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3, QKVBias: true})},
-			{scope: "wrapper", make: named(chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 5, OutDim: 2, NumHeads: 3,
-				QKVBias: true})},
-			{scope: "mha", make: named(chapter.Config{Layer: "multi_head", EmbedDim: 11, OutDim: 6, NumHeads: 2,
-				QKVBias: true})},
-			{scope: "additive", make: additive(3, 5, 11)},
-			{scope: "model", make: model(5)},
+			{"v2", ofConfig(chapter.SelfV2(3, 2))},
+			{"v2_bias", named(chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 7, QKVBias: true})},
+			{"v1", named(chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2})},
+			{"causal", named(chapter.Config{Layer: "causal", EmbedDim: 5, OutDim: 3, QKVBias: true})},
+			{"wrapper", named(chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 5, OutDim: 2, NumHeads: 3, QKVBias: true})},
+			{"mha", named(chapter.Config{Layer: "multi_head", EmbedDim: 11, OutDim: 6, NumHeads: 2, QKVBias: true})},
+			{"additive", additive(3, 5, 11)},
+			{"model", model(5)},
 		} {
 			must(l.make(params.Scope(l.scope)))
 		}

@@ -47,19 +47,18 @@ func TestWrongAccuraciesAreRefused(t *testing.T) {
 		logits, labels *tensor.Dense
 		wantErr        string
 	}{
-		{labels: y, wantErr: "logits: got nil or the zero value, want a tensor"},
-		{logits: x, wantErr: "labels: got nil or the zero value, want a tensor"},
-		{logits: &tensor.Dense{}, labels: y, wantErr: "logits: got nil or the zero value, want a tensor"},
-		{logits: x, labels: &tensor.Dense{}, wantErr: "labels: got nil or the zero value, want a tensor"},
-		{logits: y, labels: y, wantErr: "logits: got int, want float32 or float64"},
-		{logits: x, labels: x, wantErr: "labels: got float32, want int or int64"},
-		{logits: tensor.New(tensor.FromScalar(1.0)), labels: y, wantErr: "logits: shape (), want (…, V)"},
-		{logits: x, labels: labels([]int{2, 1}, 0, 1), wantErr: "labels: shape (2, 1), want (2)"},
-		{logits: x, labels: labels([]int{2}, 0, 2), wantErr: "labels: got 2 at 1, want 0 <= label < V=2 or -100"},
-		{logits: x, labels: labels([]int{2}, -1, 0), wantErr: "labels: got -1 at 0, want 0 <= label < V=2 or -100"},
-		{logits: x, labels: labels([]int{2}, -100, -100), wantErr: "labels: got -100 alone, want a label that counts"},
-		{logits: golden.Dense(tensor.Float64, []float64{1, 2, math.NaN(), 4}, 2, 2), labels: y,
-			wantErr: "logits: got NaN in row 1, want numbers"},
+		{nil, y, "logits: got nil or the zero value, want a tensor"},
+		{x, nil, "labels: got nil or the zero value, want a tensor"},
+		{&tensor.Dense{}, y, "logits: got nil or the zero value, want a tensor"},
+		{x, &tensor.Dense{}, "labels: got nil or the zero value, want a tensor"},
+		{y, y, "logits: got int, want float32 or float64"},
+		{x, x, "labels: got float32, want int or int64"},
+		{tensor.New(tensor.FromScalar(1.0)), y, "logits: shape (), want (…, V)"},
+		{x, labels([]int{2, 1}, 0, 1), "labels: shape (2, 1), want (2)"},
+		{x, labels([]int{2}, 0, 2), "labels: got 2 at 1, want 0 <= label < V=2 or -100"},
+		{x, labels([]int{2}, -1, 0), "labels: got -1 at 0, want 0 <= label < V=2 or -100"},
+		{x, labels([]int{2}, -100, -100), "labels: got -100 alone, want a label that counts"},
+		{golden.Dense(tensor.Float64, []float64{1, 2, math.NaN(), 4}, 2, 2), y, "logits: got NaN in row 1, want numbers"},
 	} {
 		_, err := train.Accuracy(c.logits, c.labels)
 		require.EqualError(t, err, "train: "+c.wantErr)

@@ -26,29 +26,24 @@ func TestStepRefusesWithoutChangingAnything(t *testing.T) {
 		spoil func(params []train.Param) []train.Param
 		want  string
 	}{
-		{name: "nan rate", lr: math.NaN(), want: "learning rate: got NaN, want a finite number >= 0"},
-		{name: "negative rate", lr: -0.1, want: "learning rate: got -0.1, want a finite number >= 0"},
-		{name: "infinite rate", lr: math.Inf(1), want: "learning rate: got +Inf, want a finite number >= 0"},
-		{name: "nil gradient", lr: 0.1, spoil: grad(2, nil), want: "gradient of cube: got nil or the zero value, want a tensor"},
-		{name: "shape", lr: 0.1, spoil: grad(3, small.Zeros(tensor.Float64, 2)),
-			want: "gradient of gain: got float64 (2), want float64 (1)"},
-		{name: "column", lr: 0.1, spoil: grad(1, small.Zeros(tensor.Float64, 7, 1)),
-			want: "gradient of bias: got float64 (7, 1), want float64 (7)"},
-		{name: "dtype", lr: 0.1, spoil: grad(1, small.Zeros(tensor.Float32, 7)),
-			want: "gradient of bias: got float32 (7), want float64 (7)"},
-		{name: "integers", lr: 0.1, spoil: grad(1, small.Zeros(tensor.Int, 7)),
-			want: "gradient of bias: got int, want float32 or float64"},
-		{name: "view", lr: 0.1, spoil: grad(0, view), want: "gradient of matrix: " +
-			"got a view or a column-major tensor of shape (3, 5), want contiguous row-major data"},
-		{name: "value of another shape", lr: 0.1, spoil: func(ps []train.Param) []train.Param {
+		{"nan rate", math.NaN(), nil, "learning rate: got NaN, want a finite number >= 0"},
+		{"negative rate", -0.1, nil, "learning rate: got -0.1, want a finite number >= 0"},
+		{"infinite rate", math.Inf(1), nil, "learning rate: got +Inf, want a finite number >= 0"},
+		{"nil gradient", 0.1, grad(2, nil), "gradient of cube: got nil or the zero value, want a tensor"},
+		{"shape", 0.1, grad(3, small.Zeros(tensor.Float64, 2)), "gradient of gain: got float64 (2), want float64 (1)"},
+		{"column", 0.1, grad(1, small.Zeros(tensor.Float64, 7, 1)), "gradient of bias: got float64 (7, 1), want float64 (7)"},
+		{"dtype", 0.1, grad(1, small.Zeros(tensor.Float32, 7)), "gradient of bias: got float32 (7), want float64 (7)"},
+		{"integers", 0.1, grad(1, small.Zeros(tensor.Int, 7)), "gradient of bias: got int, want float32 or float64"},
+		{"view", 0.1, grad(0, view),
+			"gradient of matrix: " + "got a view or a column-major tensor of shape (3, 5), want contiguous row-major data"},
+		{"value of another shape", 0.1, func(ps []train.Param) []train.Param {
 			ps[1].Value = small.Zeros(tensor.Float64, 6)
 			return ps
-		}, want: "value of bias: got float64 (6), want float64 (7)"},
-		{name: "order", lr: 0.1,
-			spoil: func(ps []train.Param) []train.Param { ps[0], ps[1] = ps[1], ps[0]; return ps },
-			want:  `parameter 0: got "bias", want the solver's "matrix"`},
-		{name: "one too few", lr: 0.1, spoil: func(ps []train.Param) []train.Param { return ps[:3] },
-			want: "parameters: got 3, want the solver's 4"},
+		}, "value of bias: got float64 (6), want float64 (7)"},
+		{"order", 0.1, func(ps []train.Param) []train.Param { ps[0], ps[1] = ps[1], ps[0]; return ps },
+			`parameter 0: got "bias", want the solver's "matrix"`},
+		{"one too few", 0.1, func(ps []train.Param) []train.Param { return ps[:3] },
+			"parameters: got 3, want the solver's 4"},
 	} {
 		for _, config := range []train.SolverConfig{{Name: train.SGD, Momentum: 0.5}, {}} {
 			t.Run(row.name+"."+config.Name, func(t *testing.T) {

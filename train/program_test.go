@@ -32,8 +32,7 @@ func TestNotFiniteGradientStopsTheRun(t *testing.T) {
 	loss := func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Sqrt(b.Node(w)))) }
 	l := must(loop.New(p, loss, small.Config()))
 	_, err := l.Step(train.Batch{})
-	require.ErrorContains(t, err,
-		"train: step 1: gradient of w: got a norm of +Inf, which is not finite; it began with ÷")
+	require.ErrorContains(t, err, "train: step 1: gradient of w: got a norm of +Inf, which is not finite; it began with ÷")
 	require.ErrorIs(t, err, train.ErrNotFinite)
 	require.Equal(t, []float64{1, 0, 1}, w.Value().Float64s())
 	require.Zero(t, l.Steps())

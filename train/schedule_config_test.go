@@ -15,8 +15,7 @@ func TestScheduleConfigJSON(t *testing.T) {
 		name, written string
 		config        train.ScheduleConfig
 	}{
-		{name: "constant", config: train.ConstantRate(0.1),
-			written: `{"type":"constant","rate":0.1}`},
+		{name: "constant", config: train.ConstantRate(0.1), written: `{"type":"constant","rate":0.1}`},
 		{name: "cosine", config: train.ScheduleConfig{Schedule: cosine},
 			written: `{"type":"cosine","peak":1,"floor":0.1,"warmup_steps":2,"steps":9}`},
 		{name: "wsd", config: train.ScheduleConfig{Schedule: train.WSD{Peak: 1, Floor: 0.1, WarmupSteps: 2, DecaySteps: 9}},

@@ -280,8 +280,7 @@ func TestNoCallPanics(t *testing.T) {
 
 // haveReceiver reports whether there is a receiver of a type that not everybody can make.
 func (a *arguments) haveReceiver(t reflect.Type) bool {
-	return !made(t) && t.Kind() != reflect.Pointer ||
-		slices.ContainsFunc(a.of(t), func(x argument) bool { return x.tame })
+	return !made(t) && t.Kind() != reflect.Pointer || slices.ContainsFunc(a.of(t), func(x argument) bool { return x.tame })
 }
 
 // watch ends the test if a call takes memory or time without end. It counts its own rounds, not the clock's time: a

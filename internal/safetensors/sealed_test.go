@@ -75,18 +75,16 @@ func TestSealsAreTold(t *testing.T) {
 		sealed   bool
 		rest     map[string]string
 	}{
-		{reason: "no metadata"},
-		{reason: "another program's digits", metadata: map[string]string{"sha256": digits},
-			rest: map[string]string{"sha256": digits}},
-		{reason: "another program's format", metadata: map[string]string{"sha256": digits, "format": "pt"},
-			rest: map[string]string{"sha256": digits, "format": "pt"}},
-		{reason: "another key in a checkpoint",
-			metadata: map[string]string{"sha256": digits, "format": "attention checkpoint 3"},
-			rest:     map[string]string{"sha256": digits, "format": "attention checkpoint 3"}},
-		{reason: "a checkpoint", sealed: true,
-			metadata: map[string]string{"attention.sha256": digits, "sha256": digits, "format": "attention checkpoint 3"},
-			rest:     map[string]string{"sha256": digits, "format": "attention checkpoint 3"}},
-		{reason: "a seal that was cut", metadata: map[string]string{"attention.sha256": "12"}, sealed: true},
+		{"no metadata", nil, false, nil},
+		{"another program's digits", map[string]string{"sha256": digits}, false, map[string]string{"sha256": digits}},
+		{"another program's format", map[string]string{"sha256": digits, "format": "pt"}, false,
+			map[string]string{"sha256": digits, "format": "pt"}},
+		{"another key in a checkpoint", map[string]string{"sha256": digits, "format": "attention checkpoint 3"}, false,
+			map[string]string{"sha256": digits, "format": "attention checkpoint 3"}},
+		{"a checkpoint",
+			map[string]string{"attention.sha256": digits, "sha256": digits, "format": "attention checkpoint 3"}, true,
+			map[string]string{"sha256": digits, "format": "attention checkpoint 3"}},
+		{"a seal that was cut", map[string]string{"attention.sha256": "12"}, true, nil},
 	} {
 		require.NoError(t, WriteFile(path, &File{Metadata: row.metadata, Tensors: tensors}))
 		r := must(Open(path))

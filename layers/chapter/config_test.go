@@ -27,20 +27,18 @@ func TestEachVariantMakesItsLayer(t *testing.T) {
 		width  int
 		causal bool
 	}{
-		{config: chapter.Config{Layer: "simple", EmbedDim: 3}, layer: "chapter.SimpleSelfAttention", width: 3, causal: false},
-		{config: chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2}, layer: "chapter.selfAttention",
-			names: []string{"W_query", "W_key", "W_value"}, width: 2, causal: false},
-		{config: chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 2, QKVBias: true}, layer: "chapter.selfAttention",
-			names: biased, width: 2, causal: false},
-		{config: chapter.Config{Layer: "causal", EmbedDim: 3, OutDim: 2, ContextLength: 4}, layer: "chapter.selfAttention",
-			names: projections, width: 2, causal: true},
-		{config: chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2, NumHeads: 1},
-			layer: "chapter.selfAttention",
-			names: []string{"heads.0.W_query.weight", "heads.0.W_key.weight", "heads.0.W_value.weight"}, width: 2, causal: true},
-		{config: chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 4, NumHeads: 2}, layer: "chapter.selfAttention",
-			names: append(projections[:3:3], "out_proj.weight", "out_proj.bias"), width: 4, causal: true},
-		{config: chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 3, AttnDim: 5}, layer: "chapter.selfAdditive",
-			names: []string{"W_query.weight", "W_key.weight", "v.weight"}, width: 3, causal: false},
+		{chapter.Config{Layer: "simple", EmbedDim: 3}, "chapter.SimpleSelfAttention", nil, 3, false},
+		{chapter.Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2}, "chapter.selfAttention",
+			[]string{"W_query", "W_key", "W_value"}, 2, false},
+		{chapter.Config{Layer: "self_v2", EmbedDim: 3, OutDim: 2, QKVBias: true}, "chapter.selfAttention", biased, 2, false},
+		{chapter.Config{Layer: "causal", EmbedDim: 3, OutDim: 2, ContextLength: 4}, "chapter.selfAttention", projections, 2,
+			true},
+		{chapter.Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2, NumHeads: 1}, "chapter.selfAttention",
+			[]string{"heads.0.W_query.weight", "heads.0.W_key.weight", "heads.0.W_value.weight"}, 2, true},
+		{chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 4, NumHeads: 2}, "chapter.selfAttention",
+			append(projections[:3:3], "out_proj.weight", "out_proj.bias"), 4, true},
+		{chapter.Config{Layer: "additive", QueryDim: 3, KeyDim: 3, AttnDim: 5}, "chapter.selfAdditive",
+			[]string{"W_query.weight", "W_key.weight", "v.weight"}, 3, false},
 	} {
 		require.NoError(t, c.config.Validate())
 		p := layers.NewParams(tensor.Float64, 1)

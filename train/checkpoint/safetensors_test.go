@@ -284,8 +284,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 		require.EqualError(t, err, "train: parameters: "+path+": "+row.want)
 	}
 
-	metadata := `{"__metadata__":{"format":"attention checkpoint 3","state":"{\"kernels\":\"go\"}",` +
-		seal + `},`
+	metadata := `{"__metadata__":{"format":"attention checkpoint 3","state":"{\"kernels\":\"go\"}",` + seal + `},`
 	path := hugeFile(t, metadata+strings.Replace(huge, `"w"`, `"params.w"`, 1)+`}`, size)
 	const want = "params.w is float32 (1099511627776), want float32 (2, 3)"
 	_, err := checkpoint.Read(path, p)
@@ -309,8 +308,7 @@ func TestUnmadeParams(t *testing.T) {
 		_, checkpointed := checkpoint.Read(path, p)
 		for _, err := range []error{read, checkpointed, checkpoint.WriteParams(path+".2", p, nil),
 			checkpoint.WriteParamsTo(io.Discard, p, nil)} {
-			require.EqualError(t, err,
-				"train: parameters: got nil or new(layers.Params), want what layers.NewParams returns")
+			require.EqualError(t, err, "train: parameters: got nil or new(layers.Params), want what layers.NewParams returns")
 		}
 		require.NoFileExists(t, path+".2")
 	}

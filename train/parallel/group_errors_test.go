@@ -258,8 +258,7 @@ func TestGroupSame(t *testing.T) {
 	}{
 		{facts: rank0},
 		{facts: slices.Concat(text, model, rate)},
-		{facts: slices.Concat([]string{"model", "b"}, rate, text),
-			want: `got another model than rank 0, "b", want its "a"`},
+		{facts: slices.Concat([]string{"model", "b"}, rate, text), want: `got another model than rank 0, "b", want its "a"`},
 		{facts: slices.Concat(model, []string{"dropout", "0.1"}, rate, text),
 			want: `got dropout "0.1", want none, as rank 0 has`},
 		{facts: slices.Concat(rate, text), want: `got no model, want rank 0's, "a"`},
