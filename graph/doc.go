@@ -10,7 +10,7 @@
 //
 // Attention and FusedAttention are where to begin, and LinearAttention for time and memory that grow as the length;
 // layers of package attention/layers have their parameters, and a layers.Func takes tensors of any shape;
-// machine.ForGraph runs a graph, which has one shape, and train.NewStep trains one.
+// machine.ForGraph runs a graph, and train.NewStep trains one.
 //
 // What computes are the best kernels that the processor has. ATTENTION_KERNELS=go, avx2, avx512
 // or neon in the environment chooses others, whose sums have other last digits. If it names

@@ -102,18 +102,47 @@ func (f *Func) Call(ctx context.Context, v Values) ([]*tensor.Dense, error) {
 // CallInto is Call that writes each result into the tensor of out at its place if that has its type and shape, and
 // returns the tensors. A loop that passes them to the next call allocates nothing for shapes that were called before.
 func (f *Func) CallInto(ctx context.Context, out []*tensor.Dense, v Values) ([]*tensor.Dense, error) {
+	err := f.padded(v, func(padded Values, lengths []int) (err error) {
+		out, err = f.call(ctx, out, padded, lengths)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Prepare builds the graph for values like v, as the first call with them does.
+func (f *Func) Prepare(v Values) error {
+	return f.padded(v, func(padded Values, _ []int) error {
+		_, err := f.graph(padded)
+		return err
+	})
+}
+
+// FindNotFinite returns the first node of the last call with a NaN or an infinity; nil if there is none. See
+// machine.Machine.FindNotFinite.
+func (f *Func) FindNotFinite() (*G.Node, error) {
+	if f.last == nil {
+		return nil, nil
+	}
+	return f.last.machine.FindNotFinite()
+}
+
+// padded calls one function at a time with padded values and the real lengths of the buckets.
+func (f *Func) padded(v Values, call func(padded Values, lengths []int) error) error {
 	if !f.running.TryLock() {
-		return nil, errors.New("layers: func: got a call while another one runs, want one at a time, or a Clone")
+		return errors.New("layers: func: got a call while another one runs, want one at a time, or a Clone")
 	}
 	defer f.running.Unlock()
 	padded, lengths, err := f.config.pad(v)
 	if err == nil {
-		out, err = f.call(ctx, out, padded, lengths)
+		err = call(padded, lengths)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("layers: func of %s: %w", shapes.Text(v), err)
+		return fmt.Errorf("layers: func of %s: %w", shapes.Text(v), err)
 	}
-	return out, nil
+	return nil
 }
 
 // call is CallInto of padded values; lengths are the real lengths of the buckets.

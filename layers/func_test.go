@@ -289,7 +289,7 @@ func TestErrorsOfAFunc(t *testing.T) {
 		{v: layers.Values{"ids": tensor.New(tensor.Of(tensor.Int), tensor.WithShape(2, 1, 5))},
 			want: "layers: func of ids int (2, 1, 5): layers: ", built: 2},
 		{v: layers.Values{"attention.W_query.weight": ids}, want: "the name is taken"},
-		{v: layers.Values{}, want: "layers: func of : layers: ", built: 2},
+		{v: layers.Values{}, want: "layers: func of no values: layers: ", built: 2},
 		{v: layers.Values{"ids": someIDs(tensor.Int, 1, 4)}, ctx: canceled, is: context.Canceled,
 			want: "ids int (1, 4): machine: stopped at op 0", built: 1},
 	} {

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -57,12 +56,10 @@ func (s *Step) batchGradients(source Source, key int64) (batchLoss, error) {
 	if err != nil {
 		return batchLoss{}, err
 	}
-	// No context stops it between two ops: a batch that is drawn is used, so that a run
-	// that resumes later gives the same bits.
 	if err := s.choose(b.Inputs); err != nil {
 		return batchLoss{}, err
 	}
-	loss, err := s.program.run(context.Background(), b.Inputs, key)
+	loss, err := s.program.run(b.Inputs, key)
 	if err != nil {
 		return batchLoss{}, err
 	}
@@ -133,7 +130,7 @@ func (s *Step) weighted(source Source, i int, keep bool) (r batchLoss, sum []*te
 	}
 	// Checked now: the graph still holds the batch that a NaN comes from.
 	if err := checkGradients(s.params); err != nil {
-		return r, nil, s.program.withOrigin(err)
+		return r, nil, withOrigin(s.program.machine, err)
 	}
 	for _, p := range s.params {
 		sum = append(sum, p.Grad)

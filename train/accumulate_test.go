@@ -17,11 +17,6 @@ import (
 	"attention/train/text"
 )
 
-// rowsLoss is the model's loss on batches of another number of windows.
-func rowsLoss(m *small.Model, rows int) train.Loss {
-	return text.TokenLoss(m.Net.Loss, text.WindowConfig{Batch: rows, Context: small.ContextLength})
-}
-
 // stacked is one batch of the windows of several.
 func stacked(batches ...train.Batch) train.Batch {
 	var inputs, targets []int
@@ -51,7 +46,7 @@ func TestAccumulationEqualsTheBigBatch(t *testing.T) {
 			c := small.Config()
 			c.Solver, c.ClipNorm = solver, 2
 			big, several := small.New(t, tensor.Float64, 7, 0), small.New(t, tensor.Float64, 7, 0)
-			bigLoop := must(loop.New(big.Params, rowsLoss(big, n*small.BatchSize), c))
+			bigLoop := big.Loop(t, c)
 			c.Accumulate = n
 			smallLoop := several.Loop(t, c)
 			for step := range uint64(small.Steps) {
@@ -94,8 +89,8 @@ func TestAccumulationDrawsNewDropout(t *testing.T) {
 		m := small.New(t, tensor.Float64, 7, 0.3)
 		keys := map[any]bool{}
 		seen := func() { // at each batch the key of the one before
-			if key := m.Builds[0].DropoutKey().Value(); key != nil {
-				keys[key.Data()] = true
+			if len(m.Builds) > 0 {
+				keys[m.Builds[0].DropoutKey().Value().Data()] = true
 			}
 		}
 		c := small.Config()
@@ -132,12 +127,8 @@ func TestAccumulationRefuses(t *testing.T) {
 // What is not finite is named with its batch, also when a later one is.
 func TestAccumulationNamesTheBatchThatIsNotFinite(t *testing.T) {
 	p, w := weights(t, "w", 1, 2)
-	loss := func(b *layers.Build) (*G.Node, error) {
-		x, err := b.InputOf(tensor.Float64, "x", 2), b.Err()
-		if err != nil {
-			return nil, err
-		}
-		return G.Sum(G.Must(G.Sqrt(G.Must(G.HadamardProd(b.Node(w), x))))) // its gradient at 0 is infinite
+	loss := func(b *layers.Build, in layers.Inputs) []*G.Node {
+		return b.Nodes(G.Sum(G.Must(G.Sqrt(G.Must(G.HadamardProd(b.Node(w), in["x"])))))) // its gradient at 0 is infinite
 	}
 	c := small.Config()
 	c.Accumulate = 3

@@ -26,18 +26,17 @@ func clipped(t *testing.T, limit float64, names []string,
 		param := must(p.Scope("").Param(name, layers.Constant(0), grads[i].Shape()...))
 		params, inputs["gradient of "+name] = append(params, param), grads[i]
 	}
-	l := must(loop.New(p, func(b *layers.Build) (*G.Node, error) {
+	l := must(loop.New(p, func(b *layers.Build, in layers.Inputs) []*G.Node {
 		var loss *G.Node
 		for i, param := range params {
-			in := b.Input("gradient of "+names[i], grads[i].Shape()...)
-			term := b.Of(graph.Sum(b.Of(graph.Mul(b.Node(param), in)), graph.ReduceConfig{}))
+			term := b.Of(graph.Sum(b.Of(graph.Mul(b.Node(param), in["gradient of "+names[i]])), graph.ReduceConfig{}))
 			if loss == nil {
 				loss = term
 				continue
 			}
 			loss = b.Of(graph.Add(loss, term))
 		}
-		return loss, b.Err()
+		return []*G.Node{loss}
 	}, loop.Config{Steps: 1, StepConfig: train.StepConfig{ClipNorm: limit, Schedule: train.ConstantRate(1),
 		Solver: train.SolverConfig{Name: train.SGD}}}))
 	r, err := l.Step(train.Batch{Inputs: inputs, Tokens: 1})

@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"context"
 	"fmt"
 
 	"attention/graph"
@@ -73,17 +74,15 @@ func ExampleAccuracy() {
 	check(err)
 	output, err := layers.NewLinear(p.Scope("output"), layers.LinearConfig{InFeatures: 8, OutFeatures: 2, Bias: true})
 	check(err)
-	logits := func(b *layers.Build, batch int) *gorgonia.Node {
-		ids, lengths := b.InputOf(tensor.Int, "ids", batch, 9), b.InputOf(tensor.Int, "lengths", batch)
-		unpadded := mask.KeyLengths{Lengths: lengths}
-		x := b.Of(embedding.Forward(b, ids)) // (B, T, E)
+	logits := func(b *layers.Build, in layers.Inputs) []*gorgonia.Node {
+		unpadded := mask.KeyLengths{Lengths: in["lengths"]}
+		x := b.Of(embedding.Forward(b, in["ids"])) // (B, T, E)
 		x = b.Of(attention.Attend(b, layers.AttentionInput{Query: x, Mask: unpadded}))
-		return b.Of(output.Forward(b, b.Of(graph.MaskedMean(x, unpadded)))) // (B, 2)
+		return b.Nodes(output.Forward(b, b.Of(graph.MaskedMean(x, unpadded)))) // (B, 2)
 	}
-
-	b := layers.NewBuild(p, layers.Train)
-	loss := b.Of(graph.CrossEntropy(logits(b, 32), b.InputOf(tensor.Int, "labels", 32), graph.CrossEntropyConfig{}))
-	step, err := train.NewStep(b, loss, train.StepConfig{Schedule: train.ConstantRate(0.005)})
+	step, err := train.NewStepFunc(p, func(b *layers.Build, in layers.Inputs) []*gorgonia.Node {
+		return b.Nodes(graph.CrossEntropy(logits(b, in)[0], in["labels"], graph.CrossEntropyConfig{}))
+	}, train.StepConfig{Schedule: train.ConstantRate(0.005)})
 	check(err)
 	batches, err := train.NewBatches(reviews(0, 192), train.BatchConfig{BatchSize: 32})
 	check(err)
@@ -97,8 +96,10 @@ func ExampleAccuracy() {
 		}
 	}
 
-	e, test := layers.NewBuild(p, layers.Eval), reviews(192, 64)
-	scores, err := train.Predict(e, test, logits(e, 64))
+	f, err := layers.NewFunc(p, logits, layers.FuncConfig{})
+	check(err)
+	test := reviews(192, 64)
+	scores, err := f.Call(context.Background(), test)
 	check(err)
 	accuracy, err := train.Accuracy(scores[0], test["labels"])
 	check(err)

@@ -23,7 +23,7 @@ func TestProgramsAreShort(t *testing.T) {
 	}{
 		{path: "example_accuracy_test.go", most: 70},
 		{path: "example_run_test.go", most: 25},
-		{path: "example_predict_test.go", most: 30},
+		{path: "example_weights_test.go", most: 30},
 		{path: "example_groups_test.go", most: 40},
 		{path: "loop/example_best_test.go", most: 40},
 		{path: "checkpoint/example_params_test.go", most: 70},

@@ -25,11 +25,10 @@ func TestGradientsThatShareMemory(t *testing.T) {
 			params = append(params, must(p.Scope("").Param(name, layers.Constant(1), 3)))
 		}
 		x := small.Vector(3, 0, 4)
-		l := must(loop.New(p, func(b *layers.Build) (*G.Node, error) {
-			in := b.Input("x", 3)
+		l := must(loop.New(p, func(b *layers.Build, in layers.Inputs) []*G.Node {
 			sum := b.Of(graph.Add(b.Node(params[0]), b.Node(params[1])))
-			y := b.Of(graph.Add(b.Of(graph.Mul(sum, in)), b.Of(graph.Mul(b.Node(params[2]), in))))
-			return b.Of(graph.Sum(y, graph.ReduceConfig{})), b.Err()
+			y := b.Of(graph.Add(b.Of(graph.Mul(sum, in["x"])), b.Of(graph.Mul(b.Node(params[2]), in["x"]))))
+			return b.Nodes(graph.Sum(y, graph.ReduceConfig{}))
 		}, loop.Config{Steps: 2, StepConfig: train.StepConfig{Accumulate: accumulate, ClipNorm: 1,
 			Schedule: train.ConstantRate(1), Solver: train.SolverConfig{Name: train.SGD}}}))
 		batch := train.Batch{Inputs: train.Values{"x": x}, Tokens: 1}

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,66 +19,38 @@ import (
 // reading one from a file.
 var ErrNotFinite = machine.ErrNotFinite
 
-// program is a loss's graph, for batches of one shape, with the machine that runs it.
+// program is a loss's graph, for batches of one shape, with its gradients and the machine that runs it.
 type program struct {
 	loss       *G.Node
 	inputs     map[string]*G.Node
 	dropoutKey *G.Node // nil without dropout
-	grads      G.Nodes // of the parameters to train, in a Step's order; none in an Evaluator
+	grads      G.Nodes // of the parameters to train, in the Step's order
 	machine    *machine.Machine
 	gradients  gradients
 }
 
-// newProgram returns the program of a loss, to be compiled.
-func newProgram(b *layers.Build, loss *G.Node) (*program, error) {
-	if err := b.Err(); err != nil {
-		return nil, err
+// newProgram returns the program of a loss and its gradients, and the parameters that they belong to.
+func newProgram(b *layers.Build, loss *G.Node, a *machine.Arena) (*program, []Param, error) {
+	err := b.Err()
+	switch {
+	case err != nil:
+	case loss == nil:
+		err = errors.New("loss: got nil, want a node")
+	case loss.Graph() != b.Graph():
+		err = errors.New("loss: got a node of another graph, want one of the build's")
+	case !loss.IsScalar() || !dense.IsFloat(loss.Dtype()):
+		err = fmt.Errorf("loss: got %v %v, want a float32 or float64 scalar", loss.Dtype(), loss.Shape())
 	}
-	if err := checkLoss(loss, b); err != nil {
-		return nil, fmt.Errorf("loss: %w", err)
-	}
-	return &program{loss: loss, inputs: b.Inputs(), dropoutKey: b.DropoutKey()}, nil
-}
-
-// newTrainingProgram returns the program of a loss and its gradients, and the parameters that they belong to.
-func newTrainingProgram(b *layers.Build, loss *G.Node, a *machine.Arena) (*program, []Param, error) {
-	p, err := newProgram(b, loss)
 	if err != nil {
 		return nil, nil, err
 	}
-	params, err := p.differentiate(b)
+	pr := &program{loss: loss, inputs: b.Inputs(), dropoutKey: b.DropoutKey()}
+	params, err := pr.differentiate(b)
 	if err != nil {
 		return nil, nil, err
 	}
-	return p, params, p.compile(a)
-}
-
-// compile plans the machine that computes the loss and the gradients, if there are any.
-func (pr *program) compile(a *machine.Arena) (err error) {
-	pr.machine, err = a.New(append(G.Nodes{pr.loss}, pr.grads...)...)
-	return err
-}
-
-// checkLoss refuses a node that is no loss of the build.
-func checkLoss(loss *G.Node, b *layers.Build) error {
-	if err := checkNode(loss, b); err != nil {
-		return err
-	}
-	if !loss.IsScalar() || !dense.IsFloat(loss.Dtype()) {
-		return fmt.Errorf("got %v %v, want a float32 or float64 scalar", loss.Dtype(), loss.Shape())
-	}
-	return nil
-}
-
-// checkNode refuses what is no node of the build's graph.
-func checkNode(n *G.Node, b *layers.Build) error {
-	if n == nil {
-		return errors.New("got nil, want a node")
-	}
-	if n.Graph() != b.Graph() {
-		return errors.New("got a node of another graph, want one of the build's")
-	}
-	return nil
+	pr.machine, err = a.New(append(G.Nodes{loss}, pr.grads...)...)
+	return pr, params, err
 }
 
 // differentiate adds the gradient of every parameter that the loss depends on and that is
@@ -120,8 +91,9 @@ func (pr *program) differentiate(b *layers.Build) (params []Param, err error) {
 	return params, nil
 }
 
-// run binds values to the graph's inputs and returns the loss, which is finite.
-func (pr *program) run(ctx context.Context, v Values, key int64) (float64, error) {
+// run binds values to the graph's inputs and returns the loss, which is finite. No context stops it between two ops: a
+// batch that is drawn is used, so that a run that resumes later gives the same bits.
+func (pr *program) run(v Values, key int64) (float64, error) {
 	if err := pr.bind(v); err != nil {
 		return 0, fmt.Errorf("batch: %w", err)
 	}
@@ -130,19 +102,26 @@ func (pr *program) run(ctx context.Context, v Values, key int64) (float64, error
 			return 0, fmt.Errorf("dropout key: %w", err)
 		}
 	}
-	if err := pr.machine.Run(ctx); err != nil {
+	if err := pr.machine.RunAll(); err != nil {
 		return 0, err
 	}
-	loss := dense.Float64s(pr.loss.Value())[0]
+	return finite(pr.machine, dense.Float64s(pr.loss.Value())[0])
+}
+
+// finder finds the first op of its last run that produced a NaN or an infinity.
+type finder interface{ FindNotFinite() (*G.Node, error) }
+
+// finite returns a loss, or an error that wraps ErrNotFinite.
+func finite(of finder, loss float64) (float64, error) {
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
-		return 0, pr.withOrigin(fmt.Errorf("loss: got %v, which is %w", loss, ErrNotFinite))
+		return 0, withOrigin(of, fmt.Errorf("loss: got %v, which is %w", loss, ErrNotFinite))
 	}
 	return loss, nil
 }
 
-// withOrigin appends the first op that produced a NaN or an infinity.
-func (pr *program) withOrigin(err error) error {
-	n, findErr := pr.machine.FindNotFinite()
+// withOrigin appends the op with which it began.
+func withOrigin(of finder, err error) error {
+	n, findErr := of.FindNotFinite()
 	switch {
 	case findErr != nil || n == nil: // as when squares of finite gradients overflow
 		return err
@@ -202,7 +181,10 @@ type Memory struct {
 
 // Memory returns the memory of the step now.
 func (s *Step) Memory() Memory {
-	m := Memory{Weights: s.weights, Graphs: s.arena.Bytes()}
+	m := Memory{Graphs: s.arena.Bytes()}
+	for _, v := range s.all.All() {
+		m.Weights += int(v.MemSize())
+	}
 	for i, p := range s.params {
 		m.Gradients += int(p.Value.MemSize())
 		if c := s.copies[i]; c != nil {

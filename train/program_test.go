@@ -29,7 +29,7 @@ func TestNotFiniteGradientStopsTheRun(t *testing.T) {
 	p, w := weights(t, "w", 1, 3)
 	w.Value().Float64s()[1] = 0
 	// Σ√w is finite at 0, its gradient ½/√w is not.
-	loss := func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Sqrt(b.Node(w)))) }
+	loss := func(b *layers.Build, _ layers.Inputs) []*G.Node { return b.Nodes(G.Sum(G.Must(G.Sqrt(b.Node(w))))) }
 	l := must(loop.New(p, loss, small.Config()))
 	_, err := l.Step(train.Batch{})
 	require.ErrorContains(t, err, "train: step 1: gradient of w: got a norm of +Inf, which is not finite; it began with ÷")
@@ -47,20 +47,23 @@ func TestOverflowingNormStopsTheRun(t *testing.T) {
 	require.Equal(t, []float64{1, 1}, params[0].Value().Float64s())
 }
 
-// Neither a parameter that has no node nor one whose node does not lead to the
-// loss changes, not even by weight decay.
+// Parameters that the loss does not depend on are to be frozen, whether they have no node or one that does not lead to
+// the loss. Then they do not change, not even by weight decay.
 func TestParametersTheLossDoesNotDependOnAreLeftAlone(t *testing.T) {
 	m := small.New(t, tensor.Float64, 1, 0)
 	absent := must(m.Params.Scope("absent").Param("weight", layers.Constant(1), 2, 2))
 	dangling := must(m.Params.Scope("dangling").Param("weight", layers.Constant(1), 2, 2))
-	loss := func(b *layers.Build) (*G.Node, error) {
-		if _, err := graph.Scale(b.Node(dangling), 2); err != nil {
-			return nil, err
-		}
-		return m.Loss(b)
+	loss := func(b *layers.Build, in layers.Inputs) []*G.Node {
+		b.Of(graph.Scale(b.Node(dangling), 2))
+		return m.Loss(b, in)
 	}
 	c := small.Config()
 	c.Solver.WeightDecay = 0.5
+	for _, name := range []string{"absent", "dangling"} {
+		_, err := must(loop.New(m.Params, loss, c)).Step(small.Batch(0))
+		require.ErrorContains(t, err, "loss: does not depend on parameter "+name+".weight, want it to, or the parameter frozen")
+		require.NoError(t, m.Params.Freeze(name))
+	}
 	l := must(loop.New(m.Params, loss, c))
 	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), small.Batches(1)))
 	for i, p := range []layers.Param{absent, dangling} {
@@ -78,16 +81,8 @@ func TestParametersTheLossDoesNotDependOnAreLeftAlone(t *testing.T) {
 func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*loop.Loop, []layers.Param) {
 	p, w := weights(t, "w", 1, 2)
 	v := must(p.Scope("").Param("v", layers.Constant(1), 2))
-	loss := func(b *layers.Build) (*G.Node, error) {
-		x, err := b.InputOf(tensor.Float64, "x", 2), b.Err()
-		if err != nil {
-			return nil, err
-		}
-		sum, err := graph.Add(b.Node(w), b.Node(v))
-		if err != nil {
-			return nil, err
-		}
-		return op(sum, x)
+	loss := func(b *layers.Build, in layers.Inputs) []*G.Node {
+		return b.Nodes(op(b.Of(graph.Add(b.Node(w), b.Node(v))), in["x"]))
 	}
 	c := small.Config()
 	c.Solver.Name, c.Schedule, c.ClipNorm = train.SGD, train.ConstantRate(1), 5
@@ -144,15 +139,19 @@ func (dot) Do(in ...G.Value) (G.Value, error) {
 
 // tensor.Shape.Eq calls a column and a vector equal, and an op would not.
 func TestStepRefusesAColumnForAVector(t *testing.T) {
-	l, _ := sumLoss(t, func(sum, x *G.Node) (*G.Node, error) { return G.ApplyOp(dot{}, sum, x) })
-	_, err := l.Step(train.Batch{Inputs: map[string]*tensor.Dense{"x": small.Zeros(tensor.Float64, 2, 1)}})
+	p, w := weights(t, "w", 1, 2)
+	b := layers.NewBuild(p, layers.Train)
+	step := must(train.NewStep(b, b.Of(G.ApplyOp(dot{}, b.Node(w), b.Input("x", 2))), small.Config().StepConfig))
+	_, err := step.Run(train.Values{"x": small.Zeros(tensor.Float64, 2, 1)})
 	require.EqualError(t, err, "train: step 1: batch: x: got float64 (2, 1), want float64 (2)")
 }
 
 func TestParametersOfOneElement(t *testing.T) {
 	for _, shape := range [][]int{{1}, {1, 1}, {1, 1, 1}} {
 		p, w := weights(t, "w", 3, shape...)
-		loss := func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.HadamardProd(b.Node(w), b.Node(w)))) }
+		loss := func(b *layers.Build, _ layers.Inputs) []*G.Node {
+			return b.Nodes(G.Sum(G.Must(G.HadamardProd(b.Node(w), b.Node(w)))))
+		}
 		c := small.Config()
 		c.Solver.Name, c.Schedule = train.SGD, train.ConstantRate(0.25)
 		l, err := loop.New(p, loss, c)
@@ -165,39 +164,45 @@ func TestParametersOfOneElement(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	broken := errors.New("no such layer")
-	p, w := weights(t, "w", 1, 2, 3)
-	other, stranger := weights(t, "w", 1, 2, 3)
-	for _, row := range []struct {
-		name string
-		loss train.Loss
-		want string
-	}{
-		{name: "an error", loss: func(*layers.Build) (*G.Node, error) { return nil, broken }, want: "no such layer"},
-		{name: "no node", loss: func(*layers.Build) (*G.Node, error) { return nil, nil }, want: "loss: got nil, want a node"},
-		{name: "no scalar", loss: func(b *layers.Build) (*G.Node, error) { return b.Node(w), nil },
-			want: "loss: got float64 (2, 3), want a float32 or float64 scalar"},
-		{name: "another graph", loss: func(*layers.Build) (*G.Node, error) {
-			return G.Sum(layers.NewBuild(other, layers.Train).Node(stranger))
-		}, want: "loss: got a node of another graph, want one of the build's"},
-		{name: "an integer", loss: func(b *layers.Build) (*G.Node, error) {
-			return G.NewScalar(b.Graph(), tensor.Int, G.WithName("count")), nil
-		}, want: "loss: got int (), want a float32 or float64 scalar"},
-		{name: "no parameter", loss: func(b *layers.Build) (*G.Node, error) {
-			x, err := b.InputOf(tensor.Float64, "x", 2), b.Err()
-			if err != nil {
-				return nil, err
-			}
-			return G.Sum(x)
-		}, want: "loss: depends on none of the 1 parameters, want at least one"},
-	} {
-		_, err := loop.New(p, row.loss, small.Config())
-		require.EqualError(t, err, "train: train graph: "+row.want, row.name)
-	}
-	_, err := loop.New(p, func(*layers.Build) (*G.Node, error) { return nil, broken }, small.Config())
-	require.ErrorIs(t, err, broken)
-	_, err = loop.New(nil, small.New(t, tensor.Float32, 1, 0).Loss, small.Config())
+	p, _ := weights(t, "w", 1, 2, 3)
+	_, err := loop.New(nil, small.New(t, tensor.Float32, 1, 0).Loss, small.Config())
 	require.EqualError(t, err, "train: got no parameters or no loss, want both")
 	_, err = loop.New(p, nil, small.Config())
 	require.EqualError(t, err, "train: got no parameters or no loss, want both")
+}
+
+// A build and a formula are refused for the same losses.
+func TestStepsRefuseLosses(t *testing.T) {
+	broken := errors.New("no such layer")
+	p, w := weights(t, "w", 1, 2, 3)
+	other, stranger := weights(t, "w", 1, 2, 3)
+	x := train.Values{"x": small.Vector(1, 2)}
+	for _, row := range []struct {
+		name string
+		loss func(b *layers.Build, in layers.Inputs) (*G.Node, error)
+		want string
+	}{
+		{"an error", func(*layers.Build, layers.Inputs) (*G.Node, error) { return nil, broken }, "no such layer"},
+		{"no scalar", func(b *layers.Build, _ layers.Inputs) (*G.Node, error) { return b.Node(w), nil },
+			"loss: got float64 (2, 3), want a float32 or float64 scalar"},
+		{"another graph", func(*layers.Build, layers.Inputs) (*G.Node, error) {
+			return G.Sum(layers.NewBuild(other, layers.Train).Node(stranger))
+		}, "loss: got a node of another graph, want one of the build's"},
+		{"an integer", func(b *layers.Build, _ layers.Inputs) (*G.Node, error) {
+			return G.NewScalar(b.Graph(), tensor.Int, G.WithName("count")), nil
+		}, "loss: got int (), want a float32 or float64 scalar"},
+		{"no parameter", func(_ *layers.Build, in layers.Inputs) (*G.Node, error) { return G.Sum(in["x"]) },
+			"loss: depends on none of the 1 parameters, want at least one"},
+	} {
+		formula := func(b *layers.Build, in layers.Inputs) []*G.Node { return b.Nodes(row.loss(b, in)) }
+		b := layers.NewBuild(p, layers.Train)
+		_, err := train.NewStep(b, formula(b, b.InputsOf(x))[0], small.Config().StepConfig)
+		require.EqualError(t, err, "train: train graph: "+row.want, row.name)
+		step := must(train.NewStepFunc(p, formula, small.Config().StepConfig))
+		for range 2 {
+			require.EqualError(t, step.Prepare(x), "train: step 1: batch of x float64 (2): "+row.want, row.name)
+			_, err = step.Run(x)
+			require.EqualError(t, err, "train: step 1: batch of x float64 (2): "+row.want, row.name)
+		}
+	}
 }

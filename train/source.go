@@ -14,13 +14,8 @@ import (
 	"attention/internal/dense"
 	"attention/layers"
 
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
-
-// Loss builds a model and its loss in a graph: it declares its inputs with
-// b.Input and returns a scalar. It is called once for each graph.
-type Loss func(b *layers.Build) (*G.Node, error)
 
 // Values are the values of a graph's inputs, by the inputs' names.
 type Values = layers.Values

@@ -3,8 +3,8 @@
 // loss is one of its nodes, on batches of the graph's shape.
 //
 // A Solver updates parameters in place, at the learning rate of a Schedule, from gradients that may be
-// clipped and accumulated. A model is parameters and a Loss, and data a Source of batches: Batches is a
-// source of tensors, and train/text has sources of text. Evaluator, Predict and Accuracy show what a model
+// clipped and accumulated. A model is parameters and a formula of its loss, and data a Source of batches: Batches is a
+// source of tensors, and train/text has sources of text. Evaluate and Accuracy show what a model
 // has learnt.
 //
 // Package train/loop takes the steps of a run, evaluates and saves. Package train/checkpoint saves a run to
@@ -26,6 +26,7 @@ import (
 	"attention/graph/machine"
 	"attention/internal/config"
 	"attention/internal/expr"
+	"attention/internal/shapes"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -63,27 +64,26 @@ func (c StepConfig) Validate() error {
 // batches returns how many batches a step takes.
 func (c StepConfig) batches() int { return max(c.Accumulate, 1) }
 
-// graphs returns how many graphs a step keeps.
-func (c StepConfig) graphs() int { return cmp.Or(c.Graphs, 8) }
-
 // Step takes training steps: the loss and its gradients, clipping, and
 // the solver's update of the parameters in place. It is not safe for use by several
 // goroutines at once.
 type Step struct {
-	config  StepConfig
-	formula *stepFormula    // of NewStepFunc, or nil
-	program *program        // of the last batch
-	arena   machine.Arena   // of all programs
-	params  []Param         // those to train, which the loss depends on, with the last gradients
-	copies  []*tensor.Dense // of gradients that cannot be written to in the graph, else nil
-	solver  *Solver
-	own     []Span // of each parameter, the elements that this process updates
-	blocks  []block
-	norms   []float64         // of each parameter's gradient in the last step, before clipping; NaN before the first
-	sums    [][]*tensor.Dense // room for sums of gradients, of all parameters each; none for steps of one batch
-	used    int               // how many of them hold a sum
-	taken   int
-	weights int // bytes of all parameters
+	config   StepConfig
+	all      *layers.Params
+	formula  layers.Formula // of NewStepFunc, or nil
+	version  int            // of all parameters, for the formula
+	programs shapes.Cache[*program]
+	program  *program        // of the last batch
+	arena    machine.Arena   // of all programs
+	params   []Param         // those to train, which the loss depends on, with the last gradients
+	copies   []*tensor.Dense // of gradients that cannot be written to in the graph, else nil
+	solver   *Solver
+	own      []Span // of each parameter, the elements that this process updates
+	blocks   []block
+	norms    []float64         // of each parameter's gradient in the last step, before clipping; NaN before the first
+	sums     [][]*tensor.Dense // room for sums of gradients, of all parameters each; none for steps of one batch
+	used     int               // how many of them hold a sum
+	taken    int
 
 	ownBlocks []int      // indices of those that this process sums
 	group     *groupStep // nil for one process
@@ -98,40 +98,55 @@ type StepResult struct {
 	TokensPerSecond float64 `json:"tokens_per_second"`
 }
 
+// NewStepFunc returns a Step whose batches may have any shapes. The first node that the formula returns is the loss;
+// others are for a layers.Func, and a step does not compute them. The formula is called for the first batch of each
+// combination of names, types and shapes, in Train mode. Graphs are kept as those of a layers.Func are,
+// StepConfig.Graphs of them, and compute in the same memory. Gradients, their sums and the solver's state exist once.
+//
+// All parameters that are not frozen are trained, and the loss of every batch has to depend on each of them: freeze
+// others. After Params.Keep, Widen, Freeze, Unfreeze or AddLoRA a step is refused; make another Step.
+func NewStepFunc(p *layers.Params, loss layers.Formula, c StepConfig) (*Step, error) {
+	if p == nil || loss == nil {
+		return nil, errors.New("train: step: got no parameters or no formula, want both")
+	}
+	s := &Step{config: c, all: p, formula: loss, version: p.Version()}
+	for name, v := range p.All() {
+		if !p.Frozen(name) {
+			s.params = append(s.params, Param{Name: name, Value: v})
+		}
+	}
+	return s.init(func() error { return nil })
+}
+
 // NewStep adds the gradients of loss, a scalar of the build's graph, and compiles the
 // graph. Parameters that the loss depends on and that are not frozen are trained, and all others
-// stay unchanged. The build's first error comes first, so that a formula need not check its
-// own.
+// stay unchanged. Batches have the shapes of the build's inputs. The build's first error comes first, so that a formula
+// need not check its own.
 func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 	if b == nil || b.Graph() == nil {
 		return nil, errors.New("train: step: got no build, want one of layers.NewBuild")
 	}
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("train: %w", err)
-	}
-	s := &Step{config: c}
-	err := expr.Building(func() (err error) {
-		s.program, s.params, err = newTrainingProgram(b, loss, &s.arena)
-		return err
+	s := &Step{config: c, all: b.Params()}
+	return s.init(func() (err error) {
+		if s.program, s.params, err = newProgram(b, loss, &s.arena); err != nil {
+			return fmt.Errorf("train: %v graph: %w", b.Mode(), err)
+		}
+		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("train: %v graph: %w", b.Mode(), err)
-	}
-	for _, v := range b.Params().All() {
-		s.weights += int(v.MemSize())
-	}
-	if err := s.makeSolver(); err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
-// makeSolver makes what belongs to the parameters and not to one graph: the solver, the blocks of the norms and the
-// sums of gradients, in a group for this process's part.
-func (s *Step) makeSolver() error {
+// init makes the parameters to train and then what belongs to them and not to one graph: the solver, the blocks of the
+// norms and the sums of gradients, in a group for this process's part.
+func (s *Step) init(params func() error) (*Step, error) {
+	if err := s.config.Validate(); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	if err := expr.Building(params); err != nil {
+		return nil, err
+	}
 	slots, err := s.config.Solver.slots(s.params)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n := s.config.batches()
 	s.copies = make([]*tensor.Dense, len(s.params))
@@ -155,7 +170,7 @@ func (s *Step) makeSolver() error {
 	}
 	s.solver = s.config.Solver.newSolver(s.params, slots)
 	s.makeSums(bounds)
-	return nil
+	return s, nil
 }
 
 // Run takes one step on a batch and returns its loss, computed before the parameters
@@ -198,7 +213,7 @@ func (s *Step) step(source Source) (StepResult, error) {
 	clipped := machine.Timed("clipping")
 	norm, err := s.gradientNorm()
 	if err != nil {
-		return StepResult{}, s.program.withOrigin(err)
+		return StepResult{}, withOrigin(s.program.machine, err)
 	}
 	s.clip(norm)
 	clipped()

@@ -30,7 +30,7 @@ func TestStepIsTheLoops(t *testing.T) {
 	one, other := small.New(t, tensor.Float32, 1, 0.3), small.New(t, tensor.Float32, 1, 0.3)
 	l := must(loop.New(one.Params, one.Loss, c))
 	b := layers.NewBuild(other.Params, layers.Train)
-	step := must(train.NewStep(b, must(other.Loss(b)), c.StepConfig))
+	step := must(train.NewStep(b, other.Loss(b, b.InputsOf(small.Batch(0).Inputs))[0], c.StepConfig))
 	for n := range uint64(5) {
 		require.Equal(t, must(l.Step(small.Batch(n))).Loss, must(step.Run(small.Batch(n).Inputs)))
 	}
@@ -58,7 +58,7 @@ func TestBatchTokens(t *testing.T) {
 func TestStepOfAnEvalGraph(t *testing.T) {
 	m := small.New(t, tensor.Float64, 1, 0.5)
 	b := layers.NewBuild(m.Params, layers.Eval)
-	step := must(train.NewStep(b, must(m.Loss(b)), small.Config().StepConfig))
+	step := must(train.NewStep(b, m.Loss(b, b.InputsOf(small.Batch(0).Inputs))[0], small.Config().StepConfig))
 	before := must(step.Run(small.Batch(1).Inputs))
 	require.Less(t, must(step.Run(small.Batch(1).Inputs)), before)
 }

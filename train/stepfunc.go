@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -11,51 +12,23 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// stepFormula is the loss of a Step over batches of any shapes, with a program for each combination of types and shapes.
-type stepFormula struct {
-	params   *layers.Params
-	loss     layers.Formula
-	version  int // of the parameters
-	programs shapes.Cache[*program]
-}
-
-// NewStepFunc returns a Step whose batches may have any shapes. The first node that the formula returns is the loss;
-// others are for a layers.Func, and a step does not compute them. The formula is called for the first batch of each
-// combination of names, types and shapes, in Train mode. Graphs are kept as those of a layers.Func are,
-// StepConfig.Graphs of them, and compute in the same memory. Gradients, their sums and the solver's state exist once.
-//
-// All parameters that are not frozen are trained, and the loss of every batch has to depend on each of them: freeze
-// others. After Params.Keep, Widen, Freeze, Unfreeze or AddLoRA a step is refused; make another Step.
-func NewStepFunc(p *layers.Params, loss layers.Formula, c StepConfig) (*Step, error) {
-	if p == nil || loss == nil {
-		return nil, errors.New("train: step: got no parameters or no formula, want both")
+// Prepare builds the graph for batches like v, as the first step on one does: Memory counts the graph from then on.
+func (s *Step) Prepare(v Values) error {
+	if err := s.choose(v); err != nil {
+		return fmt.Errorf("train: step %d: %w", s.taken+1, err)
 	}
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("train: %w", err)
-	}
-	s := &Step{config: c, formula: &stepFormula{params: p, loss: loss, version: p.Version()}}
-	for name, v := range p.All() {
-		s.weights += int(v.MemSize())
-		if !p.Frozen(name) {
-			s.params = append(s.params, Param{Name: name, Value: v})
-		}
-	}
-	if err := s.makeSolver(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return nil
 }
 
 // choose makes the program of a batch the step's, which it is always for a Step of NewStep.
 func (s *Step) choose(v Values) error {
-	f := s.formula
-	if f == nil {
+	if s.formula == nil {
 		return nil
 	}
-	if f.version != f.params.Version() {
+	if s.version != s.all.Version() {
 		return errors.New("parameters: got some that were replaced, frozen or given adapters, want those of NewStepFunc")
 	}
-	next, ok := f.programs.Get(v)
+	next, ok := s.programs.Get(v)
 	if ok && next == s.program {
 		return nil
 	}
@@ -71,7 +44,7 @@ func (s *Step) choose(v Values) error {
 		if err != nil {
 			return fmt.Errorf("batch of %s: %w", shapes.Text(v), err)
 		}
-		if old, ok := f.programs.Add(v, next, s.config.graphs()); ok {
+		if old, ok := s.programs.Add(v, next, cmp.Or(s.config.Graphs, 8)); ok {
 			_ = old.machine.Close() // which cannot fail
 		}
 	}
@@ -81,19 +54,16 @@ func (s *Step) choose(v Values) error {
 
 // build returns the program for batches like v.
 func (s *Step) build(v Values) (*program, error) {
-	b := layers.NewBuild(s.formula.params, layers.Train)
+	b := layers.NewBuild(s.all, layers.Train)
 	in := b.InputsOf(v)
 	if err := b.Err(); err != nil {
 		return nil, err
 	}
-	out := s.formula.loss(b, in)
-	if err := b.Err(); err != nil {
-		return nil, err
+	var loss *G.Node
+	if out := s.formula(b, in); len(out) > 0 {
+		loss = out[0]
 	}
-	if len(out) == 0 {
-		return nil, errors.New("loss: got no node, want one")
-	}
-	pr, params, err := newTrainingProgram(b, out[0], &s.arena)
+	pr, params, err := newProgram(b, loss, &s.arena)
 	if err != nil {
 		return nil, err
 	}

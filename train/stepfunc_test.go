@@ -194,7 +194,7 @@ func TestErrorsOfAStepFunc(t *testing.T) {
 		want string
 	}{
 		{func(b *layers.Build, _ layers.Inputs) []*G.Node { return b.Nodes(nil, fails) }, "the formula's own"},
-		{func(*layers.Build, layers.Inputs) []*G.Node { return nil }, "loss: got no node, want one"},
+		{func(*layers.Build, layers.Inputs) []*G.Node { return nil }, "loss: got nil, want a node"},
 		{func(_ *layers.Build, in layers.Inputs) []*G.Node { return []*G.Node{nil} }, "loss: got nil, want a node"},
 		{func(_ *layers.Build, in layers.Inputs) []*G.Node { return []*G.Node{in["ids"]} }, "loss: got int64"},
 		{func(b *layers.Build, in layers.Inputs) []*G.Node {

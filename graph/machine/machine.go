@@ -1,8 +1,8 @@
 // Package machine runs Gorgonia graphs. Its gorgonia.VM computes only the wanted nodes,
 // plans their memory once and reuses it in every run. Gorgonia's own ops are computed by
 // the kernels of this module where there is one. ForGraph makes one for a whole graph, to stand
-// where gorgonia.NewTapeMachine stood; New makes one for some nodes. A graph has one shape: another
-// batch or length is another graph, with a machine of its own.
+// where gorgonia.NewTapeMachine stood; New makes one for some nodes, and
+// an Arena lets the machines of several graphs, as for other lengths, share their memory.
 //
 // Gorgonia's own tape machine computes every node of the graph, wanted or not, and
 // allocates every intermediate in each run. Where it computes something wrong, this

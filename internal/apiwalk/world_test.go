@@ -93,17 +93,16 @@ func withValue(n *G.Node) *G.Node {
 func ones(dt tensor.Dtype, shape ...int) *tensor.Dense { return tensor.Ones(dt, shape...) }
 
 // loss returns the loss of a layer on an input "x" (2, 2).
-func (w *world) loss() train.Loss {
+func (w *world) loss() layers.Formula {
 	l := w.linear()
-	return func(b *layers.Build) (*G.Node, error) {
-		x := b.Input("x", 2, 2)
-		return graph.MSE(b.Of(l.Forward(b, x)), x, graph.LossConfig{})
+	return func(b *layers.Build, in layers.Inputs) []*G.Node {
+		return b.Nodes(graph.MSE(b.Of(l.Forward(b, in["x"])), in["x"], graph.LossConfig{}))
 	}
 }
 
 // step returns a step with that loss.
 func (w *world) step() *train.Step {
-	loss := must(w.loss()(w.build))
+	loss := w.loss()(w.build, w.build.InputsOf(batch().Inputs))[0]
 	return must(train.NewStep(w.build, loss, train.StepConfig{Schedule: train.ConstantRate(0.5)}))
 }
 
@@ -153,9 +152,12 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[*layers.Build]():  {func(w *world) any { return w.build }},
 	reflect.TypeFor[layers.Scope]():   {func(w *world) any { return w.scope() }},
 	reflect.TypeFor[*machine.Arena](): {func(*world) any { return new(machine.Arena) }},
-	reflect.TypeFor[layers.Formula](): {func(*world) any {
-		return layers.Formula(func(b *layers.Build, in layers.Inputs) []*G.Node { return []*G.Node{in["x"]} })
-	}},
+	reflect.TypeFor[layers.Formula](): {
+		func(w *world) any { return w.loss() },
+		func(*world) any {
+			return layers.Formula(func(b *layers.Build, in layers.Inputs) []*G.Node { return []*G.Node{in["x"]} })
+		},
+	},
 	reflect.TypeFor[*G.ExprGraph](): {func(w *world) any { return w.build.Graph() }},
 	reflect.TypeFor[*apply.Layer](): {func(*world) any { return must(apply.Parse([]byte(`{"layer": "simple"}`))) }},
 	reflect.TypeFor[*pretrained.Folder](): {func(w *world) any {
@@ -216,11 +218,7 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[*text.Packed](): {func(*world) any {
 		return must(text.NewPacked(context.Background(), examples(), lessons(), text.PackConfig{Batch: 1, Context: 8}))
 	}},
-	reflect.TypeFor[train.Loss]():  {func(w *world) any { return w.loss() }},
 	reflect.TypeFor[*train.Step](): {func(w *world) any { return w.step() }},
-	reflect.TypeFor[*train.Predictor](): {func(w *world) any {
-		return must(train.NewPredictor(w.build, w.node(tensor.Float32, 2, 2)))
-	}},
 	reflect.TypeFor[*train.Solver](): {func(*world) any {
 		return must(train.SolverConfig{}.New([]train.Param{{Name: "p", Value: ones(tensor.Float32, 2, 2)}}))
 	}},

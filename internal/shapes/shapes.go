@@ -2,6 +2,7 @@
 package shapes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -70,5 +71,5 @@ func Text(v map[string]*tensor.Dense) string {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		all = append(all, fmt.Sprint(name, " ", dense.Form(v[name])))
 	}
-	return strings.Join(all, ", ")
+	return cmp.Or(strings.Join(all, ", "), "no values")
 }

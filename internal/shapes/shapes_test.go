@@ -74,6 +74,7 @@ func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
+	require.Equal(t, "no values", shapes.Text(nil))
 	require.Equal(t, "ids int (2, 9), n int (), x nil",
 		shapes.Text(values{"x": nil, "ids": of(tensor.Int, 2, 9), "n": tensor.New(tensor.FromScalar(1))}))
 }

@@ -49,9 +49,9 @@ func New(t testing.TB, dtype tensor.Dtype, seed int64, dropout float64) *Model {
 }
 
 // Loss is the mean cross-entropy of the next tokens.
-func (m *Model) Loss(b *layers.Build) (*G.Node, error) {
+func (m *Model) Loss(b *layers.Build, in layers.Inputs) []*G.Node {
 	m.Builds = append(m.Builds, b)
-	return text.TokenLoss(m.Net.Loss, text.WindowConfig{Batch: BatchSize, Context: ContextLength})(b)
+	return text.TokenLoss(m.Net.Loss)(b, in)
 }
 
 // Config is a run of AdamW over Steps.

@@ -40,8 +40,8 @@ func Walker(t testing.TB, c loop.Config) (*loop.Loop, *layers.Params) {
 	p := layers.NewParams(tensor.Float64, 1)
 	w, err := p.Scope("").Param("w", layers.Constant(9), 1)
 	require.NoError(t, err)
-	loss := func(b *layers.Build) (*G.Node, error) {
-		return b.Of(G.Sum(b.Of(G.Square(b.Of(G.Sub(b.Node(w), b.Input("x", 1))))))), b.Err()
+	loss := func(b *layers.Build, in layers.Inputs) []*G.Node {
+		return b.Nodes(G.Sum(b.Of(G.Square(b.Of(G.Sub(b.Node(w), in["x"]))))))
 	}
 	c.Solver, c.Schedule = train.SolverConfig{Name: train.SGD}, train.ConstantRate(0.5)
 	if c.EvalEvery == 0 {

@@ -141,7 +141,9 @@ func TestRestoreRefusesWithoutChangingAnything(t *testing.T) {
 func tinyLoop(t *testing.T, c loop.Config) (*loop.Loop, layers.Param) {
 	p := layers.NewParams(tensor.Float64, 0)
 	w := must(p.Scope("").Param("w", layers.Constant(1), 3))
-	l := must(loop.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Square(b.Node(w)))) }, c))
+	l := must(loop.New(p, func(b *layers.Build, _ layers.Inputs) []*G.Node {
+		return b.Nodes(G.Sum(G.Must(G.Square(b.Node(w)))))
+	}, c))
 	return l, w
 }
 

@@ -91,6 +91,7 @@ func TestCheckpointFile(t *testing.T) {
 	m := small.New(t, tensor.Float32, 7, 0.3)
 	// A name that would be the solver's, were there no prefixes.
 	step := must(m.Params.Scope("solver").Param("step", layers.Constant(3), 1))
+	require.NoError(t, m.Params.Freeze("solver"))
 	l := m.Loop(t, c)
 	for n := range 2 {
 		must(l.Step(small.Batch(uint64(n)), small.Batch(7), small.Batch(8)))

@@ -36,7 +36,9 @@ func requireStopsAt(t *testing.T, folder string, want error, block, unblock func
 	c.Solver.Name = train.SGD
 	p := layers.NewParams(tensor.Float64, 0)
 	w := must(p.Scope("").Param("w", layers.Constant(1), 1<<19))
-	l := must(loop.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(G.Must(G.Square(b.Node(w)))) }, c))
+	l := must(loop.New(p, func(b *layers.Build, _ layers.Inputs) []*G.Node {
+		return b.Nodes(G.Sum(G.Must(G.Square(b.Node(w)))))
+	}, c))
 	l.SaveTo(checkpoints)
 	err := l.Run(context.Background(), noInputs{small.Texts(t)["random"]}, nil)
 	unblock()

@@ -40,7 +40,7 @@ func ExampleFolder() {
 		check(err)
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
-		l, err := loop.New(params, text.TokenLoss(model.Loss, shape), loop.Config{
+		l, err := loop.New(params, text.TokenLoss(model.Loss), loop.Config{
 			Steps:      100,
 			StepConfig: train.StepConfig{Accumulate: 2, Schedule: train.ConstantRate(0.01)}, // 2·4 windows a step
 			OnStep: func(s train.StepResult) {

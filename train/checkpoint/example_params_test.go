@@ -1,6 +1,7 @@
 package checkpoint_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,7 +9,6 @@ import (
 
 	"attention/graph"
 	"attention/layers"
-	"attention/train"
 	"attention/train/checkpoint"
 
 	"gorgonia.org/gorgonia"
@@ -56,8 +56,11 @@ func ExampleReadParams() {
 	model := newNetwork(params)
 	_, err = checkpoint.ReadParams(path, params)
 	check(err)
-	b := layers.NewBuild(params, layers.Eval)
-	y, err := train.Predict(b, train.Values{"x": x}, model.forward(b, b.Input("x", 2, 3)))
+	f, err := layers.NewFunc(params, func(b *layers.Build, in layers.Inputs) []*gorgonia.Node {
+		return []*gorgonia.Node{model.forward(b, in["x"])}
+	}, layers.FuncConfig{})
+	check(err)
+	y, err := f.Call(context.Background(), layers.Values{"x": x})
 	check(err)
 	fmt.Printf("%.6f\n", y[0].Float32s())
 	// Output:

@@ -272,7 +272,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 	const size = 1 << 42
 	p := layers.NewParams(tensor.Float32, 1)
 	w := must(p.Scope("").Param("w", layers.Constant(7), 2, 3))
-	l := must(loop.New(p, func(b *layers.Build) (*G.Node, error) { return G.Sum(b.Node(w)) }, small.Config()))
+	l := must(loop.New(p, func(b *layers.Build, _ layers.Inputs) []*G.Node { return b.Nodes(G.Sum(b.Node(w))) }, small.Config()))
 	huge := fmt.Sprintf(`"w":{"dtype":"F32","shape":[%d],"data_offsets":[0,%d]}`, size/4, size)
 	seal := `"attention.sha256":"` + strings.Repeat("0", 64) + `"`
 	for _, row := range []struct{ header, want string }{

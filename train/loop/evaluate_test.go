@@ -99,12 +99,12 @@ func (r *recorder) Reset()                         { r.Builder.Reset() }
 func TestEvaluationGraphHasNoDropout(t *testing.T) {
 	with, without := small.New(t, tensor.Float64, 7, 0.5), small.New(t, tensor.Float64, 7, 0)
 	l := with.Loop(t, small.Config())
-	require.Len(t, with.Builds, 1)
 	e := must(l.Evaluate(context.Background(), small.Batches(2)))
 	require.Equal(t, must(without.Loop(t, small.Config()).Evaluate(context.Background(), small.Batches(2))), e)
 
+	must(l.Step(small.Batch(0)))
 	require.Len(t, with.Builds, 2)
-	for i, mode := range []layers.Mode{layers.Train, layers.Eval} {
+	for i, mode := range []layers.Mode{layers.Eval, layers.Train} {
 		b := with.Builds[i]
 		require.Equal(t, mode, b.Mode())
 		require.Equal(t, mode == layers.Train, b.DropoutKey() != nil)
@@ -146,7 +146,8 @@ func TestEvaluateNamesWhatIsWrong(t *testing.T) {
 	require.EqualError(t, evaluate(&small.List{List: []train.Batch{{Inputs: small.Batch(0).Inputs}}}),
 		"train: evaluation after 1 steps: batch: tokens: got 0, want the number of targets that count, at least 1")
 	require.EqualError(t, evaluate(&small.List{List: []train.Batch{{Tokens: 1}}}),
-		"train: evaluation after 1 steps: batch: inputs: got none, want int (3, 5)")
+		"train: evaluation after 1 steps: "+
+			"layers: func of no values: chapter: LanguageModel: ids: got nil, want a node")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -165,15 +166,15 @@ func TestEvaluateNamesWhatIsWrong(t *testing.T) {
 // A loss that cannot be evaluated fails before the first step, not after many.
 func TestRunBuildsTheEvaluationFirst(t *testing.T) {
 	m := small.New(t, tensor.Float64, 1, 0)
-	loss := func(b *layers.Build) (*G.Node, error) {
+	loss := func(b *layers.Build, in layers.Inputs) []*G.Node {
 		if b.Mode() == layers.Eval {
-			return nil, io.EOF
+			return b.Nodes(nil, io.EOF)
 		}
-		return m.Loss(b)
+		return m.Loss(b, in)
 	}
 	l := must(loop.New(m.Params, loss, small.Config()))
-	err := l.Run(context.Background(), small.Batches(small.Steps), small.Batches(1))
-	require.EqualError(t, err, "train: eval graph: EOF")
+	err := l.Run(context.Background(), small.Texts(t)["random"], small.Batches(1))
+	require.EqualError(t, err, "layers: func of inputs int (3, 5), targets int (3, 5): EOF")
 	require.Zero(t, l.Steps())
 	require.NoError(t, l.Run(context.Background(), small.Batches(small.Steps), nil))
 }

@@ -56,8 +56,8 @@ func ExampleLoop_UseBest() {
 		check(err)
 		return b
 	}
-	loss := func(b *layers.Build) (*gorgonia.Node, error) {
-		return b.Of(graph.MSE(b.Of(model.Forward(b, b.Input("x", 8, 12))), b.Input("y", 8, 1), graph.LossConfig{})), b.Err()
+	loss := func(b *layers.Build, in layers.Inputs) []*gorgonia.Node {
+		return b.Nodes(graph.MSE(b.Of(model.Forward(b, in["x"])), in["y"], graph.LossConfig{}))
 	}
 	l, err := loop.New(p, loss, loop.Config{
 		Steps: 200, EvalEvery: 2, Patience: 3, KeepBest: true,

@@ -31,7 +31,7 @@ func ExampleLoop() {
 	})
 	check(err)
 	shape := text.WindowConfig{Batch: batch, Context: positions}
-	l, err := loop.New(params, text.TokenLoss(model.Loss, shape), loop.Config{
+	l, err := loop.New(params, text.TokenLoss(model.Loss), loop.Config{
 		Steps:      150,
 		StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)},
 	})

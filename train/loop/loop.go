@@ -1,4 +1,4 @@
-// Package loop takes the steps of a training run. A Loop builds the graphs of a loss, trains by a train.Step and
+// Package loop takes the steps of a training run. A Loop trains by the Step of a loss and
 // evaluates, keeps the weights of the best evaluation, and calls a Saver and an Observer: package train/checkpoint has
 // the one, and package train/record the other.
 package loop
@@ -11,7 +11,6 @@ import (
 
 	"attention/graph"
 	"attention/internal/config"
-	"attention/internal/expr"
 	"attention/layers"
 	"attention/train"
 
@@ -36,7 +35,7 @@ type Config struct {
 	// lowest loss, for UseBest. Checkpoints hold it too.
 	KeepBest bool `json:"keep_best,omitempty"`
 
-	// Precision is the precision of the products of both graphs; the zero value is full.
+	// Precision is the precision of the products of all graphs; the zero value is full.
 	Precision graph.Precision `json:"-"`
 	// CheckpointBlocks makes a step keep only the inputs of a model's blocks and compute the
 	// rest again for their gradients: less memory, the same bits.
@@ -73,11 +72,9 @@ type Loop struct {
 	config    Config
 	params    *layers.Params
 	frozen    []string // names of the parameters that were frozen when the loop was made
-	loss      train.Loss
-	precision graph.Precision // of the loss's products
 	step      *train.Step
-	eval      *train.Evaluator // nil until the first evaluation
-	evaluated int              // steps before the last evaluation of Run
+	eval      *layers.Func
+	evaluated int // steps before the last evaluation of Run
 	best      best
 	saver     Saver // nil if Run does not save
 	saving    saving
@@ -86,50 +83,72 @@ type Loop struct {
 	torn      bool // SetState has failed while it read
 }
 
-// New builds the training graph of loss over the parameters p. It trains those that
-// the loss depends on and that are not frozen; all others stay unchanged.
-func New(p *layers.Params, loss train.Loss, c Config) (*Loop, error) {
+// New returns a loop over a loss, which train.NewStepFunc describes. It trains the parameters of p that are not frozen;
+// all others stay unchanged. The loss is called in Train mode for the first batch of each combination of types and
+// shapes that is trained on, and in Eval mode for those of evaluations.
+func New(p *layers.Params, loss layers.Formula, c Config) (*Loop, error) {
 	if p == nil || loss == nil {
 		return nil, errors.New("train: got no parameters or no loss, want both")
 	}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	l := &Loop{config: c, params: p, loss: loss}
+	l := &Loop{config: c, params: p}
 	for name := range p.All() {
 		if p.Frozen(name) {
 			l.frozen = append(l.frozen, name)
 		}
 	}
-	b, cost, err := l.build(layers.Train)
-	if err != nil {
+	formula := func(b *layers.Build, in layers.Inputs) []*G.Node {
+		b.SetPrecision(c.Precision)
+		if c.CheckpointBlocks {
+			b.CheckpointBlocks()
+		}
+		return loss(b, in)
+	}
+	var err error
+	if l.step, err = train.NewStepFunc(p, formula, c.StepConfig); err != nil {
 		return nil, err
 	}
-	if l.step, err = train.NewStep(b, cost, c.StepConfig); err != nil {
+	if l.eval, err = layers.NewFunc(p, formula, layers.FuncConfig{Graphs: c.Graphs}); err != nil {
 		return nil, err
 	}
-	l.precision = b.Precision()
 	if c.KeepBest {
 		l.makeBest()
 	}
 	return l, nil
 }
 
-// build calls the loss for one mode's graph.
-func (l *Loop) build(mode layers.Mode) (b *layers.Build, cost *G.Node, err error) {
-	err = expr.Building(func() error {
-		b = layers.NewBuild(l.params, mode)
-		b.SetPrecision(l.config.Precision)
-		if l.config.CheckpointBlocks {
-			b.CheckpointBlocks()
-		}
-		cost, err = l.loss(b)
-		return err
-	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("train: %v graph: %w", mode, err)
+// Prepare builds the graphs for the next batches of sources, and leaves the sources where they are: Memory counts the
+// graphs from then on, and a loss that fails does so before the first step. Nothing is evaluated if eval is nil; if it is not
+// Resumable, its batches are taken to be like those of source.
+func (l *Loop) Prepare(source train.Resumable, eval train.Source) error {
+	if source == nil {
+		return errNoSource
 	}
-	return b, cost, nil
+	v, err := peek(source)
+	if err != nil {
+		return err
+	}
+	if err := l.step.Prepare(v); err != nil {
+		return err
+	}
+	if eval == nil {
+		return nil
+	}
+	if r, ok := eval.(train.Resumable); ok {
+		if v, err = peek(r); err != nil {
+			return err
+		}
+	}
+	return l.eval.Prepare(v)
+}
+
+// peek returns the values of a source's next batch, which the source yields again.
+func peek(s train.Resumable) (train.Values, error) {
+	state := s.State()
+	b, err := s.Next()
+	return b.Inputs, cmp.Or(err, s.SetState(state))
 }
 
 // Steps returns the number of steps taken.
@@ -141,15 +160,14 @@ func (l *Loop) GradNorms() iter.Seq2[string, float64] { return l.step.GradNorms(
 // Traffic returns Step.Traffic of the steps taken.
 func (l *Loop) Traffic() (sent, least int64) { return l.step.Traffic() }
 
-// Memory returns the memory of the loop now. KeepBest adds the best weights, and the first evaluation its graph.
+// Memory returns the memory of the loop now. KeepBest adds the best weights. Graphs are counted once they are built, by
+// Prepare or by the first step or evaluation.
 func (l *Loop) Memory() train.Memory {
 	m := l.step.Memory()
 	for _, v := range l.best.kept() {
 		m.Weights += int(v.MemSize())
 	}
-	if l.eval != nil {
-		m.Graphs += l.eval.Memory()
-	}
+	m.Graphs += l.eval.Bytes()
 	return m
 }
 

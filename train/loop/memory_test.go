@@ -18,7 +18,13 @@ func TestMemory(t *testing.T) {
 	weights := 8 * m.Params.Count()
 	memory := func(c loop.Config) train.Memory {
 		c.Steps, c.Schedule = 1, train.ConstantRate(1)
-		return must(loop.New(m.Params, m.Loss, c)).Memory()
+		l := must(loop.New(m.Params, m.Loss, c))
+		require.Zero(t, l.Memory().Graphs)
+		source := small.Texts(t)["random"]
+		at := source.State()
+		require.NoError(t, l.Prepare(source, nil))
+		require.Equal(t, at, source.State())
+		return l.Memory()
 	}
 	adam := memory(loop.Config{})
 	require.Equal(t, []int{weights, weights}, []int{adam.Weights, adam.Gradients})

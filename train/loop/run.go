@@ -54,7 +54,7 @@ func (l *Loop) prepare(ctx context.Context, source, eval train.Source) (train.Re
 		return nil, errNoContext
 	}
 	if source == nil {
-		return nil, errors.New("train: source to train on: got nil, want one")
+		return nil, errNoSource
 	}
 	saved, ok := source.(train.Resumable)
 	if l.saver != nil && !ok {
@@ -64,8 +64,8 @@ func (l *Loop) prepare(ctx context.Context, source, eval train.Source) (train.Re
 	if eval == nil && l.config.remembers() {
 		return nil, errors.New("train: source to evaluate on: got nil, want one: Patience and KeepBest go by its loss")
 	}
-	if eval != nil { // a loss that cannot be evaluated should fail before the first step
-		if err := l.PrepareEval(); err != nil {
+	if eval != nil && ok { // a loss that cannot be evaluated should fail before the first step
+		if err := l.Prepare(saved, eval); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +128,10 @@ func (l *Loop) goOn(ctx context.Context, looked error) error {
 // done reports whether no step is left.
 func (l *Loop) done() bool { return l.Steps() >= l.config.Steps || l.impatient() }
 
-var errNoContext = errors.New("train: context: got nil, want one")
+var (
+	errNoContext = errors.New("train: context: got nil, want one")
+	errNoSource  = errors.New("train: source to train on: got nil, want one")
+)
 
 func (l *Loop) evalDue() bool { return l.due(l.config.EvalEvery) && l.evaluated != l.Steps() }
 

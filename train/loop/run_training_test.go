@@ -139,7 +139,7 @@ func trainGPTAsPyTorch(t *testing.T, name string, c layers.GPTConfig, dtype tens
 	shape := text.WindowConfig{Batch: 5, Context: 7}
 	source := must(text.NewCycle(ids, shape))
 	var losses []float64
-	l := must(loop.New(p, text.TokenLoss(model.Loss, shape), loop.Config{
+	l := must(loop.New(p, text.TokenLoss(model.Loss), loop.Config{
 		Steps: 100, OnStep: func(s train.StepResult) { losses = append(losses, s.Loss) },
 		StepConfig: train.StepConfig{
 			ClipNorm: 1,

@@ -14,7 +14,7 @@ import (
 // State is the state of a loop between two steps, with the parameters that it trains. Package checkpoint
 // writes it to files.
 type State struct {
-	Config    Config // with the precision of the loss's products
+	Config    Config
 	Params    *layers.Params
 	Frozen    []string // names of the parameters that were frozen when the loop was made
 	Steps     int      // taken
@@ -44,7 +44,6 @@ func (l *Loop) State() State {
 	s := State{Config: l.config, Params: l.params, Frozen: l.frozen, Steps: l.Steps(),
 		Evaluated: l.evaluated, Notes: l.notes, Best: l.best.Evaluation, From: l.best.from, Stale: l.best.stale,
 		Kept: l.best.kept(), Solver: l.step.State(), Observed: -1}
-	s.Config.Precision = l.precision
 	if l.observer != nil {
 		s.Observed, s.Observations = l.observer.State()
 	}

@@ -58,7 +58,7 @@ func (l *Loop) facts(source train.Resumable) ([]string, error) {
 	}
 	return []string{
 		"kernels", kernel.InstructionSet(),
-		"precision", l.precision.String(),
+		"precision", l.config.Precision.String(),
 		"config", string(settings),
 		"model and data", string(about),
 		"number of steps taken", fmt.Sprint(l.Steps()),

@@ -29,10 +29,9 @@ func ExampleNewLocal() {
 		if err != nil {
 			return nil, err
 		}
-		loss := func(b *layers.Build) (*gorgonia.Node, error) {
-			h := b.Of(graph.ReLU(b.Of(hidden.Forward(b, b.Input("x", 4, 3)))))
-			y := b.Of(output.Forward(b, h))
-			return b.Of(graph.MSE(y, b.Input("y", 4, 1), graph.LossConfig{})), b.Err()
+		loss := func(b *layers.Build, in layers.Inputs) []*gorgonia.Node {
+			h := b.Of(graph.ReLU(b.Of(hidden.Forward(b, in["x"]))))
+			return b.Nodes(graph.MSE(b.Of(output.Forward(b, h)), in["y"], graph.LossConfig{}))
 		}
 		rows, err := train.NewBatches(train.Values{"x": p.Draw(layers.Normal(0, 1), 64, 3),
 			"y": p.Draw(layers.Normal(0, 1), 64, 1)}, train.BatchConfig{BatchSize: 4, Shuffle: true})

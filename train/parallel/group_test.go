@@ -105,10 +105,9 @@ func newWide(t testing.TB, dtype tensor.Dtype, seed int64) wide {
 }
 
 // loss is mean((tanh(hidden(x))·W − y)²).
-func (w wide) loss(b *layers.Build) (*G.Node, error) {
-	h := b.Of(G.Tanh(b.Of(w.hidden.Forward(b, b.Input("x", 1, wideIn)))))
-	y := b.Of(w.output.Forward(b, h))
-	return b.Of(graph.MSE(y, b.Input("y", 1, wideOut), graph.LossConfig{})), b.Err()
+func (w wide) loss(b *layers.Build, in layers.Inputs) []*G.Node {
+	h := b.Of(G.Tanh(b.Of(w.hidden.Forward(b, in["x"]))))
+	return b.Nodes(graph.MSE(b.Of(w.output.Forward(b, h)), in["y"], graph.LossConfig{}))
 }
 
 // rows are random data for wide.

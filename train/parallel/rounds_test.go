@@ -27,11 +27,11 @@ func (c *counting) Exchange(to int, send []byte, from int, receive []byte) error
 }
 
 // gpt is the model of attention train --preset nano-char, of 0.8 million parameters.
-func gpt(t testing.TB) (*layers.Params, train.Loss) {
+func gpt(t testing.TB) (*layers.Params, layers.Formula) {
 	p := layers.NewParams(tensor.Float32, 1)
 	g := must(layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 65, ContextLength: 64, EmbedDim: 128, NumLayers: 4,
 		NumHeads: 4, TieWordEmbeddings: true}))
-	return p, text.TokenLoss(g.Loss, text.WindowConfig{Batch: small.BatchSize, Context: small.ContextLength})
+	return p, text.TokenLoss(g.Loss)
 }
 
 // What a step sends is 2·(N − 1)/N of the gradients, and a tenth at most beside: for a model of 0.8 million

@@ -15,7 +15,6 @@ import (
 	"attention/train/pretrained"
 	"attention/train/text"
 
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -52,10 +51,7 @@ func Example() {
 	check(err)
 
 	var losses []float64
-	l, err := loop.New(base.Params, func(b *layers.Build) (*G.Node, error) {
-		ids, targets, packing := text.PackedInputs(b, text.WindowConfig{Batch: c.Batch, Context: c.Context})
-		return base.Model.PackedLoss(b, ids, targets, packing)
-	}, loop.Config{Steps: 40, StepConfig: train.StepConfig{Schedule: train.ScheduleConfig{Schedule: train.ConstantRate(0.02)}},
+	l, err := loop.New(base.Params, text.PackedLoss(base.Model.PackedLoss), loop.Config{Steps: 40, StepConfig: train.StepConfig{Schedule: train.ScheduleConfig{Schedule: train.ConstantRate(0.02)}},
 		OnStep: func(r train.StepResult) { losses = append(losses, r.Loss) }})
 	check(err)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -14,7 +14,6 @@ import (
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
-	G "gorgonia.org/gorgonia"
 )
 
 // tuneSmall tunes the model of a folder for six steps, and returns their losses.
@@ -45,10 +44,7 @@ func tuneSmall(ctx context.Context, folder, talks string, seed int64, onStep fun
 		return nil, err
 	}
 	step := train.StepConfig{Schedule: train.ConstantRate(0.02), Seed: seed}
-	l, err := loop.New(base.Params, func(b *layers.Build) (*G.Node, error) {
-		ids, targets, packing := text.PackedInputs(b, text.WindowConfig{Batch: c.Batch, Context: c.Context})
-		return base.Model.PackedLoss(b, ids, targets, packing)
-	}, loop.Config{Steps: 6, StepConfig: step, OnStep: func(r train.StepResult) {
+	l, err := loop.New(base.Params, text.PackedLoss(base.Model.PackedLoss), loop.Config{Steps: 6, StepConfig: step, OnStep: func(r train.StepResult) {
 		losses = append(losses, r.Loss)
 		onStep()
 	}})

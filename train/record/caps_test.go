@@ -24,9 +24,8 @@ import (
 func TestRecordEstimatesLargeChanges(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	w := must(p.Scope("").Param("w", layers.Normal(0, 1), 300, 301))
-	loss := func(b *layers.Build) (*G.Node, error) {
-		x := b.Input("x", 300, 301)
-		return b.Of(graph.MSE(b.Node(w), x, graph.LossConfig{})), b.Err()
+	loss := func(b *layers.Build, in layers.Inputs) []*G.Node {
+		return b.Nodes(graph.MSE(b.Node(w), in["x"], graph.LossConfig{}))
 	}
 	l := must(loop.New(p, loss, loop.Config{Steps: 1, StepConfig: train.StepConfig{
 		Solver: train.SolverConfig{Name: train.SGD}, Schedule: train.ConstantRate(1000)}}))

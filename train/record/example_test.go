@@ -26,9 +26,9 @@ func ExampleOpen() {
 	batches, err := train.NewBatches(train.Values{"x": p.Draw(layers.Normal(0, 1), 64, 5, 16)},
 		train.BatchConfig{BatchSize: 16})
 	check(err)
-	l, err := loop.New(p, func(b *layers.Build) (*gorgonia.Node, error) {
-		x := b.Input("x", 16, 5, 16) // (B, T, E)
-		return b.Of(graph.MSE(b.Of(attention.Forward(b, x)), x, graph.LossConfig{})), b.Err()
+	l, err := loop.New(p, func(b *layers.Build, in layers.Inputs) []*gorgonia.Node {
+		x := in["x"] // (B, T, E)
+		return b.Nodes(graph.MSE(b.Of(attention.Forward(b, x)), x, graph.LossConfig{}))
 	}, loop.Config{Steps: 60, EvalEvery: 20, StepConfig: train.StepConfig{Schedule: train.ConstantRate(0.01)}})
 	check(err)
 

@@ -12,7 +12,6 @@ import (
 	"attention/internal/dense"
 	"attention/internal/oneline"
 	"attention/layers"
-	"attention/train"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -68,20 +67,9 @@ func New(s layers.Scope, c Config) (*Model, error) {
 	return &Model{a, network}, err
 }
 
-// inputs makes the network's inputs of n pairs in a graph.
-func (m *Model) inputs(b *layers.Build, n int) (source, lengths, target *G.Node) {
-	return b.InputOf(tensor.Int, SourceInput, n, WrittenLength),
-		b.InputOf(tensor.Int, LengthsInput, n),
-		b.InputOf(tensor.Int, TargetInput, n, ISOLength)
-}
-
-// Loss returns the mean cross entropy of the characters of n ISO dates.
-func (m *Model) Loss(n int) train.Loss {
-	return func(b *layers.Build) (*G.Node, error) {
-		source, lengths, target := m.inputs(b, n)
-		targets := b.InputOf(tensor.Int, TargetsInput, n, ISOLength)
-		return b.Of(m.Seq2Seq.Loss(b, source, target, lengths, targets)), b.Err()
-	}
+// Loss is the mean cross entropy of the characters of ISO dates.
+func (m *Model) Loss(b *layers.Build, in layers.Inputs) []*G.Node {
+	return b.Nodes(m.Seq2Seq.Loss(b, in[SourceInput], in[TargetInput], in[LengthsInput], in[TargetsInput]))
 }
 
 // One builds the network for one pair whose written date has n characters. It returns the inputs, source ids (n) and

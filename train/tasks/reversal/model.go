@@ -7,10 +7,8 @@ import (
 	"fmt"
 
 	"attention/layers"
-	"attention/train"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // Kind is the kind of a model. All kinds have the same number of parameters, within 4 %.
@@ -57,13 +55,9 @@ func New(s layers.Scope, k Kind) (m *Model, err error) {
 	return m, err
 }
 
-// Loss returns the mean cross entropy of the letters, for batches of size strings.
-func (m *Model) Loss(size int) train.Loss {
-	return func(b *layers.Build) (*G.Node, error) {
-		source, target, lengths := inputs(b, size)
-		targets := b.InputOf(tensor.Int, targetsInput, size, Longest)
-		return m.network.Loss(b, source, target, lengths, targets)
-	}
+// Loss is the mean cross entropy of the letters.
+func (m *Model) Loss(b *layers.Build, in layers.Inputs) []*G.Node {
+	return b.Nodes(m.network.Loss(b, in[sourceInput], in[targetInput], in[lengthsInput], in[targetsInput]))
 }
 
 // shown returns the logits (B, T, V) of the letters, and then the weights (B, H, T, S) with which each letter that is

@@ -4,12 +4,8 @@ import (
 	"math/rand/v2"
 
 	"attention/graph"
-	"attention/layers"
 	"attention/train"
 	"attention/train/tasks"
-
-	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // The strings of the task.
@@ -104,10 +100,4 @@ func spell(ids []int) string {
 		text[i] = (Letters + "$")[id]
 	}
 	return string(text)
-}
-
-// inputs makes the inputs of a batch of size strings in a graph.
-func inputs(b *layers.Build, size int) (source, target, lengths *G.Node) {
-	return b.InputOf(tensor.Int, sourceInput, size, Longest+1), b.InputOf(tensor.Int, targetInput, size, Longest),
-		b.InputOf(tensor.Int, lengthsInput, size)
 }

@@ -3,10 +3,8 @@ package tiles
 import (
 	"attention/graph/mask"
 	"attention/layers"
-	"attention/train"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // Sizes of a model.
@@ -37,10 +35,7 @@ func New(s layers.Scope, c Config) (*Model, error) {
 	return m, err
 }
 
-// Loss returns the mean cross entropy of the answers, for batches of size pictures.
-func (m *Model) Loss(size int) train.Loss {
-	return func(b *layers.Build) (*G.Node, error) {
-		pixels, answers := b.Input(pixelsInput, size, width, width, 3), b.InputOf(tensor.Int, answersInput, size, Tiles)
-		return m.ViT.Loss(b, pixels, answers, m.seen)
-	}
+// Loss is the mean cross entropy of the answers.
+func (m *Model) Loss(b *layers.Build, in layers.Inputs) []*G.Node {
+	return b.Nodes(m.ViT.Loss(b, in[pixelsInput], in[answersInput], m.seen))
 }

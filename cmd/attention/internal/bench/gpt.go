@@ -7,8 +7,6 @@ import (
 	"attention/train"
 	"attention/train/loop"
 	"attention/train/text"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // gpt returns the config of the model: nanoGPT's, without biases.
@@ -27,12 +25,8 @@ func newGPTStep(w work) (func() (train.StepResult, error), error) {
 		return nil, err
 	}
 	shape := text.WindowConfig{Batch: w.Batch, Context: w.Tokens}
-	loss := func(b *layers.Build) (*G.Node, error) {
-		b.SetPrecision(w.precision())
-		return text.TokenLoss(model.Loss, shape)(b)
-	}
-	l, err := loop.New(p, loss, loop.Config{
-		Steps: 1,
+	l, err := loop.New(p, text.TokenLoss(model.Loss), loop.Config{
+		Steps: 1, Precision: w.precision(),
 		StepConfig: train.StepConfig{
 			ClipNorm: 1, Schedule: train.ConstantRate(1e-3),
 			Solver: train.SolverConfig{Beta1: 0.9, Beta2: 0.99, WeightDecay: 0.1, Decay: train.DecayMatrices},

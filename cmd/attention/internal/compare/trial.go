@@ -33,7 +33,7 @@ func (g goal) learn(ctx context.Context, c layers.DecoderConfig, seed int64,
 		return outcome{}, err
 	}
 	o, group := outcome{}, groupOf(g.steps)
-	l, err := loop.New(m.Params(), text.TokenLoss(m.Loss, g.windows()), loop.Config{
+	l, err := loop.New(m.Params(), text.TokenLoss(m.Loss), loop.Config{
 		Steps: g.steps,
 		StepConfig: train.StepConfig{
 			Solver: train.SolverConfig{Name: train.Muon},
@@ -57,12 +57,13 @@ func (g goal) learn(ctx context.Context, c layers.DecoderConfig, seed int64,
 	if err != nil {
 		return o, err
 	}
-	memory, began := l.Memory(), program.Now()
-	o.memory = memory.Weights + memory.Gradients + memory.Solver + memory.Graphs
+	began := program.Now()
 	if err := l.Run(ctx, examples, nil); err != nil {
 		return o, err
 	}
 	o.seconds = program.Since(began).Seconds()
+	memory := l.Memory()
+	o.memory = memory.Weights + memory.Gradients + memory.Solver + memory.Graphs
 	if o.loss, o.marks, err = g.examine(ctx, m, l, seed); err != nil {
 		return o, err
 	}

@@ -14,9 +14,9 @@ import (
 	"attention/graph"
 	"attention/internal/oneline"
 	"attention/layers"
-	"attention/train"
 	"attention/train/text"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -63,10 +63,9 @@ func compareLabels(a, b string) int {
 // confusion returns how often held-out texts of a class (row) are given each class (column).
 func (r *tuning) confusion(ctx context.Context) ([][]int, error) {
 	c := r.config.Tuning
-	b := layers.NewBuild(r.Params, layers.Eval)
-	ids, _, packing := r.examples.valid.BuildInputs(b)
-	scores := b.Of(r.base.Classifier.PackedScores(b, ids, packing)) // (B, T, C)
-	p, err := train.NewPredictor(b, scores)
+	scores, err := layers.NewFunc(r.Params, func(b *layers.Build, in layers.Inputs) []*G.Node { // (B, T, C)
+		return b.Nodes(r.base.Classifier.PackedScores(b, in[text.Inputs], text.Packing(in)))
+	}, layers.FuncConfig{})
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +82,7 @@ func (r *tuning) confusion(ctx context.Context) ([][]int, error) {
 			return nil, err
 		}
 		wanted := batch.Inputs[text.Targets].Ints()
-		given := maps.Clone(batch.Inputs)
-		delete(given, text.Targets)
-		values, err := p.Run(ctx, given)
+		values, err := scores.Call(ctx, batch.Inputs)
 		if err != nil {
 			return nil, err
 		}

@@ -14,11 +14,8 @@ import (
 	"attention/internal/config"
 	"attention/internal/kernel"
 	"attention/internal/oneline"
-	"attention/layers"
 	"attention/layers/generate"
 	"attention/train/text"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // tuning is a run of attention finetune: the session of its model and examples.
@@ -166,7 +163,10 @@ func (r *tuning) plan(of live.Command) (p session.Plan, err error) {
 	}
 	p.CommandLine = flags.CommandLine("finetune", of.Flags)
 	p.Model += r.adapters()
-	p.Loss, p.Source = r.loss, r.examples.training
+	p.Loss, p.Source = text.PackedLoss(r.base.Model.PackedLoss), r.examples.training
+	if c := r.base.Classifier; c != nil {
+		p.Loss = text.PackedLoss(c.PackedLoss)
+	}
 	p.Training.BatchTokens = c.Batch * c.Tuning.Context
 	if v := r.examples.valid; v != nil {
 		p.Validation = v
@@ -177,19 +177,6 @@ func (r *tuning) plan(of live.Command) (p session.Plan, err error) {
 	p.Page = of.Page.Of(live.Shown{Model: r.model, Tokenizer: r.base.Tokenizer, Prompt: first,
 		Copy: func() (*run.OpenModel, error) { return c.CopyBase(r.base) }})
 	return p, err
-}
-
-// loss returns the mean cross entropy of the learned tokens.
-func (r *tuning) loss(b *layers.Build) (*G.Node, error) {
-	rows := r.examples.training
-	if b.Mode() != layers.Train {
-		rows = r.examples.valid
-	}
-	ids, targets, packing := rows.BuildInputs(b)
-	if c := r.base.Classifier; c != nil {
-		return c.PackedLoss(b, ids, targets, packing)
-	}
-	return r.base.Model.PackedLoss(b, ids, targets, packing)
 }
 
 // run takes the remaining steps and writes the result to the folder.

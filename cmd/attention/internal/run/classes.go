@@ -7,18 +7,17 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/layers"
-	"attention/train"
 	"attention/train/text"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
 // Classes is a model that gives texts classes: one of a run of attention finetune.
 type Classes struct {
 	Names   []string
-	Notes   []string // on the origin of the weights, to be printed
-	model   *layers.Classifier
-	params  *layers.Params
+	Notes   []string     // on the origin of the weights, to be printed
+	scores  *layers.Func // of ids (T)
 	lessons *text.Lessons
 	Window  int // the tokens that the model reads of a text
 }
@@ -34,8 +33,13 @@ func (in *Inspection) OpenClasses() (*Classes, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Classes{Names: t.Classes, Notes: m.Notes, model: m.base.Classifier, params: m.base.Params,
-		Window: m.Model.Context()}
+	c := &Classes{Names: t.Classes, Notes: m.Notes, Window: m.Model.Context()}
+	c.scores, err = layers.NewFunc(m.base.Params, func(b *layers.Build, in layers.Inputs) []*G.Node {
+		return b.Nodes(m.base.Classifier.Scores(b, in["ids"]))
+	}, layers.FuncConfig{})
+	if err != nil {
+		return nil, err
+	}
 	c.lessons, err = text.NewLessons(context.Background(), text.LessonConfig{Tokenizer: m.Tokenizer, Ends: m.Ends,
 		Classes: t.Classes})
 	return c, err
@@ -60,10 +64,8 @@ func (c *Classes) Of(given string) (chances []float64, tokens int, err error) {
 	if tokens = len(ids); tokens > c.Window {
 		ids = append(ids[:c.Window-1], ids[tokens-1])
 	}
-	b := layers.NewBuild(c.params, layers.Eval)
-	scores := b.Of(c.model.Scores(b, b.InputOf(tensor.Int, "ids", len(ids))))
 	input := tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))
-	values, err := train.Predict(b, train.Values{"ids": input}, scores)
+	values, err := c.scores.Call(context.Background(), layers.Values{"ids": input})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -70,10 +70,7 @@ func TestPackedRowsAreTheTextsAlone(t *testing.T) {
 		for range packed.Summary().Batches {
 			batch, err := packed.Next()
 			require.NoError(t, err)
-			requireAlone(t, flags, p, m, batch, func(b *layers.Build) (*G.Node, error) {
-				ids, targets, packing := packed.BuildInputs(b)
-				return m.PackedLoss(b, ids, targets, packing)
-			})
+			requireAlone(t, flags, p, m, batch, text.PackedLoss(m.PackedLoss))
 		}
 
 		windows := text.WindowConfig{Batch: 2, Context: T}
@@ -81,13 +78,13 @@ func TestPackedRowsAreTheTextsAlone(t *testing.T) {
 		growing, err := text.NewGrowingWindows(slices.Repeat([]int{98, 97, 32, 97, 100}, 20),
 			text.GrowingConfig{Windows: windows, Growth: stages}, 3)
 		require.NoError(t, err)
-		loss := func(b *layers.Build) (*G.Node, error) {
-			ids, targets, packing := text.PackedInputs(b, windows)
-			return m.PackedLoss(b, ids, targets, packing)
-		}
+		loss := text.PackedLoss(m.PackedLoss)
 		if !shares {
-			_, err := loss(layers.NewBuild(p, layers.Train))
-			require.EqualError(t, err, "layers: Decoder: segments: got rows that texts share, want rows of their own: the "+
+			batch, err := growing.Next()
+			require.NoError(t, err)
+			b := layers.NewBuild(p, layers.Train)
+			loss(b, b.InputsOf(batch.Inputs))
+			require.EqualError(t, b.Err(), "layers: Decoder: segments: got rows that texts share, want rows of their own: the "+
 				"attention of a text would depend on where in its row it begins")
 			continue
 		}
@@ -105,7 +102,7 @@ func TestPackedRowsAreTheTextsAlone(t *testing.T) {
 
 // requireAlone compares a loss on a batch, and its gradients, with those of each text in a graph of its own.
 func requireAlone(t *testing.T, flags []string, p *layers.Params, m *layers.Decoder, batch train.Batch,
-	loss func(b *layers.Build) (*G.Node, error),
+	loss layers.Formula,
 ) {
 	t.Helper()
 	got := lossAndGradients(t, p, batch.Inputs, loss)
@@ -132,7 +129,7 @@ func requireAlone(t *testing.T, flags []string, p *layers.Params, m *layers.Deco
 				return tensor.New(tensor.WithShape(1, to-from), tensor.WithBacking(slices.Clone(of[from:to])))
 			}
 			alone := train.Values{text.Inputs: row(ids), text.Targets: row(targets)}
-			one := lossAndGradients(t, p, alone, text.TokenLoss(m.Loss, text.WindowConfig{Batch: 1, Context: to - from}))
+			one := lossAndGradients(t, p, alone, text.TokenLoss(m.Loss))
 			for i, v := range one {
 				want[i] += float64(n) * v
 			}
@@ -151,11 +148,11 @@ func requireAlone(t *testing.T, flags []string, p *layers.Params, m *layers.Deco
 }
 
 // lossAndGradients returns a loss and its gradients by all parameters, one after the other.
-func lossAndGradients(t *testing.T, p *layers.Params, in train.Values, loss train.Loss) (all []float64) {
+func lossAndGradients(t *testing.T, p *layers.Params, in train.Values, loss layers.Formula) (all []float64) {
 	t.Helper()
 	b := layers.NewBuild(p, layers.Train)
-	l, err := loss(b)
-	require.NoError(t, err)
+	l := loss(b, b.InputsOf(in))[0]
+	require.NoError(t, b.Err())
 	grads, err := G.Grad(l, b.Learnables()...)
 	require.NoError(t, err)
 	for name, n := range b.Inputs() {

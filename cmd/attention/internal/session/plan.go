@@ -26,7 +26,7 @@ type Plan struct {
 	About       map[string]string // values of config.json without which the weights mean nothing
 	Params      *layers.Params    // of the model
 	Init        func() error      // reads the initial weights; nil if Params have them
-	Loss        train.Loss        // of the model
+	Loss        layers.Formula    // of the model
 	Training    loop.Config       // without its group and its hooks, which the session sets
 	Checkpoints checkpoint.Config // when the run saves
 	Source      train.Resumable   // to learn from

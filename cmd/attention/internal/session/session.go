@@ -54,10 +54,10 @@ func New(w io.Writer, p Plan, of Processes) (*Session, error) {
 		return map[string]string{metricsNote: s.History.Digest()}, s.Folder.Metrics.Flush()
 	}
 	var err error
-	if s.Loop, err = loop.New(p.Params, p.Loss, *c); err != nil || p.Validation == nil {
+	if s.Loop, err = loop.New(p.Params, p.Loss, *c); err != nil {
 		return s, err
 	}
-	return s, s.Loop.PrepareEval() // whose memory the head of the output counts
+	return s, s.Loop.Prepare(p.Source, p.Validation) // whose memory the head of the output counts
 }
 
 // metricsNote is the key of the history's digest among the notes of a checkpoint.

@@ -49,9 +49,8 @@ func lineSession(t *testing.T, out io.Writer, steps int) *Session {
 	p := layers.NewParams(tensor.Float32, 1)
 	w, err := p.Scope("").Param("w", layers.Constant(0.5), 1, 1)
 	require.NoError(t, err)
-	loss := func(b *layers.Build) (*G.Node, error) {
-		x := b.Input("x", 1, 1)
-		return b.Of(graph.MSE(b.Of(G.Mul(x, b.Node(w))), x, graph.LossConfig{})), b.Err()
+	loss := func(b *layers.Build, in layers.Inputs) []*G.Node {
+		return b.Nodes(graph.MSE(b.Of(G.Mul(in["x"], b.Node(w))), in["x"], graph.LossConfig{}))
 	}
 	var s *Session
 	s, err = New(out, Plan{

@@ -16,8 +16,6 @@ import (
 	"attention/internal/kernel"
 	"attention/layers"
 	"attention/train/text"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // command is attention train in one process.
@@ -183,7 +181,10 @@ func (r *training) plan() (p session.Plan, err error) {
 	if p, err = session.PlanOf("train", c, r.model); err != nil {
 		return p, err
 	}
-	p.Loss, p.Counted = r.loss, r.counted()
+	p.Loss, p.Counted = text.TokenLoss(r.model.Loss), r.counted()
+	if len(c.Growth) > 0 {
+		p.Loss = text.PackedLoss(r.model.Network.(*layers.Decoder).PackedLoss)
+	}
 	p.PrintHead, p.PrintEvaluation = r.printHead, r.printEvaluation
 	p.Facts = []string{"text", fmt.Sprintf("%d bytes, SHA-256 %s", c.Text.Bytes, c.Text.SHA256)}
 	p.Hints.StartAgain = func(dir string) string { return "--config " + filepath.Join(dir, run.ConfigFile) }
@@ -208,14 +209,4 @@ func (r *training) counted() session.Losses {
 		l.Bigram, l.Unigram = &ngram.Bigram, &ngram.Unigram
 	}
 	return l
-}
-
-// loss returns the mean cross-entropy of the next tokens. Windows that grow share rows, in training.
-func (r *training) loss(b *layers.Build) (*G.Node, error) {
-	windows := r.config.Sources().Windows
-	if len(r.config.Growth) == 0 || b.Mode() != layers.Train {
-		return text.TokenLoss(r.model.Loss, windows)(b)
-	}
-	ids, targets, packing := text.PackedInputs(b, windows)
-	return r.model.Network.(*layers.Decoder).PackedLoss(b, ids, targets, packing)
 }

@@ -91,7 +91,7 @@ func (r *translation) plan() (session.Plan, error) {
 	about, err := m.Settings.Identity()
 	return session.Plan{
 		Command: "translate", CommandLine: r.options.command, Config: m.Settings, About: about, Params: m.Params(),
-		Loss: m.Loss(m.Settings.Batch), Training: trainConfig(m.Settings, about), Checkpoints: checkpoints,
+		Loss: m.Loss, Training: trainConfig(m.Settings, about), Checkpoints: checkpoints,
 		Source: r.training, Validation: r.heldOut, Record: r.recordConfig(), Title: run.DatesModel,
 		Drawn: dates.CrossAttention,
 		Text:  "dates " + r.text(), Model: run.DatesModel + ", " + m.String(),

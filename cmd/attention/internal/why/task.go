@@ -10,6 +10,7 @@ import (
 	"attention/layers"
 	"attention/train"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -28,7 +29,7 @@ type task struct {
 // learner is a model of a task.
 type learner interface {
 	Params() *layers.Params
-	Loss(batch int) train.Loss
+	Loss(b *layers.Build, in layers.Inputs) []*G.Node
 	examples(random *rand.Rand) train.Source
 	// examine asks the model new examples. It returns a function that adds the shares of right answers to a report.
 	examine(ctx context.Context, random *rand.Rand) (record func(*modelReport), err error)

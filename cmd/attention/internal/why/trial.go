@@ -70,7 +70,7 @@ const warmup = 50
 // train trains a model by the settings of its task. It returns the mean loss of the last steps.
 func (t *trials) train(ctx context.Context, m learner, r *taskReport, seed int64) (mean float64, err error) {
 	last := min(50, r.Steps)
-	l, err := loop.New(m.Params(), m.Loss(r.Batch), loop.Config{
+	l, err := loop.New(m.Params(), m.Loss, loop.Config{
 		Steps: r.Steps,
 		StepConfig: train.StepConfig{
 			Solver: train.SolverConfig{Name: train.AdamW, Beta2: 0.99},

@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"context"
 	"fmt"
 
 	"attention/graph"
@@ -8,6 +9,7 @@ import (
 	"attention/layers"
 	"attention/train"
 
+	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -35,24 +37,26 @@ import (
 //		optimizer.zero_grad()
 //		loss.backward()
 //		optimizer.step()
-func ExamplePredict() {
+func ExampleStep_weights() {
 	p := layers.NewParams(tensor.Float32, 123)
 	attention, err := layers.NewAttention(p.Scope("attention"),
 		layers.AttentionConfig{EmbedDim: 16, NumHeads: 2, Mask: mask.Causal{}, Layout: layers.Torch})
 	check(err)
-	b := layers.NewBuild(p, layers.Train)
-	x := b.Input("x", 16, 5, 16) // (B, T, E)
-	loss := b.Of(graph.MSE(b.Of(attention.Forward(b, x)), x, graph.LossConfig{}))
-	step, err := train.NewStep(b, loss, train.StepConfig{Schedule: train.ConstantRate(0.01)})
+	step, err := train.NewStepFunc(p, func(b *layers.Build, in layers.Inputs) []*gorgonia.Node {
+		x := in["x"] // (B, T, E)
+		return b.Nodes(graph.MSE(b.Of(attention.Forward(b, x)), x, graph.LossConfig{}))
+	}, train.StepConfig{Schedule: train.ConstantRate(0.01)})
 	check(err)
 
-	e := layers.NewBuild(p, layers.Eval)
-	e.Of(attention.Forward(e, e.Input("x", 1, 5, 16)))
-	weights := e.Of(e.Calls("attention")[0].Weights()) // (B, H, T, S)
+	weights, err := layers.NewFunc(p, func(b *layers.Build, in layers.Inputs) []*gorgonia.Node {
+		b.Of(attention.Forward(b, in["x"]))
+		return b.Nodes(b.Calls("attention")[0].Weights()) // (B, H, T, S)
+	}, layers.FuncConfig{})
+	check(err)
 	watched := train.Values{"x": p.Draw(layers.Normal(0, 1), 1, 5, 16)}
 	for n := range 201 {
 		if n%100 == 0 {
-			w, err := train.Predict(e, watched, weights)
+			w, err := weights.Call(context.Background(), watched)
 			check(err)
 			fmt.Printf("step %d: %.2f\n", n, w[0].Float32s()[4*5:5*5]) // the first head's last query
 		}
