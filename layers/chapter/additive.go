@@ -10,11 +10,11 @@ var additive = Section{
 	layer: Config{Layer: "additive", QueryDim: 3, KeyDim: 3, AttnDim: 4},
 	Words: sentence,
 	Seed:  chapterSeed,
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		stateNames := []string{"state 0", "state 1"}
 		l, err := NewAdditive(w.Params().Scope(""), Config{QueryDim: 2, KeyDim: 3, AttnDim: 4})
-		if err != nil {
-			return err
+		if w.keep(err); err != nil {
+			return
 		}
 		states := w.numbers("states", []float64{
 			0.3, 0.9,
@@ -36,6 +36,5 @@ var additive = Section{
 			exactly("softmax(additive(q, k, v.weight))")
 		w.show(context, "context = weights·x",
 			"The context vector of each word: the tokens, each times its weight, added up.", stateNames, nil)
-		return nil
 	},
 }

@@ -18,7 +18,7 @@ var groupedHeads = Section{
 		"it buys a cache that is smaller by the number of heads that share, and is read that much faster.",
 	Words: sentence,
 	Seed:  chapterSeed,
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		const heads, D = 2, 2
 		names := []string{"head 0", "head 1"}
 		x := w.tokens()
@@ -27,9 +27,6 @@ var groupedHeads = Section{
 		q = w.Of(graph.SplitHeads(q, heads)) // (H, T, D)
 		k := w.linearPart(x, "W_key", 3, D, "The weights of the keys, of one head.")
 		v := w.linearPart(x, "W_value", 3, D, "The weights of the values, of one head.")
-		if w.Err() != nil {
-			return w.Err()
-		}
 		w.show(q, "q = split(x·W_query.weightᵀ, 2)", "The queries of each head.", names, w.words(), nil)
 		w.show(k, "k = x·W_key.weightᵀ", "The keys, which both heads ask.", w.words(), nil)
 		w.part(v, "v = x·W_value.weightᵀ", roles[2].text, w.words(), nil)
@@ -45,7 +42,6 @@ var groupedHeads = Section{
 			exactly("join(weights[0]·v, weights[1]·v)")
 		w.number(2*heads*D, "kept by two heads", "Numbers that a cache keeps of a token, if each head has keys and values.")
 		w.number(2*D, "kept by one", "Numbers that it keeps of a token here.")
-		return nil
 	},
 }
 
@@ -61,11 +57,8 @@ var slidingWindow = Section{
 		"unless it is passed on layer by layer; it buys time and memory that grow as T, and a cache that stops growing.",
 	Words: sentence,
 	Seed:  789,
-	build: func(w *walk) error {
-		q, k, v, err := w.queriesKeysAndValues()
-		if err != nil {
-			return err
-		}
+	build: func(w *walk) {
+		q, k, v := w.queriesKeysAndValues()
 		T := len(w.words())
 		shown := make([]float64, T*T)
 		for i := range shown {
@@ -85,7 +78,6 @@ var slidingWindow = Section{
 		w.show(w.Of(graph.MatMul(normed, v)), "context = normed·v", "The context vectors.", w.words(), nil)
 		w.show(w.Of(graph.MatMul(window, window)), "twice = window·window",
 			"What two layers reach: by how many ways a token comes to another.", w.words(), w.words())
-		return nil
 	},
 }
 
@@ -99,11 +91,8 @@ var linearState = Section{
 		"that grows as T.",
 	Words: sentence,
 	Seed:  789,
-	build: func(w *walk) error {
-		q, k, v, err := w.queriesKeysAndValues()
-		if err != nil {
-			return err
-		}
+	build: func(w *walk) {
+		q, k, v := w.queriesKeysAndValues()
 		last := len(w.words()) - 1
 		fq, fk := w.Of(G.Exp(q)), w.Of(G.Exp(k)) // (T, D)
 		w.show(fq, "fq = exp(q)", "Features of the queries, above 0. The paper has elu + 1 in place of exp.", w.words(), nil)
@@ -122,7 +111,6 @@ var linearState = Section{
 		read := w.Of(graph.Div(w.Of(graph.MatMul(query, state)), w.Of(graph.MatMul(query, w.reshape(sum, 2, 1)))))
 		w.show(w.reshape(read, 2), fmt.Sprintf("read = fq[%d]·state / (fq[%d]·sum)", last, last),
 			"What the last token reads of the state: its context vector.")
-		return nil
 	},
 }
 
@@ -134,7 +122,7 @@ var deltaRule = Section{
 		"the new one takes the old one's place, and what other keys have stays. It costs that each token needs what the " +
 		"one before has left, which takes a cleverer way of computing chunks; it buys a memory of fixed size that can " +
 		"be rewritten, and recalls far more pairs than one that only adds.",
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		show := func(name, text string, values ...float64) *G.Node { // (1, D) or (1, Dv)
 			n := w.numbers(name, values, 1, len(values))
 			w.show(n, name, text)
@@ -160,6 +148,5 @@ var deltaRule = Section{
 		w.show(state, "state = memory + keyᵀ·wrong", "The state of the delta rule.")
 		w.show(product(key, state), "read = key·state", "It finds the new value alone.")
 		w.show(product(other, state), "still = other·state", "And what the other key has is still there.")
-		return nil
 	},
 }

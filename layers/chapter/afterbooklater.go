@@ -3,18 +3,13 @@ package chapter
 import (
 	"attention/graph"
 	"attention/graph/mask"
-	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 )
 
-// linearPart makes a linear layer, shows its weight as a part, and returns what it makes of x.
+// linearPart is linear that shows the weight as a part.
 func (w *walk) linearPart(x *G.Node, name string, in, out int, text string) *G.Node {
-	l, err := layers.NewLinear(w.Params().Scope(name), layers.LinearConfig{InFeatures: in, OutFeatures: out})
-	if err != nil || w.Err() != nil {
-		return w.Of(nil, err)
-	}
-	y := w.Of(l.Forward(w.Build, x))
+	y := w.linear(x, name, in, out)
 	w.part(w.parameter(name+".weight"), name+".weight", text)
 	return y
 }
@@ -29,16 +24,13 @@ var latentKeys = Section{
 		"cache with which every head still has its own keys.",
 	Words: sentence,
 	Seed:  chapterSeed,
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		const D, N = 2, 1
 		x := w.tokens()
 		w.inputs(x)
 		q := w.linearPart(x, "W_query", 3, D, "The weights of the queries.")
 		c := w.linearPart(x, "W_down", 3, N, "The weights of the latents.")
 		k := w.linearPart(c, "W_up", N, D, "The weights of the keys.")
-		if w.Err() != nil {
-			return w.Err()
-		}
 		w.part(q, "q = x·W_query.weightᵀ", roles[0].text, w.words(), nil)
 		w.show(c, "c = x·W_down.weightᵀ", "The latents: one number of each token, which all heads share.", w.words(), nil)
 		w.show(k, "k = c·W_up.weightᵀ", "The keys of a head, made from the latents.", w.words(), nil)
@@ -49,7 +41,6 @@ var latentKeys = Section{
 			w.words(), w.words())
 		w.number(2*D, "kept as keys and values", "Numbers that a cache keeps of a token for each head with keys and values.")
 		w.number(N, "kept as latents", "Numbers that it keeps here, for all heads.")
-		return nil
 	},
 }
 
@@ -63,7 +54,7 @@ var twoSoftmaxes = Section{
 		"0 where nothing is to be seen.",
 	Words: sentence,
 	Seed:  chapterSeed,
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		const D = 2
 		x := w.tokens()
 		w.inputs(x)
@@ -72,9 +63,6 @@ var twoSoftmaxes = Section{
 		}
 		q, k := split("W_query", "The weights of both queries."), split("W_key", "The weights of both keys.")
 		v := w.linearPart(x, "W_value", 3, D, "The weights of the values.")
-		if w.Err() != nil {
-			return w.Err()
-		}
 		w.part(q, "q = split(x·W_query.weightᵀ, 2)", "The queries of both softmaxes.", nil, w.words(), nil)
 		w.part(k, "k = split(x·W_key.weightᵀ, 2)", "The keys of both softmaxes.", nil, w.words(), nil)
 		w.part(v, "v = x·W_value.weightᵀ", roles[2].text, w.words(), nil)
@@ -90,6 +78,5 @@ var twoSoftmaxes = Section{
 			w.words()).exactly("first + second / -2")
 		w.show(w.Of(graph.MatMul(difference, v)), "context = weights·v",
 			"The context vectors, which a norm then makes as long as before.", w.words(), nil)
-		return nil
 	},
 }

@@ -27,11 +27,8 @@ var sigmoidWeights = Section{
 		"sums that are too large; it buys weights without any sum over the keys, which are computed piece by piece.",
 	Words: sentence,
 	Seed:  789,
-	build: func(w *walk) error {
-		q, k, v, err := w.queriesKeysAndValues()
-		if err != nil {
-			return err
-		}
+	build: func(w *walk) {
+		q, k, v := w.queriesKeysAndValues()
 		w.shared(q, k)
 		shift := w.numbers("shift", []float64{-math.Log(float64(len(w.words())))}, 1)
 		w.show(shift, "shift", "What is added to each score: minus the logarithm of the number of tokens.")
@@ -43,7 +40,6 @@ var sigmoidWeights = Section{
 			w.words(), w.words())
 		w.show(w.sum(weights, 1), "sums = Σ weights", "Together the weights of a token need not be 1.", w.words())
 		w.show(w.Of(graph.MatMul(weights, v)), "context = weights·v", "The context vectors.", w.words(), nil)
-		return nil
 	},
 }
 
@@ -58,18 +54,12 @@ var forgetting = Section{
 		"positions, and distances that depend on the text.",
 	Words: sentence,
 	Seed:  789,
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		x := w.tokens()
-		q, k, v, err := w.queriesKeysAndValuesOf(x)
-		if err != nil {
-			return err
-		}
+		q, k, v := w.queriesKeysAndValuesOf(x)
 		T := len(w.words())
 		w.shared(q, k)
 		opened := w.linearPart(x, "W_gate", 3, 1, "The weights of the gates.") // (T, 1)
-		if w.Err() != nil {
-			return w.Err()
-		}
 		w.show(w.reshape(w.Of(graph.Sigmoid(opened)), T), "gate = sigmoid(x·W_gate.weight[0])",
 			"The gates: the part of what came before that each token lets through.", w.words())
 		ones := w.ones()
@@ -87,7 +77,6 @@ var forgetting = Section{
 		weights := w.Of(graph.Softmax(w.Of(graph.MaskFill(scores, mask.Causal{}))))
 		w.show(weights, "weights = softmax(fill(q·kᵀ / √2 + bias))", "The weights with the bias.", w.words(), w.words())
 		w.show(w.Of(graph.MatMul(weights, v)), "context = weights·v", "The context vectors.", w.words(), nil)
-		return nil
 	},
 }
 
@@ -104,11 +93,8 @@ var chosenBlocks = Section{
 		"blocks, with any distance in reach.",
 	Words: sentence,
 	Seed:  789,
-	build: func(w *walk) error {
-		q, k, v, err := w.queriesKeysAndValues()
-		if err != nil {
-			return err
-		}
+	build: func(w *walk) {
+		q, k, v := w.queriesKeysAndValues()
 		all := w.shared(q, k)
 		blocks, earlier, names := w.blocks()
 		w.part(blocks, "blocks", "The blocks: 1 for the tokens of each.", names, w.words())
@@ -130,7 +116,6 @@ var chosenBlocks = Section{
 		weights := w.Of(graph.DivideBySum(kept))
 		w.show(weights, "weights = within / Σ within", "The weights of the softmax within these keys.", w.words(), w.words())
 		w.show(w.Of(graph.MatMul(weights, v)), "context = weights·v", "The context vectors.", w.words(), nil)
-		return nil
 	},
 }
 

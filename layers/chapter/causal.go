@@ -3,8 +3,6 @@ package chapter
 import (
 	"attention/graph"
 	"attention/graph/mask"
-	"attention/internal/oneline"
-	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -18,13 +16,9 @@ var maskByZeros = Section{
 		"the second division takes it out.",
 	Words: sentence,
 	Seed:  789,
-	build: func(w *walk) error {
-		v2, err := w.newV2("")
-		if err != nil {
-			return err
-		}
-		x := w.tokens()
-		weights := w.withoutHeads(w.Of(v2.Weights(w.Build, layers.AttentionInput{Query: x})))
+	build: func(w *walk) {
+		v2, x := w.newV2(""), w.tokens()
+		weights := w.withoutHeads(v2.weights(x))
 		w.projections(x, "", "")
 		w.show(weights, "weights = softmax(q·kᵀ / √2)",
 			"The attention weights of SelfAttentionV2: every token sees every token.", w.words(), w.words())
@@ -38,27 +32,19 @@ var maskByZeros = Section{
 		normed := w.Of(graph.DivideBySum(masked))
 		w.show(normed, "normed = masked / Σ masked",
 			"Divided by their sum, the weights of each row sum to one again.", w.words(), w.words())
-		return nil
 	},
 }
 
 // queriesKeysAndValues returns the projections of SelfAttentionV2.
-func (w *walk) queriesKeysAndValues() (q, k, v *G.Node, err error) {
+func (w *walk) queriesKeysAndValues() (q, k, v *G.Node) {
 	return w.queriesKeysAndValuesOf(w.tokens())
 }
 
 // queriesKeysAndValuesOf returns queries, keys and values of tokens.
-func (w *walk) queriesKeysAndValuesOf(x *G.Node) (q, k, v *G.Node, err error) {
-	var projected [3]*G.Node
-	for i, name := range []string{"W_query", "W_key", "W_value"} {
-		l, err := layers.NewLinear(w.Params().Scope(name), layers.LinearConfig{InFeatures: 3, OutFeatures: 2})
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		projected[i] = w.Of(l.Forward(w.Build, x))
-	}
+func (w *walk) queriesKeysAndValuesOf(x *G.Node) (q, k, v *G.Node) {
+	q, k, v = w.linear(x, "W_query", 3, 2), w.linear(x, "W_key", 3, 2), w.linear(x, "W_value", 3, 2)
 	w.projections(x, "", "")
-	return projected[0], projected[1], projected[2], nil
+	return q, k, v
 }
 
 // causalWeights returns softmax(fill(q·kᵀ)/√D).
@@ -75,11 +61,8 @@ var maskByInfinity = Section{
 		"gradient reaches it. The mask is fixed; nobody learns it.",
 	Words: sentence,
 	Seed:  789,
-	build: func(w *walk) error {
-		q, k, _, err := w.queriesKeysAndValues()
-		if err != nil {
-			return err
-		}
+	build: func(w *walk) {
+		q, k, _ := w.queriesKeysAndValues()
 		scores := w.Of(graph.Scores(q, k))
 		w.show(scores, "scores = q·kᵀ", "The scores of every token with every token.", w.words(), w.words())
 		masked := w.Of(graph.MaskFill(scores, mask.Causal{}))
@@ -87,16 +70,15 @@ var maskByInfinity = Section{
 			w.words(), w.words())
 		w.show(w.causalWeights(q, k), "weights = softmax(masked / √2)",
 			"Their scaled softmax: weight 0 there, and each row sums to one at once.", w.words(), w.words())
-		return nil
 	},
 }
 
 // newCausal makes the chapter's CausalAttention, which is drawn after the mask of dropout.
-func (w *walk) newCausal() (*layers.Attention, error) {
+func (w *walk) newCausal() attention {
 	drawMask(w.Params(), dropProbability, 6)
 	c := Causal(3, 2)
 	c.Dropout = w.section.Dropout
-	return layers.NewAttention(w.Params().Scope("causal"), c)
+	return w.attention("causal", c)
 }
 
 var causalAttention = Section{
@@ -109,18 +91,13 @@ var causalAttention = Section{
 	drops: true,
 	Words: sentence,
 	Seed:  chapterSeed,
-	build: func(w *walk) error {
-		causal, err := w.newCausal()
-		if err != nil {
-			return err
-		}
-		x := w.tokens()
+	build: func(w *walk) {
+		causal, x := w.newCausal(), w.tokens()
 		batch := w.twice(x)
 		w.inputs(x)
 		w.show(batch, "batch = stack(x, x)", "A batch: the tokens twice.", sequences, w.words(), nil)
 		w.shape(batch, "batch.shape", "Its size: sequences, tokens, numbers of a token.")
-		context := w.Of(causal.Forward(w.Build, batch))
-		weights := w.Of(causal.Weights(w.Build, layers.AttentionInput{Query: batch})) // (2, 1, T, T)
+		context, weights := causal.forward(batch), causal.weights(batch) // (2, 1, T, T)
 		w.projections(x, "causal.", "")
 		masked := w.Of(graph.MaskFill(w.queryKeyScores(x, "causal."), mask.Causal{}))
 		w.show(masked, "masked = fill(q·kᵀ)", "The scores of the first sequence, minus infinity where hidden.",
@@ -132,15 +109,13 @@ var causalAttention = Section{
 			"The context vectors: no token sees a later one, no sequence the other.", sequences, w.words(), nil).
 			exactly(w.unlessDropped("stack(weights·v, weights·v)"))
 		w.shape(context, "context.shape", "Their size.")
-		return nil
 	},
 }
 
 // newWrapper makes the heads of the chapter's MultiHeadAttentionWrapper, which are drawn after newCausal's parameters.
-func (w *walk) newWrapper() (*layers.Attention, error) {
-	_, errCausal := w.newCausal()
+func (w *walk) newWrapper() attention {
+	w.newCausal()
 	c := MultiHeadWrapper(3, 2, w.section.NumHeads)
 	c.Dropout = w.section.Dropout
-	heads, err := layers.NewAttention(w.Params().Scope("wrapper"), c)
-	return heads, oneline.Join(errCausal, err)
+	return w.attention("wrapper", c)
 }

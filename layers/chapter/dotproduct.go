@@ -10,7 +10,7 @@ var oneQuery = Section{
 		"are long and point the same way. The softmax makes shares of them: none negative, together 1, the " +
 		"larger ones favoured.",
 	Words: sentence,
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		x := w.tokens()
 		w.show(x, "x", "The tokens, three numbers each.", w.words(), nil)
 		scores := w.Of(graph.Linear(w.row(x, 1), x, nil)) // x[1]·x[s] for every s
@@ -34,7 +34,6 @@ var oneQuery = Section{
 
 		context := w.Of(graph.MatMul(weights, x))
 		w.show(context, "context = weights·x", "The context vector: the tokens, each times its weight, added up.")
-		return nil
 	},
 }
 
@@ -46,7 +45,7 @@ var allQueries = Section{
 		"so there is no way to change who looks at whom.",
 	layer: Config{Layer: "simple", EmbedDim: 3},
 	Words: sentence,
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		x := w.tokens()
 		scores := w.Of(graph.Scores(x, x))
 		w.inputs(x)
@@ -59,6 +58,5 @@ var allQueries = Section{
 		w.show(w.sum(weights, 1), "weights.sum(1)", "The sum of each row of weights.", w.words()).
 			exactly("Σ weights")
 		w.show(context, "context = weights·x", "The context vectors, one for each token.", w.words(), nil)
-		return nil
 	},
 }

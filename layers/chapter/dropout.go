@@ -45,11 +45,8 @@ var dropout = Section{
 	Words:   sentence,
 	Seed:    789,
 	Dropout: dropProbability,
-	build: func(w *walk) error {
-		q, k, v, err := w.queriesKeysAndValues()
-		if err != nil {
-			return err
-		}
+	build: func(w *walk) {
+		q, k, v := w.queriesKeysAndValues()
 		p, t := w.section.Dropout, len(w.words())
 		keep := w.input("keep", drawMask(layers.NewParams(w.Params().Dtype(), w.seed()), p, t))
 		drop := func(x *G.Node) *G.Node {
@@ -70,6 +67,5 @@ var dropout = Section{
 			w.words(), w.words()).exactly(fmt.Sprintf("weights⊙keep / %v", 1-p))
 		w.show(w.Of(graph.MatMul(dropped, v)), "context = dropout(weights)·v",
 			"The context vectors of this step of training; the next drops other weights.", w.words(), nil)
-		return nil
 	},
 }

@@ -1,9 +1,6 @@
 package chapter
 
-import (
-	"attention/internal/oneline"
-	"attention/layers"
-)
+import "attention/layers"
 
 var exerciseWeights = Section{
 	Title: "Exercise 3.1: SelfAttentionV2's weights in SelfAttentionV1",
@@ -13,33 +10,16 @@ var exerciseWeights = Section{
 		"in no digit.",
 	Words: sentence,
 	Seed:  chapterSeed,
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		// 789 is section 6's seed in the chapter.
 		second := layers.NewParams(w.Params().Dtype(), w.section.Seed+789-chapterSeed)
-		drawn, errDrawn := layers.NewAttention(second.Scope(""), SelfV2(3, 2))
-		v1, err1 := w.newV1("v1")
-		moved, errMoved := w.newV1("moved")
-		v2, err2 := w.newV2("v2")
-		if err := oneline.Join(errDrawn, err1, errMoved, err2); err != nil {
-			return err
-		}
-		state, err := drawn.State(layers.Book)
-		if err != nil {
-			return err
-		}
-		if err := v2.SetState(layers.Book, state); err != nil {
-			return err
-		}
+		drawn := w.attentionIn(second.Scope(""), SelfV2(3, 2))
+		v1, moved, v2 := w.newV1("v1"), w.newV1("moved"), w.newV2("v2")
+		v2.setState(drawn)
 		w.replace() // before the weights are moved
-		if state, err = v2.State(layers.Book); err != nil {
-			return err
-		}
-		if err := moved.SetState(layers.Book, state); err != nil {
-			return err
-		}
+		moved.setState(v2)
 		x := w.tokens()
-		before, after, want := w.Of(v1.Forward(w.Build, x)), w.Of(moved.Forward(w.Build, x)),
-			w.Of(v2.Forward(w.Build, x))
+		before, after, want := v1.forward(x), moved.forward(x), v2.forward(x)
 		formula := w.whole(v1, x, "v1.")
 		w.show(before, "v1(x)", "The context vectors of SelfAttentionV1 with weights of its own (section 5).",
 			w.words(), nil).exactly(formula)
@@ -55,7 +35,6 @@ var exerciseWeights = Section{
 		w.show(after, "moved(x)", "With all three moved, SelfAttentionV1 gives what SelfAttentionV2 does.",
 			w.words(), nil).
 			exactly(formula)
-		return nil
 	},
 }
 
@@ -69,23 +48,18 @@ var exerciseWidth = Section{
 	Seed:     chapterSeed,
 	NumHeads: 2,
 	layer:    Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 1, NumHeads: 2},
-	build: func(w *walk) error {
-		heads, err := layers.NewAttention(w.Params().Scope("wrapper"), MultiHeadWrapper(3, 1, w.section.NumHeads))
-		if err != nil {
-			return err
-		}
-		x := w.tokens()
+	build: func(w *walk) {
+		heads, x := w.attention("wrapper", MultiHeadWrapper(3, 1, w.section.NumHeads)), w.tokens()
 		batch := w.twice(x)
-		context := w.Of(heads.Forward(w.Build, batch))
+		context := heads.forward(batch)
 		w.partsOfHeads(x)
-		weights := w.row(w.Of(heads.Weights(w.Build, layers.AttentionInput{Query: batch})), 0)
+		weights := w.row(heads.weights(batch), 0)
 		w.part(weights, "weights = softmax(masked / √1)", "The weights of each head for the first sequence.",
 			w.headNames(), w.words(), w.words())
 		w.joinedHeads(context, 1)
 		w.show(context, "context = wrapper(batch)", "The context vectors: a column for each head.",
 			sequences, w.words(), w.columnsOfHeads(1)).exactly("stack(joined, joined)")
 		w.shape(context, "context.shape", "Their size: sequences, tokens, heads times 1.")
-		return nil
 	},
 }
 
@@ -99,21 +73,17 @@ var exerciseGPT2 = Section{
 	NumHeads: 12,
 	large:    true,
 	layer:    Config{Layer: "multi_head", EmbedDim: 768, OutDim: 768, NumHeads: 12, ContextLength: 1024},
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		c := MultiHead(768, 768, w.section.NumHeads)
 		c.ContextLength = 1024
-		mha, err := layers.NewAttention(w.Params().Scope("mha"), c)
-		if err != nil {
-			return err
-		}
+		mha := w.attention("mha", c)
 		x := w.input("x", w.Params().Draw(layers.Normal(0, 1), 5, c.EmbedDim))
-		context := w.Of(mha.Forward(w.Build, x))
+		context := mha.forward(x)
 		w.number(c.OutDim/c.NumHeads, "head_dim", "The width of a head.")
 		w.shape(w.parameter("mha.W_query.weight"), "W_query.weight.shape",
 			"The size of W_query's weight; W_key, W_value and out_proj have the same.")
 		w.count(w.Learnables(), "parameters", "How many numbers the layer learns.")
 		w.show(w.parameter("mha.W_query.weight"), "W_query.weight", "The first of them, at the beginning.")
 		w.shape(context, "context.shape", "The size of the context vectors of five random tokens.")
-		return nil
 	},
 }

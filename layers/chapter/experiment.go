@@ -27,7 +27,7 @@ var scaleExperiment = Section{
 		"learnt. Divided by √D the scores are of size 1 at any width, the weights stay spread and the gradient stays alive.",
 	Seed:  chapterSeed,
 	large: true,
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		widths := make([]string, len(experimentWidths))
 		var plain, scaled softmaxes
 		for i, d := range experimentWidths {
@@ -51,7 +51,6 @@ var scaleExperiment = Section{
 		show("gradient = |∂(g·weights) / ∂scores|",
 			"The length of a random gradient g after its way back through the softmax.",
 			func(s softmaxes) G.Nodes { return s.gradient })
-		return nil
 	},
 }
 

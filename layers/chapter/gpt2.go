@@ -18,28 +18,22 @@ var gpt2Small = Section{
 	Seed:     chapterSeed,
 	large:    true,
 	NumHeads: 12,
-	build: func(w *walk) error {
-		if _, err := w.newMultiHead(2); err != nil { // drawn before the document
-			return err
-		}
+	build: func(w *walk) {
+		w.newMultiHead(2) // drawn before the document
 		const context, width = 1024, 768
 		doc := w.input("doc", w.Params().Draw(layers.Normal(0, 1), context, width))
-		mha, err := layers.NewAttention(w.Params().Scope("gpt2"), MultiHead(width, width, w.section.NumHeads))
-		if err != nil {
-			return err
-		}
+		mha := w.attention("gpt2", MultiHead(width, width, w.section.NumHeads))
 		w.show(doc, "doc", "A document of random numbers.")
 		w.shape(doc, "doc.shape", "Its size: tokens, numbers of a token.")
 		batch := w.twice(doc)
 		w.show(batch, "batch = stack(doc, doc)", "A batch: the document twice.", sequences, nil, nil)
 		w.shape(batch, "batch.shape", "Its size.")
-		out := w.Of(mha.Forward(w.Build, batch))
+		out := mha.forward(batch)
 		w.show(w.row(out, 0), "context[0] = mha(batch)[0]",
 			"Forward: the context vectors of the first document, by all heads.")
 		w.shape(out, "context.shape", "The size of all context vectors.")
 		w.count(w.Learnables(), "parameters", "How many numbers the layer learns.")
 		w.gradients(out)
-		return nil
 	},
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
-	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 )
@@ -64,15 +63,10 @@ var headsSideBySide = Section{
 	Seed:     chapterSeed,
 	NumHeads: 2,
 	drops:    true,
-	build: func(w *walk) error {
-		heads, err := w.newWrapper()
-		if err != nil {
-			return err
-		}
-		x := w.tokens()
+	build: func(w *walk) {
+		heads, x := w.newWrapper(), w.tokens()
 		batch := w.twice(x)
-		context := w.Of(heads.Forward(w.Build, batch))
-		weights := w.Of(heads.Weights(w.Build, layers.AttentionInput{Query: batch})) // (2, H, T, T)
+		context, weights := heads.forward(batch), heads.weights(batch) // (2, H, T, T)
 		w.partsOfHeads(x)
 		w.show(w.row(weights, 0), "weights = softmax(masked / √2)",
 			w.dropped("The weights of each head for the first sequence"), w.headNames(), w.words(), w.words()).
@@ -83,7 +77,6 @@ var headsSideBySide = Section{
 			w.columnsOfHeads(2)).
 			exactly(w.unlessDropped("stack(joined, joined)"))
 		w.shape(context, "context.shape", "Their size.")
-		return nil
 	},
 }
 
@@ -96,15 +89,11 @@ var splitProjection = Section{
 	Words:    sentence,
 	Seed:     chapterSeed,
 	NumHeads: 2,
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		heads, t := w.section.NumHeads, len(w.words())
-		l, err := layers.NewLinear(w.Params().Scope("W_query"), layers.LinearConfig{InFeatures: 3, OutFeatures: heads})
-		if err != nil {
-			return err
-		}
 		x := w.tokens()
 		batch := w.twice(x)
-		queries := w.Of(l.Forward(w.Build, batch)) // (2, T, H·1)
+		queries := w.linear(batch, "W_query", 3, heads) // (2, T, H·1)
 		w.inputs(x)
 		w.part(batch, "batch = stack(x, x)", "A batch: the tokens twice.", sequences, w.words(), nil)
 		w.part(w.parameter("W_query.weight"), "W_query.weight", "The weights of the queries, a row for each head.")
@@ -116,14 +105,13 @@ var splitProjection = Section{
 		w.shape(w.row(viewed, 0), "viewed[0].shape", "The first sequence in this view.")
 		split := w.Of(graph.SplitHeads(queries, heads)) // (2, H, T, 1)
 		w.shape(split, "split.shape", "As attention wants them: sequences, heads, tokens, the width of one head.")
-		return nil
 	},
 }
 
-func (w *walk) newMultiHead(heads int) (*layers.Attention, error) {
+func (w *walk) newMultiHead(heads int) attention {
 	c := MultiHead(3, heads, heads)
 	c.Dropout = w.section.Dropout
-	return layers.NewAttention(w.Params().Scope("mha"), c)
+	return w.attention("mha", c)
 }
 
 // headScores returns the scores (H, T, T) of each head of the layer mha for one sequence x.
@@ -157,15 +145,10 @@ var multiHead = Section{
 	Seed:     chapterSeed,
 	NumHeads: 2,
 	drops:    true,
-	build: func(w *walk) error {
-		mha, err := w.newMultiHead(w.section.NumHeads)
-		if err != nil {
-			return err
-		}
-		x := w.tokens()
+	build: func(w *walk) {
+		mha, x := w.newMultiHead(w.section.NumHeads), w.tokens()
 		batch := w.twice(x)
-		context := w.Of(mha.Forward(w.Build, batch))
-		weights := w.row(w.Of(mha.Weights(w.Build, layers.AttentionInput{Query: batch})), 0) // (H, T, T)
+		context, weights := mha.forward(batch), w.row(mha.weights(batch), 0) // (H, T, T)
 		w.inputs(x)
 		w.splitParts(x)
 		values := w.Of(graph.SplitHeads(w.projected(x, "mha.W_value"), w.section.NumHeads)) // (H, T, 1)
@@ -186,6 +169,5 @@ var multiHead = Section{
 			"The same projected, for both sequences: what the layer returns.", sequences, w.words(), nil).
 			exactly(w.unlessDropped("stack(projected, projected)"))
 		w.shape(context, "context.shape", "Their size.")
-		return nil
 	},
 }

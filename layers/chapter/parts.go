@@ -6,7 +6,6 @@ import (
 
 	"attention/internal/config"
 	"attention/internal/dense"
-	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -82,10 +81,9 @@ func (w *walk) movedWeights(path, from string) {
 
 // whole makes parts of all that a layer of one head computes from x, and returns the formula of
 // its context vectors.
-func (w *walk) whole(l *layers.Attention, x *G.Node, path string) (formula string) {
+func (w *walk) whole(l attention, x *G.Node, path string) (formula string) {
 	w.projections(x, path, path)
-	weights := w.withoutHeads(w.Of(l.Weights(w.Build, layers.AttentionInput{Query: x})))
-	w.part(weights, fmt.Sprintf("%sweights = softmax(%sq·%sᵀ / √2)", path, path, path+"k"), "The weights of the layer.",
+	w.part(w.withoutHeads(l.weights(x)), fmt.Sprintf("%sweights = softmax(%sq·%sᵀ / √2)", path, path, path+"k"), "The weights of the layer.",
 		w.words(), w.words())
 	return path + "weights·" + path + "v"
 }

@@ -1,6 +1,7 @@
 package chapter
 
 import (
+	"cmp"
 	"fmt"
 
 	"attention/internal/dense"
@@ -29,11 +30,11 @@ type Section struct {
 	NumHeads int     // of its layer; 0 in a section without
 	Dropout  float64 // the probability that a weight is dropped, as in training
 
-	large bool              // its steps are too large, or too many, to be computed one by one
-	layer Config            // the layer that the section is about
-	drops bool              // its layer may have dropout
-	own   *Section          // as Sections returned it
-	build func(*walk) error // builds the graph and shows parts of it
+	large bool        // its steps are too large, or too many, to be computed one by one
+	layer Config      // the layer that the section is about
+	drops bool        // its layer may have dropout
+	own   *Section    // as Sections returned it
+	build func(*walk) // builds the graph and shows parts of it; the build keeps the first error
 }
 
 // Step is one value that a section computes.
@@ -106,10 +107,8 @@ func (s Section) compute(dt tensor.Dtype, parts bool, values map[string][]float6
 }
 
 func (w *walk) compute(parts bool) error {
-	if err := w.section.build(w); err != nil {
-		return err
-	}
-	if err := w.finish(); err != nil {
+	w.section.build(w)
+	if err := cmp.Or(w.Err(), w.finish()); err != nil {
 		return err
 	}
 	if !parts {

@@ -3,25 +3,17 @@ package chapter
 import (
 	"fmt"
 
-	"attention/internal/oneline"
-	"attention/layers"
-
 	G "gorgonia.org/gorgonia"
 )
 
-func (w *walk) newV1(path string) (*layers.Attention, error) {
-	return layers.NewAttention(w.Params().Scope(path), SelfV1(3, 2))
-}
+func (w *walk) newV1(path string) attention { return w.attention(path, SelfV1(3, 2)) }
 
-func (w *walk) newV2(path string) (*layers.Attention, error) {
-	return layers.NewAttention(w.Params().Scope(path), SelfV2(3, 2))
-}
+func (w *walk) newV2(path string) attention { return w.attention(path, SelfV2(3, 2)) }
 
 // selfSteps shows the scores, weights and context vectors of a layer of one head, whose
 // parameters have names that begin with path.
-func (w *walk) selfSteps(l *layers.Attention, path string, x *G.Node) {
-	context := w.Of(l.Forward(w.Build, x))
-	weights := w.withoutHeads(w.Of(l.Weights(w.Build, layers.AttentionInput{Query: x})))
+func (w *walk) selfSteps(l attention, path string, x *G.Node) {
+	context, weights := l.forward(x), w.withoutHeads(l.weights(x))
 	w.projections(x, path, "")
 	w.show(w.queryKeyScores(x, path), "scores = q·kᵀ",
 		"The scores of every token with every token: queries times keys.", w.words(), w.words())
@@ -39,13 +31,8 @@ var selfAttentionV1 = Section{
 	layer: Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2},
 	Words: sentence,
 	Seed:  chapterSeed,
-	build: func(w *walk) error {
-		v1, err := w.newV1("")
-		if err != nil {
-			return err
-		}
-		w.selfSteps(v1, "", w.tokens())
-		return nil
+	build: func(w *walk) {
+		w.selfSteps(w.newV1(""), "", w.tokens())
 	},
 }
 
@@ -58,28 +45,15 @@ var selfAttentionV2 = Section{
 	layer: Config{Layer: "self_v2", EmbedDim: 3, OutDim: 2},
 	Words: sentence,
 	Seed:  789,
-	build: func(w *walk) error {
-		v2, err := w.newV2("v2")
-		if err != nil {
-			return err
-		}
-		x := w.tokens()
+	build: func(w *walk) {
+		v2, x := w.newV2("v2"), w.tokens()
 		w.selfSteps(v2, "v2.", x)
 
-		var l *layers.Linear // after v2's three projections, number four to eight
-		for number := 4; number <= 8; number++ {
-			l, err = layers.NewLinear(w.Params().Scope(fmt.Sprint(number)), layers.LinearConfig{InFeatures: 3, OutFeatures: 2})
-			if err != nil {
-				return err
-			}
+		for number := 4; number <= 8; number++ { // after v2's three projections
+			w.linear(x, fmt.Sprint(number), 3, 2)
 		}
-		if w.Of(l.Forward(w.Build, x)); w.Err() != nil {
-			return w.Err()
-		}
-		learnables := w.Learnables()
-		w.show(learnables[len(learnables)-1], "W_query.weight",
+		w.show(w.parameter("8.weight"), "W_query.weight",
 			"How the weight of a projection begins: here the eighth after the seed.")
-		return nil
 	},
 }
 
@@ -91,26 +65,15 @@ var movedWeights = Section{
 		"parameters and nowhere else, and a model can move from one program to another.",
 	Words: sentence,
 	Seed:  chapterSeed,
-	build: func(w *walk) error {
-		v2, err2 := w.newV2("v2")
-		v1, err1 := w.newV1("v1")
-		fromV2, errFrom2 := w.newV1("from_v2")
-		fromV1, errFrom1 := w.newV2("from_v1")
-		if err := oneline.Join(err2, err1, errFrom2, errFrom1); err != nil {
-			return err
-		}
-		w.replace()                           // before the weights are moved
-		state1, err1 := v1.State(layers.Book) // transposed
-		state2, err2 := v2.State(layers.Book)
-		if err := oneline.Join(err1, err2); err != nil {
-			return err
-		}
-		if err := oneline.Join(fromV2.SetState(layers.Book, state2), fromV1.SetState(layers.Book, state1)); err != nil {
-			return err
-		}
+	build: func(w *walk) {
+		v2, v1 := w.newV2("v2"), w.newV1("v1")
+		fromV2, fromV1 := w.newV1("from_v2"), w.newV2("from_v1")
+		w.replace() // before the weights are moved
+		fromV2.setState(v2)
+		fromV1.setState(v1) // transposed
 		x := w.tokens()
-		show := func(l *layers.Attention, path, from, line, text string) {
-			context := w.Of(l.Forward(w.Build, x))
+		show := func(l attention, path, from, line, text string) {
+			context := l.forward(x)
 			if from != "" {
 				w.movedWeights(path, from)
 			}
@@ -123,6 +86,5 @@ var movedWeights = Section{
 		show(v1, "v1.", "", "v1(x)", "The context vectors of a SelfAttentionV1.")
 		show(fromV1, "from_v1.", "v1.", "from_v1(x)",
 			"A SelfAttentionV2 with these weights, transposed, gives the same.")
-		return nil
 	},
 }

@@ -10,16 +10,13 @@ import (
 )
 
 // rawWeights returns W_query, W_key and W_value (3, 2), drawn like SelfV1's.
-func (w *walk) rawWeights() (query, key, value *G.Node, err error) {
+func (w *walk) rawWeights() (query, key, value *G.Node) {
 	var nodes [3]*G.Node
-	for i, name := range []string{"W_query", "W_key", "W_value"} {
-		p, err := w.Params().Scope("").Param(name, layers.Uniform(0, 1), 3, 2)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		nodes[i] = w.Node(p)
+	for i, r := range roles {
+		p, err := w.Params().Scope("").Param(r.weight, layers.Uniform(0, 1), 3, 2)
+		nodes[i] = w.Of(w.Node(p), err)
 	}
-	return nodes[0], nodes[1], nodes[2], nil
+	return nodes[0], nodes[1], nodes[2]
 }
 
 // keysAndValues returns the keys and values of tokens x, and makes parts of them and of their weights.
@@ -41,12 +38,9 @@ var stepByStep = Section{
 		"root of a key's width, which keeps scores where the softmax can learn (section 17).",
 	Words: sentence,
 	Seed:  chapterSeed,
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		x := w.tokens()
-		queryWeights, keyWeights, valueWeights, err := w.rawWeights()
-		if err != nil {
-			return err
-		}
+		queryWeights, keyWeights, valueWeights := w.rawWeights()
 		w.inputs(x)
 		w.show(queryWeights, "W_query", "The weights of the queries; keys and values have their own.")
 		query := w.Of(graph.MatMul(w.row(x, 1), queryWeights))
@@ -64,7 +58,6 @@ var stepByStep = Section{
 			"Its weights: the softmax of the scores over the root of a key's width.", w.words())
 		context := w.Of(graph.MatMul(weights, values))
 		w.show(context, "context = weights·values", "Its context vector: the values, each times its weight, added up.")
-		return nil
 	},
 }
 
@@ -76,12 +69,9 @@ var fiveTokens = Section{
 		"one sum, so all of them differ.",
 	Words: append(sentence[:4:4], unknown),
 	Seed:  chapterSeed,
-	build: func(w *walk) error {
+	build: func(w *walk) {
 		x := w.tokens()
-		queryWeights, keyWeights, valueWeights, err := w.rawWeights()
-		if err != nil {
-			return err
-		}
+		queryWeights, keyWeights, valueWeights := w.rawWeights()
 		w.show(x, "x", "The tokens: in the chapter four of the six, and a new one.", w.words(), nil)
 		query := w.Of(graph.MatMul(w.row(x, 1), queryWeights))
 		w.part(queryWeights, "W_query", "The weights of the queries.")
@@ -95,6 +85,5 @@ var fiveTokens = Section{
 		w.show(w.sum(weights), "weights.sum()", "The sum of these weights.").exactly("Σ weights")
 		context := w.Of(graph.MatMul(weights, values))
 		w.show(context, "context = weights·values", "Its context vector.")
-		return nil
 	},
 }

@@ -11,7 +11,7 @@ import (
 
 // TestWalkKeepsTheFirstError: after a failed step the others do nothing, and the section's error names it.
 func TestWalkKeepsTheFirstError(t *testing.T) {
-	s := Section{Number: 3, Words: sentence, own: &Section{Words: sentence}, build: func(w *walk) error {
+	s := Section{Number: 3, Words: sentence, own: &Section{Words: sentence}, build: func(w *walk) {
 		x := w.tokens()
 		bad := w.Of(graph.MatMul(x, x)) // (6, 3)·(6, 3)
 		w.show(w.row(bad, 0), "bad[0]", "A row.")
@@ -20,7 +20,6 @@ func TestWalkKeepsTheFirstError(t *testing.T) {
 		w.show(w.length(bad), "length", "A length.")
 		w.show(w.ones(), "ones", "An input.")
 		w.gradients(bad)
-		return nil
 	}}
 	_, err := s.Run(tensor.Float32)
 	require.EqualError(t, err, "chapter: section 3: graph: MatMul: b: shape (6, 3), want (N=3, P)")
