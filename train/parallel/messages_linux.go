@@ -3,6 +3,7 @@
 package parallel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -30,67 +31,44 @@ const tag = 1
 func (k *link) message(to int, send []byte, from int, receive []byte) error {
 	var pinned runtime.Pinner
 	defer pinned.Unpin()
-	requests := new([2]uint64) // handles of at most eight bytes
-	pinned.Pin(requests)
-	pending := 0
+	begin := func(call string, message []byte, rank int, request *uint64) error {
+		if len(message) == 0 {
+			return nil
+		}
+		pinned.Pin(&message[0])
+		return k.call(call, address(&message[0]), uintptr(len(message)), k.byteType, uintptr(rank), tag, k.world,
+			address(request))
+	}
+	receiving, sending := &written.requests[0], &written.requests[1]
+	if err := cmp.Or(begin("MPI_Irecv", receive, from, receiving), begin("MPI_Isend", send, to, sending)); err != nil {
+		return err
+	}
 	if len(receive) > 0 {
-		pinned.Pin(&receive[0])
-		if err := k.call("MPI_Irecv", address(&receive[0]), uintptr(len(receive)), k.byteType, uintptr(from), tag,
-			k.world, address(&requests[pending])); err != nil {
-			return err
-		}
-		pending++
-	}
-	if len(send) > 0 {
-		pinned.Pin(&send[0])
-		if err := k.call("MPI_Isend", address(&send[0]), uintptr(len(send)), k.byteType, uintptr(to), tag, k.world,
-			address(&requests[pending])); err != nil {
-			return err
-		}
-		pending++
-	}
-	var status messageStatus
-	pinned.Pin(&status)
-	for i := range pending {
-		if err := k.wait(&requests[i], &status); err != nil {
-			if i == 0 && len(receive) > 0 && strings.Contains(err.Error(), "truncated") {
+		if err := k.wait(receiving); err != nil {
+			if strings.Contains(err.Error(), "truncated") {
 				return fmt.Errorf("got more than %d bytes of rank %d, want %[1]d: the two do not do the same",
 					len(receive), from)
 			}
 			return err
 		}
-		if i > 0 || len(receive) == 0 {
-			continue
-		}
-		got, err := k.count(&status)
-		if err != nil {
+		if err := k.call("MPI_Get_count", address(&written.status), k.byteType, address(&written.number)); err != nil {
 			return err
 		}
-		if got != len(receive) {
+		if got := int(written.number); got != len(receive) {
 			return unlike(got, len(receive), from)
 		}
 	}
-	return nil
-}
-
-// messageStatus is MPI_Status, which has 20 bytes in one library and 24 in the other.
-type messageStatus [8]uint64
-
-// count returns the length of a message that was received, by its status, which is pinned.
-func (k *link) count(status *messageStatus) (int, error) {
-	n := new(int32)
-	var pinned runtime.Pinner
-	defer pinned.Unpin()
-	pinned.Pin(n)
-	err := k.call("MPI_Get_count", address(status), k.byteType, address(n))
-	return int(*n), err
+	if len(send) == 0 {
+		return nil
+	}
+	return k.wait(sending)
 }
 
 // wait returns when a request is done, with its status. It polls, and yields the core to other processes
 // in between, for longer the longer it waits.
-func (k *link) wait(request *uint64, status *messageStatus) error {
+func (k *link) wait(request *uint64) error {
 	for asked := 0; ; asked++ {
-		if done, err := k.test(request, address(status)); done || err != nil {
+		if done, err := k.test(request, address(&written.status)); done || err != nil {
 			return err
 		}
 		if k.aborted.Load() {
@@ -100,14 +78,10 @@ func (k *link) wait(request *uint64, status *messageStatus) error {
 	}
 }
 
-// test reports whether a request, which is pinned, is done, and writes its status.
+// test reports whether a request is done, and writes its status.
 func (k *link) test(request *uint64, status uintptr) (bool, error) {
-	flag := new(int32)
-	var pinned runtime.Pinner
-	defer pinned.Unpin()
-	pinned.Pin(flag)
-	err := k.call("MPI_Test", address(request), address(flag), status)
-	return *flag != 0, err
+	err := k.call("MPI_Test", address(request), address(&written.number), status)
+	return written.number != 0, err
 }
 
 // pause yields the core to other threads: at first for no time, and after a while for up to 1 ms.

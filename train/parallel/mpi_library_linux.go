@@ -5,7 +5,6 @@ package parallel
 import (
 	"cmp"
 	"fmt"
-	"runtime"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -81,14 +80,18 @@ func (l *library) call(name string, arguments ...uintptr) error {
 
 // errorText returns the library's words for an error.
 func (l *library) errorText(code uintptr) string {
-	text, length := new([1 << 10]byte), new(int32)
-	var pinned runtime.Pinner
-	defer pinned.Unpin()
-	pinned.Pin(text)
-	pinned.Pin(length)
-	purego.SyscallN(l.functions["MPI_Error_string"], code, address(&text[0]), address(length))
-	return string(text[:max(0, min(int(*length), len(text)))])
+	text := &written.text
+	purego.SyscallN(l.functions["MPI_Error_string"], code, address(text), address(&written.number))
+	return string(text[:max(0, min(int(written.number), len(text)))])
 }
 
-// address returns where C finds a value, which is pinned.
+// written is where MPI writes results. One thread makes all calls, and a variable of the package does not move.
+var written struct {
+	requests [2]uint64 // handles of at most eight bytes
+	status   [8]uint64 // MPI_Status, which has 20 bytes in one library and 24 in the other
+	number   int32
+	text     [1 << 10]byte
+}
+
+// address returns where C finds a value, which is pinned or a variable of the package.
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }

@@ -60,27 +60,22 @@ func (k *link) do(calls func()) {
 func (m *mpi) begin() error {
 	k := m.link
 	const funneled = 1
-	var got struct{ level, rank, size int32 }
-	var pinned runtime.Pinner
-	defer pinned.Unpin()
-	pinned.Pin(&got) // on the heap: a goroutine's stack may move
-	err := keepSignals(func() error { return k.call("MPI_Init_thread", 0, 0, funneled, address(&got.level)) })
-	if err != nil {
+	number := address(&written.number)
+	if err := keepSignals(func() error { return k.call("MPI_Init_thread", 0, 0, funneled, number) }); err != nil {
 		return err
 	}
-	if got.level < funneled {
-		return fmt.Errorf("MPI_Init_thread: got thread level %d, want %d", got.level, funneled)
+	if level := written.number; level < funneled {
+		return fmt.Errorf("MPI_Init_thread: got thread level %d, want %d", level, funneled)
 	}
 	if err := k.call("MPI_Comm_set_errhandler", k.world, k.errorsReturn); err != nil {
 		return err
 	}
-	if err := k.call("MPI_Comm_rank", k.world, address(&got.rank)); err != nil {
-		return err
+	for name, to := range map[string]*int{"MPI_Comm_rank": &m.rank, "MPI_Comm_size": &m.size} {
+		if err := k.call(name, k.world, number); err != nil {
+			return err
+		}
+		*to = int(written.number)
 	}
-	if err := k.call("MPI_Comm_size", k.world, address(&got.size)); err != nil {
-		return err
-	}
-	m.rank, m.size = int(got.rank), int(got.size)
 	return m.findSharers()
 }
 
@@ -140,11 +135,7 @@ func (k *link) close() (err error) {
 // waitForAll returns when all processes have called it, or an error if one sends a message to this
 // one, as each does whose Exchange wants it.
 func (k *link) waitForAll() error {
-	request, coming := new(uint64), new(int32)
-	var pinned runtime.Pinner
-	defer pinned.Unpin()
-	pinned.Pin(request)
-	pinned.Pin(coming)
+	request := &written.requests[0]
 	if err := k.call("MPI_Ibarrier", k.world, address(request)); err != nil {
 		return err
 	}
@@ -152,10 +143,10 @@ func (k *link) waitForAll() error {
 		if done, err := k.test(request, k.statusIgnore); done || err != nil {
 			return err
 		}
-		if err := k.call("MPI_Iprobe", k.anySource, tag, k.world, address(coming), k.statusIgnore); err != nil {
+		if err := k.call("MPI_Iprobe", k.anySource, tag, k.world, address(&written.number), k.statusIgnore); err != nil {
 			return err
 		}
-		if *coming != 0 {
+		if written.number != 0 {
 			return errors.New("got a message of another process, want all to have made their last exchange")
 		}
 		pause(asked)
