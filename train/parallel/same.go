@@ -6,7 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
+
+	"attention/internal/oneline"
 )
 
 // fact is a value that must be equal in all processes of a Group, such as the text that they learn from.
@@ -66,12 +67,8 @@ func compareFacts(got, want []fact) error {
 			differs(g.Name, "got %s %q, want none, as rank 0 has", g.Name, g.Value)
 		}
 	}
-	const most = 3
-	switch {
-	case len(more) > most:
-		return fmt.Errorf("%w; another %s and %d more too", first, strings.Join(more[:most], ", "), len(more)-most)
-	case len(more) > 0:
-		return fmt.Errorf("%w; another %s too", first, strings.Join(more, ", "))
+	if len(more) > 0 {
+		return fmt.Errorf("%w; another %s too", first, oneline.List(more, 3))
 	}
 	return first
 }
