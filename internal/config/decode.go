@@ -3,9 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding"
-	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 
@@ -48,186 +46,163 @@ func (r Reader) Decode(text []byte, to ...any) error {
 		if v.Kind() != reflect.Pointer || v.IsNil() {
 			return fmt.Errorf("config: Decode: got %T, want a pointer to a config", one)
 		}
-		copies[i] = reflect.New(v.Type().Elem())
-		copies[i].Elem().Set(v.Elem())
+		copies[i] = reflect.New(v.Type().Elem()).Elem()
+		copies[i].Set(v.Elem())
 	}
 	read := r.shared
 	if len(to) == 1 {
-		read = func(text []byte, to []reflect.Value) error { return r.unmarshal(text, to[0]) }
+		read = func(text jsontext.Value, to []reflect.Value) error { return r.value(text, to[0]) }
 	}
-	if err := read(text, copies); err != nil {
+	if err := read(bytes.TrimSpace(text), copies); err != nil {
 		return err
 	}
 	for i, one := range to {
-		reflect.ValueOf(one).Elem().Set(copies[i].Elem())
+		reflect.ValueOf(one).Elem().Set(copies[i])
 	}
 	return nil
 }
 
 // shared reads an object into several structs. The last may read itself.
-func (r Reader) shared(text []byte, to []reflect.Value) error {
-	if kind := jsontext.Value(text).Kind(); kind != '{' {
-		return mismatch(bytes.TrimSpace(text), "a JSON object")
-	}
-	members := maps.Collect(Members(text))
+func (r Reader) shared(text jsontext.Value, to []reflect.Value) error {
 	var all []field
-	var first, last error
+	var last json.Unmarshaler
 	for i, v := range to {
-		reads, ok := v.Interface().(json.Unmarshaler)
+		reads, ok := v.Addr().Interface().(json.Unmarshaler)
 		switch {
 		case ok && i == len(to)-1:
-			last = inJSON(reads.UnmarshalJSON(objectOf(members)))
-			clear(members)
-			continue
-		case ok || v.Elem().Kind() != reflect.Struct:
-			return fmt.Errorf("config: Decode: got %v beside others, want a pointer to a plain struct", v.Type())
-		}
-		own := map[string]jsontext.Value{}
-		for _, f := range fieldsOf(v.Elem()) {
-			if member, ok := members[f.key]; ok {
-				own[f.key] = member
-				delete(members, f.key)
-			}
-			all = append(all, f)
-		}
-		if err := r.unmarshal(objectOf(own), v); first == nil {
-			first = err
+			last = reads
+		case ok || v.Kind() != reflect.Struct:
+			return fmt.Errorf("config: Decode: got *%v beside others, want a pointer to a plain struct", v.Type())
+		default:
+			all = append(all, fieldsOf(v)...)
 		}
 	}
-	if !r.AllowUnknown && len(members) > 0 {
-		last = unknown(members)
+	if text.Kind() != '{' {
+		return mismatch(text, "a JSON object")
 	}
-	if err, ok := withKnown(last, all); ok || first == nil {
+	return r.object(text, all, last)
+}
+
+// object reads an object into fields, and the members that are none into others, if that is not nil.
+func (r Reader) object(text jsontext.Value, fields []field, others json.Unmarshaler) error {
+	at := func(key string) int { return slices.IndexFunc(fields, func(f field) bool { return f.key == key }) }
+	rest := map[string]jsontext.Value{}
+	for key, member := range Members(text) {
+		if at(key) < 0 {
+			rest[key] = member
+		}
+	}
+	var last error
+	if others != nil {
+		last = inJSON(others.UnmarshalJSON(objectOf(rest)))
+	} else if !r.AllowUnknown && len(rest) > 0 {
+		last = unknown(rest)
+	}
+	if err, ok := withKnown(last, fields); ok {
 		return err // before any other error, since a misspelt field may cause others
 	}
-	return first
+	for key, member := range Members(text) {
+		if i := at(key); i >= 0 && !r.absent(member) {
+			if err := r.value(member, fields[i].value); err != nil {
+				return within(key, err)
+			}
+		}
+	}
+	return last
 }
 
-// reading are the options of package json with which each Reader reads, made once for what they remember of types.
-var reading = map[Reader]json.Options{}
+// absent reports whether a member counts as one that is not there.
+func (r Reader) absent(member jsontext.Value) bool { return r.AllowNull && member.Kind() == 'n' }
 
-func init() {
-	for _, r := range []Reader{{}, {AllowUnknown: true}, {AllowNull: true}, Foreign} {
-		reading[r] = json.JoinOptions(json.WithUnmarshalers(json.UnmarshalFromFunc(r.next)), tolerant)
-	}
-}
-
-// unmarshal reads valid JSON into what a pointer points to.
-func (r Reader) unmarshal(text []byte, to reflect.Value) error {
-	err := json.Unmarshal(text, to.Interface(), reading[r])
-	if e, ok := find(err); ok {
-		return e
-	}
-	return err
-}
-
-// next reads the decoder's next value into what a pointer points to, or returns json.SkipFunc for the elements of a
-// struct, list or map to come to it, too.
-func (r Reader) next(d *jsontext.Decoder, to any) error {
-	v, kind := reflect.ValueOf(to).Elem(), d.PeekKind()
-	if parent, _ := d.StackIndex(d.StackDepth()); kind == 'n' && r.AllowNull && parent == '{' {
-		return d.SkipValue()
-	}
-	begin := d.InputOffset()
-	err := r.value(d, kind, v)
-	if err == nil || errors.Is(err, json.SkipFunc) {
-		return err
-	}
-	if d.InputOffset() == begin {
-		_ = d.SkipValue() // which is valid
-	}
-	return within(pathOf(d, d.StackPointer()), err)
-}
-
-// value reads a value of a kind into v, which is addressable. It prepares a struct, a list or a map for its elements,
-// and returns json.SkipFunc.
-func (r Reader) value(d *jsontext.Decoder, kind jsontext.Kind, v reflect.Value) error {
-	t := v.Type()
+// value reads a value into v, which is addressable.
+func (r Reader) value(text jsontext.Value, v reflect.Value) error {
+	t, kind := v.Type(), text.Kind()
 	switch {
 	case kind == 'n':
-		return mismatch(textOf(d), kindOf(t))
+		return mismatch(text, kindOf(t))
 	case t.Kind() == reflect.Pointer:
 		next := reflect.New(t.Elem())
 		if !v.IsNil() {
 			next.Elem().Set(v.Elem())
 		}
 		v.Set(next)
-		return json.SkipFunc // which comes to what it points to
+		return r.value(text, next.Elem())
 	}
 	switch u := v.Addr().Interface().(type) {
 	case json.Unmarshaler:
-		text, _ := d.ReadValue()
 		return inJSON(u.UnmarshalJSON(text))
 	case encoding.TextUnmarshaler:
 		if kind != '"' {
-			return mismatch(textOf(d), kindOf(t))
+			return mismatch(text, kindOf(t))
 		}
-		text, _ := d.ReadToken()
-		return inJSON(u.UnmarshalText([]byte(text.String())))
+		word, _ := decoderOf(text).ReadToken()
+		return inJSON(u.UnmarshalText([]byte(word.String())))
 	}
 	switch t.Kind() {
 	case reflect.Struct:
 		if kind == '{' {
-			return r.known(unread(d), fieldsOf(v))
+			return r.object(text, fieldsOf(v), nil)
 		}
 	case reflect.Map:
 		switch {
 		case t.Key().Kind() != reflect.String:
 			return unreadable(t)
 		case kind == '{':
-			v.Set(copyOf(v))
-			return json.SkipFunc
+			return r.entries(text, v)
 		}
 	case reflect.Slice, reflect.Array:
 		switch {
 		case t.Elem().Kind() == reflect.Uint8: // which package json writes in base64
 			return unreadable(t)
-		case kind == '[' && (t.Kind() == reflect.Slice || t.Len() == lengthOf(unread(d))):
-			v.SetZero()
-			return json.SkipFunc
+		case kind == '[':
+			return r.list(text, v)
 		}
 	default:
-		text, _ := d.ReadValue()
-		if json.Unmarshal(text, v.Addr().Interface(), tolerant) != nil {
-			return refused(text, t)
-		}
-		return nil
-	}
-	return refused(textOf(d), t)
-}
-
-// unread returns the text from the decoder's next value on.
-func unread(d *jsontext.Decoder) []byte { return bytes.TrimLeft(d.UnreadBuffer(), " \t\r\n,:") }
-
-// textOf returns the decoder's next value, which it does not read.
-func textOf(d *jsontext.Decoder) jsontext.Value {
-	text, _ := decoderOf(unread(d)).ReadValue()
-	return text
-}
-
-// known returns json.SkipFunc, or an error if an object has members that are no fields.
-func (r Reader) known(object []byte, fields []field) error {
-	if r.AllowUnknown {
-		return json.SkipFunc
-	}
-	others := map[string]jsontext.Value{}
-	for key, member := range Members(object) {
-		if !slices.ContainsFunc(fields, func(f field) bool { return f.key == key }) {
-			others[key] = member
+		if json.Unmarshal(text, v.Addr().Interface(), tolerant) == nil {
+			return nil
 		}
 	}
-	if len(others) == 0 {
-		return json.SkipFunc
-	}
-	err, _ := withKnown(unknown(others), fields)
-	return err
+	return refused(text, t)
 }
 
-// copyOf returns a map with the entries of a map.
-func copyOf(v reflect.Value) reflect.Value {
-	next := reflect.MakeMapWithSize(v.Type(), v.Len())
+// entries reads the members of an object into a copy of a map.
+func (r Reader) entries(text []byte, v reflect.Value) error {
+	t := v.Type()
+	next := reflect.MakeMap(t)
 	for i := v.MapRange(); i.Next(); {
 		next.SetMapIndex(i.Key(), i.Value())
 	}
-	return next
+	for name, member := range Members(text) {
+		key, entry := reflect.ValueOf(name).Convert(t.Key()), reflect.New(t.Elem()).Elem()
+		if before := next.MapIndex(key); before.IsValid() {
+			entry.Set(before)
+		}
+		if !r.absent(member) {
+			if err := r.value(member, entry); err != nil {
+				return within(name, err)
+			}
+		}
+		next.SetMapIndex(key, entry)
+	}
+	v.Set(next)
+	return nil
+}
+
+// list reads the elements of a list into a new slice, or into an array of their number.
+func (r Reader) list(text jsontext.Value, v reflect.Value) error {
+	t := v.Type()
+	list := reflect.MakeSlice(reflect.SliceOf(t.Elem()), 0, 0)
+	for path, element := range parts(text, '[') {
+		one := reflect.New(t.Elem()).Elem()
+		if err := r.value(element, one); err != nil {
+			return within(path, err)
+		}
+		list = reflect.Append(list, one)
+	}
+	if t.Kind() == reflect.Slice {
+		v.Set(list.Convert(t))
+	} else if reflect.Copy(v, list) < t.Len() || list.Len() > t.Len() {
+		return refused(text, t)
+	}
+	return nil
 }

@@ -52,44 +52,42 @@ func check(text []byte) error {
 }
 
 // pathOf returns the path of a value inside the objects and lists that a decoder is in.
-func pathOf(d *jsontext.Decoder, p jsontext.Pointer) (path name) {
+func pathOf(d *jsontext.Decoder, p jsontext.Pointer) (path string) {
 	depth := 0
 	for token := range p.Tokens() {
 		depth++
 		if kind, _ := d.StackIndex(depth); kind == '[' {
 			token = "[" + token + "]"
 		}
-		path.key = join(path.key, token)
+		path = join(path, token)
 	}
-	path.key = cut(path.key, 200)
-	return name{path.key, path.key}
+	return path
 }
 
 // Members yields the keys and the values of a JSON object, in its order. The text must be valid
 // JSON; of a value that is no object there are none.
-func Members(text []byte) iter.Seq2[string, jsontext.Value] {
+func Members(text []byte) iter.Seq2[string, jsontext.Value] { return parts(text, '{') }
+
+// parts yields the parts of an object, or of a list, with their keys or indices. A value that begins in another way has
+// none.
+func parts(text []byte, begin jsontext.Kind) iter.Seq2[string, jsontext.Value] {
 	return func(yield func(string, jsontext.Value) bool) {
 		d := decoderOf(text)
-		if d.PeekKind() != '{' {
+		if d.PeekKind() != begin {
 			return
 		}
-		for _, err := d.ReadToken(); err == nil && d.PeekKind() == '"'; {
-			key, _ := d.ReadToken()
-			name := key.String()
+		_, err := d.ReadToken()
+		for i := 0; err == nil && d.PeekKind() != begin+2; i++ { // } or ]
+			key := fmt.Sprintf("[%d]", i)
+			if begin == '{' {
+				token, _ := d.ReadToken()
+				key = token.String()
+			}
 			value, _ := d.ReadValue()
 			end := int(d.InputOffset())
-			if !yield(name, text[end-len(value):end:end]) {
+			if !yield(key, text[end-len(value):end:end]) {
 				return
 			}
 		}
 	}
-}
-
-// lengthOf returns the length of a list in valid JSON.
-func lengthOf(text []byte) (n int) {
-	d := decoderOf(text)
-	for _, err := d.ReadToken(); err == nil && d.PeekKind() != ']'; n++ {
-		err = d.SkipValue()
-	}
-	return n
 }

@@ -38,10 +38,14 @@ func requireSplit(t *testing.T, text string) {
 		require.Empty(t, got)
 		var want []json.RawMessage
 		require.NoError(t, json.Unmarshal(trimmed, &want))
-		require.Len(t, want, lengthOf(trimmed))
-		for _, item := range want {
+		at := 0
+		for index, item := range parts(trimmed, '[') {
+			require.Equal(t, fmt.Sprintf("[%d]", at), index)
+			require.Equal(t, want[at], json.RawMessage(item))
 			requireSplit(t, string(item))
+			at++
 		}
+		require.Len(t, want, at)
 	}
 	for _, value := range got {
 		requireSplit(t, string(value))

@@ -12,6 +12,7 @@ import (
 
 	"attention/internal/oneline"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -26,12 +27,15 @@ func inJSON(err error) error {
 	return errorf("%w", err)
 }
 
-// within returns an error of Decode about a member or an element as one about the whole.
-func within(outer name, err error) error {
-	if e, ok := find(err); ok {
-		return e.inside(outer)
+// within returns an error of Decode about the member or the element at a path as one about the whole.
+func within(path string, err error) error {
+	e, ok := find(err)
+	if !ok {
+		return err
 	}
-	return err
+	e = e.inside(name{path, path})
+	e.subject.key = cut(e.subject.key, 200)
+	return e
 }
 
 // cut returns at most n characters of s, printable on one line.
@@ -129,7 +133,7 @@ func (k knownKeys) String() string {
 // unknown returns the error about the members of an object that are no fields.
 func unknown(members map[string]jsontext.Value) error {
 	var list []string
-	for _, key := range sortedKeys(members) {
+	for _, key := range slices.Sorted(maps.Keys(members)) {
 		list = append(list, fmt.Sprintf("%.60q", key))
 	}
 	return errorf("unknown field %s; it has %s", oneline.List(list, 10), knownKeys(nil))
@@ -146,36 +150,22 @@ func withKnown(err error, fields []field) (error, bool) {
 	if !ok {
 		return err, false
 	}
-	var all knownKeys
-	add := func(key string) {
-		if !slices.Contains(all, key) {
-			all = append(all, key)
+	var all, each knownKeys
+	for _, f := range fields {
+		all = append(all, f.key)
+	}
+	for _, key := range append(all, known...) {
+		if !slices.Contains(each, key) {
+			each = append(each, key)
 		}
 	}
-	for _, f := range fields {
-		add(f.key)
-	}
-	for _, key := range known {
-		add(key)
-	}
 	r := *e
-	r.args = []any{e.args[0], all}
+	r.args = []any{e.args[0], each}
 	return &r, true
-}
-
-func sortedKeys(members map[string]jsontext.Value) []string {
-	return slices.Sorted(maps.Keys(members))
 }
 
 // objectOf returns a JSON object with the members.
 func objectOf(members map[string]jsontext.Value) []byte {
-	text := []byte{'{'}
-	for i, key := range sortedKeys(members) {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text, _ = jsontext.AppendQuote(text, key) // a key is UTF-8
-		text = append(append(text, ':'), members[key]...)
-	}
-	return append(text, '}')
+	text, _ := json.Marshal(members, json.Deterministic(true), tolerant)
+	return text
 }
