@@ -49,11 +49,7 @@ func (r Reader) Decode(text []byte, to ...any) error {
 		copies[i] = reflect.New(v.Type().Elem()).Elem()
 		copies[i].Set(v.Elem())
 	}
-	read := r.shared
-	if len(to) == 1 {
-		read = func(text jsontext.Value, to []reflect.Value) error { return r.value(text, to[0]) }
-	}
-	if err := read(bytes.TrimSpace(text), copies); err != nil {
+	if err := r.all(bytes.TrimSpace(text), copies); err != nil {
 		return err
 	}
 	for i, one := range to {
@@ -62,8 +58,11 @@ func (r Reader) Decode(text []byte, to ...any) error {
 	return nil
 }
 
-// shared reads an object into several structs. The last may read itself.
-func (r Reader) shared(text jsontext.Value, to []reflect.Value) error {
+// all reads a value, or an object into several structs, of which the last may read itself.
+func (r Reader) all(text jsontext.Value, to []reflect.Value) error {
+	if len(to) == 1 {
+		return r.value(text, to[0])
+	}
 	var all []field
 	var last json.Unmarshaler
 	for i, v := range to {
@@ -85,10 +84,11 @@ func (r Reader) shared(text jsontext.Value, to []reflect.Value) error {
 
 // object reads an object into fields, and the members that are none into others, if that is not nil.
 func (r Reader) object(text jsontext.Value, fields []field, others json.Unmarshaler) error {
-	at := func(key string) int { return slices.IndexFunc(fields, func(f field) bool { return f.key == key }) }
-	rest := map[string]jsontext.Value{}
+	given, rest := make([]jsontext.Value, len(fields)), map[string]jsontext.Value{}
 	for key, member := range Members(text) {
-		if at(key) < 0 {
+		if i := slices.IndexFunc(fields, func(f field) bool { return f.key == key }); i >= 0 {
+			given[i] = member
+		} else {
 			rest[key] = member
 		}
 	}
@@ -101,11 +101,12 @@ func (r Reader) object(text jsontext.Value, fields []field, others json.Unmarsha
 	if err, ok := withKnown(last, fields); ok {
 		return err // before any other error, since a misspelt field may cause others
 	}
-	for key, member := range Members(text) {
-		if i := at(key); i >= 0 && !r.absent(member) {
-			if err := r.value(member, fields[i].value); err != nil {
-				return within(key, err)
-			}
+	for i, f := range fields {
+		if given[i] == nil || r.absent(given[i]) {
+			continue
+		}
+		if err := r.value(given[i], f.value); err != nil {
+			return within(f.key, err)
 		}
 	}
 	return last
@@ -190,19 +191,25 @@ func (r Reader) entries(text []byte, v reflect.Value) error {
 
 // list reads the elements of a list into a new slice, or into an array of their number.
 func (r Reader) list(text jsontext.Value, v reflect.Value) error {
-	t := v.Type()
-	list := reflect.MakeSlice(reflect.SliceOf(t.Elem()), 0, 0)
-	for path, element := range parts(text, '[') {
-		one := reflect.New(t.Elem()).Elem()
-		if err := r.value(element, one); err != nil {
-			return within(path, err)
+	isSlice, n := v.Kind() == reflect.Slice, 0
+	v.SetZero()
+	for _, element := range parts(text, '[') {
+		if isSlice {
+			v.Grow(1)
+			v.SetLen(n + 1)
+		} else if n == v.Len() {
+			return refused(text, v.Type())
 		}
-		list = reflect.Append(list, one)
+		if err := r.value(element, v.Index(n)); err != nil {
+			return within(fmt.Sprintf("[%d]", n), err)
+		}
+		n++
 	}
-	if t.Kind() == reflect.Slice {
-		v.Set(list.Convert(t))
-	} else if reflect.Copy(v, list) < t.Len() || list.Len() > t.Len() {
-		return refused(text, t)
+	switch {
+	case n < v.Len():
+		return refused(text, v.Type())
+	case n == 0 && isSlice:
+		v.Set(reflect.MakeSlice(v.Type(), 0, 0)) // not nil
 	}
 	return nil
 }

@@ -68,17 +68,15 @@ func pathOf(d *jsontext.Decoder, p jsontext.Pointer) (path string) {
 // JSON; of a value that is no object there are none.
 func Members(text []byte) iter.Seq2[string, jsontext.Value] { return parts(text, '{') }
 
-// parts yields the parts of an object, or of a list, with their keys or indices. A value that begins in another way has
-// none.
+// parts yields the parts of an object, with their keys, or of a list. A value that begins in another way has none.
 func parts(text []byte, begin jsontext.Kind) iter.Seq2[string, jsontext.Value] {
 	return func(yield func(string, jsontext.Value) bool) {
 		d := decoderOf(text)
 		if d.PeekKind() != begin {
 			return
 		}
-		_, err := d.ReadToken()
-		for i := 0; err == nil && d.PeekKind() != begin+2; i++ { // } or ]
-			key := fmt.Sprintf("[%d]", i)
+		for _, err := d.ReadToken(); err == nil && d.PeekKind() != begin+2; { // } or ]
+			var key string
 			if begin == '{' {
 				token, _ := d.ReadToken()
 				key = token.String()
