@@ -78,7 +78,7 @@ var rooms = map[string]string{
 	"train/tasks/lookback": `train train/tasks train/text layers graph internal/dense`,
 	"train/text":           `train train/text/jinja layers graph internal/config internal/folder internal/oneline`,
 	"train/text/jinja":     "",
-	"train/parallel":       `train internal/dense internal/kernel`,
+	"train/parallel":       `train internal/dense internal/kernel internal/oneline`,
 	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense
 		internal/folder internal/gguf internal/safetensors internal/oneline internal/mapped`,
 
