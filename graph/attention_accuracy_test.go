@@ -20,7 +20,7 @@ func TestFusedAttentionIsAsAccurateAsComposed(t *testing.T) {
 	configs := 12
 	switch {
 	case testenv.All:
-		configs = 120
+		configs = 60
 	case testing.Short() || testenv.Race:
 		configs = 3
 	}
