@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"attention/graph"
-	"attention/graph/mask"
 	"attention/internal/golden"
 	"attention/layers"
 
@@ -140,25 +138,5 @@ func selfCall(t *testing.T, x *tensor.Dense) func(b *layers.Build) layers.Attent
 func crossCall(t *testing.T, x, key *tensor.Dense) func(b *layers.Build) layers.AttentionInput {
 	return func(b *layers.Build) layers.AttentionInput {
 		return layers.AttentionInput{Query: input(t, b, "x", x), Key: input(t, b, "key", key)}
-	}
-}
-
-// One key takes all the weight, whatever the scores: the output is that of the values
-// alone.
-func TestAttentionToOneKey(t *testing.T) {
-	p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
-		c.QKVBias, c.OutBias, c.RoPE, c.Softcap, c.QKNorm = true, true, &graph.RoPEConfig{}, 2, layers.RMSNorm
-		c.ALiBi, c.RelativeBias, c.Align = true, &layers.RelativeBiasConfig{}, mask.UpperLeft
-	}))
-	key := golden.Numbers(tensor.Float64, 2, 1, 5)
-	one, weights := attended(t, p, l, selfCall(t, key))
-	require.Equal(t, []float64{1, 1, 1, 1, 1, 1}, weights)
-	out, weights := attended(t, p, l, crossCall(t, golden.Numbers(tensor.Float64, 2, 7, 5), key))
-	require.Len(t, weights, 2*3*7)
-	for i, w := range weights {
-		require.Equal(t, 1.0, w)
-		if i < 2*7 {
-			require.InDeltaSlice(t, one[i/7*5:][:5], out[i*5:][:5], 1e-14)
-		}
 	}
 }

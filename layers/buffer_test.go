@@ -2,6 +2,7 @@ package layers_test
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"attention/graph/mask"
@@ -56,31 +57,18 @@ func TestCausalBuffer(t *testing.T) {
 // The classes that have buffers are the book's causal ones.
 func TestBuffers(t *testing.T) {
 	base := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, ContextOnly: true, ContextLength: 4}
-	causal := base
-	causal.Mask = mask.Causal{}
-	wide := base
-	wide.Mask = mask.SlidingWindow{Left: 1}
-	behind := base
-	behind.Mask = mask.Causal{Offset: -1}
-	split := causal
-	split.Layout = layers.PerHead
-	torch := causal
-	torch.Layout = layers.Torch
-	length := layers.CausalBuffer{ContextLength: 4}
-	for _, row := range []struct {
-		config layers.AttentionConfig
-		want   map[string]layers.CausalBuffer
-	}{
-		{config: base, want: map[string]layers.CausalBuffer{}},
-		{config: behind, want: map[string]layers.CausalBuffer{}},
-		{config: wide, want: map[string]layers.CausalBuffer{}},
-		{config: torch, want: map[string]layers.CausalBuffer{}},
-		{config: causal, want: map[string]layers.CausalBuffer{"a.mask": length}},
-		{config: split, want: map[string]layers.CausalBuffer{"a.heads.0.mask": length, "a.heads.1.mask": length}},
+	for change, want := range map[string]string{
+		`{}`: "", `{"mask": {"type": "causal", "offset": -1}}`: "", `{"mask": {"type": "sliding_window", "left": 1}}`: "",
+		`{"mask": {"type": "causal"}, "layout": "torch"}`: "", `{"mask": {"type": "causal"}}`: "a.mask",
+		`{"mask": {"type": "causal"}, "layout": "per_head"}`: "a.heads.0.mask a.heads.1.mask",
 	} {
 		p := layers.NewParams(tensor.Float32, 1)
-		l := must(layers.NewAttention(p.Scope("a"), row.config))
-		require.Equal(t, row.want, maps.Collect(p.Buffers()))
+		l := must(layers.NewAttention(p.Scope("a"), with(base, change)))
+		buffers := map[string]layers.CausalBuffer{}
+		for _, name := range strings.Fields(want) {
+			buffers[name] = layers.CausalBuffer{ContextLength: 4}
+		}
+		require.Equal(t, buffers, maps.Collect(p.Buffers()), change)
 		require.NotContains(t, must(l.State(layers.Torch)), "mask")
 	}
 }

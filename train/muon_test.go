@@ -32,21 +32,3 @@ func TestMuonAsPyTorch(t *testing.T) {
 		}
 	}
 }
-
-func TestRestoredMuonGivesTheSameBits(t *testing.T) {
-	p, _ := loadProblemOf(t, tensor.Float32, "torch/muon.safetensors", "wide", "tall", "table", "bias")
-	stepped := func(restored bool) []uint64 {
-		params := p.start()
-		s := must(muonCases["muon_match"].New(params))
-		for n := range solverSteps {
-			if restored && n == solverSteps/2 {
-				last := s
-				s = must(muonCases["muon_match"].New(params))
-				restore(s, last)
-			}
-			p.step(t, s, params, n)
-		}
-		return bits(t, params)
-	}
-	require.Equal(t, stepped(false), stepped(true))
-}

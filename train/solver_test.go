@@ -133,29 +133,35 @@ func bits(t *testing.T, params []train.Param) []uint64 {
 func TestRestoredSolverGivesTheSameBits(t *testing.T) {
 	eachSolver(t, func(t *testing.T, _ string, c train.SolverConfig, dtype tensor.Dtype) {
 		p, _ := loadProblem(t, dtype)
-		params := p.start()
-		solver := must(c.New(params))
-		for n := range solverSteps / 2 {
-			p.step(t, solver, params, n)
-		}
-		twinParams := make([]train.Param, len(params))
-		for i, param := range params {
-			twinParams[i] = train.Param{Name: param.Name, Value: param.Value.Clone().(*tensor.Dense)}
-		}
-		twin := must(c.New(twinParams))
-		restore(twin, solver)
-		for n := solverSteps / 2; n < solverSteps; n++ {
-			p.step(t, solver, params, n)
-			p.step(t, twin, twinParams, n)
-		}
-		require.Equal(t, bits(t, params), bits(t, twinParams))
-
-		if len(solver.State()) > 0 { // and a solver that lost its state takes other steps
-			p.step(t, must(c.New(p.start())), twinParams, solverSteps-1)
-			p.step(t, solver, params, solverSteps-1)
-			require.NotEqual(t, bits(t, params), bits(t, twinParams))
-		}
+		p.testRestored(t, c)
 	})
+	p, _ := loadProblemOf(t, tensor.Float32, "torch/muon.safetensors", "wide", "tall", "table", "bias")
+	p.testRestored(t, muonCases["muon_match"])
+}
+
+func (p *problem) testRestored(t *testing.T, c train.SolverConfig) {
+	params := p.start()
+	solver := must(c.New(params))
+	for n := range solverSteps / 2 {
+		p.step(t, solver, params, n)
+	}
+	twinParams := make([]train.Param, len(params))
+	for i, param := range params {
+		twinParams[i] = train.Param{Name: param.Name, Value: param.Value.Clone().(*tensor.Dense)}
+	}
+	twin := must(c.New(twinParams))
+	restore(twin, solver)
+	for n := solverSteps / 2; n < solverSteps; n++ {
+		p.step(t, solver, params, n)
+		p.step(t, twin, twinParams, n)
+	}
+	require.Equal(t, bits(t, params), bits(t, twinParams))
+
+	if len(solver.State()) > 0 { // and a solver that lost its state takes other steps
+		p.step(t, must(c.New(p.start())), twinParams, solverSteps-1)
+		p.step(t, solver, params, solverSteps-1)
+		require.NotEqual(t, bits(t, params), bits(t, twinParams))
+	}
 }
 
 // restore gives a solver the state of another one for parameters of the same shapes.

@@ -10,59 +10,39 @@ import (
 	"testing"
 )
 
-// All 65536 halves have the values that IEEE 754 defines:
-// (-1)^sign · 2^(e-15) · (1+m/1024), or 2^-14 · m/1024 if e is 0.
-func TestHalfToFloat32(t *testing.T) {
-	for i := range 1 << 16 {
-		h := uint16(i)
-		got := FromHalf(h)
-		exponent, mantissa := i>>10&31, float64(i&1023)
-		var want float64
-		switch {
-		case exponent == 0:
-			want = math.Ldexp(mantissa/1024, -14)
-		case exponent < 31:
-			want = math.Ldexp(1+mantissa/1024, exponent-15)
-		case mantissa == 0:
-			want = math.Inf(1)
-		default:
-			want = math.NaN()
-		}
-		if i>>15 == 1 {
-			want = -want
-		}
-		same := float64(got) == want || got != got && want != want
-		if !same || math.Signbit(float64(got)) != (i>>15 == 1) {
-			t.Fatalf("half %#04x: got %v, want %v", h, got, want)
-		}
-		if bits := math.Float32bits(got); got != got && bits&0x7fffff != uint32(i&1023)<<13 {
-			t.Fatalf("half %#04x: NaN %#08x lost its payload", h, bits)
-		}
-	}
-}
-
-// A bfloat16 is a float32's upper bits. The values are checked by the formula, as above.
-func TestBfloat16ToFloat32(t *testing.T) {
-	for i := range 1 << 16 {
-		got := bfloat16ToFloat32(uint16(i))
-		exponent, mantissa := i>>7&255, float64(i&127)
-		var want float64
-		switch {
-		case exponent == 0:
-			want = math.Ldexp(mantissa/128, -126)
-		case exponent < 255:
-			want = math.Ldexp(1+mantissa/128, exponent-127)
-		case mantissa == 0:
-			want = math.Inf(1)
-		default:
-			want = math.NaN()
-		}
-		if i>>15 == 1 {
-			want = -want
-		}
-		same := float64(got) == want || got != got && want != want
-		if !same || math.Signbit(float64(got)) != (i>>15 == 1) {
-			t.Fatalf("bfloat16 %#04x: got %v, want %v", i, got, want)
+// All 65536 numbers of both types have the values that IEEE 754 defines, with m of 10 or 7 bits M and a bias of 15 or 127:
+// (-1)^sign · 2^(e-bias) · (1+m/2^M), or 2^(1-bias) · m/2^M if e is 0. A NaN keeps its payload.
+func TestSixteenBitsToFloat32(t *testing.T) {
+	for _, of := range []struct {
+		name           string
+		wide           func(uint16) float32
+		mantissa, bias int
+	}{{"half", FromHalf, 10, 15}, {"bfloat16", bfloat16ToFloat32, 7, 127}} {
+		for i := range 1 << 16 {
+			got := of.wide(uint16(i))
+			scale := 1 << of.mantissa
+			exponent, mantissa := i>>of.mantissa&(1<<(15-of.mantissa)-1), float64(i&(scale-1))
+			var want float64
+			switch {
+			case exponent == 0:
+				want = math.Ldexp(mantissa/float64(scale), 1-of.bias)
+			case exponent <= 2*of.bias:
+				want = math.Ldexp(1+mantissa/float64(scale), exponent-of.bias)
+			case mantissa == 0:
+				want = math.Inf(1)
+			default:
+				want = math.NaN()
+			}
+			if i>>15 == 1 {
+				want = -want
+			}
+			same := float64(got) == want || got != got && want != want
+			if !same || math.Signbit(float64(got)) != (i>>15 == 1) {
+				t.Fatalf("%s %#04x: got %v, want %v", of.name, i, got, want)
+			}
+			if bits := math.Float32bits(got); got != got && bits&0x7fffff != uint32(i&(scale-1))<<(23-of.mantissa) {
+				t.Fatalf("%s %#04x: NaN %#08x lost its payload", of.name, i, bits)
+			}
 		}
 	}
 }

@@ -46,21 +46,6 @@ func TestReaderEqualsRead(t *testing.T) {
 	require.Equal(t, []float32{0.1}, rounded)
 }
 
-// Elements of several buffers keep their order.
-func TestReaderLargeTensor(t *testing.T) {
-	all := make([]float32, chunk/4*2+7)
-	for i := range all {
-		all[i] = float32(i)
-	}
-	path := filepath.Join(t.TempDir(), "x")
-	require.NoError(t, WriteFile(path, &File{Tensors: []Tensor{{Name: "w", Shape: []int{len(all)}, Data: all}}}))
-	r := must(Open(path))
-	defer r.Close()
-	got := make([]float32, len(all))
-	require.NoError(t, ReadFloats(r, "w", got))
-	require.Equal(t, all, got)
-}
-
 func TestReaderRefuses(t *testing.T) {
 	path := written(t, pythonFile)
 	r := must(Open(path))
@@ -85,7 +70,7 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
-// Parts of a tensor are what Read has there.
+// Parts of a tensor are what Read has there; elements of several buffers keep their order.
 func TestReadPart(t *testing.T) {
 	data := make([]float32, 70000) // of several buffers
 	for i := range data {
@@ -101,6 +86,9 @@ func TestReadPart(t *testing.T) {
 		require.NoError(t, r.ReadPart("f", row.lo, got))
 		require.Equal(t, data[row.lo:][:row.n], got)
 	}
+	all := make([]float32, len(data))
+	require.NoError(t, ReadFloats(r, "f", all))
+	require.Equal(t, data, all)
 	got := make([]int64, 2)
 	require.NoError(t, r.ReadPart("i", 1, got))
 	require.Equal(t, []int64{2, 3}, got)

@@ -178,20 +178,6 @@ func TestWriteFile(t *testing.T) {
 	assert.Equal(t, []int64{2}, must(ReadFile(path)).Tensors[0].Data)
 }
 
-func TestWriteFileFollowsALink(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "real"), 0o755))
-	target := filepath.Join(dir, "real", "x")
-	require.NoError(t, os.WriteFile(target, []byte("old"), 0o644))
-	link := filepath.Join(dir, "link")
-	require.NoError(t, os.Symlink(target, link))
-	require.NoError(t, WriteFile(link, &File{}))
-	assert.Equal(t, fs.ModeSymlink, must(os.Lstat(link)).Mode().Type(), "the link is still a link")
-	_, err := ReadFile(target)
-	assert.NoError(t, err)
-	assert.Equal(t, []string{"x"}, list(t, filepath.Dir(target)))
-}
-
 func TestFileErrorsNameThePath(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "no", "x")

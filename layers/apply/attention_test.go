@@ -2,7 +2,6 @@ package apply
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -29,36 +28,6 @@ func TestApplyHiddenKey(t *testing.T) {
 	weights, ok := applied(t, f).Get("weights")
 	require.True(t, ok)
 	require.Equal(t, []float64{1, 0}, weights.Data)
-}
-
-// TestApplyAttentionIsTheChapters: the chapter's layers are configs of the layer attention.
-func TestApplyAttentionIsTheChapters(t *testing.T) {
-	for _, c := range []struct{ name, fields string }{
-		{"self_v2_batch", `"out_dim": 6, "num_heads": 1, "qkv_bias": true, "context_only": true, "average_weights": true`},
-		{"multi_head_batch", `"out_dim": 6, "num_heads": 3, "qkv_bias": true, "out_bias": true, "mask": {"type": "causal"},
-				"context_length": 11, "out_std": 3, "dropout": 0.25, "context_dropout": 0.25, "out_dropout": 0.25`},
-		{"multi_head_wrapper_batch",
-			`"num_heads": 3, "head_dim": 6, "qkv_bias": true, "context_only": true, "layout": "per_head",
-				"mask": {"type": "causal"}`},
-	} {
-		f := caseFiles(t, c.name)
-		want := applied(t, f)
-		f = f.withConfig(t, `{"layer": "attention", "embed_dim": 5, `+c.fields+`}`)
-		f.input = editTensors(t, f.input, filepath.Join(t.TempDir(), "in.safetensors"),
-			func(all []safetensors.Tensor) []safetensors.Tensor {
-				i := slices.IndexFunc(all, func(t safetensors.Tensor) bool { return t.Name == "x" })
-				all[i].Name = "query"
-				return all
-			})
-		got := applied(t, f)
-		require.Len(t, got.Tensors, len(want.Tensors))
-		for i, x := range want.Tensors {
-			if x.Name == "grad.x" {
-				x.Name = "grad.query"
-			}
-			require.Equal(t, x, got.Tensors[i], c.name)
-		}
-	}
 }
 
 // TestApplyWithoutPlace: the place of the queries among the keys must be given if it

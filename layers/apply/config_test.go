@@ -1,18 +1,12 @@
 package apply
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
-	"attention/internal/config"
-
 	"github.com/stretchr/testify/require"
-	"gorgonia.org/tensor"
 )
 
 // TestApplyWrongConfig: an error names the file, the field by its path in JSON, what it got and what it wants. The
@@ -67,23 +61,6 @@ func TestApplyWrongConfig(t *testing.T) {
 	c.text(`{"layer": "attention", "numheads": 2, "qkv_Bias": true, "renormalize": true}`)
 	require.Contains(t, c.message(), `layer.json: unknown field "numheads", "qkv_Bias", "renormalize"; it has layer, `+
 		"average_weights, mask, embed_dim, ")
-}
-
-// TestLayerIsTheConfig: a layer.json of attention is the JSON of the layer's config, and
-// a config survives writing and reading.
-func TestLayerIsTheConfig(t *testing.T) {
-	for _, name := range caseNames(t) {
-		f := caseFiles(t, name)
-		text := must(os.ReadFile(f.config))
-		if !strings.HasPrefix(name, attentionName) {
-			continue
-		}
-		var a attention
-		require.NoError(t, config.Decode(text, new(envelope), &a.averaging, &a.AttentionConfig))
-		written := must(json.Marshal(a.AttentionConfig))
-		f = f.withConfig(t, fmt.Sprintf(`{"layer": "attention", "average_weights": %t, %s`, a.AverageWeights, written[1:]))
-		compareWithTorch(t, name, f, nil, tensor.Float64, 1e-10)
-	}
 }
 
 var oneLineError = regexp.MustCompile(`^[^\n]+$`)

@@ -72,33 +72,27 @@ func TestApplyBuffers(t *testing.T) {
 // TestApplyWrongBuffers: a mask that does not hide what the layer hides is refused by name; so
 // is an input longer than a mask of any length.
 func TestApplyWrongBuffers(t *testing.T) {
-	const anyLength = `{"layer": "multi_head_wrapper", "embed_dim": 5, "out_dim": 6, "num_heads": 3}`
-	one, four := []float64{0}, layers.CausalBuffer{ContextLength: 4}.Value(tensor.Float64).Float64s()
+	const own = `w.safetensors: tensor "heads.1.mask": `
+	four := layers.CausalBuffer{ContextLength: 4}.Value(tensor.Float64).Float64s()
 	for _, row := range []struct {
-		config string
-		shape  []int
-		data   any
-		want   string
+		n    int
+		data any
+		want string
 	}{
-		{shape: []int{1, 1}, data: one,
-			want: `w.safetensors: tensor "heads.1.mask": shape (1, 1), want (11, 11): the causal mask of the context length`},
-		{shape: []int{11, 11}, data: zeros(121),
-			want: `w.safetensors: tensor "heads.1.mask": got 0 at (0, 1), want 1: the causal mask is 1 above the ` +
-				`diagonal, where keys are hidden, and 0 elsewhere`},
-		{shape: []int{0, 0}, data: zeros(0),
-			want: `w.safetensors: tensor "heads.1.mask": shape (0, 0), want every axis at least 1`},
-		{config: anyLength, shape: []int{4, 4}, data: four,
-			want: `in.safetensors: tensor "x": shape (7, 5), want (T <= context_length=4, 5) or ` +
-				`(B, T <= context_length=4, 5) with every axis at least 1`},
+		{1, []float64{0}, own + "shape (1, 1), want (11, 11): the causal mask of the context length"},
+		{11, zeros(121), own + "got 0 at (0, 1), want 1: the causal mask is 1 above the diagonal, where keys are hidden, and 0 " +
+			"elsewhere"},
+		{0, zeros(0), own + "shape (0, 0), want every axis at least 1"},
+		{4, four, `in.safetensors: tensor "x": shape (7, 5), want (T <= context_length=4, 5) or (B, T <= context_length=4, 5) ` +
+			"with every axis at least 1"},
 	} {
 		c := newWrongCallOf(t, "multi_head_wrapper")
-		if row.config != "" {
-			c.text(row.config)
-			for _, name := range []string{"heads.0.mask", "heads.2.mask"} {
-				c.tensor(c.weights, name, nil, nil)
-			}
+		if row.n == 4 { // of any length
+			c.text(`{"layer": "multi_head_wrapper", "embed_dim": 5, "out_dim": 6, "num_heads": 3}`)
+			c.tensor(c.weights, "heads.0.mask", nil, nil)
+			c.tensor(c.weights, "heads.2.mask", nil, nil)
 		}
-		c.tensor(c.weights, "heads.1.mask", row.shape, row.data)
+		c.tensor(c.weights, "heads.1.mask", []int{row.n, row.n}, row.data)
 		require.Equal(t, row.want, c.message())
 	}
 }

@@ -18,20 +18,30 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// grouped trains a small model in two processes, whose config and model a row may change.
-func grouped(t *testing.T, ctx func(rank int) context.Context, change func(rank int, m *small.Model, c *loop.Config),
-	source func(rank int) train.Source) []error {
-	return small.Together(t, 2, func(g *parallel.Group) error {
+// loops makes the loop of a small model in each process of a group, whose config and model a test may change, and calls
+// run with it.
+func loops(t *testing.T, size int, change func(g *parallel.Group, m *small.Model, c *loop.Config),
+	run func(g *parallel.Group, l *loop.Loop) error) []error {
+	return small.Together(t, size, func(g *parallel.Group) error {
 		c := small.Config()
 		c.Group, c.Accumulate = g, 4
 		m := small.New(t, tensor.Float64, 7, 0.3)
-		change(g.Rank(), m, &c)
+		change(g, m, &c)
 		l, err := loop.New(m.Params, m.Loss, c)
 		if err != nil {
 			return err
 		}
-		return l.Run(ctx(g.Rank()), source(g.Rank()), small.Batches(3))
+		return run(g, l)
 	})
+}
+
+// grouped trains a small model in two processes, whose config and model a row may change.
+func grouped(t *testing.T, ctx func(rank int) context.Context, change func(rank int, m *small.Model, c *loop.Config),
+	source func(rank int) train.Source) []error {
+	return loops(t, 2, func(g *parallel.Group, m *small.Model, c *loop.Config) { change(g.Rank(), m, c) },
+		func(g *parallel.Group, l *loop.Loop) error {
+			return l.Run(ctx(g.Rank()), source(g.Rank()), small.Batches(3))
+		})
 }
 
 func always(int) context.Context { return context.Background() }
@@ -119,27 +129,20 @@ func TestGroupNamesTheProcessThatFails(t *testing.T) {
 func TestGroupStopsTogether(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	checkpoints := small.OpenFolder(t, t.TempDir(), checkpoint.Config{})
-	errs := small.Together(t, 3, func(g *parallel.Group) error {
-		c := small.Config()
-		c.Group, c.Accumulate = g, 4
-		own := context.Background()
-		if g.Rank() == 2 {
-			own = ctx
-			c.OnStep = func(s train.StepResult) {
-				if s.Step == 4 {
-					cancel()
-				}
+	errs := loops(t, 3, func(g *parallel.Group, _ *small.Model, c *loop.Config) {
+		c.OnStep = func(s train.StepResult) {
+			if g.Rank() == 2 && s.Step == 4 {
+				cancel()
 			}
 		}
-		m := small.New(t, tensor.Float64, 7, 0.3)
-		l, err := loop.New(m.Params, m.Loss, c)
-		if err != nil {
-			return err
-		}
+	}, func(g *parallel.Group, l *loop.Loop) error {
 		if g.Rank() == 0 {
 			l.SaveTo(checkpoints)
 		}
-		return l.Run(own, small.Texts(t)["random"], nil)
+		if g.Rank() < 2 {
+			return l.Run(context.Background(), small.Texts(t)["random"], nil)
+		}
+		return l.Run(ctx, small.Texts(t)["random"], nil)
 	})
 	for _, err := range errs {
 		require.ErrorIs(t, err, context.Canceled)
@@ -150,18 +153,12 @@ func TestGroupStopsTogether(t *testing.T) {
 
 // A checkpoint that rank 0 cannot write ends all.
 func TestGroupEndsWhenItCannotSave(t *testing.T) {
-	errs := small.Together(t, 2, func(g *parallel.Group) error {
-		c := small.Config()
-		c.Group, c.Accumulate = g, 2
+	errs := loops(t, 2, func(g *parallel.Group, _ *small.Model, c *loop.Config) {
 		c.BeforeSave = func() (map[string]string, error) {
 			require.Zero(t, g.Rank())
 			return nil, errors.New("disk full")
 		}
-		m := small.New(t, tensor.Float64, 7, 0)
-		l, err := loop.New(m.Params, m.Loss, c)
-		if err != nil {
-			return err
-		}
+	}, func(g *parallel.Group, l *loop.Loop) error {
 		if g.Rank() == 0 {
 			l.SaveTo(small.OpenFolder(t, t.TempDir(), checkpoint.Config{Every: 3}))
 		}
@@ -174,46 +171,26 @@ func TestGroupEndsWhenItCannotSave(t *testing.T) {
 
 // Other processes than rank 0 learn that it cannot write.
 func TestGroupSaves(t *testing.T) {
-	dir := t.TempDir()
-	for _, path := range []string{filepath.Join(dir, "x"), filepath.Join(dir, "none", "x")} {
-		errs := small.Together(t, 3, func(g *parallel.Group) error {
-			c := small.Config()
-			c.Group, c.Accumulate = g, 4
-			m := small.New(t, tensor.Float64, 7, 0)
-			l, err := loop.New(m.Params, m.Loss, c)
-			if err != nil {
-				return err
-			}
-			return checkpoint.Save(l, path, nil)
-		})
-		for _, err := range errs {
-			if path == filepath.Join(dir, "x") {
-				require.NoError(t, err)
-			} else {
-				require.ErrorContains(t, err, "train: rank 0: checkpoint after 0 steps: ")
-				require.ErrorContains(t, err, "no such file")
-			}
-		}
+	path := filepath.Join(t.TempDir(), "x")
+	save := func(path string) []error {
+		return loops(t, 3, func(*parallel.Group, *small.Model, *loop.Config) {},
+			func(_ *parallel.Group, l *loop.Loop) error { return checkpoint.Save(l, path, nil) })
 	}
-	require.NoError(t, small.Restore(small.New(t, tensor.Float64, 8, 0).Loop(t, small.Config()),
-		filepath.Join(dir, "x"), nil))
+	small.RequireNone(t, save(path))
+	for _, err := range save(filepath.Join(filepath.Dir(path), "none", "x")) {
+		require.ErrorContains(t, err, "train: rank 0: checkpoint after 0 steps: ")
+		require.ErrorContains(t, err, "no such file")
+	}
+	require.NoError(t, small.Restore(small.New(t, tensor.Float64, 8, 0).Loop(t, small.Config()), path, nil))
 }
 
 // A process whose exchange fails ends the group, and nobody waits for it.
 func TestGroupEndsWithItsExchange(t *testing.T) {
-	errs := small.Together(t, 3, func(g *parallel.Group) error {
-		c := small.Config()
-		c.Group, c.Accumulate = g, 4
+	errs := loops(t, 3, func(g *parallel.Group, _ *small.Model, c *loop.Config) {
 		if g.Rank() == 1 {
 			c.OnStep = func(train.StepResult) { g.Abort(errors.New("cable cut")) }
 		}
-		m := small.New(t, tensor.Float64, 7, 0)
-		l, err := loop.New(m.Params, m.Loss, c)
-		if err != nil {
-			return err
-		}
-		return l.Run(context.Background(), small.Batches(100), nil)
-	})
+	}, func(_ *parallel.Group, l *loop.Loop) error { return l.Run(context.Background(), small.Batches(100), nil) })
 	for _, err := range errs {
 		require.ErrorContains(t, err, "parallel: rank 1 ended the group: cable cut")
 	}
