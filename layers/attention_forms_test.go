@@ -134,7 +134,7 @@ func (a randomAttention) call(t require.TestingT, b *layers.Build) (in layers.At
 		for i := range ids {
 			ids[i] = i * factor % modulus
 		}
-		return node(name, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(ids)))
+		return node(name, of(ids, shape...))
 	}
 	c, S := a.config, a.S
 	in.Query = float("query", append(lead, a.T, c.EmbedDim)...)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // torchCases are the cases of testdata/torch/layers.py.
@@ -92,8 +91,7 @@ func (c torchCase) inputs(t *testing.T, b *layers.Build) (in G.Nodes) {
 		case len(c.entries(name)) == 0:
 		case len(c.entries("d"+name)) == 0:
 			v := c.file.Int64(c.prefix + name)
-			in = append(in, input(t, b, name, tensor.New(tensor.WithShape(c.file.Shape(c.prefix+name)...),
-				tensor.WithBacking(v))))
+			in = append(in, input(t, b, name, of(v, c.file.Shape(c.prefix+name)...)))
 		default:
 			in = append(in, input(t, b, name, c.load(name)))
 		}

@@ -80,8 +80,7 @@ func (c attentionCase) integers(t *testing.T, b *layers.Build, entry string) *G.
 	if !c.has(entry) {
 		return nil
 	}
-	return input(t, b, entry, tensor.New(tensor.WithShape(c.file.Shape(c.prefix+entry)...),
-		tensor.WithBacking(c.file.Int64(c.prefix+entry))))
+	return input(t, b, entry, of(c.file.Int64(c.prefix+entry), c.file.Shape(c.prefix+entry)...))
 }
 
 // input is what the case calls the layer with. With rules, masks are rules where
@@ -143,7 +142,7 @@ func (c attentionCase) padding(t *testing.T, b *layers.Build, rules bool) mask.M
 		atEnd = atEnd && !slices.Contains(row[n:], false)
 	}
 	if rules && atEnd {
-		n := tensor.New(tensor.WithShape(len(lengths)), tensor.WithBacking(lengths))
+		n := of(lengths, len(lengths))
 		if len(shape) == 1 {
 			n = tensor.New(tensor.FromScalar(lengths[0]))
 		}

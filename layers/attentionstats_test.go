@@ -60,7 +60,7 @@ func TestStatsOfTheMemory(t *testing.T) {
 	b.Observe("*")
 	lengths := input(t, b, "lengths", intVector(5, 3))
 	memory := b.Of(m.Encode(b, input(t, b, "source", sequences(2, 5)), lengths))
-	ids := tensor.New(tensor.WithShape(2, 3), tensor.WithBacking([]int{7, 1, 0, 10, 4, 2}))
+	ids := of([]int{7, 1, 0, 10, 4, 2}, 2, 3)
 	b.Of(m.Decode(b, input(t, b, "target", ids), memory, lengths))
 	require.NoError(t, b.Err())
 	require.NoError(t, G.Let(b.DropoutKey(), G.NewI64(3)))

@@ -12,11 +12,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// of returns a tensor of any type.
-func of(data any, shape ...int) *tensor.Dense {
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
-}
-
 // The buffer is the causal mask in any type, and nothing else.
 func TestCausalBuffer(t *testing.T) {
 	const causal = "the causal mask is 1 above the diagonal, where keys are hidden, and 0 elsewhere"

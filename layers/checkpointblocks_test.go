@@ -15,7 +15,7 @@ import (
 // The loss and all gradients of models with several blocks and dropout are the same bits with
 // checkpoints of the blocks and without, at every run, and take less memory.
 func TestCheckpointBlocks(t *testing.T) {
-	matrix := func(v ...int) *tensor.Dense { return tensor.New(tensor.WithShape(2, 5), tensor.WithBacking(v)) }
+	matrix := func(v ...int) *tensor.Dense { return of(v, 2, 5) }
 	ids, targets := matrix(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), matrix(2, 3, 4, 5, 6, 7, 8, 9, 10, 0)
 	for _, model := range []struct {
 		name  string
@@ -32,7 +32,7 @@ func TestCheckpointBlocks(t *testing.T) {
 			m := must(layers.NewSeq2Seq(s, layers.Seq2SeqConfig{SourceVocabSize: 11, TargetVocabSize: 11,
 				ContextLength: 5, EmbedDim: 12, NumEncoderLayers: 3, NumDecoderLayers: 3, NumHeads: 3, Dropout: 0.3}))
 			build := b()
-			lengths := input(t, build, "lengths", tensor.New(tensor.WithShape(2), tensor.WithBacking([]int{5, 3})))
+			lengths := input(t, build, "lengths", of([]int{5, 3}, 2))
 			source, target := input(t, build, "source", ids), input(t, build, "ids", ids)
 			return build, build.Of(m.Loss(build, source, target, lengths, input(t, build, "targets", targets)))
 		}},

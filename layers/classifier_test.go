@@ -23,12 +23,11 @@ func TestClassifier(t *testing.T) {
 	for _, mode := range []layers.Mode{layers.Eval, layers.Train} {
 		b := layers.NewBuild(p, mode)
 		ids := input(t, b, "ids", intVector(3, 1, 4, 1, 5))
-		rows := input(t, b, "rows", tensor.New(tensor.WithShape(1, 5), tensor.WithBacking([]int{3, 1, 4, 1, 5})))
+		rows := input(t, b, "rows", of([]int{3, 1, 4, 1, 5}, 1, 5))
 		packing := layers.Packing{
-			Segments:  input(t, b, "segments", tensor.New(tensor.WithShape(1, 5), tensor.WithBacking([]int{0, 0, 0, 1, 1}))),
-			Positions: input(t, b, "positions", tensor.New(tensor.WithShape(1, 5), tensor.WithBacking([]int{0, 1, 2, 0, 1})))}
-		targets := input(t, b, "targets", tensor.New(tensor.WithShape(1, 5),
-			tensor.WithBacking([]int{graph.IgnoreTarget, graph.IgnoreTarget, 2, graph.IgnoreTarget, 1})))
+			Segments:  input(t, b, "segments", of([]int{0, 0, 0, 1, 1}, 1, 5)),
+			Positions: input(t, b, "positions", of([]int{0, 1, 2, 0, 1}, 1, 5))}
+		targets := input(t, b, "targets", of([]int{graph.IgnoreTarget, graph.IgnoreTarget, 2, graph.IgnoreTarget, 1}, 1, 5))
 		got, own := b.Of(classes.PackedLoss(b, rows, targets, packing)), b.Of(m.PackedLoss(b, rows, targets, packing))
 		run(t, got, own)
 		require.InDelta(t, number(own.Value()), number(got.Value()), 1e-12)

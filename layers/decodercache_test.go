@@ -78,7 +78,7 @@ func sequences(batch, T int) *tensor.Dense {
 	for i := range ids {
 		ids[i] = (i*i*7 + i*3 + 5) % 13
 	}
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(ids))
+	return of(ids, shape...)
 }
 
 // columns are the columns from, …, to−1 of each row of width wide of x.
@@ -95,7 +95,7 @@ func chunkOf(ids *tensor.Dense, from, to int) *tensor.Dense {
 	n := len(shape) - 1
 	T := shape[n]
 	shape[n] = to - from
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(columns(ids.Data().([]int), T, from, to)))
+	return of(columns(ids.Data().([]int), T, from, to), shape...)
 }
 
 // In chunks and token by token, a model with a cache gives what it gives at once, to the last token of its context.

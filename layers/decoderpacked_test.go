@@ -42,7 +42,7 @@ func testPacked(t *testing.T, c layers.DecoderConfig) {
 
 	m, p := newDecoder(t, tensor.Float64, c)
 	ints := func(b *layers.Build, name string, v []int) *G.Node {
-		return input(t, b, name, tensor.New(tensor.WithShape(len(v)/T, T), tensor.WithBacking(v)))
+		return input(t, b, name, of(v, len(v)/T, T))
 	}
 	b := layers.NewBuild(p, layers.Train)
 	packed := b.Of(m.PackedLoss(b, ints(b, "ids", ids), ints(b, "targets", targets),

@@ -17,7 +17,7 @@ import (
 func TestDropout(t *testing.T) {
 	const n, p = 1000, 0.2
 	params, drop := layers.NewParams(tensor.Float64, 1), layers.Dropout{P: p}
-	ones := tensor.New(tensor.WithShape(n), tensor.WithBacking(make([]float64, n)))
+	ones := of(make([]float64, n), n)
 	require.NoError(t, ones.Memset(1.0))
 	b := layers.NewBuild(params, layers.Train)
 	x := input(t, b, "x", ones)

@@ -35,8 +35,7 @@ func TestEmbeddingsEqualPyTorch(t *testing.T) {
 
 			b := layers.NewBuild(params, layers.Train)
 			ids := b.InputOf(tensor.Int64, "ids", file.Shape(want.prefix+"ids")...)
-			require.NoError(t, G.Let(ids, tensor.New(tensor.WithShape(ids.Shape()...),
-				tensor.WithBacking(file.Int64(want.prefix+"ids")))))
+			require.NoError(t, G.Let(ids, of(file.Int64(want.prefix+"ids"), ids.Shape()...)))
 			out := must(l.Forward(b, ids))
 			grads := must(G.Backpropagate(G.Nodes{out}, G.Nodes{input(t, b, "dout", want.load("dout"))}, b.Learnables()))
 			got := values(t, append(G.Nodes{out}, grads...)...)
@@ -60,7 +59,7 @@ func TestEmbeddingForward(t *testing.T) {
 	require.EqualError(t, err, "layers: tokens: Embedding: ids: got nil, want a node")
 	_, err = l.Forward(b, b.Input("x", 2))
 	require.EqualError(t, err, "layers: tokens: Embedding: graph: Embedding: ids: got float32, want int or int64")
-	out := must(l.Forward(b, input(t, b, "ids", tensor.New(tensor.WithShape(2), tensor.WithBacking([]int{0, 3})))))
+	out := must(l.Forward(b, input(t, b, "ids", of([]int{0, 3}, 2))))
 	m := must(machine.New(out))
 	require.EqualError(t, m.RunAll(), "machine: graph: Embedding: ids: got 3 at 1, want 0 <= id < V=3")
 }

@@ -65,7 +65,7 @@ func backwardOf(t *testing.T, freeze ...string) backward {
 		NumHeads: 2, Activation: "gelu", Bias: true, TieWordEmbeddings: true}))
 	require.NoError(t, p.Freeze(freeze...))
 	b := layers.NewBuild(p, layers.Train)
-	ids := tensor.New(tensor.WithShape(2, 5), tensor.WithBacking([]int{3, 1, 4, 1, 5, 9, 2, 6, 5, 3}))
+	ids := of([]int{3, 1, 4, 1, 5, 9, 2, 6, 5, 3}, 2, 5)
 	x := b.InputOf(tensor.Int, "ids", 2, 5)
 	loss := b.Of(G.Sum(b.Of(G.Square(b.Of(model.Forward(b, x))))))
 	require.NoError(t, b.Err())

@@ -59,11 +59,11 @@ func TestBucketsPadAndCut(t *testing.T) {
 		{Sizes: []int{2, 4}, Inputs: map[string]int{"x": 0, "ids": 0}, Outputs: map[int]int{0: 0, 7: 0}, Lengths: "B"},
 		{Sizes: []int{3, 5}, Inputs: map[string]int{"x": 1, "keep": 2, "ids": 1}, Outputs: map[int]int{0: 1}, Lengths: "T"},
 	}}))
-	x := tensor.New(tensor.WithShape(3, 4, 1), tensor.WithBacking([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}))
-	columns := tensor.New(tensor.WithShape(4, 3), tensor.WithBacking([]int{1, 5, 9, 2, 6, 10, 3, 7, 11, 4, 8, 12}))
+	x := of([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 3, 4, 1)
+	columns := of([]int{1, 5, 9, 2, 6, 10, 3, 7, 11, 4, 8, 12}, 4, 3)
 	require.NoError(t, columns.T())
 	v := layers.Values{"x": x, "ids": columns, "y": tensor.New(tensor.WithBacking([]float64{1, 2})),
-		"keep": tensor.New(tensor.WithShape(1, 2, 4), tensor.WithBacking([]bool{true, true, true, true, false, true, true, true}))}
+		"keep": of([]bool{true, true, true, true, false, true, true, true}, 1, 2, 4)}
 	y := must(f.Call(t.Context(), v))
 	for i, want := range []string{
 		"(3, 4, 1) [1 2 3 4 5 6 7 8 9 10 11 12]",
@@ -81,13 +81,13 @@ func TestBucketsPadAndCut(t *testing.T) {
 
 	// A shorter text in the same graph: what is padded is zero again.
 	y = must(f.Call(t.Context(), layers.Values{"x": part(x, 2, 2, 1), "ids": someIDs(tensor.Int, 2, 2), "y": v["y"],
-		"keep": tensor.New(tensor.WithShape(1, 2, 2), tensor.WithBacking([]bool{true, true, true, true}))}))
+		"keep": of([]bool{true, true, true, true}, 1, 2, 2)}))
 	require.Equal(t, "(2, 3, 1) [1 2 0 3 4 0]", fmt.Sprint(y[1].Shape(), y[1].Data()))
 }
 
 // part returns the first elements of a tensor in a shape.
 func part(d *tensor.Dense, shape ...int) *tensor.Dense {
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(d.Float64s()[:tensor.Shape(shape).TotalSize()]))
+	return of(d.Float64s()[:tensor.Shape(shape).TotalSize()], shape...)
 }
 
 func TestWrongBucketsAreRefused(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // module is what a case of testdata/torch/gpt.py does with its inputs. A model has a
@@ -241,7 +240,7 @@ func (c torchCase) named(t *testing.T, b *layers.Build, names ...string) map[str
 			in[name] = input(t, b, name, c.load(name))
 		default:
 			shape := c.file.Shape(c.prefix + name)
-			in[name] = input(t, b, name, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(c.file.Int64(c.prefix+name))))
+			in[name] = input(t, b, name, of(c.file.Int64(c.prefix+name), shape...))
 		}
 	}
 	return in

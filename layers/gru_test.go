@@ -87,7 +87,7 @@ func TestGRUOfPaddedSequences(t *testing.T) {
 	b := layers.NewBuild(p, layers.Eval)
 	x := golden.Dense(tensor.Float64, []float64{1, 2, math.NaN(), math.Inf(1)}, 1, 4, 1)
 	out, end, err := l.Forward(b, layers.GRUInput{X: input(t, b, "x", x),
-		Lengths: input(t, b, "lengths", tensor.New(tensor.WithShape(1), tensor.WithBacking([]int{2})))})
+		Lengths: input(t, b, "lengths", of([]int{2}, 1))})
 	require.NoError(t, err)
 	got := values(t, out, end)
 	last := got[0][2:4]

@@ -74,7 +74,7 @@ func TestLatentCacheOfOtherWeights(t *testing.T) {
 					for i, x := range v.Float32s() {
 						stored[i] = dense.BFloat16(safetensors.BFloat16(x))
 					}
-					require.NoError(t, p.Keep(name, tensor.New(tensor.WithShape(v.Shape()...), tensor.WithBacking(stored))))
+					require.NoError(t, p.Keep(name, of(stored, v.Shape()...)))
 				}
 			}
 		} else {

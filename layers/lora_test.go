@@ -32,7 +32,7 @@ func TestLoRAAsPyTorch(t *testing.T) {
 				get := func(name string) *tensor.Dense {
 					name = c.name + "." + label + "." + name
 					if dt == tensor.Float32 {
-						return tensor.New(tensor.WithShape(file.Shape(name)...), tensor.WithBacking(file.Float32(name)))
+						return of(file.Float32(name), file.Shape(name)...)
 					}
 					return golden.Dense(dt, file.Float64(name), file.Shape(name)...)
 				}

@@ -21,7 +21,7 @@ func tinyRNN(attn int) layers.RNNSeq2SeqConfig {
 // gradients are PyTorch's.
 func TestRNNSeq2SeqEqualsPyTorch(t *testing.T) {
 	file := golden.Load(t, "torch/rnnseq2seq.safetensors")
-	ids := func(v []int, n int) *tensor.Dense { return tensor.New(tensor.WithShape(2, n), tensor.WithBacking(v)) }
+	ids := func(v []int, n int) *tensor.Dense { return of(v, 2, n) }
 	for _, p := range torchTypes {
 		params := layers.NewParams(p.dt, 123)
 		for _, c := range []struct {

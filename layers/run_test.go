@@ -196,3 +196,8 @@ func (c torchCase) near(t *testing.T, entry string, n *G.Node, got []float64) {
 	require.Equal(t, c.file.Shape(c.prefix+entry), []int(n.Shape()), entry)
 	golden.Close(t, entry, c.file.Float64(c.prefix+entry), got, c.tol, c.tol)
 }
+
+// of returns a tensor of any type.
+func of(data any, shape ...int) *tensor.Dense {
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
+}

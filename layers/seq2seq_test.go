@@ -21,7 +21,7 @@ func newSeq2Seq(t testing.TB, c layers.Seq2SeqConfig) (*layers.Seq2Seq, *layers.
 
 // intVector is a vector of ints.
 func intVector(v ...int) *tensor.Dense {
-	return tensor.New(tensor.WithShape(len(v)), tensor.WithBacking(v))
+	return of(v, len(v))
 }
 
 func TestSeq2SeqCount(t *testing.T) {
@@ -42,7 +42,7 @@ func TestSeq2SeqHalves(t *testing.T) {
 	m, p := newSeq2Seq(t, c)
 	b := layers.NewBuild(p, layers.Eval)
 	whole := must(m.Forward(b, input(t, b, "sources", sequences(1, 5)),
-		input(t, b, "targets", tensor.New(tensor.WithShape(1, 3), tensor.WithBacking([]int{7, 1, 0}))), nil))
+		input(t, b, "targets", of([]int{7, 1, 0}, 1, 3)), nil))
 	memory := must(m.Encode(b, input(t, b, "source", sequences(0, 5)), nil))
 	require.Equal(t, tensor.Shape{5, 12}, memory.Shape())
 	logits := must(m.Decode(b, input(t, b, "target", intVector(7, 1, 0)), memory, nil))
@@ -61,8 +61,7 @@ func TestSeq2SeqDropout(t *testing.T) {
 		layers.Train: 2 + 4 + 6, // embeddings, attention and MLP of the encoder, two attentions and MLP of the decoder
 	} {
 		b := layers.NewBuild(p, mode)
-		must(m.Forward(b, input(t, b, "source", sequences(2, 3)),
-			input(t, b, "target", tensor.New(tensor.WithShape(2, 1), tensor.WithBacking([]int{0, 1}))), nil))
+		must(m.Forward(b, input(t, b, "source", sequences(2, 3)), input(t, b, "target", of([]int{0, 1}, 2, 1)), nil))
 		if mode == layers.Eval {
 			require.Nil(t, b.DropoutKey())
 			continue

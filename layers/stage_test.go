@@ -23,8 +23,7 @@ func stagesOf(t *testing.T, c layers.DecoderConfig) (all map[string][]float64, f
 		}
 	}
 	b := layers.NewBuild(p, layers.Eval)
-	vector := func(of ...int) *tensor.Dense { return tensor.New(tensor.WithShape(len(of)), tensor.WithBacking(of)) }
-	ids, rows := input(t, b, "ids", vector(3, 1, 4, 1, 5)), input(t, b, "rows", vector(4, 1))
+	ids, rows := input(t, b, "ids", intVector(3, 1, 4, 1, 5)), input(t, b, "rows", intVector(4, 1))
 	logits := b.Of(m.Forward(b, ids))
 	stages := b.Stages()
 	some := b.Of(m.NextAt(b, ids, rows))

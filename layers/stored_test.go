@@ -30,7 +30,7 @@ func TestKeep(t *testing.T) {
 	_, ok := p.Get("l.weight")
 	require.False(t, ok)
 	require.Zero(t, p.Bytes())
-	stored := tensor.New(tensor.WithShape(3, 2), tensor.WithBacking(ones(6)))
+	stored := of(ones(6), 3, 2)
 	require.NoError(t, p.Keep("l.weight", stored))
 	got, _ := p.Get("l.weight")
 	require.Same(t, stored, got)
@@ -48,7 +48,7 @@ func TestKeep(t *testing.T) {
 }
 
 func TestKeepRefuses(t *testing.T) {
-	turned := tensor.New(tensor.WithShape(2, 3), tensor.WithBacking(make([]float32, 6)))
+	turned := of(make([]float32, 6), 2, 3)
 	require.NoError(t, turned.T())
 	for _, row := range []struct {
 		name string
@@ -60,8 +60,7 @@ func TestKeepRefuses(t *testing.T) {
 		{"l.weight", tensor.Float32, nil, "layers: l.weight: got nil, want a tensor"},
 		{"l.weight", tensor.Float32, new(tensor.Dense), "layers: l.weight: got nil, want a tensor"},
 		{"l.weight", tensor.Float32, tensor.New(tensor.WithBacking(ones(6))), "layers: l.weight: shape (6), want (3, 2)"},
-		{"l.weight", tensor.Float64, tensor.New(tensor.WithShape(3, 2), tensor.WithBacking(ones(6))),
-			"layers: l.weight: got bfloat16, want float64"},
+		{"l.weight", tensor.Float64, of(ones(6), 3, 2), "layers: l.weight: got bfloat16, want float64"},
 		{"l.weight", tensor.Float32, turned, "layers: l.weight: got a view of float32 (3, 2), want its elements row by row"},
 	} {
 		p, _ := storedLinear(t, row.dt)
@@ -72,7 +71,7 @@ func TestKeepRefuses(t *testing.T) {
 // A stored weight is used as it is in Eval graphs, and in Train graphs if it is frozen.
 func TestStoredWeightInGraphs(t *testing.T) {
 	p, l := storedLinear(t, tensor.Float32)
-	require.NoError(t, p.Keep("l.weight", tensor.New(tensor.WithShape(3, 2), tensor.WithBacking(ones(6)))))
+	require.NoError(t, p.Keep("l.weight", of(ones(6), 3, 2)))
 	forward := func(mode layers.Mode) error {
 		b := layers.NewBuild(p, mode)
 		y, err := l.Forward(b, b.Input("x", 4, 2))

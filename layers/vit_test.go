@@ -24,7 +24,7 @@ func tinyViT() layers.ViTConfig {
 func TestViTEqualsPyTorch(t *testing.T) {
 	file := golden.Load(t, "torch/vit.safetensors")
 	const not = graph.IgnoreTarget
-	classes := tensor.New(tensor.WithShape(2, 6), tensor.WithBacking([]int{4, 0, not, 1, 1, 2, not, not, 3, 0, 2, not}))
+	classes := of([]int{4, 0, not, 1, 1, 2, not, not, 3, 0, 2, not}, 2, 6)
 	for _, p := range torchTypes {
 		params := layers.NewParams(p.dt, 123)
 		for _, c := range []struct {
