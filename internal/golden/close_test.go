@@ -68,45 +68,38 @@ func TestClosePasses(t *testing.T) {
 }
 
 func TestCloseFails(t *testing.T) {
-	rows := []struct {
+	type s = []float64
+	for _, row := range []struct {
 		name       string
-		want, got  []float64
+		want, got  s
 		atol, rtol float64
-		message    string // after the name
+		differ     string // how many
+		worst      string
 	}{
-		{name: "x", want: []float64{1, 2}, got: []float64{1}, atol: 1, message: "got 1 elements, want 2"},
-		{name: "x", want: []float64{}, got: []float64{1}, atol: 1, message: "got 1 elements, want 0"},
-		{name: "atol", want: []float64{1}, got: []float64{1.75}, atol: 0.5,
-			message: "1 of 1 elements differ (atol 0.5, rtol 0); worst at [0]: got 1.75, want 1, error 0.75, allowed 0.5"},
-		{name: "rtol is of want, not of got", want: []float64{4}, got: []float64{5.25}, rtol: 0.25,
-			message: "1 of 1 elements differ (atol 0, rtol 0.25); worst at [0]: got 5.25, want 4, error 1.25, allowed 1"},
-		{name: "below", want: []float64{1}, got: []float64{0.25}, atol: 0.5,
-			message: "1 of 1 elements differ (atol 0.5, rtol 0); worst at [0]: got 0.25, want 1, error 0.75, allowed 0.5"},
-		{name: "count and worst", want: []float64{1, 2, 3, 4}, got: []float64{1, 2.5, 1, 4.25},
-			message: "3 of 4 elements differ (atol 0, rtol 0); worst at [2]: got 1, want 3, error 2, allowed 0"},
+		{"atol", s{1}, s{1.75}, 0.5, 0, "1 of 1", "[0]: got 1.75, want 1, error 0.75, allowed 0.5"},
+		{"rtol is of want, not of got", s{4}, s{5.25}, 0, 0.25, "1 of 1", "[0]: got 5.25, want 4, error 1.25, allowed 1"},
+		{"below", s{1}, s{0.25}, 0.5, 0, "1 of 1", "[0]: got 0.25, want 1, error 0.75, allowed 0.5"},
+		{"count and worst", s{1, 2, 3, 4}, s{1, 2.5, 1, 4.25}, 0, 0, "3 of 4", "[2]: got 1, want 3, error 2, allowed 0"},
 		// The first is off by 3 with 2 allowed, the second by 2 with none.
-		{name: "worst is beyond its bound", want: []float64{8, 0}, got: []float64{11, 2}, rtol: 0.25,
-			message: "2 of 2 elements differ (atol 0, rtol 0.25); worst at [1]: got 2, want 0, error 2, allowed 0"},
-		{name: "first of equals", want: []float64{0, 0}, got: []float64{2, -2},
-			message: "2 of 2 elements differ (atol 0, rtol 0); worst at [0]: got 2, want 0, error 2, allowed 0"},
-		{name: "NaN got", want: []float64{1, 1, 1}, got: []float64{9, nan, 99}, atol: 1, rtol: 1,
-			message: "3 of 3 elements differ (atol 1, rtol 1); worst at [1]: got NaN, want 1, error NaN, allowed 2"},
-		{name: "NaN wanted", want: []float64{nan}, got: []float64{1}, atol: 1, rtol: 1,
-			message: "1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got 1, want NaN, error NaN, allowed NaN"},
-		{name: "NaN and Inf", want: []float64{nan}, got: []float64{inf}, atol: 1, rtol: 1,
-			message: "1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got +Inf, want NaN, error NaN, allowed NaN"},
-		{name: "Inf got", want: []float64{math.MaxFloat64}, got: []float64{inf}, atol: 1, rtol: 1,
-			message: "1 of 1 elements differ (atol 1, rtol 1); " +
-				"worst at [0]: got +Inf, want 1.7976931348623157e+308, error +Inf, allowed 1.8e+308"},
-		{name: "Inf wanted", want: []float64{inf}, got: []float64{1}, atol: 1, rtol: 1,
-			message: "1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got 1, want +Inf, error +Inf, allowed +Inf"},
-		{name: "other Inf", want: []float64{inf}, got: []float64{-inf}, atol: 1, rtol: 1,
-			message: "1 of 1 elements differ (atol 1, rtol 1); worst at [0]: got -Inf, want +Inf, error +Inf, allowed +Inf"},
-	}
-	for _, row := range rows {
+		{"worst is beyond its bound", s{8, 0}, s{11, 2}, 0, 0.25, "2 of 2", "[1]: got 2, want 0, error 2, allowed 0"},
+		{"first of equals", s{0, 0}, s{2, -2}, 0, 0, "2 of 2", "[0]: got 2, want 0, error 2, allowed 0"},
+		{"NaN got", s{1, 1, 1}, s{9, nan, 99}, 1, 1, "3 of 3", "[1]: got NaN, want 1, error NaN, allowed 2"},
+		{"NaN wanted", s{nan}, s{1}, 1, 1, "1 of 1", "[0]: got 1, want NaN, error NaN, allowed NaN"},
+		{"NaN and Inf", s{nan}, s{inf}, 1, 1, "1 of 1", "[0]: got +Inf, want NaN, error NaN, allowed NaN"},
+		{"Inf got", s{math.MaxFloat64}, s{inf}, 1, 1, "1 of 1",
+			"[0]: got +Inf, want 1.7976931348623157e+308, error +Inf, allowed 1.8e+308"},
+		{"Inf wanted", s{inf}, s{1}, 1, 1, "1 of 1", "[0]: got 1, want +Inf, error +Inf, allowed +Inf"},
+		{"other Inf", s{inf}, s{-inf}, 1, 1, "1 of 1", "[0]: got -Inf, want +Inf, error +Inf, allowed +Inf"},
+	} {
 		r := record(func(t testing.TB) { Close(t, row.name, row.want, row.got, row.atol, row.rtol) })
-		assert.Equal(t, []string{row.name + ": " + row.message}, r.messages)
+		assert.Equal(t, []string{fmt.Sprintf("%s: %s elements differ (atol %v, rtol %v); worst at %s", row.name, row.differ,
+			row.atol, row.rtol, row.worst)}, r.messages)
 		assert.False(t, r.stopped, "%s: the test continues", row.name)
+	}
+	for _, want := range []s{{1, 2}, {}} {
+		r := record(func(t testing.TB) { Close(t, "x", want, s{1}, 1, 0) })
+		assert.Equal(t, []string{fmt.Sprintf("x: got 1 elements, want %d", len(want))}, r.messages)
+		assert.False(t, r.stopped, "the test continues")
 	}
 }
 

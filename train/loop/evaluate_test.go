@@ -3,10 +3,8 @@ package loop_test
 import (
 	"context"
 	"errors"
-	"hash"
 	"io"
 	"math"
-	"strings"
 	"testing"
 
 	"attention/graph"
@@ -87,15 +85,6 @@ func TestEvaluationChangesNothing(t *testing.T) {
 	require.Equal(t, small.Bits(without.Values()), small.Bits(with.Values()))
 }
 
-// recorder is a hash that keeps what is written to it.
-type recorder struct {
-	hash.Hash
-	strings.Builder
-}
-
-func (r *recorder) Write(text []byte) (int, error) { return r.Builder.Write(text) }
-func (r *recorder) Reset()                         { r.Builder.Reset() }
-
 func TestEvaluationGraphHasNoDropout(t *testing.T) {
 	with, without := small.New(t, tensor.Float64, 7, 0.5), small.New(t, tensor.Float64, 7, 0)
 	l := with.Loop(t, small.Config())
@@ -108,19 +97,6 @@ func TestEvaluationGraphHasNoDropout(t *testing.T) {
 		b := with.Builds[i]
 		require.Equal(t, mode, b.Mode())
 		require.Equal(t, mode == layers.Train, b.DropoutKey() != nil)
-		dropouts := 0
-		for _, n := range b.Graph().AllNodes() {
-			// An op hashes its settings; the model's dropout is one of fused attention's.
-			if n.Op() == nil {
-				continue
-			}
-			var settings recorder
-			n.Op().WriteHash(&settings)
-			if strings.Contains(settings.String(), "P:0.5") {
-				dropouts++
-			}
-		}
-		require.Equal(t, mode == layers.Train, dropouts > 0)
 	}
 	must(l.Evaluate(context.Background(), small.Batches(2)))
 	require.Len(t, with.Builds, 2, "built once")

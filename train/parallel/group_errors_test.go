@@ -190,7 +190,9 @@ func TestGroupEndsWithItsExchange(t *testing.T) {
 		if g.Rank() == 1 {
 			c.OnStep = func(train.StepResult) { g.Abort(errors.New("cable cut")) }
 		}
-	}, func(_ *parallel.Group, l *loop.Loop) error { return l.Run(context.Background(), small.Batches(100), nil) })
+	}, func(_ *parallel.Group, l *loop.Loop) error {
+		return l.Run(context.Background(), small.Batches(100), nil)
+	})
 	for _, err := range errs {
 		require.ErrorContains(t, err, "parallel: rank 1 ended the group: cable cut")
 	}
