@@ -52,6 +52,9 @@ func TestStatesGoRoundAllLayouts(t *testing.T) {
 				for _, other := range layers.AllLayouts {
 					if fits(config, own) && fits(config, other) {
 						testStates(t, dt, config, other)
+					} else if fits(config, own) {
+						_, l := newAttention(t, dt, config)
+						require.Error(t, failed(l.State(other)), "%+v as %s", config, other)
 					}
 				}
 			}
