@@ -33,10 +33,10 @@ func (l *Attention) addBuffers() {
 	switch {
 	case !ok || causal.Offset != 0:
 	case c.Layout == Book:
-		l.scope.buffer("mask", CausalBuffer{c.ContextLength})
+		l.scope.buffer("mask", c.ContextLength)
 	case c.Layout == PerHead:
 		for i := range c.NumHeads {
-			l.scope.Sub(headPath(i)).buffer("mask", CausalBuffer{c.ContextLength})
+			l.scope.Sub(headPath(i)).buffer("mask", c.ContextLength)
 		}
 	}
 }

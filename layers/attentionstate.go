@@ -24,8 +24,8 @@ func (l *Attention) State(layout Layout) (map[string]*tensor.Dense, error) {
 		own[name] = l.scope.params.values[l.scope.join(name)]
 	}
 	state := convert(own, l.config, to, l.scope.params.Dtype())
-	for name, b := range parametersOf(to).Buffers() {
-		if v := b.Value(l.scope.params.Dtype()); v != nil {
+	for name, n := range parametersOf(to).Buffers() {
+		if v := CausalMask(l.scope.params.Dtype(), n); v != nil {
 			state[name] = v
 		}
 	}
@@ -71,12 +71,12 @@ func parametersOf(c AttentionConfig) *Params {
 // is wrong, by name.
 func checkState(p *Params, dt tensor.Dtype, state map[string]*tensor.Dense) (map[string]*tensor.Dense, error) {
 	rows := maps.Clone(state)
-	for name, b := range p.Buffers() {
+	for name, n := range p.Buffers() {
 		v, ok := state[name]
 		if !ok {
 			continue
 		}
-		if err := b.Check(v); err != nil {
+		if err := CheckCausalMask(v, n); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		delete(rows, name)

@@ -12,41 +12,35 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// CausalBuffer is the buffer that the book's causal classes save beside their parameters
-// (register_buffer): mask (C, C), 1 above the diagonal, where a key is hidden, and 0 elsewhere,
-// torch.triu(torch.ones(C, C), diagonal=1). The layers here have no buffer: their graphs hide
-// keys by position, for any T. A state may have it or not; if it does, it has to hide the same
-// keys as the layer.
-type CausalBuffer struct {
-	ContextLength int // C; 0 means any
-}
-
-// Buffers returns by name the buffers that the book's classes have in PyTorch: one for every
-// Attention of layout Book whose mask is mask.Causal without an offset, and one for every head of layout PerHead.
-func (p *Params) Buffers() iter.Seq2[string, CausalBuffer] {
-	return func(yield func(string, CausalBuffer) bool) {
+// Buffers returns the names of the buffers that the book's causal classes save beside their parameters in PyTorch
+// (register_buffer), with their context length C, 0 for any: one for every Attention of layout Book whose mask is
+// mask.Causal without an offset, and one for every head of layout PerHead. CausalMask has their value. The layers here
+// have no buffer: their graphs hide keys by position, for any T. A state may have it or not; if it does, it has to hide
+// the same keys as the layer.
+func (p *Params) Buffers() iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
 		for _, b := range p.buffers {
-			if !yield(b.name, b.CausalBuffer) {
+			if !yield(b.name, b.contextLength) {
 				return
 			}
 		}
 	}
 }
 
-// namedBuffer is a buffer of a Params.
-type namedBuffer struct {
-	name string
-	CausalBuffer
+// buffer is a buffer of a Params.
+type buffer struct {
+	name          string
+	contextLength int
 }
 
 // buffer notes a buffer of the scope.
-func (s Scope) buffer(name string, b CausalBuffer) {
-	s.params.buffers = append(s.params.buffers, namedBuffer{s.join(name), b})
+func (s Scope) buffer(name string, contextLength int) {
+	s.params.buffers = append(s.params.buffers, buffer{s.join(name), contextLength})
 }
 
-// Value returns the buffer, nil if C is 0 or too large for a tensor.
-func (b CausalBuffer) Value(dt tensor.Dtype) *tensor.Dense {
-	n := b.ContextLength
+// CausalMask returns the value of a buffer of context length C = n: mask (C, C), 1 above the diagonal, where a key is
+// hidden, and 0 elsewhere, torch.triu(torch.ones(C, C), diagonal=1). It is nil if C is 0 or too large for a tensor.
+func CausalMask(dt tensor.Dtype, n int) *tensor.Dense {
 	if n < 1 || !dense.Fits(n, n) {
 		return nil
 	}
@@ -59,10 +53,10 @@ func (b CausalBuffer) Value(dt tensor.Dtype) *tensor.Dense {
 	return dense.Of(dt, hidden, n, n)
 }
 
-// Check returns an error for a tensor that is not the buffer. It may be of any type of
-// numbers, or bool.
-func (b CausalBuffer) Check(v *tensor.Dense) error {
-	switch n := b.ContextLength; {
+// CheckCausalMask returns an error for a tensor that is not the CausalMask of context length n, 0 for any. It may be of
+// any type of numbers, or bool.
+func CheckCausalMask(v *tensor.Dense, n int) error {
+	switch {
 	case v == nil:
 		return errors.New("got nil, want the causal mask")
 	case n > 0 && !slices.Equal(v.Shape(), []int{n, n}):
@@ -74,7 +68,7 @@ func (b CausalBuffer) Check(v *tensor.Dense) error {
 	case v.DataOrder().IsColMajor():
 		return errors.New("got a tensor in column-major order, want row-major")
 	}
-	n := v.Shape()[0]
+	n = v.Shape()[0]
 	hidden, other := dense.NotZero(v, nil)
 	switch {
 	case hidden == nil:

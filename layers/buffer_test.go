@@ -15,16 +15,16 @@ import (
 // The buffer is the causal mask in any type, and nothing else.
 func TestCausalBuffer(t *testing.T) {
 	const causal = "the causal mask is 1 above the diagonal, where keys are hidden, and 0 elsewhere"
-	two, any := layers.CausalBuffer{ContextLength: 2}, layers.CausalBuffer{}
+	const two, any = 2, 0
 	column := tensor.New(tensor.WithShape(2, 2), tensor.AsFortran([]float64{0, 0, 1, 0}))
 	whole := of([]int{9, 9, 9, 9, 0, 1, 9, 0, 0}, 3, 3)
 	for _, row := range []struct {
-		of      layers.CausalBuffer
+		of      int
 		v       *tensor.Dense
 		wantErr string
 	}{
-		{of: two, v: two.Value(tensor.Float32)},
-		{of: any, v: layers.CausalBuffer{ContextLength: 5}.Value(tensor.Float64)},
+		{of: two, v: layers.CausalMask(tensor.Float32, two)},
+		{of: any, v: layers.CausalMask(tensor.Float64, 5)},
 		{of: any, v: of([]int8{0}, 1, 1)},
 		{of: two, v: of([]bool{false, true, false, false}, 2, 2)},
 		{of: two, v: of([]uint32{0, 1, 0, 0}, 2, 2)},
@@ -38,15 +38,15 @@ func TestCausalBuffer(t *testing.T) {
 		{of: two, v: column, wantErr: "got a tensor in column-major order, want row-major"},
 		{of: two, wantErr: "got nil, want the causal mask"},
 	} {
-		if err := row.of.Check(row.v); row.wantErr == "" {
+		if err := layers.CheckCausalMask(row.v, row.of); row.wantErr == "" {
 			require.NoError(t, err)
 		} else {
 			require.EqualError(t, err, row.wantErr)
 		}
 	}
 	require.Equal(t, []float64{0, 1, 1, 0, 0, 1, 0, 0, 0},
-		layers.CausalBuffer{ContextLength: 3}.Value(tensor.Float64).Data())
-	require.Nil(t, any.Value(tensor.Float64))
+		layers.CausalMask(tensor.Float64, 3).Data())
+	require.Nil(t, layers.CausalMask(tensor.Float64, any))
 }
 
 // The classes that have buffers are the book's causal ones.
@@ -59,9 +59,9 @@ func TestBuffers(t *testing.T) {
 	} {
 		p := layers.NewParams(tensor.Float32, 1)
 		l := must(layers.NewAttention(p.Scope("a"), with(base, change)))
-		buffers := map[string]layers.CausalBuffer{}
+		buffers := map[string]int{}
 		for _, name := range strings.Fields(want) {
-			buffers[name] = layers.CausalBuffer{ContextLength: 4}
+			buffers[name] = 4
 		}
 		require.Equal(t, buffers, maps.Collect(p.Buffers()), change)
 		require.NotContains(t, must(l.State(layers.Torch)), "mask")
@@ -83,6 +83,6 @@ func TestStateHasBuffers(t *testing.T) {
 
 	c.Mask = nil
 	_, open := newAttention(t, tensor.Float32, c)
-	state["mask"] = layers.CausalBuffer{ContextLength: 3}.Value(tensor.Float32)
+	state["mask"] = layers.CausalMask(tensor.Float32, 3)
 	require.EqualError(t, open.SetState(layers.Book, state), `layers: Attention: state of layout "book": unknown mask`)
 }

@@ -90,7 +90,7 @@ func (m *Decoder) transformCached(f *formula, ids, start, lengths *G.Node, cache
 	}
 	return m.transform(f, ids, positions, func(i int) AttentionInput {
 		in := AttentionInput{Cache: cache[i], Start: start}
-		if _, states := cache[i].(*LinearCache); states && lengths != nil {
+		if _, states := cache[i].(*linearCache); states && lengths != nil {
 			in.Mask = mask.KeyLengths{Lengths: lengths}
 		}
 		return in

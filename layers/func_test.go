@@ -230,11 +230,13 @@ func TestFuncSeesChangedParameters(t *testing.T) {
 			if err := m.params.AddLoRA(layers.LoRAConfig{Rank: 2, Targets: []string{"W_query"}}); err != nil {
 				return err
 			}
-			return m.params.Scope(name[:len(name)-7]).Lookup("lora_B.weight").Value().Memset(float32(1))
+			b, _ := m.params.Get(name[:len(name)-7] + ".lora_B.weight")
+			return b.Memset(float32(1))
 		}, 3},
 		{"thawed", func() error { return m.params.Unfreeze(name) }, 4},
 		{"a value of an adapter", func() error {
-			return m.params.Scope(name[:len(name)-7]).Lookup("lora_B.weight").Value().Memset(float32(2))
+			b, _ := m.params.Get(name[:len(name)-7] + ".lora_B.weight")
+			return b.Memset(float32(2))
 		}, 4},
 	} {
 		require.NoError(t, c.change(), c.reason)

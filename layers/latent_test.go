@@ -115,6 +115,7 @@ func TestLatentInBFloat16(t *testing.T) {
 func TestLatentRefuses(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	l := must(layers.NewAttention(p.Scope("a"), latentCases()["plain"]))
+	linear := must(layers.NewLinearAttention(p.Scope("b"), layers.LinearAttentionConfig{EmbedDim: 4, NumHeads: 2}))
 	other := must(graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 5}))
 	refusesInputs(t, p, l.Attend, "Attention", []int{5, 10}, []wrongInput{
 		{"query: shape (5, 7), want ([B,] T, 10)",
@@ -123,8 +124,8 @@ func TestLatentRefuses(t *testing.T) {
 			func(b *layers.Build, in *layers.AttentionInput) { in.Key = b.Input("y", 5, 10) }},
 		{"start: got one without a cache, want both",
 			func(b *layers.Build, in *layers.AttentionInput) { in.Start = b.InputOf(tensor.Int, "start") }},
-		{"cache: got a *layers.LinearCache, want one of NewCache", func(b *layers.Build, in *layers.AttentionInput) {
-			in.Start, in.Cache = b.InputOf(tensor.Int, "start"), new(layers.LinearCache)
+		{"cache: got a *layers.linearCache, want one of NewCache", func(b *layers.Build, in *layers.AttentionInput) {
+			in.Start, in.Cache = b.InputOf(tensor.Int, "start"), must(linear.NewCache(1))
 		}},
 		{"graph: CachedAttention: cache: got one for 1 sequences of float64, keys 3 and values 3 wide, want 1 of float64, " +
 			"11 and 7 wide", func(b *layers.Build, in *layers.AttentionInput) {

@@ -1,20 +1,18 @@
 package layers
 
-import (
-	"attention/graph"
-)
+import "attention/graph"
 
-// LinearCache holds what a LinearAttention keeps of the tokens before: the states of its heads and the last tokens that
+// linearCache holds what a LinearAttention keeps of the tokens before: the states of its heads and the last tokens that
 // its convolutions see. Its size does not depend on how many tokens there are. It is for one goroutine at a time.
-type LinearCache struct {
+type linearCache struct {
 	state *graph.StateCache
 	sum   *graph.StateCache    // of the keys, with Normalize
 	convs [3]*graph.StateCache // with ConvSize
 }
 
 // NewCache returns an empty cache for a number of sequences; 0 means 1.
-func (l *LinearAttention) NewCache(batch int) (*LinearCache, error) {
-	c, cache := l.config, &LinearCache{}
+func (l *LinearAttention) NewCache(batch int) (AttentionCache, error) {
+	c, cache := l.config, &linearCache{}
 	var err error
 	add := func(shape ...int) *graph.StateCache {
 		s, wrong := graph.NewStateCache(l.params.Dtype(), append([]int{max(batch, 1)}, shape...)...)
@@ -32,7 +30,10 @@ func (l *LinearAttention) NewCache(batch int) (*LinearCache, error) {
 			cache.convs[i] = add(c.ConvSize-1, width)
 		}
 	}
-	return cache, inLayer(l.name, err)
+	if err != nil {
+		return nil, inLayer(l.name, err)
+	}
+	return cache, nil
 }
 
 func (l *LinearAttention) newCache(c graph.KVCacheConfig) (AttentionCache, error) {
@@ -40,7 +41,7 @@ func (l *LinearAttention) newCache(c graph.KVCacheConfig) (AttentionCache, error
 }
 
 // all returns the parts that there are.
-func (c *LinearCache) all() (parts []*graph.StateCache) {
+func (c *linearCache) all() (parts []*graph.StateCache) {
 	for _, s := range append([]*graph.StateCache{c.state, c.sum}, c.convs[:]...) {
 		if s != nil {
 			parts = append(parts, s)
@@ -50,10 +51,10 @@ func (c *LinearCache) all() (parts []*graph.StateCache) {
 }
 
 // Len returns the number of tokens that the cache has seen: where the next chunk starts.
-func (c *LinearCache) Len() int { return c.state.Len() }
+func (c *linearCache) Len() int { return c.state.Len() }
 
 // Bytes returns the memory of the states.
-func (c *LinearCache) Bytes() (n int) {
+func (c *linearCache) Bytes() (n int) {
 	for _, s := range c.all() {
 		n += s.Bytes()
 	}
@@ -61,14 +62,14 @@ func (c *LinearCache) Bytes() (n int) {
 }
 
 // Reset forgets all tokens.
-func (c *LinearCache) Reset() {
+func (c *linearCache) Reset() {
 	for _, s := range c.all() {
 		s.Reset()
 	}
 }
 
 // Truncate forgets the tokens from position n on. A state has all tokens or none: n is 0 or Len.
-func (c *LinearCache) Truncate(n int) error {
+func (c *linearCache) Truncate(n int) error {
 	for _, s := range c.all() {
 		if err := s.Truncate(n); err != nil {
 			return err

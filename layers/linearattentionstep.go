@@ -20,7 +20,7 @@ type linearStep struct {
 	*formula
 	LinearOperands
 	x, start, lengths *G.Node
-	cache             *LinearCache // nil for none
+	cache             *linearCache // nil for none
 }
 
 // takes refuses an input that the layer cannot take.
@@ -53,7 +53,7 @@ func (s *linearStep) takes(in AttentionInput) bool {
 		return true
 	}
 	var ok bool
-	if s.cache, ok = in.Cache.(*LinearCache); !ok || s.cache == nil {
+	if s.cache, ok = in.Cache.(*linearCache); !ok || s.cache == nil {
 		return s.fail(errorf(name, "cache: got %T, want a cache of its NewCache", in.Cache))
 	}
 	return true

@@ -32,7 +32,7 @@ type Params struct {
 	lora     *LoRAConfig          // resolved; nil without adapters
 	adapters map[string]adapter   // by the names of the weights that they add to
 
-	buffers []namedBuffer
+	buffers []buffer
 }
 
 // start is the initial value of a new parameter.
@@ -189,16 +189,6 @@ func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
 		init.fill(p.random, p.values[full])
 	}
 	return Param{params: p, name: full}, nil
-}
-
-// Lookup returns the parameter of the scope that is called name, or the zero Param if there is
-// none.
-func (s Scope) Lookup(name string) Param {
-	full := s.join(name)
-	if _, ok := s.params.Get(full); !ok {
-		return Param{}
-	}
-	return Param{params: s.params, name: full}
 }
 
 // checkShape refuses a shape that no parameter of the set can have.

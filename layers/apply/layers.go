@@ -67,8 +67,8 @@ func (l *Layer) checkWeights(f *tensorFile) error {
 			return f.fail(name, "shape %v, want %v", got, want)
 		}
 	}
-	for name, b := range l.parameters.Buffers() {
-		if err := l.checkCausal(f, name, b); err != nil {
+	for name, n := range l.parameters.Buffers() {
+		if err := l.checkCausal(f, name, n); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (l *Layer) checkWeights(f *tensorFile) error {
 }
 
 // checkCausal checks a buffer (C, C) if the file has it. The input may then be no longer than C.
-func (l *Layer) checkCausal(f *tensorFile, name string, b layers.CausalBuffer) error {
+func (l *Layer) checkCausal(f *tensorFile, name string, contextLength int) error {
 	if !f.has(name) {
 		return nil
 	}
@@ -87,7 +87,8 @@ func (l *Layer) checkCausal(f *tensorFile, name string, b layers.CausalBuffer) e
 	if err != nil {
 		return err
 	}
-	if err := b.Check(tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(t.Data))); err != nil {
+	v := tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(t.Data))
+	if err := layers.CheckCausalMask(v, contextLength); err != nil {
 		return f.fail(name, "%v", err)
 	}
 	for i := range l.sequences {

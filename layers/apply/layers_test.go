@@ -57,7 +57,7 @@ func TestApplyIgnoresUnusedFields(t *testing.T) {
 // TestApplyBuffers: the causal mask of the book's classes may be missing, or there in any type.
 func TestApplyBuffers(t *testing.T) {
 	const name = "heads.1.mask"
-	ones := layers.CausalBuffer{ContextLength: 11}.Value(tensor.Float64).Float64s()
+	ones := layers.CausalMask(tensor.Float64, 11).Float64s()
 	bools, ints := make([]bool, len(ones)), make([]int64, len(ones))
 	for i, x := range ones {
 		bools[i], ints[i] = x == 1, int64(x)
@@ -73,7 +73,7 @@ func TestApplyBuffers(t *testing.T) {
 // is an input longer than a mask of any length.
 func TestApplyWrongBuffers(t *testing.T) {
 	const own = `w.safetensors: tensor "heads.1.mask": `
-	four := layers.CausalBuffer{ContextLength: 4}.Value(tensor.Float64).Float64s()
+	four := layers.CausalMask(tensor.Float64, 4).Float64s()
 	for _, row := range []struct {
 		n    int
 		data any

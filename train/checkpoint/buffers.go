@@ -10,15 +10,15 @@ import (
 	"attention/layers"
 )
 
-// buffers are the tensors of a file that are no parameters, by name.
-type buffers map[string]layers.CausalBuffer
+// buffers are the context lengths of the tensors of a file that are no parameters, by name; 0 means any.
+type buffers map[string]int
 
 // buffersIn returns the buffers of parameters that a file holds.
 func buffersIn(r *safetensors.Reader, p *layers.Params) buffers {
 	here := buffers{}
-	for name, b := range p.Buffers() {
+	for name, n := range p.Buffers() {
 		if slices.ContainsFunc(r.Tensors(), func(t safetensors.Tensor) bool { return t.Name == name }) {
-			here[name] = b
+			here[name] = n
 		}
 	}
 	return here
@@ -27,8 +27,8 @@ func buffersIn(r *safetensors.Reader, p *layers.Params) buffers {
 // bytes returns the most memory that they may take.
 func (b buffers) bytes() (n int64) {
 	const longest, widest = 1 << 14, 8 // of a mask of any context length, of an element
-	for _, buffer := range b {
-		c := int64(cmp.Or(buffer.ContextLength, longest))
+	for _, length := range b {
+		c := int64(cmp.Or(length, longest))
 		n += widest * c * c
 	}
 	return n
@@ -41,13 +41,13 @@ func (b buffers) without(all []dense.Signature) []dense.Signature {
 
 // check refuses a buffer that hides other keys than the layer does.
 func (b buffers) check(f *safetensors.File, path string) error {
-	for name, buffer := range b {
+	for name, length := range b {
 		t, _ := f.Get(name)
 		v, err := fromTensor(t)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if err := buffer.Check(v); err != nil {
+		if err := layers.CheckCausalMask(v, length); err != nil {
 			return fmt.Errorf("%s: tensor %.100q: %w", path, name, err)
 		}
 	}
