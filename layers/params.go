@@ -191,6 +191,16 @@ func (s Scope) Param(name string, init Init, shape ...int) (Param, error) {
 	return Param{params: p, name: full}, nil
 }
 
+// Lookup returns the parameter of the scope that is called name, or the zero Param if there is
+// none.
+func (s Scope) Lookup(name string) Param {
+	full := s.join(name)
+	if _, ok := s.params.Get(full); !ok {
+		return Param{}
+	}
+	return Param{params: s.params, name: full}
+}
+
 // checkShape refuses a shape that no parameter of the set can have.
 func checkShape(p *Params, name string, shape []int) error {
 	switch {
