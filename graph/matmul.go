@@ -59,13 +59,14 @@ func (o rowProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (o rowProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	n, p, ldw := last(in[0].Shape()), last(out.Shape()), last(in[1].Shape())
 	m := out.Shape().TotalSize() / p
-	if w := in[1]; w.Dtype() == BF16 {
-		kernel.GemmStored(o.kernel(), kernel.Transpose(o.TransW), m, p, n, 1, in[0].Float32s(), dense.BF16s(w),
-			out.Float32s())
-		return nil
+	var w kernel.Matrix[F]
+	if in[1].Dtype() == BF16 {
+		w = kernel.StoredRows[F](dense.BF16s(in[1]), ldw)
+	} else {
+		w = kernel.Rows(dense.Floats[F](in[1]), ldw)
 	}
-	kernel.GemmOf(o.kernel(), kernel.NoTrans, kernel.Transpose(o.TransW), m, p, n,
-		1, dense.Floats[F](in[0]), n, dense.Floats[F](in[1]), ldw, 0, dense.Floats[F](out), p)
+	kernel.Product[F]{M: m, N: p, K: n, Alpha: 1, A: kernel.Rows(dense.Floats[F](in[0]), n), B: w.Op(o.TransW),
+		C: kernel.Rows(dense.Floats[F](out), p), Precision: o.kernel()}.Compute()
 	return nil
 }
 
@@ -96,8 +97,8 @@ func (rowOuter[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (o rowOuter[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	m, p := out.Shape()[0], out.Shape()[1]
 	rows := in[0].Shape().TotalSize() / m
-	kernel.GemmOf(o.kernel(), kernel.Trans, kernel.NoTrans, m, p, rows,
-		1, dense.Floats[F](in[0]), m, dense.Floats[F](in[1]), p, 0, dense.Floats[F](out), p)
+	kernel.Product[F]{M: m, N: p, K: rows, Alpha: 1, A: kernel.Transposed(dense.Floats[F](in[0]), m),
+		B: kernel.Rows(dense.Floats[F](in[1]), p), C: kernel.Rows(dense.Floats[F](out), p), Precision: o.kernel()}.Compute()
 	return nil
 }
 
@@ -158,9 +159,11 @@ func (o batchProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	m, n := lastTwo(in[0].Shape(), o.TransA)
 	p := last(out.Shape())
 	batch := out.Shape().TotalSize() / (m * p)
-	kernel.GemmStridedOf(o.kernel(), batch, kernel.Transpose(o.TransA), kernel.Transpose(o.TransB), m, p, n,
-		1, dense.Floats[F](in[0]), last(in[0].Shape()), m*n, dense.Floats[F](in[1]), last(in[1].Shape()), n*p,
-		0, dense.Floats[F](out), p, m*p)
+	matrices := func(x *tensor.Dense, step int) kernel.Matrix[F] {
+		return kernel.Rows(dense.Floats[F](x), last(x.Shape())).Every(step)
+	}
+	kernel.Product[F]{M: m, N: p, K: n, Alpha: 1, A: matrices(in[0], m*n).Op(o.TransA),
+		B: matrices(in[1], n*p).Op(o.TransB), C: matrices(out, m*p), Batch: batch, Precision: o.kernel()}.Compute()
 	return nil
 }
 

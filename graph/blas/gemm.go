@@ -30,49 +30,47 @@ func gemm[F kernel.Float](tA, tB blas.Transpose, m, n, k int, alpha F, a []F, ld
 	if !storedFits(tA, len(a), m, k, lda) || !storedFits(tB, len(b), k, n, ldb) || !matrixFits(len(c), m, n, ldc) {
 		return false
 	}
+	p := kernel.Product[F]{M: m, N: n, K: k, Alpha: alpha, A: kernel.Rows(a, lda).Op(transposed(tA)),
+		B: kernel.Rows(b, ldb).Op(transposed(tB)), Beta: beta, C: kernel.Rows(c, ldc)}
 	if m*n*k < least.gemm {
-		smallProduct(transposed(tA), transposed(tB), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		smallProduct(p, transposed(tB))
 	} else {
-		kernel.Gemm(transposed(tA), transposed(tB), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		p.Compute()
 	}
 	return true
 }
 
-// smallProduct is gemm, done before the kernels have begun.
-func smallProduct[F kernel.Float](tA, tB kernel.Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int,
-	beta F, c []F, ldc int) {
-	aRow, aCol := lda, 1
-	if tA {
-		aRow, aCol = aCol, aRow
-	}
-	if alpha == 0 { // neither A nor B is read
+// smallProduct computes a product before the kernels have begun. tB says whether B is stored transposed.
+func smallProduct[F kernel.Float](p kernel.Product[F], tB bool) {
+	a, b, k := p.A, p.B, p.K
+	if p.Alpha == 0 { // neither A nor B is read
 		k = 0
 	}
-	for i := range m {
-		row := c[i*ldc:][:n]
-		switch beta {
+	for i := range p.M {
+		row := p.C.Data[i*p.C.Row:][:p.N]
+		switch p.Beta {
 		case 0:
 			clear(row)
 		case 1:
 		default:
 			for j := range row {
-				row[j] *= beta
+				row[j] *= p.Beta
 			}
 		}
-		at := i * aRow
+		at := i * a.Row
 		if tB {
 			for j := range row {
 				var sum F
-				for l, v := range b[j*ldb:][:k] {
-					sum += v * a[at+l*aCol]
+				for l, v := range b.Data[j*b.Col:][:k] {
+					sum += v * a.Data[at+l*a.Col]
 				}
-				row[j] += alpha * sum
+				row[j] += p.Alpha * sum
 			}
 			continue
 		}
 		for l := range k {
-			v := alpha * a[at+l*aCol]
-			for j, w := range b[l*ldb:][:len(row)] {
+			v := p.Alpha * a.Data[at+l*a.Col]
+			for j, w := range b.Data[l*b.Row:][:len(row)] {
 				row[j] += v * w
 			}
 		}

@@ -3,8 +3,6 @@ package blas
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
-
-	"attention/internal/kernel"
 )
 
 // Implementation implements the BLAS of package gonum.org/v1/gonum/blas. The methods that it declares are on this
@@ -36,7 +34,7 @@ func size(s blas.Side, m, n int) int {
 	return n
 }
 
-func transposed(t blas.Transpose) kernel.Transpose { return t != blas.NoTrans }
+func transposed(t blas.Transpose) bool { return t != blas.NoTrans }
 
 func isTranspose(t blas.Transpose) bool {
 	return t == blas.NoTrans || t == blas.Trans || t == blas.ConjTrans

@@ -29,6 +29,9 @@ func (p panel[F]) cut(columns bool, first int) (before, after panel[F]) {
 	return before, after
 }
 
+// matrix returns a panel as a product reads it.
+func (p panel[F]) matrix() kernel.Matrix[F] { return kernel.Rows(p.data, p.ld) }
+
 // row returns row i of a panel.
 func (p panel[F]) row(i int) []F { return p.data[i*p.ld:][:p.n] }
 

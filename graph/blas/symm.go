@@ -51,7 +51,7 @@ type symmetricProduct[F kernel.Float] struct {
 func (p *symmetricProduct[F]) do(i0, i1 int, b, c panel[F], beta F) {
 	if i1-i0 <= squareRows {
 		p.diagonal(i0, i1-i0)
-		p.add(kernel.NoTrans, p.square, squareRows, b, c, beta)
+		p.add(false, p.square, squareRows, b, c, beta)
 		return
 	}
 	mid := halved(i0, i1, squareRows)
@@ -60,21 +60,22 @@ func (p *symmetricProduct[F]) do(i0, i1 int, b, c panel[F], beta F) {
 	p.do(i0, mid, b1, c1, beta)
 	p.do(mid, i1, b2, c2, beta)
 	if p.upper { // stored is the rectangle of the first rows and the second columns
-		p.add(kernel.NoTrans, p.a[i0*p.lda+mid:], p.lda, b2, c1, 1)
-		p.add(kernel.Trans, p.a[i0*p.lda+mid:], p.lda, b1, c2, 1)
+		p.add(false, p.a[i0*p.lda+mid:], p.lda, b2, c1, 1)
+		p.add(true, p.a[i0*p.lda+mid:], p.lda, b1, c2, 1)
 	} else {
-		p.add(kernel.Trans, p.a[mid*p.lda+i0:], p.lda, b2, c1, 1)
-		p.add(kernel.NoTrans, p.a[mid*p.lda+i0:], p.lda, b1, c2, 1)
+		p.add(true, p.a[mid*p.lda+i0:], p.lda, b2, c1, 1)
+		p.add(false, p.a[mid*p.lda+i0:], p.lda, b1, c2, 1)
 	}
 }
 
 // add sets c ← α·op(a)·b + β·c, or on the right α·b·op(a)ᵀ + β·c.
-func (p *symmetricProduct[F]) add(trans kernel.Transpose, a []F, lda int, b, c panel[F], beta F) {
+func (p *symmetricProduct[F]) add(trans bool, a []F, lda int, b, c panel[F], beta F) {
+	g := kernel.Product[F]{M: c.m, N: c.n, K: b.m, Alpha: p.alpha, A: kernel.Rows(a, lda).Op(trans), B: b.matrix(),
+		Beta: beta, C: c.matrix()}
 	if p.right {
-		kernel.Gemm(kernel.NoTrans, !trans, c.m, c.n, b.n, p.alpha, b.data, b.ld, a, lda, beta, c.data, c.ld)
-	} else {
-		kernel.Gemm(trans, kernel.NoTrans, c.m, c.n, b.m, p.alpha, a, lda, b.data, b.ld, beta, c.data, c.ld)
+		g.K, g.A, g.B = b.n, g.B, g.A.T()
 	}
+	g.Compute()
 }
 
 // diagonal writes rows and columns i0 to i0+n−1 of A, both triangles, to the square.

@@ -85,7 +85,7 @@ func clearTriangle[F kernel.Float](ul blas.Uplo, n int, c []F, ldc int) {
 // rankUpdate adds products of A and B to one triangle of C.
 type rankUpdate[F kernel.Float] struct {
 	upper, both   bool
-	trans         kernel.Transpose
+	trans         bool
 	k             int
 	alpha, beta   F
 	a, b, c       []F
@@ -112,16 +112,20 @@ func (r *rankUpdate[F]) do(i0, i1 int) {
 // product does m rows and n columns of C, from row i and column j on.
 func (r *rankUpdate[F]) product(i, m, j, n int) {
 	c := r.c[i*r.ldc+j:]
-	kernel.Gemm(r.trans, !r.trans, m, n, r.k, r.alpha, r.rowsOfA(i), r.lda, r.rowsOfB(j), r.ldb, r.beta, c, r.ldc)
+	p := kernel.Product[F]{M: m, N: n, K: r.k, Alpha: r.alpha, A: r.rowsOfA(i), B: r.rowsOfB(j).T(), Beta: r.beta,
+		C: kernel.Rows(c, r.ldc)}
+	p.Compute()
 	if r.both {
-		kernel.Gemm(r.trans, !r.trans, m, n, r.k, r.alpha, r.rowsOfB(i), r.ldb, r.rowsOfA(j), r.lda, 1, c, r.ldc)
+		p.A, p.B, p.Beta = r.rowsOfB(i), r.rowsOfA(j).T(), 1
+		p.Compute()
 	}
 }
 
 // diagonal does the triangle of n rows from i on.
 func (r *rankUpdate[F]) diagonal(i, n int) {
 	p := r.square
-	kernel.Gemm(r.trans, !r.trans, n, n, r.k, r.alpha, r.rowsOfA(i), r.lda, r.rowsOfB(i), r.ldb, 0, p, squareRows)
+	kernel.Product[F]{M: n, N: n, K: r.k, Alpha: r.alpha, A: r.rowsOfA(i), B: r.rowsOfB(i).T(),
+		C: kernel.Rows(p, squareRows)}.Compute()
 	for row := range n {
 		lo, hi := 0, row+1
 		if r.upper {
@@ -152,15 +156,14 @@ func (r *rankUpdate[F]) kept(c F) F {
 	return r.beta * c
 }
 
-func (r *rankUpdate[F]) rowsOfA(i int) []F { return rowsFrom(r.trans, r.a, r.lda, i) }
-func (r *rankUpdate[F]) rowsOfB(i int) []F { return rowsFrom(r.trans, r.b, r.ldb, i) }
+func (r *rankUpdate[F]) rowsOfA(i int) kernel.Matrix[F] { return rowsFrom(r.trans, r.a, r.lda, i) }
+func (r *rankUpdate[F]) rowsOfB(i int) kernel.Matrix[F] { return rowsFrom(r.trans, r.b, r.ldb, i) }
 
-// rowsFrom returns the stored elements of op(A) from row i.
-func rowsFrom[F kernel.Float](trans kernel.Transpose, a []F, ld, i int) []F {
-	if trans {
-		return a[i:]
-	}
-	return a[i*ld:]
+// rowsFrom returns op(A) from row i.
+func rowsFrom[F kernel.Float](trans bool, a []F, ld, i int) kernel.Matrix[F] {
+	x := kernel.Rows(a, ld).Op(trans)
+	x.Data = a[i*x.Row:]
+	return x
 }
 
 // rowOf returns the range [lo,hi) of the columns of row i in a triangle.

@@ -75,13 +75,13 @@ func triangular[F kernel.Float](solve bool, s blas.Side, ul blas.Uplo, tA blas.T
 type equation[F kernel.Float] struct {
 	solve       bool
 	upper, unit bool // as stored
-	trans       kernel.Transpose
+	trans       bool
 	a           []F
 	lda         int
 }
 
 // lower reports whether op(A) is lower triangular.
-func (e *equation[F]) lower() bool { return e.upper == bool(e.trans) }
+func (e *equation[F]) lower() bool { return e.upper == e.trans }
 
 // from returns the stored elements of op(A) from row i and column j.
 func (e *equation[F]) from(i, j int) []F {
@@ -125,7 +125,8 @@ func (e *equation[F]) do(i0, i1 int, b panel[F], alpha F) {
 
 // add sets y ← α·op(a)·x + β·y.
 func (e *equation[F]) add(a []F, x, y panel[F], alpha, beta F) {
-	kernel.Gemm(e.trans, kernel.NoTrans, y.m, y.n, x.m, alpha, a, e.lda, x.data, x.ld, beta, y.data, y.ld)
+	kernel.Product[F]{M: y.m, N: y.n, K: x.m, Alpha: alpha, A: kernel.Rows(a, e.lda).Op(e.trans), B: x.matrix(),
+		Beta: beta, C: y.matrix()}.Compute()
 }
 
 // rows is do row by row: each from rows that are solved already, or not yet multiplied.

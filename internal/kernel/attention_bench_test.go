@@ -64,7 +64,7 @@ func visibleProducts(a *Attention) float64 {
 
 // BenchmarkAttention reports the rate of the block products over the tiles that are not skipped, 2 forward
 // and 5 backward, and its ratio to what GOMAXPROCS times the multiply-add loop do at that moment. "composed"
-// is the same attention by way of Gemm and a softmax, with every weight in memory.
+// is the same attention by way of products and a softmax, with every weight in memory.
 func BenchmarkAttention(b *testing.B) {
 	for _, s := range attentionShapes {
 		b.Run("float32/"+s.String(), func(b *testing.B) { benchmarkAttention[float32](b, s) })
@@ -118,16 +118,18 @@ func (c *composed[F]) scores(out []F, alpha F, x, y []F) {
 	t, d, ld := c.s.t, c.s.d, c.s.h*c.s.d
 	for b := range c.s.b {
 		x, y, out := x[b*t*ld:], y[b*t*ld:], out[b*c.s.h*t*t:]
-		GemmStrided(c.s.h, NoTrans, Trans, t, t, d, alpha, x, ld, d, y, ld, d, 0, out, t, t*t)
+		Product[F]{M: t, N: t, K: d, Alpha: alpha, A: Rows(x, ld).Every(d), B: Rows(y, ld).Every(d).T(),
+			C: Rows(out, t).Every(t * t), Batch: c.s.h}.Compute()
 	}
 }
 
 // weigh computes out ← α·op(weights)·x for the heads of x and out (B,T,H·D).
-func (c *composed[F]) weigh(out []F, alpha F, trans Transpose, weights, x []F) {
+func (c *composed[F]) weigh(out []F, alpha F, trans bool, weights, x []F) {
 	t, d, ld := c.s.t, c.s.d, c.s.h*c.s.d
 	for b := range c.s.b {
 		weights, x, out := weights[b*c.s.h*t*t:], x[b*t*ld:], out[b*t*ld:]
-		GemmStrided(c.s.h, trans, NoTrans, t, d, t, alpha, weights, t, t*t, x, ld, d, 0, out, ld, d)
+		Product[F]{M: t, N: d, K: t, Alpha: alpha, A: Rows(weights, t).Every(t * t).Op(trans), B: Rows(x, ld).Every(d),
+			C: Rows(out, ld).Every(d), Batch: c.s.h}.Compute()
 	}
 }
 
@@ -143,13 +145,13 @@ func (c *composed[F]) forward(p *attentionProblem[F]) {
 		}
 	}
 	Softmax(c.weights, c.aux, t)
-	c.weigh(p.out, 1, NoTrans, c.weights, p.in.V)
+	c.weigh(p.out, 1, false, c.weights, p.in.V)
 }
 
 func (c *composed[F]) backward(p *attentionProblem[F]) {
-	c.weigh(p.grad.V, 1, Trans, c.weights, p.dout)
+	c.weigh(p.grad.V, 1, true, c.weights, p.dout)
 	c.scores(c.aux, 1, p.dout, p.in.V)
 	SoftmaxBackward(c.dw, c.weights, c.aux, c.s.t)
-	c.weigh(p.grad.Q, F(p.a.Scale), NoTrans, c.dw, p.in.K)
-	c.weigh(p.grad.K, F(p.a.Scale), Trans, c.dw, p.in.Q)
+	c.weigh(p.grad.Q, F(p.a.Scale), false, c.dw, p.in.K)
+	c.weigh(p.grad.K, F(p.a.Scale), true, c.dw, p.in.Q)
 }

@@ -58,7 +58,9 @@ func (compiledHere[F]) chooseBlocks(c Attention, numbers []int64, size int, star
 			n := min(queryBlock, a.T-t0)
 			if blocks > 0 {
 				of := means[(b*a.K+h/(a.H/a.K))*a.D*ld:]
-				multiply(NoTrans, n, columns, a.D, 1, q[a.QueryAt.at(b, h, t0):], a.QueryAt.Row, of, ld, 0, *gates, columns)
+				product := Product[F]{M: n, N: columns, K: a.D, Alpha: 1, A: Rows(q[a.QueryAt.at(b, h, t0):], a.QueryAt.Row),
+					B: Rows(of, ld), C: Rows(*gates, columns)}
+				product.alone()
 			}
 			for i := range n {
 				own := (starts[b%len(starts)] + t0 + i) / size

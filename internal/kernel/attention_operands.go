@@ -107,13 +107,12 @@ func (r *attentionRun[F]) multiply(m, n, k int, alpha F, a []F, lda int, b []F, 
 		multiplyPairs(m, n, (k+1)/2, alpha, a, lda, 1, b, ldb, beta, c, ldc)
 		return
 	}
+	g := Product[F]{M: m, N: n, K: k, Alpha: alpha, A: Rows(a, lda), B: Rows(b, ldb), Beta: beta, C: Rows(c, ldc)}
 	if n == 1 && k > 0 { // or else a sum would be added up in another order than in a tile of several columns
-		g := product[F]{m: m, n: n, k: k, alpha: alpha, beta: beta,
-			a: view(NoTrans, a, lda), b: view(NoTrans, b, ldb), c: view(NoTrans, c, ldc)}
 		g.compute(chosenPath)
 		return
 	}
-	multiply(NoTrans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+	g.alone()
 }
 
 // multiplyPairs computes C ← α·A·B + β·C of pairs, k of them, on the calling goroutine. It reads B in whole

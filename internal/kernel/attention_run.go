@@ -225,24 +225,3 @@ func (w *attentionTiles[F]) seeing(s *span, rows, s0, s1 int) (t0, t1 int, all b
 	}
 	return t0, t1, all
 }
-
-// multiply computes C ← α·op(A)·B + β·C on the calling goroutine.
-func multiply[F Float](transA Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F, c []F, ldc int) {
-	if m == 0 || n == 0 {
-		return
-	}
-	g := product[F]{
-		m: m, n: n, k: k, alpha: alpha, beta: beta,
-		a: view(transA, a, lda), b: view(NoTrans, b, ldb), c: view(NoTrans, c, ldc),
-	}
-	rows, lanes := tileShape[F](chosenPath)
-	if m > fewRows && n%lanes == 0 && 0 < k && k <= blockK && !g.a.aliased() && !g.b.aliased() && g.b.apart() < page {
-		// What the steps below would do, for small tiles in less time.
-		for j := 0; j < n; j += 2 * lanes {
-			tile(chosenPath, m, min(2*lanes, n-j), k, alpha, a, g.a.row, g.a.col, rows*g.a.row, b[j:], ldb, beta, c[j:], ldc)
-		}
-		return
-	}
-	g.prepare()
-	g.compute(chosenPath)
-}

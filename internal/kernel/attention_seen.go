@@ -9,7 +9,7 @@ import "slices"
 func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F,
 	out rowsOf[F]) {
 	sum := seenSum[F]{
-		weights: matrix[F]{data: x.data, row: x.queryStep, col: x.keyStep}, outs: x.queries, ins: x.keys, alpha: alpha, beta: beta,
+		weights: Matrix[F]{Data: x.data, Row: x.queryStep, Col: x.keyStep}, outs: x.queries, ins: x.keys, alpha: alpha, beta: beta,
 		in: in, out: out, times: r.Precision, memory: w,
 	}
 	sum.compute(x.hidden, func(query, key int) bool { return r.sees(w, x, query, key) })
@@ -19,7 +19,7 @@ func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, i
 func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F,
 	out rowsOf[F]) {
 	sum := seenSum[F]{
-		weights: matrix[F]{data: x.data, row: x.keyStep, col: x.queryStep}, outs: x.keys, ins: x.queries, alpha: alpha, beta: beta,
+		weights: Matrix[F]{Data: x.data, Row: x.keyStep, Col: x.queryStep}, outs: x.keys, ins: x.queries, alpha: alpha, beta: beta,
 		in: in, out: out, times: r.Precision, memory: w,
 	}
 	sum.compute(x.hidden, func(key, query int) bool { return r.sees(w, x, query, key) })
@@ -70,7 +70,7 @@ func (r *attentionRun[F]) clearHidden(w *backwardTiles[F], x *scores[F], data []
 
 // seenSum is out ← α·W·in + β·out, where the weights W (outs,ins) of pairs that do not see each other are 0.
 type seenSum[F Float] struct {
-	weights     matrix[F]
+	weights     Matrix[F]
 	outs, ins   int
 	alpha, beta F
 	in          operandRows[F]
@@ -100,11 +100,9 @@ func (g *seenSum[F]) multiply(in rowsOf[F]) {
 		g.multiplyPairs(in)
 		return
 	}
-	trans, ld := NoTrans, g.weights.row
-	if g.weights.row == 1 {
-		trans, ld = Trans, g.weights.col
-	}
-	multiply(trans, g.outs, in.width, g.ins, g.alpha, g.weights.data, ld, in.data, in.row, g.beta, g.out.data, g.out.row)
+	product := Product[F]{M: g.outs, N: in.width, K: g.ins, Alpha: g.alpha, A: g.weights, B: Rows(in.data, in.row),
+		Beta: g.beta, C: Rows(g.out.data, g.out.row)}
+	product.alone()
 }
 
 // multiplyPairs rounds the weights.
@@ -112,17 +110,17 @@ func (g *seenSum[F]) multiplyPairs(in rowsOf[F]) {
 	if min(g.outs, g.ins, in.width) == 0 {
 		return
 	}
-	weights, k := singles(g.weights.data), (g.ins+1)/2
-	if g.weights.row == 1 {
+	weights, k := singles(g.weights.Data), (g.ins+1)/2
+	if g.weights.Row == 1 {
 		ld := wholePanels(g.outs)
 		pairs := room(&g.memory.pairs, k*ld)
-		pairUp(g.outs, g.ins, weights, g.weights.col, singles(pairs), ld, pairWidth)
+		pairUp(g.outs, g.ins, weights, g.weights.Col, singles(pairs), ld, pairWidth)
 		multiplyPairs(g.outs, in.width, k, g.alpha, pairs, 1, ld, in.data, in.row, g.beta, g.out.data, g.out.row)
 		return
 	}
 	ld := pairsOf(g.ins)
 	pairs := room(&g.memory.pairs, g.outs*ld)
-	pairElements(g.outs, g.ins, weights, g.weights.row, singles(pairs), ld)
+	pairElements(g.outs, g.ins, weights, g.weights.Row, singles(pairs), ld)
 	multiplyPairs(g.outs, in.width, k, g.alpha, pairs, ld, 1, in.data, in.row, g.beta, g.out.data, g.out.row)
 }
 
@@ -160,7 +158,7 @@ func (g *seenSum[F]) apart(in rowsOf[F], bad []int, sees func(out, in int) bool)
 			if !sees(o, i) {
 				continue
 			}
-			out, weight := g.out.at(o), g.weights.data[o*g.weights.row+i*g.weights.col]
+			out, weight := g.out.at(o), g.weights.Data[o*g.weights.Row+i*g.weights.Col]
 			for d, v := range in.at(i) {
 				if !isFinite(v) {
 					out[d] += g.alpha * (weight * v)

@@ -29,7 +29,7 @@ func printBF16() {
 	fmt.Printf("peak: float32 %.1f, bf16 %.1f GFLOP/s, %.2f×\n", full/1e9, half/1e9, half/full)
 	for _, s := range []struct{ m, n, k int }{{1024, 1024, 1024}, {2048, 768, 768}, {2048, 3072, 768}, {64, 1024, 1024},
 		{1, 3072, 768}} {
-		for _, trans := range []Transpose{NoTrans, Trans} {
+		for _, trans := range []bool{false, true} {
 			a, b, c := make([]float32, s.m*s.k), make([]float32, s.k*s.n), make([]float32, s.m*s.n)
 			for i := range a {
 				a[i] = float32(i%7) - 3
@@ -43,11 +43,13 @@ func printBF16() {
 			}
 			var took [2][]float64
 			for range 9 {
+				g := Product[float32]{M: s.m, N: s.n, K: s.k, Alpha: 1, A: Rows(a, s.k), B: Rows(b, ldb).Op(trans), C: Rows(c, s.n)}
 				start := time.Now()
-				Gemm(NoTrans, trans, s.m, s.n, s.k, 1, a, s.k, b, ldb, 0, c, s.n)
+				g.Compute()
 				took[0] = append(took[0], time.Since(start).Seconds())
 				start = time.Now()
-				GemmStridedBF16(1, NoTrans, trans, s.m, s.n, s.k, 1, a, s.k, 0, b, ldb, 0, 0, c, s.n, 0)
+				g.Precision = BFloat16
+				g.Compute()
 				took[1] = append(took[1], time.Since(start).Seconds())
 			}
 			full, half := median(took[0]), median(took[1])

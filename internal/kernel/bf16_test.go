@@ -61,7 +61,8 @@ func TestGemmBF16(t *testing.T) {
 		for _, threads := range []int{1, 2, 5} {
 			before := runtime.GOMAXPROCS(threads)
 			c := make([]float32, batch*m*n)
-			GemmStridedBF16(batch, NoTrans, Trans, m, n, k, 2, a, k, m*k, b, k, n*k, 0, c, n, m*n)
+			Product[float32]{M: m, N: n, K: k, Alpha: 2, A: Rows(a, k).Every(m * k), B: Rows(b, k).Every(n * k).T(),
+				C: Rows(c, n).Every(m * n), Batch: batch, Precision: BFloat16}.Compute()
 			runtime.GOMAXPROCS(before)
 			if first == nil {
 				first = c

@@ -9,9 +9,6 @@ type compiled[F Float] interface {
 	blockMeans(a Attention, means []F, size int, from []int, k []F)
 	chooseBlocks(a Attention, numbers []int64, size int, starts []int, q, means []F)
 	attentionLargest(a Attention, largest []F, cells Cells, lse []F, in QKV[F])
-	gemmStrided(batch int, transA, transB Transpose, m, n, k int, alpha F, a []F, lda, strideA int,
-		b []F, ldb, strideB int, beta F, c []F, ldc, strideC int)
-	gemmSymmetric(transA, transB Transpose, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F, c []F, ldc int)
 	gruForward(g GRU, out, gates, x, h0, weight, bias []F)
 	gruBackward(g GRU, d GRUGradients[F], dout, out, gates, h0, weight []F)
 	linearForward(l LinearAttention, out, states []F, in LinearOperands[F])

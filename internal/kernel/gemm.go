@@ -1,99 +1,202 @@
 package kernel
 
-// Transpose is whether a matrix is used as stored or transposed.
-type Transpose bool
+// Matrix is a matrix in memory, or the first of a batch: element (i,j) of matrix l is Data[l·Step+i·Row+j·Col], and Row
+// or Col is 1.
+type Matrix[F Float] struct {
+	Data           []F
+	Row, Col, Step int
+	Stored         []uint16 // instead of Data, in bfloat16, the upper halves of float32s; only for B of a Product
+}
+
+// Rows returns a row-major matrix whose rows begin ld elements apart.
+func Rows[F Float](data []F, ld int) Matrix[F] { return Matrix[F]{Data: data, Row: ld, Col: 1} }
+
+// Transposed returns the transpose of Rows(data, ld).
+func Transposed[F Float](data []F, ld int) Matrix[F] { return Matrix[F]{Data: data, Row: 1, Col: ld} }
+
+// StoredRows is Rows of numbers stored in bfloat16.
+func StoredRows[F Float](data []uint16, ld int) Matrix[F] {
+	return Matrix[F]{Stored: data, Row: ld, Col: 1}
+}
+
+// T returns the transpose of x, in the same memory.
+func (x Matrix[F]) T() Matrix[F] {
+	x.Row, x.Col = x.Col, x.Row
+	return x
+}
+
+// Op returns x, or its transpose.
+func (x Matrix[F]) Op(trans bool) Matrix[F] {
+	if trans {
+		return x.T()
+	}
+	return x
+}
+
+// Every returns x as the first matrix of a batch that begin step elements apart; 0 shares one matrix among the batch.
+func (x Matrix[F]) Every(step int) Matrix[F] {
+	x.Step = step
+	return x
+}
+
+// from returns the part of x that begins at element (i,j).
+func (x *Matrix[F]) from(i, j int) Matrix[F] { return x.at(i*x.Row + j*x.Col) }
+
+// at returns the part of x that begins at a place in its memory.
+func (x *Matrix[F]) at(place int) Matrix[F] {
+	part := *x
+	if x.Stored != nil {
+		part.Stored = x.Stored[place:]
+	} else {
+		part.Data = x.Data[place:]
+	}
+	return part
+}
+
+// Precision is how the operands of products of float32 are read. Sums, results and everything else stay float32.
+type Precision uint8
 
 const (
-	NoTrans Transpose = false
-	Trans   Transpose = true
+	Full     Precision = iota // of the operands' own type
+	BFloat16                  // rounded to bfloat16, the upper half of a float32
 )
 
-// Gemm computes C ← α·op(A)·op(B) + β·C for row-major matrices, where op(A) is (m,k), op(B) is (k,n), C is
-// (m,n), and op transposes the stored matrix or leaves it. lda, ldb and ldc are the distances between the
-// rows of the stored matrices. With β = 0, C is not read and may hold anything; with α = 0 or k = 0, A and
-// B are not read. C must not overlap A or B. The bits of the result do not depend on GOMAXPROCS.
-func Gemm[F Float](transA, transB Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int,
-	beta F, c []F, ldc int) {
-	GemmStrided(1, transA, transB, m, n, k, alpha, a, lda, 0, b, ldb, 0, beta, c, ldc, 0)
-}
-
-// GemmStrided computes Gemm for a batch of matrices: matrix i of A starts at a[i*strideA], and so on. Heads that lie
-// side by side in a row, as in (T,H,D) memory, are multiplied in place with lda = H·D and a stride of D. A stride of 0
-// shares one matrix among the batch; the matrices of C must not share any element.
-func GemmStrided[F Float](batch int, transA, transB Transpose, m, n, k int, alpha F, a []F, lda, strideA int,
-	b []F, ldb, strideB int, beta F, c []F, ldc, strideC int) {
-	compiledFor[F]().gemmStrided(batch, transA, transB, m, n, k, alpha, a, lda, strideA, b, ldb, strideB,
-		beta, c, ldc, strideC)
-}
-
-func (compiledHere[F]) gemmStrided(batch int, transA, transB Transpose, m, n, k int, alpha F, a []F, lda, strideA int,
-	b []F, ldb, strideB int, beta F, c []F, ldc, strideC int) {
-	if min(batch, m, n, k) < 0 {
-		panic("kernel: gemm: negative dimension")
+// String returns "full" or "bf16".
+func (p Precision) String() string {
+	if p == BFloat16 {
+		return "bf16"
 	}
-	if min(batch, m, n) == 0 {
+	return "full"
+}
+
+// Product is C ← α·A·B + β·C for matrices A (M,K), B (K,N) and C (M,N), or for each of a batch. With Alpha = 0 or
+// K = 0, A and B are not read; with Beta = 0, C is not read and may hold anything. C has rows whose elements lie
+// together, and overlaps neither A nor B nor another C of the batch. The bits of the result do not depend on GOMAXPROCS.
+//
+// In BFloat16, which is for float32, the products of numbers are exact, and sums are rounded to float32 as VDPBF16PS
+// does, where plain Go computes them too: of two neighbours along K the second first, and numbers below the smallest
+// normal one are 0. All processors give the same bits, those of NaN excepted.
+//
+// A stored B is widened where it is copied or multiplied; the bits are those of widening all of it first. A single row
+// waits for the memory in which B lies: in BFloat16 it is rounded, and the product is that of Full.
+type Product[F Float] struct {
+	M, N, K   int
+	Alpha     F
+	A, B      Matrix[F]
+	Beta      F
+	C         Matrix[F]
+	Batch     int // 0 stands for 1
+	Precision Precision
+	symmetric bool // C is, and was before if it is read: the part below the diagonal's panels is copied from above
+	diagonal  int  // the column in which the diagonal of a symmetric C crosses the first row; negative left of it
+	how       method
+	packA     bool // copy A to where tiles read it well
+	packB     bool // the same for whole panels of B; the last, narrow one is always copied
+}
+
+// Compute computes the product on all cores.
+func (g Product[F]) Compute() {
+	if single, ok := any(&g).(*Product[float32]); ok {
+		computeSingle(single)
+	} else {
+		computeDouble(any(&g).(*Product[float64]))
+	}
+}
+
+// computeSingle and computeDouble are compiled in this package alone, as are the functions of compiled: an interface of
+// them would have g on the heap.
+func computeSingle(g *Product[float32]) { g.onAllCores() }
+func computeDouble(g *Product[float64]) { g.onAllCores() }
+
+func (g *Product[F]) onAllCores() {
+	if !g.check() {
 		return
 	}
-	if alpha == 0 {
-		k = 0
+	oneRow := g.B.Stored != nil && g.M == 1 && g.K > 0
+	switch {
+	case oneRow:
+		for i := range g.Batch {
+			g.computeStoredRow(i)
+		}
+	case g.Precision == BFloat16 && g.K > 0:
+		g.computePairs()
+	default:
+		g.prepare()
+		g.symmetric = g.symmetric && g.how == byTiles
+		g.share(chosenPath)
+		if g.symmetric {
+			g.mirror()
+		}
 	}
-	checkProduct(batch, transA, transB, m, n, k, len(a), lda, strideA, len(b), ldb, strideB, len(c), ldc, strideC)
-	g := product[F]{
-		m: m, n: n, k: k, alpha: alpha, beta: beta,
-		a: view(transA, a, lda), b: view(transB, b, ldb), c: view(NoTrans, c, ldc),
-	}
-	if g.prepare() {
-		strideA, strideB = strideB, strideA
-	}
-	runBatch(chosenPath, batch, &g, strideA, strideB, strideC)
 }
 
-// gemmSymmetric is Gemm for a symmetric product, with a symmetric C if it is read: C (n,n) ← α·op(A)·op(B) + β·C. The
-// bits are Gemm's. By tiles it computes the panels down to the diagonal and copies the rest.
-func gemmSymmetric[F Float](transA, transB Transpose, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F,
-	c []F, ldc int) {
-	compiledFor[F]().gemmSymmetric(transA, transB, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+// mirror copies what lies right of the diagonal's panels to below them.
+func (g *Product[F]) mirror() {
+	c, ld := g.C.Data, g.C.Row
+	width := tileWidth[F](chosenPath)
+	for j := 0; j+width < g.N; j += width {
+		end := j + width
+		transposePanel(chosenPath, g.N-end, width, c[j*ld+end:], ld, c[end*ld+j:], ld)
+	}
 }
 
-func (compiledHere[F]) gemmSymmetric(transA, transB Transpose, n, k int, alpha F, a []F, lda int, b []F, ldb int,
-	beta F, c []F, ldc int) {
-	checkProduct(1, transA, transB, n, n, k, len(a), lda, 0, len(b), ldb, 0, len(c), ldc, 0)
-	g := product[F]{
-		m: n, n: n, k: k, alpha: alpha, beta: beta,
-		a: view(transA, a, lda), b: view(transB, b, ldb), c: view(NoTrans, c, ldc),
+// alone computes a product without a batch, in Full, in the calling goroutine; that its matrices fit is not checked.
+func (g *Product[F]) alone() {
+	if g.M == 0 || g.N == 0 {
+		return
+	}
+	rows, lanes := tileShape[F](chosenPath)
+	if g.M > fewRows && g.N%lanes == 0 && 0 < g.K && g.K <= blockK && g.B.Col == 1 && !g.A.aliased() && !g.B.aliased() &&
+		g.B.distance() < page {
+		// What the steps below would do, for small tiles in less time.
+		for j := 0; j < g.N; j += 2 * lanes {
+			tile(chosenPath, g.M, min(2*lanes, g.N-j), g.K, g.Alpha, g.A.Data, g.A.Row, g.A.Col, rows*g.A.Row,
+				g.B.Data[j:], g.B.Row, g.Beta, g.C.Data[j:], g.C.Row)
+		}
+		return
 	}
 	g.prepare()
-	g.upper = g.how == byTiles
-	runBatch(chosenPath, 1, &g, 0, 0, 0)
-	if !g.upper {
-		return
-	}
-	_, lanes := tileShape[F](chosenPath)
-	for j, width := 0, 2*lanes; j+width < n; j += width {
-		end := j + width
-		transposePanel(chosenPath, n-end, width, c[j*ldc+end:], ldc, c[end*ldc+j:], ldc)
-	}
+	g.compute(chosenPath)
 }
 
-// checkProduct makes sure that the matrices of a batch lie inside slices of the given lengths.
-func checkProduct(batch int, transA, transB Transpose, m, n, k, a, lda, strideA, b, ldb, strideB, c, ldc, strideC int) {
-	if k > 0 {
-		checkMatrix("gemm: a", transA, m, k, a, lda, batch, strideA)
-		checkMatrix("gemm: b", transB, k, n, b, ldb, batch, strideB)
+// check panics unless the matrices lie inside their slices, and reports whether C has elements.
+func (g *Product[F]) check() bool {
+	if min(g.Batch, g.M, g.N, g.K) < 0 {
+		panic("kernel: gemm: negative dimension")
 	}
-	checkMatrix("gemm: c", NoTrans, m, n, c, ldc, batch, strideC)
-	if batch > 1 && strideC == 0 {
+	g.Batch = max(g.Batch, 1)
+	if g.Alpha == 0 {
+		g.K = 0
+	}
+	if g.M == 0 || g.N == 0 {
+		return false
+	}
+	if g.K > 0 {
+		b := len(g.B.Data)
+		if g.B.Stored != nil && sizeOf[F]() == 4 {
+			b = len(g.B.Stored)
+		}
+		g.A.check("gemm: a", len(g.A.Data), g.M, g.K, g.Batch)
+		g.B.check("gemm: b", b, g.K, g.N, g.Batch)
+	}
+	g.C.check("gemm: c", len(g.C.Data), g.M, g.N, g.Batch)
+	switch {
+	case g.C.Col != 1:
+		panic("kernel: gemm: c: elements of a row lie apart")
+	case g.Batch > 1 && g.C.Step == 0:
 		panic("kernel: gemm: c: matrices of the batch share memory")
 	}
+	return true
 }
 
-// checkMatrix makes sure that every matrix of the batch lies inside its slice.
-func checkMatrix(name string, trans Transpose, rows, cols, length, ld, batch, stride int) {
-	if trans {
-		rows, cols = cols, rows
+// check panics unless every matrix of a batch lies inside a slice of the given length.
+func (x *Matrix[F]) check(name string, length, rows, cols, batch int) {
+	ld := x.Row
+	if x.Col != 1 || ld < cols { // whole columns lie together
+		ld, rows, cols = x.Col, cols, rows
 	}
-	if ld < cols {
+	if ld < cols || x.Row != 1 && x.Col != 1 {
 		panic("kernel: " + name + ": leading dimension is shorter than a row")
 	}
-	checkSteps(name, length, cols, []int{batch, rows}, []int{stride, ld})
+	checkSteps(name, length, cols, []int{batch, rows}, []int{x.Step, ld})
 }

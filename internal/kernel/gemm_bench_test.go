@@ -81,7 +81,7 @@ func BenchmarkGemmPaths(b *testing.B) {
 		for _, n := range []int{32, 512} {
 			b.Run(fmt.Sprintf("%v/%d", p, n), func(b *testing.B) {
 				onPath(b, p)
-				x := newProblem[float32](r, 1, NoTrans, Trans, n, n, n, 1, 0, 0)
+				x := newProblem[float32](r, 1, false, true, n, n, n, 1, 0, 0)
 				rate, peak := bestRates[float32](x, 2*float64(n)*float64(n)*float64(n))
 				b.ReportMetric(rate/1e9, "GFLOP/s")
 				b.ReportMetric(rate/peak, "of-peak")

@@ -25,56 +25,56 @@ func maxRows[F Float]() int { return blockRows * 4 / sizeOf[F]() }
 func kBlocks(k int) int { return (k + blockK - 1) / blockK }
 
 // tiles goes over k block by block, and for each over the panels of B. The blocks of k follow from k alone.
-func (g *product[F]) tiles(p path) {
+func (g *Product[F]) tiles(p path) {
 	rows, lanes := tileShape[F](p)
 	width := 2 * lanes
 	var w *workspace[F]
-	if g.packA || g.packB || g.b.stored != nil || g.n%lanes != 0 || g.c.col != 1 {
+	if g.packA || g.packB || g.B.Stored != nil || g.N%lanes != 0 || g.C.Col != 1 {
 		pool := poolOf[F](&workspaces)
 		w = pool.Get().(*workspace[F])
 		defer pool.Put(w)
 	}
-	if g.c.col != 1 {
+	if g.C.Col != 1 {
 		g.scattered(p, w)
 		return
 	}
-	blocks := kBlocks(g.k)
-	beta := g.beta
+	blocks := kBlocks(g.K)
+	beta := g.Beta
 	ahead := aheadBytes / sizeOf[F]()
-	far := !g.packB && g.b.stored == nil && g.k*g.b.apart() >= farBytes
+	far := !g.packB && g.B.Stored == nil && g.K*g.B.distance() >= farBytes
 	for l := range blocks {
-		k0, k1 := block(l, blocks, g.k), block(l+1, blocks, g.k)
+		k0, k1 := block(l, blocks, g.K), block(l+1, blocks, g.K)
 		k := k1 - k0
-		a := g.a.from(0, k0)
-		panel := rows * a.row
+		a := g.A.from(0, k0)
+		panel := rows * a.Row
 		if g.packA {
-			a, panel = packRows(p, w, a, g.m, k, rows, width)
+			a, panel = packRows(p, w, a, g.M, k, rows, width)
 		}
-		together := g.m
-		if a.row != 1 && a.col != 1 {
+		together := g.M
+		if a.Row != 1 && a.Col != 1 {
 			together = 1 // tiles of several rows read A by whole rows or columns
 		}
-		for j := 0; j < g.n; j += width {
-			n, m := min(width, g.n-j), g.m
-			if g.upper {
+		for j := 0; j < g.N; j += width {
+			n, m := min(width, g.N-j), g.M
+			if g.symmetric {
 				m = min(m, j+n-g.diagonal)
 			}
-			b := g.b.from(k0, j)
+			b := g.B.from(k0, j)
 			if far && j%ahead == 0 {
-				foresee(p, k, min(ahead, g.n-j), b.data, b.row)
+				foresee(p, k, min(ahead, g.N-j), b.Data, b.Row)
 			}
-			if b.stored != nil {
+			if b.Stored != nil {
 				if j%storedAhead == 0 {
-					b.foresee(p, k, min(storedAhead, g.n-j))
+					b.foresee(p, k, min(storedAhead, g.N-j))
 				}
 				b = widenPanel(p, w, b, k, n)
 			}
-			if b.col != 1 || g.packB && g.b.stored == nil || n%lanes != 0 {
+			if b.Col != 1 || g.packB && g.B.Stored == nil || n%lanes != 0 {
 				b = packColumns(p, w, b, k, n, (n+lanes-1)/lanes*lanes)
 			}
 			for i := 0; i < m; i += together {
-				tile(p, min(together, m), n, k, g.alpha, a.data[i*a.row:], a.row, a.col, panel, b.data, b.row, beta,
-					g.c.data[i*g.c.row+j:], g.c.row)
+				tile(p, min(together, m), n, k, g.Alpha, a.Data[i*a.Row:], a.Row, a.Col, panel, b.Data, b.Row, beta,
+					g.C.Data[i*g.C.Row+j:], g.C.Row)
 			}
 		}
 		beta = 1
@@ -82,31 +82,31 @@ func (g *product[F]) tiles(p path) {
 }
 
 // packRows copies m rows of A into panels as tall as a tile, in which the elements of a column lie together.
-func packRows[F Float](p path, w *workspace[F], a matrix[F], m, k, rows, width int) (packed matrix[F], panel int) {
+func packRows[F Float](p path, w *workspace[F], a Matrix[F], m, k, rows, width int) (packed Matrix[F], panel int) {
 	// Copying writes whole vectors, also behind the last column of a panel.
 	panel = rows*k + width
 	dst := room(&w.a, (m+rows-1)/rows*panel)
 	// A few columns at a time: they lie in lines that compete for the same places in the cache.
 	const step = 16
-	if a.row == 1 {
+	if a.Row == 1 {
 		for q := 0; q < k; q += step {
 			for i := 0; i < m; i += rows {
-				copyPanel(p, min(step, k-q), min(rows, m-i), a.data[i+q*a.col:], a.col, dst[i/rows*panel+q*rows:], rows)
+				copyPanel(p, min(step, k-q), min(rows, m-i), a.Data[i+q*a.Col:], a.Col, dst[i/rows*panel+q*rows:], rows)
 			}
 		}
-		return matrix[F]{data: dst, row: 1, col: rows}, panel
+		return Matrix[F]{Data: dst, Row: 1, Col: rows}, panel
 	}
 	for i := 0; i < m; i += rows {
-		transposePanel(p, k, min(rows, m-i), a.data[i*a.row:], a.row, dst[i/rows*panel:], rows)
+		transposePanel(p, k, min(rows, m-i), a.Data[i*a.Row:], a.Row, dst[i/rows*panel:], rows)
 	}
-	return matrix[F]{data: dst, row: 1, col: rows}, panel
+	return Matrix[F]{Data: dst, Row: 1, Col: rows}, panel
 }
 
 // packColumns copies n columns of B into a panel of whole vectors.
-func packColumns[F Float](p path, w *workspace[F], b matrix[F], k, n, width int) matrix[F] {
+func packColumns[F Float](p path, w *workspace[F], b Matrix[F], k, n, width int) Matrix[F] {
 	dst := room(&w.b, k*width)
-	packPanel(p, k, n, b.data, b.row, b.col, dst, width)
-	return matrix[F]{data: dst, row: width, col: 1}
+	packPanel(p, k, n, b.Data, b.Row, b.Col, dst, width)
+	return Matrix[F]{Data: dst, Row: width, Col: 1}
 }
 
 // packPanel sets dst[q·dstRow+j] ← src[q·along+j·across] for q < k and j < n; one of the strides is 1.
@@ -122,61 +122,20 @@ func packPanel[F Float](p path, k, n int, src []F, along, across int, dst []F, d
 const scatterColumns = 512
 
 // scattered computes the single row of a product whose elements lie apart (it began as a column).
-func (g *product[F]) scattered(p path, w *workspace[F]) {
+func (g *Product[F]) scattered(p path, w *workspace[F]) {
 	row := room(&w.a, scatterColumns)
-	for j := 0; j < g.n; j += scatterColumns {
-		part := g.part(0, 1, j, min(j+scatterColumns, g.n))
-		out := part.c
-		part.c = matrix[F]{data: row, row: scatterColumns, col: 1}
-		if g.beta != 0 {
-			for i := range part.n {
-				row[i] = out.data[i*out.col]
+	for j := 0; j < g.N; j += scatterColumns {
+		part := g.part(0, 0, 1, j, min(j+scatterColumns, g.N))
+		out := part.C
+		part.C = Matrix[F]{Data: row, Row: scatterColumns, Col: 1}
+		if g.Beta != 0 {
+			for i := range part.N {
+				row[i] = out.Data[i*out.Col]
 			}
 		}
 		part.tiles(p)
-		for i := range part.n {
-			out.data[i*out.col] = row[i]
-		}
-	}
-}
-
-// dotRows is how many products of rows are computed before they go to C.
-const dotRows = 256
-
-// dots computes the single column of a product whose rows of A are contiguous.
-func (g *product[F]) dots(p path) {
-	pool := poolOf[F](&workspaces)
-	w := pool.Get().(*workspace[F])
-	defer pool.Put(w)
-	x := g.b.data
-	if g.b.stored != nil {
-		x = room(&w.b, g.k)
-		widen(p, x, g.b.stored)
-	} else if g.b.row != 1 {
-		x = room(&w.b, g.k)
-		for i := range x {
-			x[i] = g.b.data[i*g.b.row]
-		}
-	}
-	x = x[:g.k]
-	far := g.m*g.a.apart() >= farBytes/8 && g.a.apart() < longRow // the rows are a part of the matrix
-	for i := 0; i < g.m; i += dotRows {
-		y := room(&w.a, min(dotRows, g.m-i))
-		switch {
-		case g.a.stored != nil:
-			dotsStored(p, w, g.a.stored[i*g.a.row:], g.a.row, x, y)
-		case far: // a row after the other, for memory is then read along
-			rowDots(p, g.k, g.a.data[i*g.a.row:], g.a.row, x, 0, y)
-		default:
-			dot(p, g.a.data[i*g.a.row:], g.a.row, x, y)
-		}
-		c := g.c.data[i*g.c.row:]
-		for r, s := range y {
-			if g.beta == 0 {
-				c[r*g.c.row] = g.alpha * s
-			} else {
-				c[r*g.c.row] = g.alpha*s + g.beta*c[r*g.c.row]
-			}
+		for i := range part.N {
+			out.Data[i*out.Col] = row[i]
 		}
 	}
 }

@@ -48,7 +48,7 @@ func testGuarded[F Float](t *testing.T, p path) {
 	ks := []int{1, 3, lanes + 1, 67}
 	for i := range len(ms) * len(ns) * len(ks) * 8 {
 		m, n, k := ms[i/8%len(ms)], ns[i/8/len(ms)%len(ns)], ks[i/8/len(ms)/len(ns)]
-		x := newProblem[F](r, 1, Transpose(i&1 != 0), Transpose(i&2 != 0), m, n, k, 1, F(i&4), 0)
+		x := newProblem[F](r, 1, i&1 != 0, i&2 != 0, m, n, k, 1, F(i&4), 0)
 		for _, o := range []*operand[F]{&x.a, &x.b, &x.c} {
 			// The guards of an operand lie behind its last element, where the real ones are to be.
 			o.data = guarded(t, o.data[:(o.rows-1)*o.ld+o.cols], r.IntN(3) > 0)

@@ -11,93 +11,93 @@ const (
 )
 
 // readsAlong reports whether the product has so few rows that B is read along its rows.
-func (g *product[F]) readsAlong() bool {
-	return g.b.col == 1 && g.c.col == 1 && g.alpha == 1 && (g.beta == 0 || g.beta == 1) &&
-		(g.m == 1 || g.m <= fewRows && g.n*g.k >= fewRowsLeast)
+func (g *Product[F]) readsAlong() bool {
+	return g.B.Col == 1 && g.C.Col == 1 && g.Alpha == 1 && (g.Beta == 0 || g.Beta == 1) &&
+		(g.M == 1 || g.M <= fewRows && g.N*g.K >= fewRowsLeast)
 }
 
 // along computes a product with few rows: each is the sum of B's rows, weighted by a row of A. It adds in the order of
 // tiles, block by block of k: the bits are the same.
-func (g *product[F]) along(p path) {
+func (g *Product[F]) along(p path) {
 	pool := poolOf[F](&workspaces)
 	w := pool.Get().(*workspace[F])
-	weights, sums := g.weights(w), room(&w.b, g.m*g.n)
-	for l := range kBlocks(g.k) {
-		g.sumAlong(p, l, weights, sums, g.n)
+	weights, sums := g.weights(w), room(&w.b, g.M*g.N)
+	for l := range kBlocks(g.K) {
+		g.sumAlong(p, l, weights, sums, g.N)
 		g.addSums(p, l, sums)
 	}
 	pool.Put(w)
 }
 
 // weights returns A, in whose rows the elements lie together.
-func (g *product[F]) weights(w *workspace[F]) matrix[F] {
-	if g.a.col == 1 {
-		return g.a
+func (g *Product[F]) weights(w *workspace[F]) Matrix[F] {
+	if g.A.Col == 1 {
+		return g.A
 	}
-	copied := matrix[F]{data: room(&w.a, g.m*g.k), row: g.k, col: 1}
-	for i := range g.m {
-		for q := range g.k {
-			copied.data[i*g.k+q] = g.a.data[i*g.a.row+q*g.a.col]
+	copied := Matrix[F]{Data: room(&w.a, g.M*g.K), Row: g.K, Col: 1}
+	for i := range g.M {
+		for q := range g.K {
+			copied.Data[i*g.K+q] = g.A.Data[i*g.A.Row+q*g.A.Col]
 		}
 	}
 	return copied
 }
 
 // sumAlong writes the sums over block l of k, whose rows begin ld elements apart.
-func (g *product[F]) sumAlong(p path, l int, weights matrix[F], sums []F, ld int) {
-	blocks := kBlocks(g.k)
-	end := block(l+1, blocks, g.k)
-	for i := range g.m {
-		clear(sums[i*ld:][:g.n])
+func (g *Product[F]) sumAlong(p path, l int, weights Matrix[F], sums []F, ld int) {
+	blocks := kBlocks(g.K)
+	end := block(l+1, blocks, g.K)
+	for i := range g.M {
+		clear(sums[i*ld:][:g.N])
 	}
 	_, lanes := tileShape[F](p)
-	step, widens := rowsTogether, g.b.stored != nil && g.n%lanes != 0
-	if g.m == 1 && !widens {
+	step, widens := rowsTogether, g.B.Stored != nil && g.N%lanes != 0
+	if g.M == 1 && !widens {
 		step = blockK
 	}
 	var room *[]F
 	if widens {
-		room = borrow[F](step * g.n)
+		room = borrow[F](step * g.N)
 	}
-	for k0 := block(l, blocks, g.k); k0 < end; k0 += step {
-		rows, b := min(step, end-k0), g.b.from(k0, 0)
+	for k0 := block(l, blocks, g.K); k0 < end; k0 += step {
+		rows, b := min(step, end-k0), g.B.from(k0, 0)
 		if widens {
-			b = widenRows(p, *room, b, rows, g.n)
+			b = widenRows(p, *room, b, rows, g.N)
 		}
-		for i := range g.m {
-			x, sum := weights.data[i*weights.row+k0:][:rows], sums[i*ld:][:g.n]
-			if b.stored != nil {
-				weighStored(p, 1, b.stored, b.row, x, sum)
+		for i := range g.M {
+			x, sum := weights.Data[i*weights.Row+k0:][:rows], sums[i*ld:][:g.N]
+			if b.Stored != nil {
+				weighStored(p, 1, b.Stored, b.Row, x, sum)
 				continue
 			}
-			weigh(p, 1, b.data, b.row, x, sum)
+			weigh(p, 1, b.Data, b.Row, x, sum)
 		}
 	}
 	giveBack(room)
 }
 
 // addSums sets C ← sums of block l of k + β·C, where β is 1 after the first block.
-func (g *product[F]) addSums(p path, l int, sums []F) {
-	for i := range g.m {
-		c, sum := g.c.data[i*g.c.row:][:g.n], sums[i*g.n:][:g.n]
-		if l == 0 && g.beta == 0 {
+func (g *Product[F]) addSums(p path, l int, sums []F) {
+	for i := range g.M {
+		c, sum := g.C.Data[i*g.C.Row:][:g.N], sums[i*g.N:][:g.N]
+		if l == 0 && g.Beta == 0 {
 			copy(c, sum)
 		} else {
-			addRows(p, 1, g.n, c, c, sum)
+			addRows(p, 1, g.N, c, c, sum)
 		}
 	}
 }
 
 // shareAlong is along on several goroutines, each with blocks of k and of columns of its own.
-func (g *product[F]) shareAlong(p path) {
-	blocks := kBlocks(g.k)
-	across := evenParts(blocks, min(max(1, g.n/fewRowsAcross), max(1, g.k*g.n/fewRowsWork/blocks)))
+func (g *Product[F]) shareAlong(p path) {
+	blocks := kBlocks(g.K)
+	across := evenParts(blocks, min(max(1, g.N/fewRowsAcross), max(1, g.K*g.N/fewRowsWork/blocks)))
 	pool := poolOf[F](&workspaces)
 	w := pool.Get().(*workspace[F])
-	sums := room(&w.b, blocks*g.m*g.n)
+	sums := room(&w.b, blocks*g.M*g.N)
 	split(alongCall[F]{p, *g, g.weights(w), sums, across}, blocks*across, 1)
 	for l := range blocks {
-		g.addSums(p, l, sums[l*g.m*g.n:])
+		g.addSums(p, l, sums[l*g.M*g.N:])
 	}
 	pool.Put(w)
 }
@@ -118,17 +118,58 @@ func evenParts(blocks, most int) int {
 // there are across.
 type alongCall[F Float] struct {
 	path    path
-	product product[F]
-	weights matrix[F]
+	product Product[F]
+	weights Matrix[F]
 	sums    []F // (blocks,m,n)
 	across  int
 }
 
 func (c alongCall[F]) do(lo, hi int) {
-	m, n := c.product.m, c.product.n
+	m, n := c.product.M, c.product.N
 	for i := lo; i < hi; i++ {
 		l, j0, j1 := i/c.across, block(i%c.across, c.across, n), block(i%c.across+1, c.across, n)
-		part := c.product.part(0, m, j0, j1)
+		part := c.product.part(0, 0, m, j0, j1)
 		part.sumAlong(c.path, l, c.weights, c.sums[l*m*n+j0:], n)
+	}
+}
+
+// dotRows is how many products of rows are computed before they go to C.
+const dotRows = 256
+
+// dots computes the single column of a product whose rows of A are contiguous.
+func (g *Product[F]) dots(p path) {
+	pool := poolOf[F](&workspaces)
+	w := pool.Get().(*workspace[F])
+	defer pool.Put(w)
+	x := g.B.Data
+	if g.B.Stored != nil {
+		x = room(&w.b, g.K)
+		widenTo(p, g.K, 1, x, 1, g.B.Stored, g.B.Row)
+	} else if g.B.Row != 1 {
+		x = room(&w.b, g.K)
+		for i := range x {
+			x[i] = g.B.Data[i*g.B.Row]
+		}
+	}
+	x = x[:g.K]
+	far := g.M*g.A.distance() >= farBytes/8 && g.A.distance() < longRow // the rows are a part of the matrix
+	for i := 0; i < g.M; i += dotRows {
+		y := room(&w.a, min(dotRows, g.M-i))
+		switch {
+		case g.A.Stored != nil:
+			dotsStored(p, w, g.A.Stored[i*g.A.Row:], g.A.Row, x, y)
+		case far: // a row after the other, for memory is then read along
+			rowDots(p, g.K, g.A.Data[i*g.A.Row:], g.A.Row, x, 0, y)
+		default:
+			dot(p, g.A.Data[i*g.A.Row:], g.A.Row, x, y)
+		}
+		c := g.C.Data[i*g.C.Row:]
+		for r, s := range y {
+			if g.Beta == 0 {
+				c[r*g.C.Row] = g.Alpha * s
+			} else {
+				c[r*g.C.Row] = g.Alpha*s + g.Beta*c[r*g.C.Row]
+			}
+		}
 	}
 }

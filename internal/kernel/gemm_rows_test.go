@@ -27,18 +27,18 @@ func testFewRows[F Float](t *testing.T) {
 		for _, p := range paths() {
 			for i := range 4 {
 				beta, apart := F(i%2), 1+i/2*4
-				do := func(f func(g *product[F])) []F {
+				do := func(f func(g *Product[F])) []F {
 					out := slices.Clone(c)
-					f(&product[F]{
-						m: s.m, n: s.n, k: s.k, alpha: 1, beta: beta,
-						a: matrix[F]{data: a, row: apart * s.k, col: apart}, b: view(NoTrans, b, s.n+3), c: view(NoTrans, out, s.n),
+					f(&Product[F]{
+						M: s.m, N: s.n, K: s.k, Alpha: 1, A: Matrix[F]{Data: a, Row: apart * s.k, Col: apart}, B: Rows(b, s.n+3),
+						Beta: beta, C: Rows(out, s.n),
 					})
 					return out
 				}
-				want := do(func(g *product[F]) { g.tiles(p) })
-				for name, f := range map[string]func(g *product[F]){
-					"alone":  func(g *product[F]) { g.along(p) },
-					"shared": func(g *product[F]) { g.shareAlong(p) },
+				want := do(func(g *Product[F]) { g.tiles(p) })
+				for name, f := range map[string]func(g *Product[F]){
+					"alone":  func(g *Product[F]) { g.along(p) },
+					"shared": func(g *Product[F]) { g.shareAlong(p) },
 				} {
 					assert.True(t, sameBits(want, do(f)), "%s: %+v, path %v, beta %v", name, s, p, beta)
 				}

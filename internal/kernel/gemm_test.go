@@ -34,10 +34,10 @@ func paths() []path {
 	return all
 }
 
-// problem is one random call of GemmStrided.
+// problem is one random product.
 type problem[F Float] struct {
 	batch          int
-	transA, transB Transpose
+	transA, transB bool
 	m, n, k        int
 	alpha, beta    F
 	a, b, c        operand[F]
@@ -45,7 +45,7 @@ type problem[F Float] struct {
 
 // operand is a batch of matrices in memory. What belongs to no matrix is a guard and holds NaN.
 type operand[F Float] struct {
-	trans Transpose
+	trans bool
 	rows  int // as stored
 	cols  int
 	data  []F
@@ -54,7 +54,7 @@ type operand[F Float] struct {
 }
 
 // newOperand lays the stored matrices out with the given padding behind every row and matrix.
-func newOperand[F Float](r *rand.Rand, batch int, trans Transpose, rows, cols, padding int, shared bool) operand[F] {
+func newOperand[F Float](r *rand.Rand, batch int, trans bool, rows, cols, padding int, shared bool) operand[F] {
 	if trans {
 		rows, cols = cols, rows
 	}
@@ -70,6 +70,14 @@ func newOperand[F Float](r *rand.Rand, batch int, trans Transpose, rows, cols, p
 	}
 	o.each(batch, func(at int) { o.data[at] = F(r.NormFloat64()) })
 	return o
+}
+
+// matrix returns the operand as a product reads it.
+func (o *operand[F]) matrix() Matrix[F] {
+	if o.trans {
+		return Matrix[F]{Data: o.data, Row: 1, Col: o.ld, Step: o.step}
+	}
+	return Matrix[F]{Data: o.data, Row: o.ld, Col: 1, Step: o.step}
 }
 
 // each visits every element that belongs to a matrix.
@@ -98,18 +106,20 @@ func (p *problem[F]) String() string {
 }
 
 func (p *problem[F]) run() {
-	GemmStrided(p.batch, p.transA, p.transB, p.m, p.n, p.k, p.alpha, p.a.data, p.a.ld, p.a.step,
-		p.b.data, p.b.ld, p.b.step, p.beta, p.c.data, p.c.ld, p.c.step)
+	if p.batch > 0 {
+		Product[F]{M: p.m, N: p.n, K: p.k, Alpha: p.alpha, A: p.a.matrix(), B: p.b.matrix(), Beta: p.beta,
+			C: p.c.matrix(), Batch: p.batch}.Compute()
+	}
 }
 
-func newProblem[F Float](r *rand.Rand, batch int, transA, transB Transpose, m, n, k int, alpha, beta F,
+func newProblem[F Float](r *rand.Rand, batch int, transA, transB bool, m, n, k int, alpha, beta F,
 	padding int) *problem[F] {
 	share := func() bool { return batch > 1 && r.IntN(3) == 0 }
 	return &problem[F]{
 		batch: batch, transA: transA, transB: transB, m: m, n: n, k: k, alpha: alpha, beta: beta,
 		a: newOperand[F](r, batch, transA, m, k, padding, share()),
 		b: newOperand[F](r, batch, transB, k, n, padding, share()),
-		c: newOperand[F](r, batch, NoTrans, m, n, padding, false),
+		c: newOperand[F](r, batch, false, m, n, padding, false),
 	}
 }
 
@@ -168,7 +178,7 @@ func (p *problem[F]) exact(l, i, j int) (sum, size float64) {
 }
 
 // bothWays is no transposition and transposition.
-var bothWays = []Transpose{NoTrans, Trans}
+var bothWays = []bool{false, true}
 
 func testShapes[F Float](t *testing.T, p path) {
 	r := rand.New(rand.NewPCG(1, uint64(p)))
@@ -257,43 +267,86 @@ func TestGemmPanicsOnArgumentsThatDoNotFit(t *testing.T) {
 	}{
 		{
 			want: "negative dimension",
-			call: func() { Gemm(NoTrans, NoTrans, -1, 2, 3, 1, x, 3, x, 2, 0, x, 2) },
+			call: func() {
+				Product[float32]{M: -1, N: 2, K: 3, Alpha: 1, A: Rows(x, 3), B: Rows(x, 2), C: Rows(x, 2)}.Compute()
+			},
 		},
 		{
 			want: "a: leading dimension",
-			call: func() { Gemm(NoTrans, NoTrans, 2, 2, 3, 1, x, 2, x, 2, 0, x, 2) },
+			call: func() {
+				Product[float32]{M: 2, N: 2, K: 3, Alpha: 1, A: Rows(x, 2), B: Rows(x, 2), C: Rows(x, 2)}.Compute()
+			},
 		},
 		{
 			want: "b: leading dimension", reason: "B is transposed",
-			call: func() { Gemm(NoTrans, Trans, 2, 2, 3, 1, x, 3, x, 2, 0, x, 2) },
+			call: func() {
+				Product[float32]{M: 2, N: 2, K: 3, Alpha: 1, A: Rows(x, 3), B: Transposed(x, 2), C: Rows(x, 2)}.Compute()
+			},
 		},
 		{
 			want: "a: slice is too short",
-			call: func() { Gemm(NoTrans, NoTrans, 2, 2, 3, 1, x[:5], 3, x, 2, 0, x, 2) },
+			call: func() {
+				Product[float32]{M: 2, N: 2, K: 3, Alpha: 1, A: Rows(x[:5], 3), B: Rows(x, 2), C: Rows(x, 2)}.Compute()
+			},
 		},
 		{
 			want: "b: slice is too short",
-			call: func() { Gemm(NoTrans, NoTrans, 2, 2, 3, 1, x, 3, x, huge, 0, x, 2) },
+			call: func() {
+				Product[float32]{M: 2, N: 2, K: 3, Alpha: 1, A: Rows(x, 3), B: Rows(x, huge), C: Rows(x, 2)}.Compute()
+			},
 		},
 		{
 			want: "c: slice is too short",
-			call: func() { Gemm(NoTrans, NoTrans, 2, 2, 3, 1, x, 3, x, 2, 0, x[:3], 2) },
+			call: func() {
+				Product[float32]{M: 2, N: 2, K: 3, Alpha: 1, A: Rows(x, 3), B: Rows(x, 2), C: Rows(x[:3], 2)}.Compute()
+			},
 		},
 		{
 			want: "b: negative stride",
-			call: func() { GemmStrided(2, NoTrans, NoTrans, 1, 2, 1, 1, x, 1, 1, x, 2, -1, 0, x, 2, 2) },
+			call: func() {
+				Product[float32]{M: 1, N: 2, K: 1, Alpha: 1, A: Rows(x, 1).Every(1), B: Rows(x, 2).Every(-1),
+					C: Rows(x, 2).Every(2), Batch: 2}.Compute()
+			},
 		},
 		{
 			want: "c: matrices of the batch",
-			call: func() { GemmStrided(2, NoTrans, NoTrans, 1, 2, 1, 1, x, 1, 1, x, 2, 1, 0, x, 2, 0) },
+			call: func() {
+				Product[float32]{M: 1, N: 2, K: 1, Alpha: 1, A: Rows(x, 1).Every(1), B: Rows(x, 2).Every(1),
+					C: Rows(x, 2).Every(0), Batch: 2}.Compute()
+			},
+		},
+		{
+			want: "c: elements of a row", reason: "C is transposed",
+			call: func() {
+				Product[float32]{M: 2, N: 2, K: 3, Alpha: 1, A: Rows(x, 3), B: Rows(x, 2), C: Transposed(x, 2)}.Compute()
+			},
+		},
+		{
+			want: "a: leading dimension", reason: "neither rows nor columns of A lie together",
+			call: func() {
+				Product[float32]{M: 1, N: 2, K: 3, Alpha: 1, A: Matrix[float32]{Data: x, Row: 6, Col: 2}, B: Rows(x, 2),
+					C: Rows(x, 2)}.Compute()
+			},
+		},
+		{
+			want: "a: slice is too short", reason: "A is stored: only B may be",
+			call: func() {
+				Product[float32]{M: 2, N: 2, K: 3, Alpha: 1, A: StoredRows[float32](make([]uint16, 6), 3), B: Rows(x, 2),
+					C: Rows(x, 2)}.Compute()
+			},
 		},
 		{
 			want: "a: slice is too short", reason: "the size of A overflows",
-			call: func() { Gemm(NoTrans, NoTrans, huge, 1, 3, 1, x, 3, x, 1, 0, x, 1) },
+			call: func() {
+				Product[float32]{M: huge, N: 1, K: 3, Alpha: 1, A: Rows(x, 3), B: Rows(x, 1), C: Rows(x, 1)}.Compute()
+			},
 		},
 		{
 			want: "c: slice is too short", reason: "the size of the batch overflows",
-			call: func() { GemmStrided(huge, NoTrans, NoTrans, 1, 1, 1, 1, x, 1, 0, x, 1, 0, 0, x, 1, huge/2+1) },
+			call: func() {
+				Product[float32]{M: 1, N: 1, K: 1, Alpha: 1, A: Rows(x, 1).Every(0), B: Rows(x, 1).Every(0),
+					C: Rows(x, 1).Every(huge/2 + 1), Batch: huge}.Compute()
+			},
 		},
 	} {
 		func() {

@@ -30,8 +30,8 @@ func (compiledHere[F]) gruForward(g GRU, out, gates, x, h0, weight, bias []F) {
 	for i := range g.T {
 		t := g.token(i)
 		h, ld := before(g, i, out, h0)
-		GemmOf(g.Precision, NoTrans, Trans, g.B, 3*g.H, width(h, g.H), 1, h, ld, weight, g.H, 0,
-			gates[4*t*g.H:], 4*g.T*g.H)
+		Product[F]{M: g.B, N: 3 * g.H, K: width(h, g.H), Alpha: 1, A: Rows(h, ld), B: Transposed(weight, g.H),
+			C: Rows(gates[4*t*g.H:], 4*g.T*g.H), Precision: g.Precision}.Compute()
 		split(gruStep[F]{g, t, ld, h, out, gates, x, bias}, g.B, rowGrain(grainSlow, g.H))
 	}
 }
@@ -137,20 +137,22 @@ func (compiledHere[F]) gruBackward(g GRU, d GRUGradients[F], dout, out, gates, h
 		t := g.token(i)
 		h, ld := before(g, i, out, h0)
 		split(gruStepBackward[F]{g, t, ld, d, h, dout, gates}, g.B, rowGrain(grainSlow, g.H))
-		GemmOf(g.Precision, NoTrans, NoTrans, g.B, g.H, 3*g.H, 1, d.Scratch[3*t*g.H:], 3*g.T*g.H, weight, g.H, 1,
-			d.H0, g.H)
+		Product[F]{M: g.B, N: g.H, K: 3 * g.H, Alpha: 1, A: Rows(d.Scratch[3*t*g.H:], 3*g.T*g.H), B: Rows(weight, g.H),
+			Beta: 1, C: Rows(d.H0, g.H), Precision: g.Precision}.Compute()
 	}
 	// The gradient for W: the gradients for W·h of all steps, times h.
 	first := g.token(0)
-	GemmOf(g.Precision, Trans, NoTrans, 3*g.H, g.H, width(h0, g.B), 1, d.Scratch[3*first*g.H:], 3*g.T*g.H, h0, g.H,
-		0, d.Weight, g.H)
+	dw := Product[F]{M: 3 * g.H, N: g.H, Alpha: 1, C: Rows(d.Weight, g.H), Precision: g.Precision}
+	dw.K, dw.A, dw.B = width(h0, g.B), Transposed(d.Scratch[3*first*g.H:], 3*g.T*g.H), Rows(h0, g.H)
+	dw.Compute()
 	from, before := 1, 0
 	if g.Reverse {
 		from, before = 0, 1
 	}
 	for b := range g.B {
-		GemmOf(g.Precision, Trans, NoTrans, 3*g.H, g.H, g.T-1, 1, d.Scratch[3*(b*g.T+min(from, g.T-1))*g.H:], 3*g.H,
-			out[(b*g.T+min(before, g.T-1))*g.H:], g.H, 1, d.Weight, g.H)
+		dw.K, dw.A = g.T-1, Transposed(d.Scratch[3*(b*g.T+min(from, g.T-1))*g.H:], 3*g.H)
+		dw.B, dw.Beta = Rows(out[(b*g.T+min(before, g.T-1))*g.H:], g.H), 1
+		dw.Compute()
 	}
 	if d.Bias != nil {
 		SumRows(d.Bias, d.Scratch)

@@ -46,15 +46,15 @@ func (c *linearChunk[F]) differentiate(dout, s []F) {
 		h, i := c.query(r)
 		copy(c.z[r*DV:][:DV], dout[c.token(i, c.H, h, DV):])
 	}
-	c.product(Trans, NoTrans, c.n, DV, queries, c.y, c.z, 0, c.du)
-	c.product(NoTrans, NoTrans, c.n, DV, D, c.kept, c.ds, 1, c.du)
+	c.product(c.n, DV, queries, Transposed(c.y, c.n), Rows(c.z, DV), 0, c.du)
+	c.product(c.n, DV, D, Rows(c.kept, D), Rows(c.ds, DV), 1, c.du)
 	if c.in.Beta != nil {
 		c.solveTransposed(c.du)
 		scale(chosenPath, c.z[queries*DV:][:c.n*DV], c.du[:c.n*DV], -1)
 	}
-	c.product(NoTrans, Trans, c.rows, c.n, DV, c.z, c.u, 0, c.dy)
-	c.product(NoTrans, Trans, c.rows, D, DV, c.z, s, 0, c.dx)
-	c.product(NoTrans, Trans, c.n, D, DV, c.u, c.ds, 0, c.dk)
+	c.product(c.rows, c.n, DV, Rows(c.z, DV), Transposed(c.u, DV), 0, c.dy)
+	c.product(c.rows, D, DV, Rows(c.z, DV), Transposed(s, DV), 0, c.dx)
+	c.product(c.n, D, DV, Rows(c.u, DV), Transposed(c.ds, DV), 0, c.dk)
 	c.weighRows(c.dx, c.dx, c.first, c.rows)
 	c.weighRows(c.dk, c.dk, c.last, c.n)
 }
@@ -67,7 +67,7 @@ func (c *linearChunk[F]) leaveGradients(grad LinearOperands[F], s []F) {
 		c.countOutside(s)
 	}
 	c.fade(c.ds)
-	c.product(Trans, NoTrans, c.D, c.DV, c.rows, c.faded, c.z, 1, c.ds)
+	c.product(c.D, c.DV, c.rows, Transposed(c.faded, c.D), Rows(c.z, c.DV), 1, c.ds)
 	c.differentiatePairs()
 	if c.in.Decay != nil {
 		c.leaveDecays(grad.Decay)
@@ -102,8 +102,8 @@ func (c *linearChunk[F]) differentiatePairs() {
 			c.countPairs()
 		}
 		c.maskPairs(c.dy)
-		c.product(NoTrans, NoTrans, c.rows, D, n, c.dy, c.k, 1, c.dx)
-		c.product(Trans, NoTrans, n, D, c.rows, c.dy, c.x, 1, c.dk)
+		c.product(c.rows, D, n, Rows(c.dy, n), Rows(c.k, D), 1, c.dx)
+		c.product(n, D, c.rows, Transposed(c.dy, n), Rows(c.x, D), 1, c.dk)
 		return
 	}
 	left := c.scratch[n*D:][:n*D]

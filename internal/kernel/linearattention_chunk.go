@@ -91,30 +91,14 @@ func (c *linearChunk[F]) state(states []F, chunk int) []F {
 	return states[chunk*c.stateSize()+(c.b*c.K+c.h)*c.D*c.DV:][:c.D*c.DV]
 }
 
-// product is Gemm with one goroutine of small matrices whose rows lie together.
-func (c *linearChunk[F]) product(transA, transB Transpose, m, n, k int, a, b []F, beta F, sum []F) {
-	lda, ldb := k, n
-	if transA {
-		lda = m
-	}
-	if transB {
-		ldb = k
-	}
+// product computes sum ← a·b + β·sum for a (m,k), b (k,n) and rows of the sum that lie together.
+func (c *linearChunk[F]) product(m, n, k int, a, b Matrix[F], beta F, sum []F) {
+	g := Product[F]{M: m, N: n, K: k, Alpha: 1, A: a, B: b, Beta: beta, C: Rows(sum, n), Precision: c.Precision}
 	if c.Precision == BFloat16 {
-		GemmOf(BFloat16, transA, transB, m, n, k, 1, a, lda, b, ldb, beta, sum, n)
+		g.Compute()
 		return
 	}
-	gemmAlone(transA, transB, m, n, k, 1, a, lda, b, ldb, beta, sum, n)
-}
-
-// gemmAlone is Gemm with one goroutine.
-func gemmAlone[F Float](transA, transB Transpose, m, n, k int, alpha F, a []F, lda int, b []F, ldb int, beta F,
-	c []F, ldc int,
-) {
-	g := product[F]{m: m, n: n, k: k, alpha: alpha, beta: beta,
-		a: view(transA, a, lda), b: view(transB, b, ldb), c: view(NoTrans, c, ldc)}
-	g.prepare()
-	g.compute(chosenPath)
+	g.alone()
 }
 
 // forward goes through the chunks of the heads [lo,hi).
@@ -132,7 +116,7 @@ func (c *linearChunk[F]) forward(lo, hi int, out, states []F) {
 				c.write(s)
 				c.leave(out)
 				c.fade(next)
-				c.product(Trans, NoTrans, c.D, c.DV, c.n, c.kept, c.u, 1, next)
+				c.product(c.D, c.DV, c.n, Transposed(c.kept, c.D), Rows(c.u, c.DV), 1, next)
 			}
 			c.clearBeyond(out, c.H*c.DV)
 		}
@@ -175,7 +159,7 @@ func (c *linearChunk[F]) read() {
 //	u = v, or with the delta rule (1 + L)·u = β·v − z for L, the products of its rows and the keys
 func (c *linearChunk[F]) write(s []F) {
 	queries, DV := c.queryRows(), c.DV
-	c.product(NoTrans, NoTrans, c.rows, DV, c.D, c.faded, s, 0, c.z)
+	c.product(c.rows, DV, c.D, Rows(c.faded, c.D), Rows(s, DV), 0, c.z)
 	for i := range c.n {
 		at, u := c.token(i, c.K, c.h, DV), c.u[i*DV:][:DV]
 		if c.in.Beta == nil {
@@ -193,7 +177,7 @@ func (c *linearChunk[F]) write(s []F) {
 // leave writes o = z + y·u of the queries.
 func (c *linearChunk[F]) leave(out []F) {
 	queries := c.queryRows()
-	c.product(NoTrans, NoTrans, queries, c.DV, c.n, c.y, c.u, 1, c.z)
+	c.product(queries, c.DV, c.n, Rows(c.y, c.n), Rows(c.u, c.DV), 1, c.z)
 	for r := range queries {
 		h, i := c.query(r)
 		copy(out[c.token(i, c.H, h, c.DV):][:c.DV], c.z[r*c.DV:])

@@ -115,7 +115,7 @@ func (c *linearChunk[F]) fade(s []F) {
 func (c *linearChunk[F]) multiplyPairs() {
 	n := c.n
 	if !c.Channels {
-		c.product(NoTrans, Trans, c.rows, n, c.D, c.x, c.k, 0, c.y)
+		c.product(c.rows, n, c.D, Rows(c.x, c.D), Transposed(c.k, c.D), 0, c.y)
 		c.maskPairs(c.y)
 		return
 	}

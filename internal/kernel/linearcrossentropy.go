@@ -55,7 +55,7 @@ func (l *LinearLoss[F]) block(lo, hi int) float64 {
 	width, cols, rows := l.Width, l.Targets.Cols, hi-lo
 	x, logits, t := l.X[lo*width:hi*width], l.Logits[:rows*cols], l.Targets
 	t.IDs = t.IDs[lo:hi]
-	l.timesW(Trans, rows, cols, width, x, logits)
+	l.timesW(true, rows, cols, width, x, logits)
 	if l.Cap != 0 {
 		Apply(Softcap, Settings{float64(l.Cap)}, logits, logits)
 	}
@@ -65,21 +65,20 @@ func (l *LinearLoss[F]) block(lo, hi int) float64 {
 	}
 	l.backward(logits, t)
 	if l.DX != nil {
-		l.timesW(NoTrans, rows, width, cols, logits, l.DX[lo*width:hi*width])
+		l.timesW(false, rows, width, cols, logits, l.DX[lo*width:hi*width])
 	}
 	if l.DW != nil {
-		GemmOf(l.Precision, Trans, NoTrans, cols, width, rows, l.Scale, logits, cols, x, width, F(min(lo, 1)), l.DW, width)
+		Product[F]{M: cols, N: width, K: rows, Alpha: l.Scale, A: Transposed(logits, cols), B: Rows(x, width),
+			Beta: F(min(lo, 1)), C: Rows(l.DW, width), Precision: l.Precision}.Compute()
 	}
 	return sum
 }
 
-// timesW computes Y ← Scale·X·op(W), where op(W) is (k,n).
-func (l *LinearLoss[F]) timesW(trans Transpose, m, n, k int, x, y []F) {
-	if l.Stored != nil {
-		GemmStored(l.Precision, trans, m, n, k, float32(l.Scale), singles(x), l.Stored, singles(y))
-		return
-	}
-	GemmOf(l.Precision, NoTrans, trans, m, n, k, l.Scale, x, k, l.W, l.Width, 0, y, n)
+// timesW computes Y ← Scale·X·W or, transposed, Scale·X·Wᵀ, for X (m,k) and Y (m,n).
+func (l *LinearLoss[F]) timesW(trans bool, m, n, k int, x, y []F) {
+	w := Matrix[F]{Data: l.W, Stored: l.Stored, Row: l.Width, Col: 1}
+	Product[F]{M: m, N: n, K: k, Alpha: l.Scale, A: Rows(x, k), B: w.Op(trans), C: Rows(y, n),
+		Precision: l.Precision}.Compute()
 }
 
 // backward replaces logits by the gradient of their loss, by what Softcap was given if it was.

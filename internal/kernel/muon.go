@@ -41,16 +41,16 @@ func NewtonSchulz[F Float](x []F, rows, cols, steps int, work []F) []F {
 	next, gram, poly := work[:size], work[size:size+n*n], work[size+n*n:size+2*n*n]
 	Scale(x, x, F(1/max(math.Sqrt(SumSquares(x)), newtonEps)))
 	for range steps {
-		tall := Transpose(rows > cols)
-		gemmSymmetric(tall, !tall, n, size/n, 1, x, cols, x, cols, 0, gram, n)
+		wide, a, b := Rows(x, cols).Op(rows > cols), Rows(gram, n), Rows(poly, n)
+		Product[F]{M: n, N: n, K: size / n, Alpha: 1, A: wide, B: wide.T(), C: a, symmetric: true}.Compute()
 		copy(poly, gram)
-		gemmSymmetric(NoTrans, NoTrans, n, n, newtonC, gram, n, gram, n, newtonB, poly, n)
+		Product[F]{M: n, N: n, K: n, Alpha: newtonC, A: a, B: a, Beta: newtonB, C: b, symmetric: true}.Compute()
 		copy(next, x)
-		if tall {
-			Gemm(NoTrans, NoTrans, rows, cols, n, 1, x, cols, poly, n, newtonA, next, cols)
-		} else {
-			Gemm(NoTrans, NoTrans, rows, cols, n, 1, poly, n, x, cols, newtonA, next, cols)
+		update := Product[F]{M: rows, N: cols, K: n, Alpha: 1, A: b, B: Rows(x, cols), Beta: newtonA, C: Rows(next, cols)}
+		if rows > cols {
+			update.A, update.B = update.B, b
 		}
+		update.Compute()
 		x, next = next, x
 	}
 	return x

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"attention/internal/kernel"
-
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -103,20 +101,20 @@ func (o operand) turned() operand {
 
 // matrix returns how a kernel reads the last two axes, if it can: as rows of neighbours that lie a distance apart, or
 // as the transpose of such a matrix.
-func (o operand) matrix() (trans kernel.Transpose, apart int, ok bool) {
+func (o operand) matrix() (trans bool, apart int, ok bool) {
 	last := len(o.shape) - 1
 	rows, cols, row, col := o.shape[last-1], o.shape[last], o.steps[last-1], o.steps[last]
 	switch {
 	case rows == 1 && (cols == 1 || col == 1):
-		return kernel.NoTrans, cols, true
+		return false, cols, true
 	case cols == 1 && row == 1:
-		return kernel.Trans, rows, true
+		return true, rows, true
 	case (cols == 1 || col == 1) && row >= cols:
-		return kernel.NoTrans, row, true
+		return false, row, true
 	case (rows == 1 || row == 1) && col >= rows:
-		return kernel.Trans, col, true
+		return true, col, true
 	}
-	return kernel.NoTrans, 0, false
+	return false, 0, false
 }
 
 // transposition returns the order of axes of a Transpose ("Aᵀ{0, 2, 1}"), or nil for another op.

@@ -86,7 +86,7 @@ func matrices[F kernel.Float](c call, readings [2][]operand, transA, transB bool
 // products is one product for each place of the leading axes.
 type products[F kernel.Float] struct {
 	x        [2]operand
-	trans    [2]kernel.Transpose
+	trans    [2]bool
 	apart    [2]int // the distances between the rows of the operands
 	m, n, k  int
 	alpha    F
@@ -161,9 +161,12 @@ func (p *products[F]) do(lo, hi int) {
 			atC += rest % l.n * l.c
 			rest /= l.n
 		}
-		kernel.GemmStrided(p.inner.n, p.trans[0], p.trans[1], p.m, p.n, p.k,
-			p.alpha, p.a[atA:], p.apart[0], p.inner.a, p.b[atB:], p.apart[1], p.inner.b,
-			0, p.c[atC:], p.rowApart, p.inner.c)
+		kernel.Product[F]{
+			M: p.m, N: p.n, K: p.k, Alpha: p.alpha,
+			A: kernel.Rows(p.a[atA:], p.apart[0]).Op(p.trans[0]).Every(p.inner.a),
+			B: kernel.Rows(p.b[atB:], p.apart[1]).Op(p.trans[1]).Every(p.inner.b),
+			C: kernel.Rows(p.c[atC:], p.rowApart).Every(p.inner.c), Batch: p.inner.n,
+		}.Compute()
 	}
 }
 

@@ -5,49 +5,29 @@ import (
 	"unsafe"
 )
 
-// GemmStored computes Y ← α·X·op(W) for row-major matrices, where X is (m,k), op(W) is (k,n), Y is (m,n) and W is
-// stored as bfloat16, the upper halves of float32s. It is widened where it is copied or multiplied; the bits of Y are
-// those of GemmOf with all of W widened first. One row waits for the memory in which W lies: in BFloat16, X is rounded
-// for it, and the product is that of Full.
-func GemmStored(p Precision, trans Transpose, m, n, k int, alpha float32, x []float32, w []uint16,
-	y []float32) {
-	if min(m, n, k) < 1 {
-		panic("kernel: gemm: got a product without elements")
+// computeStoredRow computes product i of a batch of one row and a stored B.
+func (g *Product[F]) computeStoredRow(i int) {
+	one := g.part(i, 0, 1, 0, g.N)
+	one.Batch = 1
+	room := borrow[F](2 * g.K)
+	x, first := (*room)[:g.K], (*room)[g.K:]
+	for q := range x {
+		x[q] = one.A.Data[q*one.A.Col]
 	}
-	ld := n
-	if trans {
-		ld = k
+	if g.Precision == BFloat16 {
+		roundElements(singles(x), singles(x))
 	}
-	checkProduct(1, NoTrans, trans, m, n, k, len(x), k, 0, len(w), ld, 0, len(y), n, 0)
-	b := view[float32](trans, nil, ld)
-	b.stored = w
-	switch {
-	case p == BFloat16 && m == 1:
-		rounded := borrow[float32](k)
-		defer giveBack(rounded)
-		roundElements(x[:k], *rounded)
-		x = *rounded
-	case p == BFloat16:
-		pairProduct{
-			batch: 1, m: m, n: n, k: k, alpha: alpha, c: y, ldc: n,
-			a: pairMatrix{from: view(NoTrans, x, k), count: 1}, b: pairMatrix{from: b, count: 1},
-		}.compute()
-		return
+	one.A = Rows(x, g.K)
+	one.prepare()
+	if one.A.Stored != nil && readsEvenFirst[F](chosenPath, g.K) {
+		evenFirst(chosenPath, first, x)
+		one.B.Data = first
 	}
-	g := product[float32]{m: m, n: n, k: k, alpha: alpha, a: view(NoTrans, x, k), b: b, c: view(NoTrans, y, n)}
-	g.prepare()
-	if g.a.stored == nil || !readsEvenFirst[float32](chosenPath, k) {
-		runBatch(chosenPath, 1, &g, 0, 0, 0)
-		return
-	}
-	room := borrow[float32](k)
-	evenFirst(chosenPath, *room, g.b.data)
-	g.b.data = *room
-	runBatch(chosenPath, 1, &g, 0, 0, 0)
+	one.share(chosenPath)
 	giveBack(room)
 }
 
-// readsEvenFirst reports whether rows of k stored numbers are multiplied with an x as evenFirst leaves it.
+// readsEvenFirst reports whether the dot kernel for rows of k bfloat16 numbers wants x as evenFirst writes it.
 func readsEvenFirst[F Float](p path, k int) bool {
 	_, lanes := tileShape[F](p)
 	return k%(2*lanes) == 0
@@ -141,29 +121,29 @@ func dotsStored[F Float](p path, w *workspace[F], a []uint16, aRow int, x, y []F
 }
 
 // widenRows widens n elements of each of some rows.
-func widenRows[F Float](p path, dst []F, b matrix[F], rows, n int) matrix[F] {
-	widenTo(p, rows, n, dst, n, b.stored, b.row)
-	return matrix[F]{data: dst, row: n, col: 1}
+func widenRows[F Float](p path, dst []F, b Matrix[F], rows, n int) Matrix[F] {
+	widenTo(p, rows, n, dst, n, b.Stored, b.Row)
+	return Matrix[F]{Data: dst, Row: n, Col: 1}
 }
 
 // foresee asks for k rows of n columns of a stored matrix.
-func (x matrix[F]) foresee(p path, k, n int) {
-	if x.col != 1 {
-		x, k, n = x.transposed(), n, k
+func (x Matrix[F]) foresee(p path, k, n int) {
+	if x.Col != 1 {
+		x, k, n = x.T(), n, k
 	}
 	per := sizeOf[F]() / 2
-	words := unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(x.stored))), len(x.stored)/per)
-	foresee(p, k, n/per, words, x.row/per)
+	words := unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(x.Stored))), len(x.Stored)/per)
+	foresee(p, k, n/per, words, x.Row/per)
 }
 
 // widenPanel widens k rows of n columns of B, in the order in which they are stored.
-func widenPanel[F Float](p path, w *workspace[F], b matrix[F], k, n int) matrix[F] {
-	if b.col == 1 {
+func widenPanel[F Float](p path, w *workspace[F], b Matrix[F], k, n int) Matrix[F] {
+	if b.Col == 1 {
 		return widenRows(p, room(&w.wide, k*n), b, k, n)
 	}
-	b = b.transposed()
+	b = b.T()
 	wide := widenRows(p, room(&w.wide, n*k), b, n, k)
-	return wide.transposed()
+	return wide.T()
 }
 
 // storedRows is how many rows of a stored matrix are widened at a time to be paired.
@@ -171,31 +151,32 @@ const storedRows = 16
 
 // packStored is packPanels of a stored matrix: the k numbers from pair q0 on of each column. Where they lie together
 // two of them are a pair as they are.
-func (g *pairProduct) packStored(p0, p1, q0, k int, to []float32, panel int, rows []float32) {
-	from, column := g.b.from.from(2*q0, p0*pairWidth), p0*pairWidth
-	if from.col == 1 {
-		n := min(p1*pairWidth, g.n) - column
+func (g *pairProduct) packStored(i, p0, p1, q0, k int, to []float32, panel int, rows []float32) {
+	column := p0 * pairWidth
+	from := g.B.at(i*g.B.Step + 2*q0*g.B.Row + column*g.B.Col)
+	if from.Col == 1 {
+		n := min(p1*pairWidth, g.N) - column
 		from.foresee(chosenPath, k, n)
 		room := borrow[float32](storedRows * n)
 		for q := 0; q < k; q += storedRows {
 			count := min(storedRows, k-q)
 			wide := widenRows(chosenPath, *room, from.from(q, 0), count, n)
-			pairUp(n, count, wide.data, n, to[q/2*pairWidth:], pairWidth, panel)
+			pairUp(n, count, wide.Data, n, to[q/2*pairWidth:], pairWidth, panel)
 		}
 		giveBack(room)
 		return
 	}
 	ld := pairsOf(k)
 	for p := p0; p < p1; p++ {
-		n, part := min(pairWidth, g.n-p*pairWidth), from.from(0, p*pairWidth-column)
+		n, part := min(pairWidth, g.N-p*pairWidth), from.from(0, p*pairWidth-column)
 		dst := to[(p-p0)*panel:]
 		if pairs := pairsIn(part, k); pairs != nil {
-			transposePanel(chosenPath, k/2, n, pairs, part.col/2, dst, pairWidth)
+			transposePanel(chosenPath, k/2, n, pairs, part.Col/2, dst, pairWidth)
 			continue
 		}
 		room := borrow[float32](k)
 		for j := range n {
-			widen(chosenPath, *room, part.stored[j*part.col:])
+			widen(chosenPath, *room, part.Stored[j*part.Col:])
 			pairElements(1, k, *room, 0, rows[j*ld:], ld)
 		}
 		giveBack(room)
@@ -204,10 +185,10 @@ func (g *pairProduct) packStored(p0, p1, q0, k int, to []float32, panel int, row
 }
 
 // pairsIn returns the columns of a stored matrix as pairs, or nil where a pair does not begin at a whole word.
-func pairsIn(b matrix[float32], k int) []float32 {
-	at := unsafe.Pointer(unsafe.SliceData(b.stored))
-	if k%2 != 0 || b.col%2 != 0 || uintptr(at)%4 != 0 {
+func pairsIn(b Matrix[float32], k int) []float32 {
+	at := unsafe.Pointer(unsafe.SliceData(b.Stored))
+	if k%2 != 0 || b.Col%2 != 0 || uintptr(at)%4 != 0 {
 		return nil
 	}
-	return unsafe.Slice((*float32)(at), len(b.stored)/2)
+	return unsafe.Slice((*float32)(at), len(b.Stored)/2)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 	"unsafe"
@@ -47,7 +48,8 @@ var storedShapes = []struct {
 	{31, 1030, 64, "rows a page apart"},
 }
 
-// TestGemmStored compares products of stored matrices with those of the matrices widened first, to the bit.
+// TestGemmStored compares products of stored matrices with those of the matrices widened first, to the bit: matrices that
+// begin at a whole word or not, and batches of matrices with gaps between rows, times transposed ones.
 func TestGemmStored(t *testing.T) {
 	for _, p := range paths() {
 		for _, precision := range []Precision{Full, BFloat16} {
@@ -66,37 +68,56 @@ func testGemmStored(t *testing.T, precision Precision) {
 		if precision == BFloat16 && !nativeBF16() && s.m*s.n*s.k > 1<<20 {
 			continue // it takes seconds
 		}
-		for _, trans := range []Transpose{NoTrans, Trans} {
-			for offset := range 2 { // of the matrix from a whole word
-				stored, wide := storedNormals(r, s.n*s.k+offset)
-				x := normals[float32](r, s.m*s.k)
-				got, want := make([]float32, s.m*s.n), make([]float32, s.m*s.n)
-				ld := s.n
+		for _, trans := range []bool{false, true} {
+			for _, layout := range []struct{ offset, gap, batch int }{{0, 0, 1}, {1, 0, 1}, {0, 2, 1}, {1, 3, 2}} {
+				rows, ld := s.k, s.n+layout.gap
 				if trans {
-					ld = s.k
+					rows, ld = s.n, s.k+layout.gap
 				}
-				of, as := x, precision
-				if s.m == 1 && precision == BFloat16 {
-					of, as = make([]float32, s.k), Full
-					roundElements(x, of)
+				stored, wide := storedNormals(r, layout.batch*rows*ld+layout.offset)
+				g := Product[float32]{M: s.m, N: s.n, K: s.k, Alpha: 1, A: Rows(normals[float32](r, s.m*s.k), s.k),
+					Beta: float32(layout.gap), Batch: layout.batch, Precision: precision}
+				if layout.gap > 0 {
+					g.A = Transposed(normals[float32](r, s.k*(s.m+layout.gap)), s.m+layout.gap)
 				}
-				GemmOf(as, NoTrans, trans, s.m, s.n, s.k, 1, of, s.k, wide[offset:], ld, 0, want, s.n)
-				GemmStored(precision, trans, s.m, s.n, s.k, 1, x, stored[offset:], got)
-				require.True(t, sameBits(want, got), "%s, transposed %v, offset %d", s.reason, trans, offset)
+				start := normals[float32](r, layout.batch*s.m*s.n)
+				product := func(b Matrix[float32]) []float32 {
+					g, out := g, slices.Clone(start)
+					g.B, g.C = b.Every(rows*ld).Op(trans), Rows(out, s.n).Every(s.m*s.n)
+					g.Compute()
+					return out
+				}
+				got := product(StoredRows[float32](stored[layout.offset:], ld))
+				if s.m == 1 { // a row beside a stored matrix is read from memory that follows itself
+					x := make([]float32, s.k)
+					for q := range x {
+						if x[q] = g.A.Data[q*g.A.Col]; precision == BFloat16 {
+							x[q] = roundBF16(x[q])
+						}
+					}
+					g.A, g.Precision = Rows(x, s.k), Full
+				}
+				want := product(Rows(wide[layout.offset:], ld))
+				require.True(t, sameBits(want, got), "%s, transposed %v, %+v", s.reason, trans, layout)
 			}
 		}
 	}
 }
 
-// TestGemmStoredRefusesShortSlices holds what GemmStored checks before assembly runs.
+// TestGemmStoredRefusesShortSlices holds what is checked before assembly runs.
 func TestGemmStoredRefusesShortSlices(t *testing.T) {
 	x, w, y := make([]float32, 6), make([]uint16, 12), make([]float32, 8)
 	for _, precision := range []Precision{Full, BFloat16} {
-		require.Panics(t, func() { GemmStored(precision, Trans, 2, 4, 3, 1, x[:5], w, y) }, "x")
-		require.Panics(t, func() { GemmStored(precision, Trans, 2, 4, 3, 1, x, w[:11], y) }, "w")
-		require.Panics(t, func() { GemmStored(precision, Trans, 2, 4, 3, 1, x, w, y[:7]) }, "y")
-		require.Panics(t, func() { GemmStored(precision, Trans, 0, 4, 3, 1, x, w, y) }, "m")
+		product := func(x []float32, w []uint16, y []float32) func() {
+			return Product[float32]{M: 2, N: 4, K: 3, Alpha: 1, A: Rows(x, 3), B: StoredRows[float32](w, 3).T(), C: Rows(y, 4),
+				Precision: precision}.Compute
+		}
+		require.Panics(t, product(x[:5], w, y), "x")
+		require.Panics(t, product(x, w[:11], y), "w")
+		require.Panics(t, product(x, w, y[:7]), "y")
 	}
+	require.Panics(t, Product[float64]{M: 2, N: 4, K: 3, Alpha: 1, A: Rows(make([]float64, 6), 3),
+		B: StoredRows[float64](w, 3).T(), C: Rows(make([]float64, 8), 4)}.Compute, "float64")
 }
 
 // TestWiden widens every number of bfloat16.
@@ -142,10 +163,10 @@ func BenchmarkStored(b *testing.B) {
 	at := 0
 	for _, s := range []struct {
 		n, k  int
-		trans Transpose
+		trans bool
 	}{
-		{896, 896, Trans}, {4864, 896, Trans}, {896, 4864, Trans}, {8192, 2048, Trans}, {2048, 8192, Trans},
-		{151936, 896, Trans}, {768, 768, NoTrans}, {2304, 768, NoTrans}, {3072, 768, NoTrans}, {768, 3072, NoTrans},
+		{896, 896, true}, {4864, 896, true}, {896, 4864, true}, {8192, 2048, true}, {2048, 8192, true},
+		{151936, 896, true}, {768, 768, false}, {2304, 768, false}, {3072, 768, false}, {768, 3072, false},
 	} {
 		x, y, size := normals[float32](r, s.k), make([]float32, s.n), s.n*s.k
 		bytes, read := float64(2*size), math.Inf(1)
@@ -159,16 +180,20 @@ func BenchmarkStored(b *testing.B) {
 		numbers := func() []float32 {
 			return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(next()))), size/2)
 		}
-		half, ld := s.n/2, s.n/2 // as many bytes of float32
+		half, ld, whole := s.n/2, s.n/2, s.n // half as many columns of float32 are as many bytes
 		if s.trans {
-			ld = s.k
+			ld, whole = s.k, s.k
 		}
 		b.Run(fmt.Sprintf("%dx%d", s.n, s.k), func(b *testing.B) {
 			for b.Loop() {
 				read = min(read, timeOf(func() { readAll(numbers()) }))
-				product = min(product, timeOf(func() { GemmStored(Full, s.trans, 1, s.n, s.k, 1, x, next(), y) }))
+				product = min(product, timeOf(func() {
+					Product[float32]{M: 1, N: s.n, K: s.k, Alpha: 1, A: Rows(x, s.k), B: StoredRows[float32](next(), whole).Op(s.trans),
+						C: Rows(y, s.n)}.Compute()
+				}))
 				float = min(float, timeOf(func() {
-					Gemm(NoTrans, s.trans, 1, half, s.k, 1, x, s.k, numbers(), ld, 0, y, half)
+					Product[float32]{M: 1, N: half, K: s.k, Alpha: 1, A: Rows(x, s.k), B: Rows(numbers(), ld).Op(s.trans),
+						C: Rows(y, half)}.Compute()
 				}))
 			}
 			b.ReportMetric(bytes/read/1e9, "GB/s")

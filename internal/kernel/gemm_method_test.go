@@ -7,7 +7,7 @@ import (
 )
 
 // NaN and ±Inf go through products as IEEE 754 says, even when they meet zeros; α = 0 and β = 0 are the
-// exceptions that Gemm's comment names.
+// exceptions that Product's comment names.
 func TestGemmSpecialValues(t *testing.T) {
 	onPaths(t, testSpecialProducts[float32], testSpecialProducts[float64])
 	onPaths(t, testSpecialFactors[float32], testSpecialFactors[float64])
@@ -78,8 +78,9 @@ func testSpecialFactors[F Float](t *testing.T, p path) {
 		},
 	} {
 		wide, tall := row.c, row.c
-		Gemm(NoTrans, NoTrans, 1, 2, 1, row.alpha, []F{row.a}, 1, []F{5, 7}, 2, row.beta, wide[:], 2)
-		Gemm(NoTrans, NoTrans, 2, 1, 1, row.alpha, []F{5, 7}, 1, []F{row.a}, 1, row.beta, tall[:], 1)
+		a, b := Rows([]F{row.a}, 1), Rows([]F{5, 7}, 2)
+		Product[F]{M: 1, N: 2, K: 1, Alpha: row.alpha, A: a, B: b, Beta: row.beta, C: Rows(wide[:], 2)}.Compute()
+		Product[F]{M: 2, N: 1, K: 1, Alpha: row.alpha, A: b.T(), B: a, Beta: row.beta, C: Rows(tall[:], 1)}.Compute()
 		for i, want := range row.want {
 			for _, got := range []F{wide[i], tall[i]} {
 				if got != want && (got == got || want == want) {

@@ -27,7 +27,7 @@ func TestGemmBF16Shapes(t *testing.T) {
 	}
 	for _, s := range shapes {
 		for i := range 16 {
-			transA, transB := Transpose(i&1 == 1), Transpose(i&2 == 2)
+			transA, transB := i&1 == 1, i&2 == 2
 			alpha, beta := float32(1), float32(0)
 			if i&4 == 4 {
 				alpha, beta = -0.75, 1.25
@@ -54,7 +54,9 @@ func TestGemmBF16Shapes(t *testing.T) {
 			}
 			old := append([]float32(nil), c...)
 			call := func(c []float32) {
-				GemmStridedBF16(s.batch, transA, transB, s.m, s.n, s.k, alpha, a, lda, stepA, b, ldb, stepB, beta, c, ldc, stepC)
+				Product[float32]{M: s.m, N: s.n, K: s.k, Alpha: alpha, A: Rows(a, lda).Every(stepA).Op(transA),
+					B: Rows(b, ldb).Every(stepB).Op(transB), Beta: beta, C: Rows(c, ldc).Every(stepC), Batch: s.batch,
+					Precision: BFloat16}.Compute()
 			}
 			call(c)
 			plain := append([]float32(nil), old...)
@@ -73,12 +75,12 @@ func TestGemmBF16Shapes(t *testing.T) {
 					}
 					continue
 				}
-				x, y := view(transA, a[which*stepA:], lda), view(transB, b[which*stepB:], ldb)
+				x, y := Rows(a[which*stepA:], lda).Op(transA), Rows(b[which*stepB:], ldb).Op(transB)
 				want := float64(beta) * float64(old[i])
 				size := math.Abs(want)
 				for q := range s.k {
-					term := float64(alpha) * float64(roundBF16(x.data[row*x.row+q*x.col])) *
-						float64(roundBF16(y.data[q*y.row+col*y.col]))
+					term := float64(alpha) * float64(roundBF16(x.Data[row*x.Row+q*x.Col])) *
+						float64(roundBF16(y.Data[q*y.Row+col*y.Col]))
 					want, size = want+term, size+math.Abs(term)
 				}
 				// Each sum, the factor α and β·C round once.
@@ -100,7 +102,8 @@ func TestGemmBF16Specials(t *testing.T) {
 		anyBits(r, a)
 		anyBits(r, b)
 		call := func(c []float32) {
-			GemmStridedBF16(1, NoTrans, NoTrans, m, n, k, 1, a, k, 0, b, n, 0, 0, c, n, 0)
+			Product[float32]{M: m, N: n, K: k, Alpha: 1, A: Rows(a, k), B: Rows(b, n), C: Rows(c, n),
+				Precision: BFloat16}.Compute()
 		}
 		call(c)
 		t.Run("plain", func(t *testing.T) {
@@ -119,16 +122,20 @@ func TestGemmBF16Specials(t *testing.T) {
 func TestGemmBF16Rows(t *testing.T) {
 	const m, n, k = blockRows + 5, 70, 2*blockK + 600
 	r := rand.New(rand.NewPCG(11, 12))
-	for _, trans := range []Transpose{NoTrans, Trans} {
+	for _, trans := range []bool{false, true} {
 		a, b := normals[float32](r, m*k), normals[float32](r, k*n)
 		ldb := n
 		if trans {
 			ldb = k
 		}
 		many, one := make([]float32, m*n), make([]float32, n)
-		GemmStridedBF16(1, NoTrans, trans, m, n, k, 1, a, k, 0, b, ldb, 0, 0, many, n, 0)
+		g := Product[float32]{M: m, N: n, K: k, Alpha: 1, A: Rows(a, k), B: Rows(b, ldb).Op(trans), C: Rows(many, n),
+			Precision: BFloat16}
+		g.Compute()
+		g.M, g.C = 1, Rows(one, n)
 		for _, row := range []int{0, 200, m - 1} {
-			GemmStridedBF16(1, NoTrans, trans, 1, n, k, 1, a[row*k:], k, 0, b, ldb, 0, 0, one, n, 0)
+			g.A = Rows(a[row*k:], k)
+			g.Compute()
 			if !sameBits(many[row*n:][:n], one) {
 				t.Errorf("transposed %v: row %d has other bits alone", trans, row)
 			}

@@ -68,13 +68,14 @@ func TestGemmBitsDoNotDependOnNeighbours(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, p := range paths() {
 		onPath(t, p)
-		x := newProblem[float32](r, 1, NoTrans, NoTrans, 61, 83, 401, 1, 0, 0)
+		x := newProblem[float32](r, 1, false, false, 61, 83, 401, 1, 0, 0)
 		x.run()
 		for _, part := range []struct{ i, j, m, n int }{
 			{i: 7, j: 0, m: 2, n: 83}, {i: 60, j: 0, m: 1, n: 83}, {i: 13, j: 5, m: 40, n: 33}, {i: 0, j: 81, m: 61, n: 2},
 		} {
 			a, b, c := x.a.data[part.i*x.a.ld:], x.b.data[part.j:], make([]float32, part.m*part.n)
-			Gemm(NoTrans, NoTrans, part.m, part.n, x.k, 1, a, x.a.ld, b, x.b.ld, 0, c, part.n)
+			Product[float32]{M: part.m, N: part.n, K: x.k, Alpha: 1, A: Rows(a, x.a.ld), B: Rows(b, x.b.ld),
+				C: Rows(c, part.n)}.Compute()
 			for i := range part.m {
 				if !sameBits(c[i*part.n:][:part.n], x.c.data[(part.i+i)*x.c.ld+part.j:][:part.n]) {
 					t.Fatalf("%v: row %d of part %+v has other bits alone", p, i, part)
@@ -95,7 +96,8 @@ func TestGemmStridedHeads(t *testing.T) {
 	for i := range B * K {
 		b, group := i/K, i%K
 		q, k := q[b*T*H*D+group*G*D:], k[b*S*K*D+group*D:]
-		GemmStrided(G, NoTrans, Trans, T, S, D, 1, q, H*D, D, k, K*D, 0, 0, scores[i*G*T*S:], S, T*S)
+		Product[float64]{M: T, N: S, K: D, Alpha: 1, A: Rows(q, H*D).Every(D), B: Transposed(k, K*D),
+			C: Rows(scores[i*G*T*S:], S).Every(T * S), Batch: G}.Compute()
 	}
 	for b := range B {
 		for h := range H {
@@ -129,7 +131,7 @@ func TestGemmAllocatesNothing(t *testing.T) {
 				{batch: 1, m: 395, n: 61, k: 49},
 			} {
 				for _, transB := range bothWays {
-					x := newProblem[float32](r, s.batch, NoTrans, transB, s.m, s.n, s.k, 1, 0, 0)
+					x := newProblem[float32](r, s.batch, false, transB, s.m, s.n, s.k, 1, 0, 0)
 					noAllocations(t, fmt.Sprintf("%v on %d: %v", p, procs, x), x.run)
 				}
 			}
@@ -137,8 +139,8 @@ func TestGemmAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestGemmSymmetric compares bits with Gemm's, for products of a matrix with its transpose and of a symmetric one with
-// itself, on one processor and several. What lies behind the rows stays as it was.
+// TestGemmSymmetric compares bits with those of a product that is not known to be symmetric, for products of a matrix with
+// its transpose and of a symmetric one with itself, on one processor and several. What lies behind the rows stays.
 func TestGemmSymmetric(t *testing.T) {
 	onPaths(t, testSymmetric[float32], testSymmetric[float64])
 }
@@ -158,9 +160,11 @@ func testSymmetric[F Float](t *testing.T, p path) {
 					ld = s.n
 				}
 				gram := make([]F, s.n*s.n)
-				Gemm(trans, !trans, s.n, s.n, k, 1, x, ld, x, ld, 0, gram, s.n)
+				g := Product[F]{M: s.n, N: s.n, K: k, Alpha: 1, A: Rows(x, ld).Op(trans), B: Rows(x, ld).Op(!trans), C: Rows(gram, s.n)}
+				g.Compute()
 				got := normals[F](r, s.n*s.n)
-				gemmSymmetric(trans, !trans, s.n, k, 1, x, ld, x, ld, 0, got, s.n)
+				g.C, g.symmetric = Rows(got, s.n), true
+				g.Compute()
 				require.True(t, sameBits(gram, got), "%v, transposed %v", s, trans)
 
 				wide := s.n + 3
@@ -171,8 +175,10 @@ func testSymmetric[F Float](t *testing.T, p path) {
 					}
 				}
 				want := slices.Clone(start)
-				Gemm(NoTrans, NoTrans, s.n, s.n, s.n, 2, gram, s.n, gram, s.n, -3, want, wide)
-				gemmSymmetric(NoTrans, NoTrans, s.n, s.n, 2, gram, s.n, gram, s.n, -3, start, wide)
+				g = Product[F]{M: s.n, N: s.n, K: s.n, Alpha: 2, A: g.C, B: g.C, Beta: -3, C: Rows(want, wide)}
+				g.Compute()
+				g.C, g.symmetric = Rows(start, wide), true
+				g.Compute()
 				require.True(t, sameBits(want, start), "%v with itself", s)
 			}
 		}

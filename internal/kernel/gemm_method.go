@@ -1,0 +1,117 @@
+package kernel
+
+// method is the way a product is computed. It follows from the shape alone, so that the bits of the result do
+// not depend on how the work is divided.
+type method uint8
+
+const (
+	byTiles method = iota
+	byDots         // one column: products of the rows of A with a vector
+	byScale        // nothing to multiply
+	byRows         // few rows: B is read along its rows
+)
+
+// manyColumns is how many columns of B make it worth to copy A: it is then read that often.
+const manyColumns = 2048
+
+// someColumns is how many of them make it worth to copy an A whose columns lie half a page or more apart: tiles take
+// each column of a block from another page then.
+const someColumns = 256
+
+// manyRows is how many rows of A make it worth to copy a panel of B whose rows lie in pages of their own.
+const manyRows = 128
+
+// prepare chooses the method. A product with one row or column may be better computed as Cᵀ = Bᵀ·Aᵀ; then A
+// and B have changed places. A stored B takes A's place only for products of its rows with a vector.
+func (g *Product[F]) prepare() {
+	if g.K == 0 {
+		g.how = byScale
+		return
+	}
+	if g.M == 1 && g.B.Col != 1 || g.N == 1 && g.A.Col != 1 && g.B.Stored == nil {
+		g.M, g.N = g.N, g.M
+		g.A, g.B, g.C = g.B.T(), g.A.T(), g.C.T()
+	}
+	if g.N == 1 && g.A.Col == 1 {
+		g.how = byDots
+		return
+	}
+	if g.readsAlong() {
+		g.how = byRows
+		return
+	}
+	g.packA = g.M >= 8 && g.K >= 8 && (g.N >= 16 && g.A.aliased() || g.N >= manyColumns ||
+		g.N >= someColumns && g.A.Row == 1 && g.A.distance() >= page/2)
+	g.packB = g.B.Col != 1 || g.M >= 24 && g.B.aliased() || g.M >= manyRows && g.B.distance() >= page
+}
+
+// part returns the rows [i0,i1) and columns [j0,j1) of product l of the batch.
+func (g *Product[F]) part(l, i0, i1, j0, j1 int) Product[F] {
+	p := *g
+	p.M, p.N, p.diagonal = i1-i0, j1-j0, g.diagonal+i0-j0
+	p.C = g.C.at(l*g.C.Step + i0*g.C.Row + j0*g.C.Col)
+	if g.K > 0 {
+		p.A, p.B = g.A.at(l*g.A.Step+i0*g.A.Row), g.B.at(l*g.B.Step+j0*g.B.Col)
+	}
+	return p
+}
+
+// compute does the product with one goroutine.
+func (g *Product[F]) compute(p path) {
+	switch g.how {
+	case byScale:
+		g.scale()
+	case byDots:
+		g.dots(p)
+	case byRows:
+		g.along(p)
+	default:
+		g.tiles(p)
+	}
+}
+
+// scale sets C ← β·C, without reading C when β = 0.
+func (g *Product[F]) scale() {
+	if g.Beta == 1 {
+		return
+	}
+	for i := range g.M {
+		row := g.C.Data[i*g.C.Row:][:g.N]
+		if g.Beta == 0 {
+			clear(row)
+			continue
+		}
+		for j := range row {
+			row[j] *= g.Beta
+		}
+	}
+}
+
+// aliased reports whether the rows (or columns, whichever lie apart) of x are so spaced that they compete for
+// the same few places in a first-level cache. Reading many of them side by side is then several times slower.
+func (x *Matrix[F]) aliased() bool {
+	const line = 32
+	d := x.distance()
+	return d >= page-line && (d+line)%page < 2*line
+}
+
+// page is the size of a page of memory in bytes.
+const page = 4096
+
+// distance returns the bytes from one row to the next, or from one column to the next where that is more.
+func (x *Matrix[F]) distance() int { return max(x.Row, x.Col) * sizeOf[F]() }
+
+// workspace is memory for copied blocks, reused from call to call.
+type workspace[F Float] struct{ a, b, wide []F }
+
+var workspaces = newPools[workspace[float32], workspace[float64]]()
+
+// room returns n elements of *s, which grows if it must. What they hold is left over from before. Large
+// slices begin on a page, so a small one is never made.
+func room[F Float](s *[]F, n int) []F {
+	const least = 1 << 13
+	if cap(*s) < n {
+		*s = make([]F, max(n, least))
+	}
+	return (*s)[:n]
+}
