@@ -1,5 +1,5 @@
-// Command attention trains models with attention, which are Gorgonia expression graphs, continues texts with them and
-// shows where they look. See attention --help.
+// Command attention trains small transformers, which are Gorgonia expression graphs, fine-tunes and runs published
+// models, and shows where each head attends. See attention --help.
 package main
 
 import (
@@ -40,8 +40,8 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "attention",
 		Short: "Trainable attention on Gorgonia",
-		Long: "attention trains models with attention on your text, continues texts with them,\n" +
-			"shows where they look, and fine-tunes models of others.",
+		Long: "Train small transformers, fine-tune and run published models, and see where each\n" +
+			"head attends.",
 		Example: `  attention train --preset tiny --out runs/first
   attention generate --model runs/first --prompt "Attention "
   attention view --model runs/first --open`,
@@ -53,10 +53,21 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flags.CommandError)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
-	root.AddCommand(train.New(), finetune.New(), classify.New(), chapter.New(), gradcheck.New(), apply.New(),
-		bench.New(), generate.New(), chat.New(), tokenize.New(), export.New(), translate.New(), runs.New(), view.New(),
-		why.New(), compare.New())
+	addGroup(root, "Train and use:", train.New(), generate.New(), chat.New(), finetune.New(), classify.New(),
+		tokenize.New(), export.New(), runs.New())
+	addGroup(root, "Look inside, learn:", view.New(), chapter.New(), why.New(), compare.New(), translate.New())
+	addGroup(root, "Check:", gradcheck.New(), apply.New(), bench.New())
+	cobra.EnableCommandSorting = false
 	return root
+}
+
+// addGroup adds commands that help lists below a title.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
 
 // check returns an error before a command runs: for kernels that are not there, and for an unknown command that

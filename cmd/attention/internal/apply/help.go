@@ -3,8 +3,8 @@ package apply
 import "attention/layers/apply"
 
 // help is the command's help text, with the reference of its files.
-var help = `Runs one attention layer on tensors from safetensors files and writes what it
-computes to another one, so that a program in any language can use or check it.
+var help = `Run one attention layer on tensors from safetensors files and write its output
+to another one, so that a program in any language can use or check it.
 
 ` + apply.Reference + `
 ERRORS: An error is one line, and the exit code is 1. The output file is written

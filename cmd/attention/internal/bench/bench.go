@@ -33,7 +33,7 @@ func newCommand(works []work) *cobra.Command {
 	var full bool
 	cmd := &cobra.Command{
 		Use:     "bench",
-		Short:   "Time multi-head attention and its gradients at any size",
+		Short:   "Time attention and its gradients at any size",
 		Long:    help,
 		Example: example,
 		Args:    cobra.NoArgs,

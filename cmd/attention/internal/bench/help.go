@@ -1,9 +1,9 @@
 package bench
 
-const help = `bench times layers.Attention on normal random numbers: causal, no bias in the
-projections of queries, keys and values, one in the output's, no dropout. The
-graph is built and its memory planned once; then it runs once to warm up and
---runs times against the clock.
+const help = `Time layers.Attention on normal random numbers: causal, without biases of
+queries, keys and values, with one of the output, without dropout. The graph is
+built and its memory planned once; then it runs once to warm up and --runs times
+against the clock.
 
   forward            computes the output (B, T, E)
   forward-backward   computes the output and the gradients of all weights and

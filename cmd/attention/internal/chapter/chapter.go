@@ -36,12 +36,11 @@ func New() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "chapter",
-		Short: "Walk through attention from dot products to multi-head attention",
-		Long: `chapter computes attention step by step, from dot products to multi-head
-attention in the size of GPT-2 small, and prints every tensor as PyTorch does.
-Each of them is a node of a Gorgonia graph; weights are drawn as PyTorch draws
-them. --sentence, --seed, --heads and --dropout run sections on something else,
-where they have it. Its sections:
+		Short: "Compute the textbook chapter step by step",
+		Long: `Compute attention step by step, from dot products to multi-head attention in the
+size of GPT-2 small, and print every tensor as PyTorch does. Each tensor is a
+node of a Gorgonia graph, and weights are drawn as in PyTorch. --sentence,
+--seed, --heads and --dropout change the sections that have them. The sections:
 
 ` + contents.String(),
 		Example: example,

@@ -17,10 +17,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const help = `Gives texts classes: --model is a run of attention finetune --task classify. For
-each text, its likeliest classes stand on a line with their probabilities, the
-likeliest first. --text is a text, and may be given again; each line of a
---text-file is one, - is the standard input.`
+const help = `Print the classes of each text with their probabilities, the likeliest first.
+--model is a run of attention finetune --task classify. --text may be given more
+than once. Each line of a --text-file is a text; - is the standard input.`
 
 const example = `  attention classify --model runs/spam --text "You have won a prize"
   attention classify --model runs/spam --text-file messages.txt`
@@ -36,7 +35,7 @@ func New() *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
 		Use:                   "classify --model DIR --text TEXT",
-		Short:                 "Give texts classes by a model of attention finetune",
+		Short:                 "Print the classes of texts with a fine-tuned model",
 		Long:                  help,
 		Example:               example,
 		Args:                  cobra.NoArgs,

@@ -16,31 +16,28 @@ import (
 )
 
 const help = `Show which attention is good for what: train the same small GPT, a decoder like
-Llama, with each of them, and compare. All models have as many parameters as the
-one with full attention, up to 3 %%: their MLPs are as wide as makes them equal.
-All take equally many steps on the same examples.
+Llama, with each form of attention, and compare. The width of their MLPs makes
+all models as large as the one with full attention, up to 3 %%. All take the
+same number of steps on the same examples.
 
 --text FILE   A language model of the file's characters, on windows of 128. The
               loss is that of the whole last tenth of the text.
---task copy   Eight letters are to be written again, 12 to 55 tokens later.
---task recall Keys that came with values are to be answered with these, each
-              among 1 to 16 pairs (Arora et al. 2023). A task's loss is of new
-              sequences, and the share of right answers is told by distance or
-              by number of pairs.
+--task copy   Eight letters have to be repeated 12 to 55 tokens later.
+--task recall Keys have to be answered with the values that came with them, each
+              among 1 to 16 pairs (Arora et al. 2023). A task's loss is measured
+              on new sequences, right answers by distance or number of pairs.
 
 The attentions, for --attention:
 
-%s
-Tables show the loss, what is right, seconds of training, and the tokens a
-second that the model writes afterwards; the memory that training takes; and
-what a cache takes, for each token and beside them. Times are those of a machine
-that does nothing else. One task takes less than ten minutes on two cores with
-one seed.
+%s The tables show the loss, right answers, seconds and memory of training,
+tokens per second of writing, and the size of the cache, per token and fixed.
+Times hold on a machine that does nothing else. One task takes less than ten
+minutes on two cores with one seed.
 
 The folder, --out or the first free one of compare/1, compare/2, …, gets
-compare.png, and report.json with every number, which is written anew after each
-training. The same flags give the same losses, on processors with the same
-vectors: AVX-512, AVX2, NEON, or none.`
+compare.png, and report.json with every number, which is written after each
+training. The same flags give the same losses on processors with the same
+kernels (AVX-512, AVX2, NEON or none).`
 
 const example = `  attention compare --text tinyshakespeare.txt
   attention compare --task recall --attention full,window,gated_delta_net
@@ -70,7 +67,7 @@ func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:     "compare",
-		Short:   "Train a small GPT with each attention, and compare them",
+		Short:   "Train a small GPT with each form of attention and compare",
 		Long:    fmt.Sprintf(help, listed()),
 		Example: example,
 		Args:    cobra.NoArgs,

@@ -16,11 +16,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const help = `Writes a GPT to a new folder that other programs read, with the same numbers,
-bit for bit. --model is a folder as for attention generate, of a GPT or of a
-model of another family (llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2,
-gemma3_text, gpt_neox): other programs have no form for the layers of other
-runs. Without it the newest run of a GPT in the folder runs is taken.
+const help = `Write a GPT to a new folder that other programs read, with the same numbers, bit
+for bit. --model is a folder as for attention generate, with a GPT or a model of
+another family (llama, mistral, qwen2, qwen3, smollm3, olmo2, gemma2,
+gemma3_text, gpt_neox): other programs do not have the layers of other runs.
+Without --model the command exports the newest run of a GPT in the folder runs.
 
 huggingface  for transformers: AutoModelForCausalLM.from_pretrained("OUT"). A
              folder of a family goes out as it came in: config.json, the
@@ -90,7 +90,7 @@ func New() *cobra.Command {
 	var c weightsConfig
 	cmd := &cobra.Command{
 		Use:                   "export [--model DIR] --format FORMAT --out PATH",
-		Short:                 "Write a GPT for transformers, plain PyTorch or llama.cpp",
+		Short:                 "Write a model for transformers, plain PyTorch or llama.cpp",
 		Long:                  help,
 		Example:               example,
 		Args:                  cobra.NoArgs,

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const help = `Trains a model further on examples: conversations, instructions with answers, or
+const help = `Train a model further on examples: conversations, instructions with answers, or
 texts. --model is a folder as for attention generate. By default the model does
 not change: the command trains adapters of low rank beside its linear maps
 (LoRA), which are a small part of its size. --lora 0 trains the model whole, and
@@ -25,7 +25,7 @@ file's name says what it holds:
 
 A conversation may have "system", "tools" and "chat_template_kwargs" beside it.
 Keys that are not supported and would change the loss are errors. Other keys are
-named before training. The manual lists the forms.
+named before training. The page data.md beside the manual describes all forms.
 
 The loss covers the assistant's messages, including the token that ends each.
 For plain texts it covers every token. --show 3 prints the tokens of the first
@@ -38,7 +38,10 @@ other conversations get the Alpaca prompt, "### Instruction:" and
 Short examples share rows of --context tokens, but do not see one another: loss
 and gradients are those of separate rows. With linear or sparse attention each
 example has a row of its own. Longer examples are cut, or left out with
---long skip. The tokens/s that are printed count all tokens of the rows, learned
+--long skip.
+
+PROGRESS: a row of the table is printed at each validation. Its training loss is
+the mean of the last 50 steps. tokens/s counts all tokens of the rows, learned
 or not.
 
 DEFAULTS: a row is as long as the longest example, at most 512 tokens. A run
@@ -49,11 +52,11 @@ memory and the size of the checkpoints before the first step, and the remaining
 time after three steps.
 
 A run's folder holds the adapter and what resumes it, not the model, which it
-names by its path and its checksum. If it has moved, --base says where it is.
-attention generate and chat use the tuned model, classify that of --task
-classify, and export writes it as one model, or the adapter alone. Ctrl-C and
-kill stop a run with a checkpoint, from which --resume continues with the same
-bits. --view, mpirun and kill -USR1 do what they do for attention train.`
+names by its path and its checksum. If the model has moved, --base names its
+folder. attention generate and chat use the tuned model, classify a model of
+--task classify, and export writes it as one model, or the adapter alone. Ctrl-C
+and kill stop a run with a checkpoint, from which --resume continues with the
+same bits. --view, mpirun and kill -USR1 act as in attention train.`
 
 const example = `  attention finetune --model runs/base --data talks.jsonl --out runs/talks
   attention finetune --model llama --data talks --lora 16 --targets v_proj

@@ -34,7 +34,7 @@ func New() *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
 		Use:                   "generate [--model DIR] --prompt TEXT",
-		Short:                 "Continue a text with GPT-2 or a model of attention train",
+		Short:                 "Continue a text with a trained or a published model",
 		Long:                  help,
 		Example:               example,
 		Args:                  cobra.NoArgs,

@@ -1,10 +1,9 @@
 package generate
 
-const help = `Continues a text: a language model reads the prompt and adds tokens one by one,
-each drawn by its probability after the text so far.
-The prompt is repeated; the text appears after it, character by character.
-The same flags give the same text, on processors with the same vectors (AVX-512,
-AVX2, NEON, or none).
+const help = `Continue a text: a language model reads the prompt and adds tokens one by one,
+each drawn by its probability after the text so far. The command prints the
+prompt and then the text, character by character. The same flags give the same
+text on processors with the same kernels (AVX-512, AVX2, NEON or none).
 
 MODEL: --model is a folder with config.json and model.safetensors. Without it
 the command takes the newest run in the folder runs that can continue a text.
@@ -33,20 +32,20 @@ they come. When prompt and text together are longer, it reads the last half of a
 window again and continues from there, each time the window is full: earlier
 tokens are forgotten.
 
-SEVERAL TEXTS: a --prompt for each and --samples N continue all of them at once:
-a pass over the weights, most of the time of a token, serves them all. The texts
-are printed when all have ended, each under a line with its number. Only a GPT
-continues several texts.
+SEVERAL TEXTS: several --prompt, or --samples N, continue texts together: one
+pass over the weights, which takes most of a token's time, serves them all. The
+texts are printed when all have ended, each under a line with its number. Only a
+GPT continues several texts.
 
 DRAWING: --repetition-penalty lowers the scores of tokens that prompt and text
 have. Scores are divided by --temperature; then --top-k, then --top-p and then
 --min-p leave the most likely tokens, of which one is drawn by its probability.
 --temperature 0 always takes the most likely token.
 
-WEIGHTS: --weights FILE writes what each layer looks at: a tensor (H, T, T) with
-the name of the layer's path, a row for each query, over the last tokens of
-prompt and text that the model's window holds. Their texts are its metadata
-"tokens".
+WEIGHTS: --weights FILE writes the attention weights of each layer: a tensor
+(H, T, T) named by the layer's path, a row for each query, over the last tokens
+of prompt and text that the model's window holds. The metadata "tokens" has
+their texts.
 
 END: after --tokens tokens, before a --stop text or at one of the model's
 end-of-text tokens. Ctrl-C ends it too, with exit code 130. A newline follows

@@ -18,22 +18,22 @@ import (
 	"gorgonia.org/tensor"
 )
 
-const help = `gradcheck differentiates small graphs of every op and of every layer, and
-compares the gradient of a randomly weighted sum of their output with central
-differences in float64: for every element of every input and parameter,
-n = (L(x+h) - L(x-h)) / 2h beside the symbolic a.
+const help = `Check the gradients of every op and every layer. The command differentiates
+small graphs and compares the gradient of a randomly weighted sum of their
+output with central differences in float64: for every element of every input and
+parameter, the numerical n = (L(x+h) - L(x-h)) / 2h with the symbolic a.
 
-In float64 |a-n| may be 1e-7 + 1e-5 max(|a|, |n|). The worst error is
-|a-n| / (max(|a|, |n|) + 0.01), whose limit is then 1e-5. float32 is too coarse
-for differences of its own: its gradient is compared with the differences of the
-same graph in float64, and |a-n| may be 1e-5 max(1, largest |n|) + 1e-4 max(|a|,
-|n|), so that the limit of the worst error is 1e-4. The backward pass must also
-give the same bits twice, and zeros for a loss of zero; and a gradient that is
-zero everywhere proves nothing and fails.
+In float64, |a-n| may be 1e-7 + 1e-5 max(|a|, |n|). The worst error is
+|a-n| / (max(|a|, |n|) + 0.01), with the limit 1e-5. float32 is too coarse for
+differences: its gradient is compared with the differences of the same graph in
+float64, |a-n| may be 1e-5 max(1, largest |n|) + 1e-4 max(|a|, |n|), and the
+limit of the worst error is 1e-4. The backward pass must also give the same bits
+twice, and zeros for a loss of zero. A gradient that is zero everywhere proves
+nothing and fails.
 
 A row is an op or a layer with the number of its cases and the worst error of
-all; --all gives each case a row. Failures follow in full. The last line is the
-verdict; the exit code is not 0 if any gradient is wrong.`
+all; --all prints a row for each case. Failures follow in full. The last line is
+the verdict; the exit code is not 0 if any gradient is wrong.`
 
 const example = `  Check everything
     attention gradcheck
@@ -76,7 +76,7 @@ func newFor(checks func() []check) *cobra.Command {
 	var fast, every bool
 	cmd := &cobra.Command{
 		Use:     "gradcheck",
-		Short:   "Check the gradients of all ops and layers by finite differences",
+		Short:   "Check every gradient against finite differences",
 		Long:    help,
 		Example: example,
 		Args:    cobra.NoArgs,

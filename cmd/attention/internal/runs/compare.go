@@ -17,11 +17,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const compareHelp = `Compares runs: their rows of attention runs, the settings in which their
-config.json files differ, one value for each run in the order of the rows, and
-which validation loss is the lowest. A run is a folder, or its name in the
-folder runs. Losses compare only between runs on one text with one kind of
-token; a line says so if they do not.`
+const compareHelp = `Compare runs. The command prints their rows of attention runs, the settings in
+which their config.json files differ, with one value for each run in the order
+of the rows, and the run with the lowest validation loss. A run is a folder, or
+its name in the folder runs. Losses can be compared only between runs on one
+text with one kind of token; otherwise a line says so.`
 
 const compareExample = `  attention runs compare first second
   attention runs compare runs/1 runs/2 other/run`
@@ -30,7 +30,7 @@ const compareExample = `  attention runs compare first second
 func newCompare() *cobra.Command {
 	return &cobra.Command{
 		Use:                   "compare RUN RUN…",
-		Short:                 "Show in what runs differ",
+		Short:                 "Print the settings in which runs differ",
 		Long:                  compareHelp,
 		Example:               compareExample,
 		DisableFlagsInUseLine: true,

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const removeHelp = `Removes runs by their names in the folder runs: first is runs/first. A run in
-progress is refused, as are a folder with files that no run writes, a link, and
-whatever is not in runs. If one is refused, none is removed. What is removed is
-gone: there is no way back.`
+const removeHelp = `Remove runs by their names in the folder runs: first is runs/first. The command
+refuses a run in progress, a folder with files that no run writes, a link, and
+every path outside runs. If it refuses one, it removes none. Removed runs cannot
+be restored.`
 
 const removeExample = `  attention runs remove first
   attention runs remove 1 2 runs/3`

@@ -22,28 +22,29 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const help = `Lists the runs of attention train and attention translate in folders (default
-runs), the oldest first. A DIR is a run's folder or one of run folders.
+const help = `List runs, the oldest first. A DIR is a run's folder or a folder of runs; the
+default is runs.
 
   DATE     when the run began
   STATE    running; finished; stopped, by a signal, with a checkpoint to resume
            from; failed; or unfinished, which was killed
   STEPS    taken; 120/300 if the model is that of step 120 (train --best)
-  MODEL    gpt, the variant of attention, or dates, that of attention translate
+  MODEL    gpt, the layer of attention, or dates, that of attention translate
   PARAMS   number of parameters
-  TRAIN    training loss, the mean of the model's last 50 steps, in nats per
-           token, of dates per character
-  VALID    last validation loss, or that of the model. Losses compare only
+  TRAIN    training loss: mean of the model's last 50 steps, in nats per token,
+           for dates per character
+  VALID    last validation loss, or the model's. Losses can be compared only
            between runs on one text with one kind of token
-  TIME     that all sessions of the run trained
+  TIME     duration of all sessions of the run
 
-What a run's report.json does not hold, as when the run was killed, is taken
-from its config.json and metrics.jsonl, or is "-". A folder that is not a
-run's, or is damaged, is a note on the standard error. --json prints a line for
-each run with all that is known of it: also the text, the planned steps, the
-losses of counting, and for each session its program, command line and sample.
-Looking at a run does not disturb it. runs compare shows in what runs differ,
-runs remove removes them; a folder of such a name is ./compare or ./remove.`
+If a run's report.json lacks a value, as after a kill, it comes from config.json
+or metrics.jsonl, or is "-". A folder that is not a run's, or is damaged, gives
+a note on the standard error. --json prints one line per run with everything
+that is known about it: also the text, the planned steps, the losses of the
+baselines, and for each session its program, command line and sample. Listing
+does not disturb a run. runs compare prints the settings in which runs differ,
+and runs remove removes runs; write ./compare or ./remove for a folder of that
+name.`
 
 const example = `  attention runs
   attention runs runs/first runs/second
@@ -56,7 +57,7 @@ func New() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:                   "runs [DIR…] | runs compare RUN RUN… | runs remove NAME…",
-		Short:                 "List and compare the runs of attention train and translate",
+		Short:                 "List, compare and remove runs",
 		Long:                  help,
 		Example:               example,
 		DisableFlagsInUseLine: true,

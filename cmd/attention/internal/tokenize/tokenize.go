@@ -14,19 +14,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const help = `Shows the tokens that a text is cut into, with their ids. --tokenizer is the
-tokenizer.json of a model as Hugging Face's tokenizers write it, a folder that
-holds one, such as a run's, or GPT-2's vocab.json and merges.txt; or gpt2, whose
-vocabulary is part of the program. Special tokens in the text, such as
-<|endoftext|>, have their own ids; none are added.
+const help = `Show the tokens of a text with their ids. --tokenizer is gpt2, whose vocabulary
+is part of the program, the tokenizer.json of a model, or a folder with one,
+such as a run's, or with GPT-2's vocab.json and merges.txt. Special tokens in
+the text, such as <|endoftext|>, have their own ids; none are added.
 
 --json prints an array of ids for each line of the text.
 
---train learns a byte-level byte-pair encoding of --vocab tokens from a text:
-the 256 bytes, the pairs that come most often within the words of GPT-2's
-pattern, and <|endoftext|>, which ends texts. The same text gives the same file:
-of pairs that come equally often, the one of lower ids is the next. attention
-train --tokenizer takes the file, and Hugging Face's tokenizers read it.`
+--train learns a byte-level byte-pair encoding of --vocab tokens from a text. It
+begins with the 256 bytes and adds the most frequent pairs within the words of
+GPT-2's pattern; <|endoftext|>, which ends texts, is the last token. Among
+equally frequent pairs, the one with the lower ids comes first, so a text always
+gives the same file. attention train --tokenizer and Hugging Face's tokenizers
+read the file.`
 
 const example = `  attention tokenize --text "Attention is all you need"
   attention tokenize --train --text-file novel.txt --vocab 8192 --out novel.json

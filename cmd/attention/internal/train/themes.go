@@ -28,8 +28,8 @@ theirs, their values of --lr, --min-lr, --beta1, --beta2, --eps, --momentum,
 The run folder gets model.safetensors, config.json, report.json (dates, version,
 command line, last losses, sample; see attention runs), metrics.jsonl, loss.png,
 attention.png (for --model layer) and a folder of checkpoints. The same flags
-and seed give the same model, bit for bit, on processors with the same vectors
-(AVX-512, AVX2, NEON, or none). attention generate continues texts with it.
+and seed give the same model, bit for bit, on processors with the same kernels
+(AVX-512, AVX2, NEON or none). attention generate continues texts with it.
 
 Ctrl-C finishes the step, saves a checkpoint and the model, prints how to resume
 and exits with 130. So do kill (143), the end of the terminal (129; not under

@@ -15,33 +15,32 @@ them into ISO 8601, character by character:
   wednesday, 3 september 1975     1975-09-03
   9/3/75                          1975-09-03
 
-The decoder attends to what it has written so far and, by cross-attention, to
-what the encoder made of the written date. Dates are all those of the years 1950
-to 2049, in ten styles. 2000 of the dates are held out: the model never learns
-from them, in no style. The table shows the mean cross entropy, in nats per
-character, of the last training steps and of the held-out dates. These are then
-translated greedily, by the likeliest character each time, and one is right if
-all its ten characters are.
+The decoder attends to the characters that it has written and, by
+cross-attention, to the encoder's output for the written date. The dates are
+those of the years 1950 to 2049, in ten styles. 2000 of the dates are held out:
+the model never learns from them, in any style. The table shows the mean cross
+entropy, in nats per character, over the last training steps and over the
+held-out dates. These are then translated greedily, by the likeliest character
+each time. A translation is right if all its ten characters are.
 
---date translates a date of yours, of at most 28 letters from a to z, digits,
-blanks and ',./ (capitals become small letters). A text that has no day and year
-in digits is no date: a line says so, and what the model makes of it is nothing.
+--date translates your date: at most 28 letters from a to z, digits, blanks and
+',./ (capitals become small letters). A text without a day and a year in digits
+is not a date: a line says so, and its translation means nothing.
 
 The run folder gets model.safetensors, config.json, report.json, metrics.jsonl,
-what attention train records of the weights (watch.jsonl, watch.safetensors,
-weights.png, attention-steps.png), checkpoints and, unless --out is a picture,
-attention.png: what each head of the decoder's last layer looks at to write the
-first --date, or else a held-out date. attention runs lists it. --model
-translates with the model of a run, without training.
+the records of the weights as in attention train (watch.jsonl,
+watch.safetensors, weights.png, attention-steps.png), checkpoints and, unless
+--out is a picture, attention.png: where each head of the decoder's last layer
+attends while it writes the first --date, or a held-out date. --model translates
+with the model of a run, without training.
 
 Ctrl-C finishes the step, saves a checkpoint, prints how to resume and exits
-with 130; kill, the end of the terminal and the end of a program that reads the
-output do the same, as in attention train. A run that was stopped in any way
-continues with --resume from its newest checkpoint, and ends with the same bits
-as without the stop.
+with 130. A kill, and the end of the terminal or of a program that reads the
+output, do the same. --resume continues a stopped run from its newest
+checkpoint, with the same bits as without the stop.
 
 The same flags and seed give the same model, bit for bit, on processors with the
-same vectors: AVX-512, AVX2, NEON, or none.`
+same kernels (AVX-512, AVX2, NEON or none).`
 
 const example = `  attention translate
   attention translate --out weights.png

@@ -17,39 +17,38 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const help = `Shows a model's attention in the browser: every head of every layer, on a text
-of yours. The page is part of the program; nothing of it comes from or goes to
-another machine.
+const help = `Show a model's attention in the browser: every head of every layer, on your
+text. The page is part of the program: no request leaves this machine.
 
-MODEL: --model DIR is what attention generate takes (GPT-2's folder, an export,
-an adapter, or a run of attention train), a run of attention translate, or a
-checkpoint's file in a run's folder. Of a run the training is shown too. A
-second --model is compared with the first, and a run with its checkpoints.
-Without --model, --run and --chapter the newest run in the folder runs is shown.
+MODEL: --model takes every model that attention generate takes, a run of
+attention translate, or a checkpoint's file in a run's folder. For a run, the
+page also shows the training. A second --model is compared with the first, and a
+run with its checkpoints. Without --model, --run and --chapter it shows the
+newest run in the folder runs.
 
-TEXT: --text is what the model reads. attention translate's reads a date; a
-second line is how its translation begins, the rest is the model's.
+TEXT: --text is the text that the model reads. A model of attention translate
+reads a date; a second line is the beginning of the translation, and the model
+writes the rest.
 
-RUN: --run DIR shows the training of a run of attention train or translate, also
-while it goes on. It reads the run's folder and changes nothing of the run. The
-curves of the heads' largest scores are those of attention train --head-stats.
-Of a folder of runs all are listed, with the losses of several in one chart, and
-any of them is opened from the list.
+RUN: --run DIR shows the training of a run, also while another program trains
+it. It only reads the run's folder. The largest scores of the heads are recorded
+by attention train --head-stats. For a folder of runs, the page lists them, with
+the losses of several in one chart, and opens any of them.
 
 CHAPTER: --chapter shows the steps of attention chapter's sections as matrices,
-on the words of --text or of the page: each number says what it is computed
-from, and one that is clicked gets a slider, which all else follows.
+on the words of --text, which the page can change. Each number shows its
+formula. Some have a slider; the page computes everything that depends on it.
 
-ADDRESS: --addr is where the page is served, a free port of this machine
-without it. The URL holds a random token, without which nothing is answered.
---open opens it in the browser. Ctrl-C ends the program. attention train --view
-serves the page of a run as part of the run.
+ADDRESS: --addr is the address to serve at, by default a free port of this
+machine. The URL holds a random token; requests without it are refused. --open
+opens it in the browser. Ctrl-C ends the program. attention train --view serves
+the page of a run as part of the run.
 
 EXPORT: --export FILE writes one HTML file that works from the disk, without the
-program: all panels, up to 50 MB of numbers, but no other text and no changes of
-the model. What has no room is left out, the least telling heads first, and the
-page says so. The chapter's sections keep their words there, and their sliders
-work. Save page, on the page, writes one with the text and the changes that it
+program: all panels, up to 50 MB of numbers. Another text and changes of the
+model need the program. If the numbers do not fit, the least telling heads are
+left out, and the page says so. The sliders of --chapter work in the file. "Save
+page" on the page writes such a file with the text and the changes that it
 shows.`
 
 const example = `  attention view --model runs/first --text "It is the attention"

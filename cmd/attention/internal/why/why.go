@@ -16,38 +16,38 @@ import (
 const help = `Show what attention is for: train models with and without it, side by side, on
 two tasks, and compare. Each task takes one to three minutes on two cores.
 
-reverse   Strings of 5 to 40 random letters are to be written backwards. Three
-          models of as many parameters learn from the same strings:
-            squeezed      a GRU reads the string, another writes; all that the
-                          second knows of the string is one hidden state
-            attending     the same, but before each letter the writer looks
-                          at all states of the reader (Bahdanau et al. 2014)
-            transformer   no recurrence at all: encoder and decoder of
-                          self- and cross-attention (Vaswani et al. 2017)
-          A plot and a table show how many strings of each length come back
-          right to the last letter, of new ones; a picture, where the models
-          look for each letter that they write.
+reverse   Strings of 5 to 40 random letters have to be written backwards. Three
+          models of the same size learn from the same strings:
+            squeezed      a GRU reads the string and another GRU writes; it
+                          gets one hidden state
+            attending     the same, but before each letter the writer attends
+                          to all states of the reader (Bahdanau et al. 2014)
+            transformer   no recurrence: an encoder and a decoder with self-
+                          and cross-attention (Vaswani et al. 2017)
+          A plot and a table show how many new strings of each length come
+          back right to the last letter. A picture shows where the models
+          attend for each letter that they write.
 
-picture   A picture of 6 x 6 tiles; most show a digit. An arrow asks for the
-          digit beside it in its direction, a coloured ? for the one on the
-          other tile of its colour. A transformer takes each tile as a token,
-          with its row and column as its position. It answers for the askers,
-          once with attention and once with every tile seeing itself alone.
-          A table shows how often the answer is right, and which head looks
-          where it has to; a picture, where each asker looks.
+picture   A picture has 6 x 6 tiles; most show a digit. An arrow asks for the
+          digit next to it, a coloured ? for the digit on the other tile of its
+          colour. A transformer takes each tile as a token, with its row and
+          column as positions. It answers the tiles that ask, once with
+          attention and once with every tile seeing only itself. A table shows
+          the share of right answers and the head that attends to the right
+          tile; a picture shows where each asking tile attends.
 
-Without --task both come, one after the other. --seeds trains everything
-several times, from other initial weights and on other examples.
+Without --task the command runs both. --seeds trains everything several times,
+from other initial weights and on other examples.
 
 --view trains nothing: it serves a page where three models, trained before,
-write a string of yours backwards, letter by letter, and show where they look.
-The URL holds a random token, without which nothing is answered. Ctrl-C ends it.
+write a string of yours backwards, letter by letter, and show where they attend.
+The URL holds a random token; requests without it are refused. Ctrl-C ends it.
 
-The folder, --out or the first free one of why/1, why/2, … gets report.json with
-every number, and of the tasks reverse.png, reverse-attention.png,
-reverse.safetensors with the models of the first seed in half precision, and
-picture.png. The same flags give the same numbers, but for seconds, on
-processors with the same vectors: AVX-512, AVX2, NEON, or none.`
+The folder, --out or the first free one of why/1, why/2, …, gets report.json
+with every number, reverse.png, reverse-attention.png, reverse.safetensors with
+the models of the first seed in half precision, and picture.png. The same flags
+give the same numbers, except seconds, on processors with the same kernels
+(AVX-512, AVX2, NEON or none).`
 
 const example = `  attention why
   attention why --task reverse --seeds 1
@@ -74,7 +74,7 @@ func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:     "why",
-		Short:   "Show what attention is for: models with and without it",
+		Short:   "Train models with and without attention on two tasks",
 		Long:    help,
 		Example: example,
 		Args:    cobra.NoArgs,
