@@ -16,7 +16,7 @@ func Is(path string) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	f, err := os.Open(path)
+	f, err := folder.Open(path)
 	if err != nil {
 		return false
 	}
