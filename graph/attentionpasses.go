@@ -92,8 +92,9 @@ func (o largestWeights[F]) forward(out *tensor.Dense, in []*tensor.Dense) error 
 		return err
 	}
 	rows := a.B * a.H * a.T
-	lse := dense.Floats[F](in[len(o.in)])[rows*a.DV:][:kernel.RowNumbers*rows]
+	lse := dense.Floats[F](in[len(o.in)])[rows*a.DV:]
 	cells, _ := o.cells(shapesOf(in))
-	kernel.AttentionLargest(&a, dense.Floats[F](out), cells, lse, numbers[F](o.fused, &a, in))
+	c := kernel.AttentionCall[F]{Attention: a, In: numbers[F](o.fused, &a, in), LSE: lse}
+	c.Largest(dense.Floats[F](out), cells)
 	return nil
 }

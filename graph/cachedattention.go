@@ -122,7 +122,8 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 		a.Precision = kernel.Full // to round all keys for one query takes longer than its products
 	}
 	lse := make([]F, kernel.RowNumbers*a.B*a.H*a.T)
-	kernel.AttentionForward(&a, dense.Floats[F](out), lse, x)
+	call := kernel.AttentionCall[F]{Attention: a, In: x, Out: dense.Floats[F](out), LSE: lse}
+	call.Forward()
 	return nil
 }
 

@@ -76,12 +76,11 @@ func (o fusedForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 		return err
 	}
 	both, n, rows := dense.Floats[F](out), a.B*a.H*a.T*a.DV, a.B*a.H*a.T
-	if !o.Observed {
-		kernel.AttentionForward(&a, both[:n], both[n:], numbers[F](o.fused, &a, in))
-		return nil
+	c := kernel.AttentionCall[F]{Attention: a, In: numbers[F](o.fused, &a, in), Out: both[:n], LSE: both[n:]}
+	if o.Observed {
+		c.Stats = statsOf(c.LSE[kernel.RowNumbers*rows:], rows, o.Offset)
 	}
-	lse, rest := both[n:][:kernel.RowNumbers*rows], both[n+kernel.RowNumbers*rows:]
-	kernel.AttentionForwardWatched(&a, both[:n], lse, statsOf(rest, rows, o.Offset), numbers[F](o.fused, &a, in))
+	c.Forward()
 	return nil
 }
 
@@ -162,7 +161,8 @@ func (o fusedBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 		rest = rest[n:]
 	}
 	n := len(dout)
-	kernel.AttentionBackward(&a, grad, dout, both[:n], both[n:], numbers[F](o.fused, &a, in))
+	c := kernel.AttentionCall[F]{Attention: a, In: numbers[F](o.fused, &a, in), Out: both[:n], LSE: both[n:]}
+	c.Backward(grad, dout)
 	if gates != nil {
 		kernel.GateGradients(&a, gates, gateLayout(o.Heads > 0, a.H, a.S-a.Unbiased), grad.Forget)
 	}

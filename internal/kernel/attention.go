@@ -80,46 +80,76 @@ func HeadsInRow(heads, rows, width int) HeadLayout {
 	return HeadLayout{heads * rows * width, width, heads * width}
 }
 
-// RowNumbers is how many numbers of each row AttentionForward writes to lse (RowNumbers,B,H,T): the log-sum-exp, then
-// the shift and the factor with which weight(s) = factor·exp(score(s) − shift). They are the forward's own, about the
-// largest score and 1/Σ exp(score − shift), so that no weight loses what rounding takes from lse. The factor of a
-// saturated row is negative.
+// An AttentionCall is an attention with its operands and the results of its forward.
+type AttentionCall[F Float] struct {
+	Attention
+	In  QKV[F]
+	Out []F // (B,H,T,DV) at OutputAt
+	// LSE has the RowNumbers of each row, (RowNumbers,B,H,T): its log-sum-exp, then the shift and the factor with which
+	// weight(s) = factor·exp(score(s) − shift). They are the forward's own, about the largest score and
+	// 1/Σ exp(score − shift), so that no weight loses what rounding takes from the log-sum-exp. The factor of a saturated
+	// row is negative.
+	LSE   []F
+	Stats RowStatistics[F] // computed by Forward too, unless it is zero
+}
+
+// RowNumbers is how many numbers of each row an AttentionCall keeps in LSE.
 const RowNumbers = 3
 
-// QKV holds the arguments of an attention, or their gradients. Bias, Relative and Sinks (H) may be nil if there are
+// QKV holds the operands of an attention, or their gradients. Bias, Relative and Sinks (H) may be nil if there are
 // none.
 type QKV[F Float] struct {
 	Q, K, V, Bias, Relative, Sinks []F
 	Forget                         Forgetting
 }
 
-// checkAttention makes sure that every element an attention reaches lies inside its slice.
-func checkAttention[F Float](a *Attention, out, lse []F, in *QKV[F]) {
-	checkScores(a, lse, in)
-	a.checkHeads("attention: v", len(in.V), a.K, a.S, a.DV, a.ValueAt)
-	a.checkHeads("attention: out", len(out), a.H, a.T, a.DV, a.OutputAt)
+// check makes sure that every element that the forward reaches lies inside its slice.
+func (c *AttentionCall[F]) check() {
+	c.checkScores()
+	c.checkHeads("attention: v", len(c.In.V), c.K, c.S, c.DV, c.ValueAt)
+	c.checkHeads("attention: out", len(c.Out), c.H, c.T, c.DV, c.OutputAt)
+	for _, x := range c.Stats.slices() {
+		if c.watched() && len(x) < c.B*c.H*c.T {
+			panic("kernel: attention: statistics: slice is too short")
+		}
+	}
 }
 
-// checkScores is checkAttention for what weights are made of: all but values and output.
-func checkScores[F Float](a *Attention, lse []F, in *QKV[F]) {
-	if min(a.B, a.H, a.T, a.S, a.D, a.DV, a.Unbiased, a.S-a.Unbiased) < 0 {
+// checkScores is check for the arguments of weights: all except values, output and statistics.
+func (c *AttentionCall[F]) checkScores() {
+	if min(c.B, c.H, c.T, c.S, c.D, c.DV, c.Unbiased, c.S-c.Unbiased) < 0 {
 		panic("kernel: attention: negative dimension")
 	}
-	if a.K < 1 || a.H%a.K != 0 {
+	if c.K < 1 || c.H%c.K != 0 {
 		panic("kernel: attention: the key/value heads do not divide the query heads")
 	}
-	if !(a.Softcap >= 0) || !(a.Dropout.P >= 0 && a.Dropout.P < 1) {
+	if !(c.Softcap >= 0) || !(c.Dropout.P >= 0 && c.Dropout.P < 1) {
 		panic("kernel: attention: softcap or dropout outside its range")
 	}
-	if a.Sigmoid && in.Sinks != nil {
+	if c.Sigmoid && c.In.Sinks != nil {
 		panic("kernel: attention: sinks beside a sigmoid")
 	}
-	a.checkHeads("attention: q", len(in.Q), a.H, a.T, a.D, a.QueryAt)
-	a.checkHeads("attention: k", len(in.K), a.K, a.S, a.D, a.KeyAt)
-	if len(lse) < RowNumbers*a.B*a.H*a.T {
+	c.checkHeads("attention: q", len(c.In.Q), c.H, c.T, c.D, c.QueryAt)
+	c.checkHeads("attention: k", len(c.In.K), c.K, c.S, c.D, c.KeyAt)
+	if len(c.LSE) < RowNumbers*c.B*c.H*c.T {
 		panic("kernel: attention: lse: slice is too short")
 	}
-	checkAdded(a, in, "")
+	c.In.checkAdded(&c.Attention, "")
+}
+
+// checkGradients makes sure that the gradients are as long as what they are of. Those that are nil are not computed.
+func (c *AttentionCall[F]) checkGradients(grad *QKV[F], dout []F) {
+	c.checkHeads("attention: dout", len(dout), c.H, c.T, c.DV, c.OutputAt)
+	if grad.Q != nil {
+		c.checkHeads("attention: q gradient", len(grad.Q), c.H, c.T, c.D, c.QueryAt)
+	}
+	if grad.K != nil {
+		c.checkHeads("attention: k gradient", len(grad.K), c.K, c.S, c.D, c.KeyAt)
+	}
+	if grad.V != nil {
+		c.checkHeads("attention: v gradient", len(grad.V), c.K, c.S, c.DV, c.ValueAt)
+	}
+	grad.checkAdded(&c.Attention, " gradient")
 }
 
 // checkHeads makes sure that the rows of all heads lie inside a slice.
@@ -128,7 +158,7 @@ func (a *Attention) checkHeads(name string, length, heads, rows, width int, at H
 }
 
 // checkAdded makes sure that biases and sinks, or their gradients, are long enough.
-func checkAdded[F Float](a *Attention, in *QKV[F], of string) {
+func (in *QKV[F]) checkAdded(a *Attention, of string) {
 	if in.Bias != nil {
 		at := a.BiasAt
 		counts, steps := []int{a.B, a.H, a.T, a.biased()}, []int{at.Batch, at.Head, at.Query, at.Key}

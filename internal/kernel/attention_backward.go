@@ -1,10 +1,11 @@
 package kernel
 
-// AttentionBackward computes the gradients of an attention from dout, the gradient of its output, recomputing the
-// weights from lse (FlashAttention: Dao et al. 2022, algorithm 4). in, out and lse are those of AttentionForward with
-// the same a. Gradients whose slice in grad is nil are left out; the others are overwritten. The gradient of a
-// broadcast bias is summed over the axes of the broadcast. With P the weights before dropout, and Z the mask of the
-// dropout with its factor,
+import "sync/atomic"
+
+// Backward computes the gradients of an attention after its Forward from dout, the gradient of Out. It recomputes the
+// weights from LSE (FlashAttention: Dao et al. 2022, algorithm 4). Gradients whose slice in grad is nil are left out;
+// the others are overwritten. The gradient of a broadcast bias is summed over the axes of the broadcast. With P the
+// weights before dropout, and Z the mask of the dropout with its factor,
 //
 //	dV = (P⊙Z)ᵀ·dOut
 //	dP = (dOut·Vᵀ)⊙Z
@@ -19,27 +20,14 @@ package kernel
 //
 // A task is a block of keys. It visits the queries that see it; several heads that share the block come one after
 // the other. Blocks of keys add to a block of dq in turn, so that the bits of the result do not depend on GOMAXPROCS.
-func AttentionBackward[F Float](a *Attention, grad QKV[F], dout, out, lse []F, in QKV[F]) {
-	compiledFor[F]().attentionBackward(*a, grad, dout, out, lse, in)
+func (c *AttentionCall[F]) Backward(grad QKV[F], dout []F) {
+	compiledFor[F]().attentionBackward(*c, grad, dout)
 }
 
-func (compiledHere[F]) attentionBackward(c Attention, grad QKV[F], dout, out, lse []F, in QKV[F]) {
-	a := &c
-	checkAttention(a, out, lse, &in)
-	a.checkHeads("attention: dout", len(dout), a.H, a.T, a.DV, a.OutputAt)
-	if grad.Q != nil {
-		a.checkHeads("attention: q gradient", len(grad.Q), a.H, a.T, a.D, a.QueryAt)
-	}
-	if grad.K != nil {
-		a.checkHeads("attention: k gradient", len(grad.K), a.K, a.S, a.D, a.KeyAt)
-	}
-	if grad.V != nil {
-		a.checkHeads("attention: v gradient", len(grad.V), a.K, a.S, a.DV, a.ValueAt)
-	}
-	checkAdded(a, &grad, " gradient")
-	pool := poolOf[F](&attentionRuns)
-	r := pool.Get().(*attentionRun[F])
-	r.begin(a, in, out, lse)
+func (compiledHere[F]) attentionBackward(c AttentionCall[F], grad QKV[F], dout []F) {
+	c.check()
+	c.checkGradients(&grad, dout)
+	r := newRun(&c)
 	if r.Chosen != nil {
 		r.gather()
 	}
@@ -51,7 +39,21 @@ func (compiledHere[F]) attentionBackward(c Attention, grad QKV[F], dout, out, ls
 	Parallel(n, r.grain(n, 5), r.backward)
 	r.endBias()
 	r.end()
-	pool.Put(r)
+}
+
+// gradientSums is what a backward adds up.
+type gradientSums[F Float] struct {
+	grad   QKV[F]
+	dout   []F
+	delta  []F            // Σ dout⊙out of every row (B,H,T), or what is closer to Σ weight·dP
+	low    []F            // of every row, what rounding took from that
+	factor []F            // of every row, without the mark
+	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
+	next   []atomic.Int32 // of each head, the block of keys to be handed out
+	failed atomic.Bool
+	// The sums of the gradients of the biases that float32 would lose digits of, by the places of the gradients.
+	relativeSums, biasSums []float64
+	shared                 struct{ batch, head, key bool } // axes along which tasks would add to the same elements of dbias
 }
 
 func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {

@@ -20,10 +20,11 @@ func TestAttentionCentralDifferences(t *testing.T) {
 		Dropout: WeightDropout{P: 0.25, Key: 11, Site: 2},
 	}, true)
 	loss := func() float64 {
-		out, lse := make([]float64, p.sizeOut), make([]float64, len(p.lse))
-		AttentionForward(p.a, out, lse, p.in)
+		c := p.call()
+		c.Out, c.LSE = make([]float64, p.sizeOut), make([]float64, len(p.lse))
+		c.Forward()
 		sum := 0.
-		for i, v := range out {
+		for i, v := range c.Out {
 			sum += v * p.dout[i]
 		}
 		return sum
@@ -67,10 +68,10 @@ func TestAttentionGradientsAlone(t *testing.T) {
 		got := make([]float32, len(want))
 		p.grad = QKV[float32]{}
 		*[]*[]float32{&p.grad.Q, &p.grad.K, &p.grad.V, &p.grad.Bias, &p.grad.Relative, &p.grad.Sinks}[i] = got
-		AttentionBackward(p.a, p.grad, p.dout, p.out, p.lse, p.in)
+		p.call().Backward(p.grad, p.dout)
 		assert.True(t, sameBits(want, got), name)
 	}
-	AttentionBackward(p.a, QKV[float32]{}, p.dout, p.out, p.lse, p.in)
+	p.call().Backward(QKV[float32]{}, p.dout)
 }
 
 // TestAttentionEqualHugeScores shares the weight among keys, and a sink, whose scores are one huge number: rounding

@@ -92,8 +92,8 @@ func benchmarkAttention[F Float](b *testing.B, s attentionShape) {
 			b.ReportMetric(0, "ns/op")
 		})
 	}
-	report("forward", 2*products, func() { AttentionForward(p.a, p.out, p.lse, p.in) })
-	report("backward", 5*products, func() { AttentionBackward(p.a, p.grad, p.dout, p.out, p.lse, p.in) })
+	report("forward", 2*products, func() { p.call().Forward() })
+	report("backward", 5*products, func() { p.call().Backward(p.grad, p.dout) })
 	if s.t > 2048 {
 		return
 	}

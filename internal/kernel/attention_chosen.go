@@ -142,9 +142,9 @@ func (r *attentionRun[F]) forwardChunk(w *forwardTiles[F], state []F, b, h, chun
 	sink, one, bad := r.sink(h)
 	for t := range rows {
 		most[t], sum[t], peak[t] = sink, one, lowest[F]()
-		clear(r.out[r.OutputAt.at(b, h, t0+t):][:r.DV])
+		clear(r.Out[r.OutputAt.at(b, h, t0+t):][:r.DV])
 	}
-	out := &headRows[F]{r.out, &r.OutputAt, b, h, r.T, r.DV}
+	out := &headRows[F]{r.Out, &r.OutputAt, b, h, r.T, r.DV}
 	for block := range r.gathered.blocks {
 		queries := r.gathered.of(b*r.H+h, block, chunk)
 		for ; len(queries) > 0; queries = queries[min(queryBlock, len(queries)):] {
@@ -157,7 +157,7 @@ func (r *attentionRun[F]) forwardChunk(w *forwardTiles[F], state []F, b, h, chun
 			for i, t := range group {
 				at := int(t) - t0
 				w.max[i], w.sum[i], w.peak[i] = most[at], sum[at], peak[at]
-				copy(w.out[i*r.DV:][:r.DV], r.out[out.at.at(b, h, int(t)):])
+				copy(w.out[i*r.DV:][:r.DV], r.Out[out.at.at(b, h, int(t)):])
 			}
 			for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
 				r.forwardTile(w, &s, b, h, 0, len(group), s0, min(keyBlock, s.hi-s0))
@@ -165,7 +165,7 @@ func (r *attentionRun[F]) forwardChunk(w *forwardTiles[F], state []F, b, h, chun
 			for i, t := range group {
 				at := int(t) - t0
 				most[at], sum[at], peak[at] = w.max[i], w.sum[i], w.peak[i]
-				copy(r.out[out.at.at(b, h, int(t)):][:r.DV], w.out[i*r.DV:])
+				copy(r.Out[out.at.at(b, h, int(t)):][:r.DV], w.out[i*r.DV:])
 			}
 		}
 	}
@@ -174,7 +174,7 @@ func (r *attentionRun[F]) forwardChunk(w *forwardTiles[F], state []F, b, h, chun
 		copy(w.max[:n], most[t:])
 		copy(w.sum[:n], sum[t:])
 		copy(w.peak[:n], peak[t:])
-		copyRows(w.out, r.DV, r.out[r.OutputAt.at(b, h, t0+t):], r.OutputAt.Row, n, r.DV)
+		copyRows(w.out, r.DV, r.Out[r.OutputAt.at(b, h, t0+t):], r.OutputAt.Row, n, r.DV)
 		if bad {
 			spoil(w.sum[:n])
 		}

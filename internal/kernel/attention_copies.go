@@ -40,15 +40,15 @@ func (x *headRows[F]) from(i int) rowsOf[F] {
 }
 
 func (r *attentionRun[F]) queryRows(b, head int) *headRows[F] {
-	return &headRows[F]{r.in.Q, &r.QueryAt, b, head, r.T, r.D}
+	return &headRows[F]{r.In.Q, &r.QueryAt, b, head, r.T, r.D}
 }
 
 func (r *attentionRun[F]) keyRows(b, head int) *headRows[F] {
-	return &headRows[F]{r.in.K, &r.KeyAt, b, head, r.S, r.D}
+	return &headRows[F]{r.In.K, &r.KeyAt, b, head, r.S, r.D}
 }
 
 func (r *attentionRun[F]) valueRows(b, head int) *headRows[F] {
-	return &headRows[F]{r.in.V, &r.ValueAt, b, head, r.S, r.DV}
+	return &headRows[F]{r.In.V, &r.ValueAt, b, head, r.S, r.DV}
 }
 
 func (r *attentionRun[F]) outputRows(b, head int) *headRows[F] {

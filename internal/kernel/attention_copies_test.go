@@ -35,7 +35,7 @@ func testCopies[F Float](t *testing.T, p path) {
 			apart.sizeV, apart.sizeOut = a.S*(a.DV+1), a.T*(a.DV+1)
 			apart.fill()
 		}
-		r := attentionRun[F]{Attention: *a}
+		r := attentionRun[F]{AttentionCall: AttentionCall[F]{Attention: *a}}
 		assert.True(t, r.copies(&a.KeyAt, a.S, a.D), "rows apart are not copied")
 		together := *apart
 		b := *a
@@ -82,7 +82,7 @@ func testCopies[F Float](t *testing.T, p path) {
 
 // TestAttentionCopiesAreBounded checks that nothing is copied of heads that are too large.
 func TestAttentionCopiesAreBounded(t *testing.T) {
-	r := attentionRun[float32]{Attention: Attention{T: 1 << 20}}
+	r := attentionRun[float32]{AttentionCall: AttentionCall[float32]{Attention: Attention{T: 1 << 20}}}
 	for _, c := range []struct {
 		rows, width int
 		at          HeadLayout

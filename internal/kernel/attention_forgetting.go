@@ -70,7 +70,7 @@ func (r *attentionRun[F]) forget(x *scores[F]) {
 	if x.keys == 0 {
 		return
 	}
-	querySums, keySums := r.in.Forget.head(&r.Attention, x.b, x.h)
+	querySums, keySums := r.In.Forget.head(&r.Attention, x.b, x.h)
 	keySums = keySums[x.s0:][:x.keys]
 	var query [queryBlock]float64
 	for i := range x.queries {

@@ -2,37 +2,26 @@ package kernel
 
 import "math"
 
-// AttentionForward computes an attention without ever holding its (T,S) scores (FlashAttention: Dao et al.
-// 2022, algorithm 1, in the order of loops of Dao 2023): each block of queries goes along its keys tile by
-// tile, keeping the running maximum and sum of every row. It writes out and lse, the RowNumbers of each row. The lse
-// of a query that sees nothing is −∞ and its factor 0, as is its output.
+// Forward computes Out and LSE, without ever holding the (T,S) scores (FlashAttention: Dao et al. 2022, algorithm 1, in
+// the order of loops of Dao 2023): each block of queries goes along its keys tile by tile, keeping the running maximum
+// and sum of every row. The lse of a query that sees nothing is −∞ and its factor 0, as is its output. With Stats it
+// also computes statistics of the weights; Out and LSE have the same bits.
 //
 // Tiles of keys that are hidden from all queries of a block are not read. A NaN or ∞ in a key, a value or a bias
 // reaches the rows of the queries that see the key, and no others. The bits of the result do not depend on
 // GOMAXPROCS.
-func AttentionForward[F Float](a *Attention, out, lse []F, in QKV[F]) {
-	compiledFor[F]().attentionForward(*a, out, lse, in)
-}
+func (c *AttentionCall[F]) Forward() { compiledFor[F]().attentionForward(*c) }
 
-func (compiledHere[F]) attentionForward(c Attention, out, lse []F, in QKV[F]) {
-	a := &c
-	checkAttention(a, out, lse, &in)
-	attend(a, out, lse, nil, in)
-}
-
-// attend is AttentionForward, with statistics unless they are nil.
-func attend[F Float](a *Attention, out, lse []F, stats *RowStatistics[F], in QKV[F]) {
-	pool := poolOf[F](&attentionRuns)
-	r := pool.Get().(*attentionRun[F])
-	r.begin(a, in, out, lse)
-	if r.watched = stats != nil; r.watched {
-		r.stats = *stats
+func (compiledHere[F]) attentionForward(c AttentionCall[F]) {
+	c.check()
+	r := newRun(&c)
+	if r.watched() {
 		r.measure()
 	}
 	single := r.isSingle()
 	switch {
-	case single && !r.watched:
-	case r.Chosen != nil && !r.watched:
+	case single && !r.watched():
+	case r.Chosen != nil && !r.watched():
 		r.gather()
 		n := r.B * r.H * r.gathered.chunks
 		Parallel(n, r.grain(n, 2), r.chosen)
@@ -44,7 +33,6 @@ func attend[F Float](a *Attention, out, lse []F, stats *RowStatistics[F], in QKV
 		Parallel(r.B*r.H, r.singleHeads(), r.singles)
 	}
 	r.end()
-	pool.Put(r)
 }
 
 // forwardTiles is the memory for a block of queries.
@@ -97,13 +85,13 @@ func (r *attentionRun[F]) sink(h int) (score, one F, bad bool) {
 	if r.Sigmoid {
 		return 0, 0, false // the sums are of weights that no maximum was taken from
 	}
-	if r.in.Sinks == nil || r.in.Sinks[h] == lowest[F]() {
+	if r.In.Sinks == nil || r.In.Sinks[h] == lowest[F]() {
 		return lowest[F](), 0, false
 	}
-	if !isFinite(r.in.Sinks[h]) {
+	if !isFinite(r.In.Sinks[h]) {
 		return lowest[F](), 0, true
 	}
-	return r.in.Sinks[h], 1, false
+	return r.In.Sinks[h], 1, false
 }
 
 // forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only.
@@ -112,7 +100,7 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	for t := range rows {
 		w.max[t], w.sum[t], w.peak[t] = sink, one, lowest[F]()
 	}
-	if r.watched {
+	if r.watched() {
 		w.watched.begin(rows)
 	}
 	clear(w.out[:rows*r.DV])
@@ -127,7 +115,7 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 		spoil(w.sum[:rows])
 	}
 	r.finish(w, b, h, t0, rows, r.OutputAt.Row)
-	if r.watched {
+	if r.watched() {
 		r.storeStatistics(w, (b*r.H+h)*r.T+t0, rows, sink)
 	}
 }
@@ -135,7 +123,7 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 // numbersOf returns the RowNumbers of some rows.
 func (r *attentionRun[F]) numbersOf(first, rows int) (lse, shift, factor []F) {
 	n := r.B * r.H * r.T
-	return r.lse[first:][:rows], r.lse[n+first:][:rows], r.lse[2*n+first:][:rows]
+	return r.LSE[first:][:rows], r.LSE[n+first:][:rows], r.LSE[2*n+first:][:rows]
 }
 
 // spoil makes NaN of the sums of rows that see something.
@@ -168,13 +156,13 @@ func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows, step int) {
 	}
 	at := r.OutputAt.at(b, h, t0)
 	if r.Sigmoid {
-		copyRows(r.out[at:], step, w.out, r.DV, rows, r.DV)
+		copyRows(r.Out[at:], step, w.out, r.DV, rows, r.DV)
 		return
 	}
-	scaleRows(chosenPath, rows, r.DV, r.out[at:], step, w.out, factors)
+	scaleRows(chosenPath, rows, r.DV, r.Out[at:], step, w.out, factors)
 	for t, sum := range sums {
 		if sum == 0 {
-			copy(r.out[at+t*step:][:r.DV], w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
+			copy(r.Out[at+t*step:][:r.DV], w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
 		}
 	}
 }
@@ -194,7 +182,7 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 		data: p, b: b, h: h, t0: t0 + from, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock,
 		hidden: !all, of: w.queries,
 	}
-	if r.watched {
+	if r.watched() {
 		x.watched = w
 	}
 	if !r.score(w, &x) {

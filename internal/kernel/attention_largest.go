@@ -26,36 +26,32 @@ func CellsOf(n, size int) []int {
 	return edges
 }
 
-// AttentionLargest writes the largest weight of each cell, (B,H,rows,columns). Keys that are not seen have the weight 0.
-// It goes over the scores a second time, with the numbers of the rows of AttentionForward. The weights before dropout
-// are factor·exp(score − shift), or sigmoid(score), tile by tile; values are not read.
-func AttentionLargest[F Float](a *Attention, largest []F, cells Cells, lse []F, in QKV[F]) {
-	compiledFor[F]().attentionLargest(*a, largest, cells, lse, in)
+// Largest writes the largest weight of each cell, (B,H,rows,columns). Keys that are not seen have the weight 0. It goes
+// over the scores a second time, with the LSE of Forward. The weights before dropout are factor·exp(score − shift), or
+// sigmoid(score), tile by tile; values are not read.
+func (c *AttentionCall[F]) Largest(largest []F, cells Cells) {
+	compiledFor[F]().attentionLargest(*c, largest, cells)
 }
 
-func (compiledHere[F]) attentionLargest(c Attention, largest []F, cells Cells, lse []F, in QKV[F]) {
-	a := &c
-	checkScores(a, lse, &in)
-	checkEdges("queries", cells.Queries, a.T)
-	checkEdges("keys", cells.Keys, a.S)
+func (compiledHere[F]) attentionLargest(c AttentionCall[F], largest []F, cells Cells) {
+	c.checkScores()
+	checkEdges("queries", cells.Queries, c.T)
+	checkEdges("keys", cells.Keys, c.S)
 	g := cellGrid[F]{Cells: cells, rows: len(cells.Queries) - 1, columns: len(cells.Keys) - 1, largest: largest}
-	atLeast("largest", len(largest), a.B, a.H, g.rows, g.columns)
-	each := max(1, queryBlock*g.rows/max(a.T, 1)) // rows of cells that a task computes
-	tasks := (g.rows + each - 1) / each
-	overWeights(a, lse, in, a.B*a.H*tasks, func(r *attentionRun[F], w *weightTiles[F], task int) {
-		b, h, row := task/tasks/a.H, task/tasks%a.H, task%tasks*each
-		rows := min(each, g.rows-row)
-		clear(g.largest[((b*a.H+h)*g.rows+row)*g.columns:][:rows*g.columns])
-		end := g.Queries[row+rows]
-		for t0 := g.Queries[row]; t0 < end; t0 += queryBlock {
-			s := r.block(w, b, h, t0, min(queryBlock, end-t0))
-			for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
-				if keys := min(keyBlock, s.hi-s0); r.scoreTile(w, &s, b, h, s0, keys) {
-					g.add(r, w, b*a.H+h, s0, keys)
-				}
-			}
+	if len(largest) < c.B*c.H*g.rows*g.columns {
+		panic("kernel: attention: largest: slice is too short")
+	}
+	g.each = max(1, queryBlock*g.rows/max(c.T, 1))
+	tasks := c.B * c.H * ((g.rows + g.each - 1) / g.each)
+	r := newRun(&c)
+	Parallel(tasks, r.grain(tasks, 1), func(lo, hi int) {
+		w := r.forwardRoom()
+		for task := lo; task < hi; task++ {
+			g.do(r, w, task)
 		}
+		poolOf[F](&forwardTilePools).Put(w)
 	})
+	r.end()
 }
 
 // checkEdges makes sure that cells cover n things and that none is empty.
@@ -74,29 +70,69 @@ func checkEdges(name string, edges []int, n int) {
 type cellGrid[F Float] struct {
 	Cells
 	rows, columns int // of cells
+	each          int // rows of cells that a task computes
 	largest       []F
 }
 
 // cellOf returns the cell that a thing lies in.
 func cellOf(edges []int, at int) int { return sort.SearchInts(edges, at+1) - 1 }
 
+// do computes some rows of cells of a head.
+func (g *cellGrid[F]) do(r *attentionRun[F], w *forwardTiles[F], task int) {
+	tasks := (g.rows + g.each - 1) / g.each
+	head, row := task/tasks, task%tasks*g.each
+	b, h, rows := head/r.H, head%r.H, min(g.each, g.rows-row)
+	clear(g.largest[(head*g.rows+row)*g.columns:][:rows*g.columns])
+	end := g.Queries[row+rows]
+	for t0 := g.Queries[row]; t0 < end; t0 += queryBlock {
+		n := min(queryBlock, end-t0)
+		s := r.blockOf(w, b, h, t0, n)
+		for s0 := s.lo; s0 < s.hi; s0 += keyBlock {
+			keys := min(keyBlock, s.hi-s0)
+			t1, t2, all := w.seeing(&s, n, s0, s0+keys)
+			x := scores[F]{
+				data: w.p, b: b, h: h, t0: t0, queries: n, s0: s0, keys: keys, queryStep: 1, keyStep: queryBlock,
+				hidden: !all || t1 > 0 || t2 < n,
+			}
+			if t1 < t2 && r.score(w, &x) {
+				g.add(r, w, &x)
+			}
+		}
+	}
+}
+
+// blockOf prepares the tiles for the queries [t0,t0+rows) of a head, with their shifts in w.max and their factors in
+// w.logs, and returns which keys they see.
+func (r *attentionRun[F]) blockOf(w *forwardTiles[F], b, h, t0, rows int) span {
+	r.look(&w.attentionTiles, b, t0, rows)
+	if r.D > 0 {
+		r.columns(&w.attentionTiles, rows, r.queryRows(b, h).from(t0), w.q, queryBlock)
+	}
+	_, shift, factor := r.numbersOf((b*r.H+h)*r.T+t0, rows)
+	copy(w.max, shift)
+	for t, f := range factor {
+		w.logs[t] = max(f, -f)
+	}
+	return r.spanOf(b, t0, t0+rows)
+}
+
 // add turns a tile of scores into weights and compares them with the cells of a head.
-func (g *cellGrid[F]) add(r *attentionRun[F], w *weightTiles[F], head, s0, keys int) {
-	top := cellOf(g.Queries, w.t0)
-	for from, column := 0, cellOf(g.Keys, s0); from < keys; column++ {
-		n := min(keys, g.Keys[column+1]-s0) - from
+func (g *cellGrid[F]) add(r *attentionRun[F], w *forwardTiles[F], x *scores[F]) {
+	top := cellOf(g.Queries, x.t0)
+	for from, column := 0, cellOf(g.Keys, x.s0); from < x.keys; column++ {
+		n := min(x.keys, g.Keys[column+1]-x.s0) - from
 		cell := w.p[from*queryBlock:]
-		clear(w.sum[:w.rows])
-		r.weightColumns(n, w.rows, cell, w.shift, w.sum)
-		maxColumns(chosenPath, n, w.rows, cell, queryBlock, w.top)
-		for t, row := 0, top; t < w.rows; row++ {
-			end := min(w.rows, g.Queries[row+1]-w.t0)
-			at := (head*g.rows+row)*g.columns + column
+		clear(w.sum[:x.queries])
+		r.weightColumns(n, x.queries, cell, w.max, w.sum)
+		maxColumns(chosenPath, n, x.queries, cell, queryBlock, w.top)
+		for t, row := 0, top; t < x.queries; row++ {
+			end := min(x.queries, g.Queries[row+1]-x.t0)
+			at := ((x.b*r.H+x.h)*g.rows+row)*g.columns + column
 			sum, most := F(0), g.largest[at]
-			tops, lost := w.top[t:end], w.factor[t:end]
+			tops, factors := w.top[t:end], w.logs[t:end]
 			for i, v := range w.sum[t:end] {
-				sum += v * lost[i]
-				most = max(most, tops[i]*lost[i])
+				sum += v * factors[i]
+				most = max(most, tops[i]*factors[i])
 			}
 			if sum != sum {
 				most = sum // the maximum may have lost a NaN

@@ -19,31 +19,23 @@ const (
 // brings.
 const leastAttention = 1 << 18
 
-// attentionRun is one call of AttentionForward or AttentionBackward. Runs are reused, and the
-// functions that Parallel calls are made once for each, so that a call allocates nothing.
+// attentionRun is one call of Forward, Backward or Largest. Runs are reused, and the functions that Parallel calls are
+// made once for each, so that a call allocates nothing.
 type attentionRun[F Float] struct {
-	Attention
-	in, grad       QKV[F]
-	out, dout, lse []F
-	lo, hi         []int  // the keys lo ≤ s < hi that Visible leaves to every query (B,T)
-	spans          []span // of every block of queries (B,blocks)
-	gathered       chosenQueries
-	stats          RowStatistics[F]
-	watched        bool   // whether there are statistics
-	distances      []F    // of queries and keys (T+S−1), for these
-	number         uint64 // of the call
-
-	delta  []F            // Σ dout⊙out of every row (B,H,T), or what is closer to Σ weight·dP
-	low    []F            // of every row, what rounding took from that
-	factor []F            // of every row, without the mark
-	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
-	next   []atomic.Int32 // of each head, the block of keys to be handed out
-	failed atomic.Bool
-	// The sums of the gradients of the biases that float32 would lose digits of, by the places of the gradients.
-	relativeSums, biasSums []float64
-	shared                 struct{ batch, head, key bool } // axes along which tasks would add to the same elements of dbias
+	AttentionCall[F]
+	attentionPlan
+	gradientSums[F]
+	number    uint64 // of the call
+	distances []F    // of queries and keys (T+S−1), for statistics
 
 	forward, chosen, singles, sums, backward func(lo, hi int)
+}
+
+// attentionPlan is which keys the queries of a call see.
+type attentionPlan struct {
+	lo, hi   []int  // the keys lo ≤ s < hi that Visible leaves to every query (B,T)
+	spans    []span // of every block of queries (B,blocks)
+	gathered chosenQueries
 }
 
 // span is the range lo ≤ s < hi of the keys that any query of a block sees; it is empty if lo = hi. All queries see
@@ -59,10 +51,10 @@ func newAttentionRun[F Float]() any {
 	return r
 }
 
-// begin stores the arguments and determines which keys each block of queries sees.
-func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
-	r.Attention, r.in, r.out, r.lse = *a, in, out, lse
-	r.number = attentionCount.Add(1)
+// newRun returns a run of a call and determines which keys each block of queries sees.
+func newRun[F Float](c *AttentionCall[F]) *attentionRun[F] {
+	r := poolOf[F](&attentionRuns).Get().(*attentionRun[F])
+	r.AttentionCall, r.number = *c, attentionCount.Add(1)
 	r.lo, r.hi = resize(r.lo, r.B*r.T), resize(r.hi, r.B*r.T)
 	n := r.blocks()
 	r.spans = resize(r.spans, r.B*n)
@@ -80,13 +72,13 @@ func (r *attentionRun[F]) begin(a *Attention, in QKV[F], out, lse []F) {
 			r.spans[b*n+i] = r.spanOf(b, i*r.height(), min((i+1)*r.height(), r.T))
 		}
 	}
+	return r
 }
 
-// end releases the arguments.
+// end releases the arguments and keeps the run for another call.
 func (r *attentionRun[F]) end() {
-	none := QKV[F]{}
-	r.Attention, r.in, r.grad, r.out, r.dout, r.lse = Attention{}, none, none, nil, nil, nil
-	r.stats, r.watched = RowStatistics[F]{}, false
+	r.AttentionCall, r.grad, r.dout = AttentionCall[F]{}, QKV[F]{}, nil
+	poolOf[F](&attentionRuns).Put(r)
 }
 
 // blocks returns the number of blocks of queries.

@@ -30,7 +30,7 @@ func TestAttentionRuleThatPanics(t *testing.T) {
 			}
 			return false
 		}
-		assert.PanicsWithValue(t, "the rule failed", func() { AttentionBackward(p.a, p.grad, p.dout, p.out, p.lse, p.in) })
+		assert.PanicsWithValue(t, "the rule failed", func() { p.call().Backward(p.grad, p.dout) })
 	}
 	p.a.Shown = nil
 	for i, x := range results() {

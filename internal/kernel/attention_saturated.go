@@ -12,7 +12,7 @@ const saturated = 0.1335
 // isSaturated reports whether a row has the mark, or is added up to a bias of the whole row, whose gradient is nothing
 // but what rounding leaves.
 func (r *attentionRun[F]) isSaturated(row int) bool {
-	factor := r.lse[2*r.B*r.H*r.T+row]
+	factor := r.LSE[2*r.B*r.H*r.T+row]
 	return factor < 0 || factor > 0 && r.grad.Bias != nil && r.BiasAt.Key == 0 && !r.Sigmoid
 }
 
@@ -70,7 +70,7 @@ func (r *attentionRun[F]) addRests(w *backwardTiles[F], rests *[queryBlock]float
 
 // correct takes from Σ weight·dP of a row what is left of the sum of its gradients.
 func (r *attentionRun[F]) correct(row, h int, left float64) {
-	if r.in.Sinks != nil {
+	if r.In.Sinks != nil {
 		left -= float64(r.sinkShare(row, h) * r.delta[row])
 	}
 	sum := float64(r.delta[row]) + left

@@ -39,7 +39,7 @@ func (x *scores[F]) lines() (count, n, step int) {
 func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, slope []F) {
 	rows, n, step := x.lines()
 	beta := F(0)
-	fill := r.in.Bias != nil && r.Softcap == 0 && r.Score == nil && x.biased(&r.Attention).keys == x.keys
+	fill := r.In.Bias != nil && r.Softcap == 0 && r.Score == nil && x.biased(&r.Attention).keys == x.keys
 	if fill {
 		if x.watched != nil {
 			r.multiply(rows, n, r.D, F(r.Scale), a.data, a.row, b, bRow, 0, x.watched.raw, step)
@@ -55,7 +55,7 @@ func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, sl
 	r.alter(x, slope, fill)
 }
 
-// alter caps and changes a tile of products, and adds the biases; filled means that they have r.in.Bias already.
+// alter caps and changes a tile of products, and adds the biases; filled means that they have r.In.Bias already.
 func (r *attentionRun[F]) alter(x *scores[F], slope []F, filled bool) {
 	if r.Softcap > 0 {
 		rows, n, step := x.lines()
@@ -65,18 +65,18 @@ func (r *attentionRun[F]) alter(x *scores[F], slope []F, filled bool) {
 		r.change(x, slope)
 	}
 	biased := x.biased(&r.Attention)
-	if r.in.Bias != nil && !filled && biased.keys > 0 {
+	if r.In.Bias != nil && !filled && biased.keys > 0 {
 		for i := range x.queries {
-			bias := r.in.Bias[r.biasAt(x, i):]
+			bias := r.In.Bias[r.biasAt(x, i):]
 			for j := range biased.keys {
 				x.data[i*x.queryStep+j*x.keyStep] += bias[j*r.BiasAt.Key]
 			}
 		}
 	}
-	if r.in.Relative != nil {
+	if r.In.Relative != nil {
 		r.addRelative(&biased)
 	}
-	if r.in.Forget.Key != nil {
+	if r.In.Forget.Key != nil {
 		r.forget(&biased)
 	}
 	if r.Sigmoid && r.SigmoidBias != 0 {
@@ -86,7 +86,7 @@ func (r *attentionRun[F]) alter(x *scores[F], slope []F, filled bool) {
 
 // changesProducts reports whether scores are not just products.
 func (r *attentionRun[F]) changesProducts() bool {
-	return r.Softcap > 0 || r.Score != nil || r.in.Bias != nil || r.in.Relative != nil || r.in.Forget.Key != nil ||
+	return r.Softcap > 0 || r.Score != nil || r.In.Bias != nil || r.In.Relative != nil || r.In.Forget.Key != nil ||
 		r.SigmoidBias != 0
 }
 
@@ -108,7 +108,7 @@ func (r *attentionRun[F]) addRelative(x *scores[F]) {
 		at := r.relativeAt(x, 0)
 		for j := range x.keys {
 			line := x.data[j*x.keyStep:][:x.queries]
-			for i, v := range r.in.Relative[at-j:][:len(line)] {
+			for i, v := range r.In.Relative[at-j:][:len(line)] {
 				line[i] += v
 			}
 		}
@@ -118,13 +118,13 @@ func (r *attentionRun[F]) addRelative(x *scores[F]) {
 		line, at := x.data[i*x.queryStep:], r.relativeAt(x, i)
 		if x.keyStep > 1 {
 			for j := range x.keys {
-				line[j*x.keyStep] += r.in.Relative[at-j]
+				line[j*x.keyStep] += r.In.Relative[at-j]
 			}
 			continue
 		}
 		line = line[:x.keys]
 		for j := range line {
-			line[j] += r.in.Relative[at-j]
+			line[j] += r.In.Relative[at-j]
 		}
 	}
 }
@@ -134,14 +134,14 @@ func (r *attentionRun[F]) fillBias(x *scores[F]) {
 	at := &r.BiasAt
 	switch {
 	case at.Key == 1 && x.queryStep == 1 && x.of == nil:
-		transposePanel(chosenPath, x.keys, x.queries, r.in.Bias[r.biasAt(x, 0):], at.Query, x.data, x.keyStep)
+		transposePanel(chosenPath, x.keys, x.queries, r.In.Bias[r.biasAt(x, 0):], at.Query, x.data, x.keyStep)
 	case at.Key == 1 && x.keyStep == 1:
 		for i := range x.queries {
-			copy(x.data[i*x.queryStep:][:x.keys], r.in.Bias[r.biasAt(x, i):])
+			copy(x.data[i*x.queryStep:][:x.keys], r.In.Bias[r.biasAt(x, i):])
 		}
 	default:
 		for i := range x.queries {
-			bias := r.in.Bias[r.biasAt(x, i):]
+			bias := r.In.Bias[r.biasAt(x, i):]
 			for j := range x.keys {
 				x.data[i*x.queryStep+j*x.keyStep] = bias[j*at.Key]
 			}

@@ -7,12 +7,12 @@ package kernel
 func (r *attentionRun[F]) weighBySigmoid(w *forwardTiles[F], x *scores[F]) {
 	from := x.t0 - w.t0
 	end := from + x.queries
-	if r.watched {
+	if r.watched() {
 		maxColumns(chosenPath, x.keys, x.queries, x.data, queryBlock, w.top[from:])
 		greater(chosenPath, w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
 	}
 	r.weightColumns(x.keys, x.queries, x.data, nil, w.sum[from:])
-	if r.watched {
+	if r.watched() {
 		w.addMoments(x, w.watched.moment[from:end])
 		r.watchWeights(w, x)
 	}

@@ -39,7 +39,9 @@ func benchmarkOneQuery(b *testing.B, h, k, s int) {
 	}
 	for b.Loop() {
 		timed(&runs, func(x []float32) {
-			AttentionForward(a, out, lse, QKV[float32]{Q: memory[:h*d], K: x[:half], V: x[half:]})
+			c := AttentionCall[float32]{Attention: *a, Out: out, LSE: lse}
+			c.In = QKV[float32]{Q: memory[:h*d], K: x[:half], V: x[half:]}
+			c.Forward()
 		})
 		timed(&sweeps, func(x []float32) { sumSquares(chosenPath, x) })
 	}

@@ -25,7 +25,7 @@ func TestAttentionOfOneQueryOnAnyCores(t *testing.T) {
 	var out, lse []float32
 	for _, cores := range []int{1, 2, 5, 32, 600} {
 		setProcs(t, cores)
-		AttentionForward(p.a, p.out, p.lse, p.in)
+		p.call().Forward()
 		if out == nil {
 			out, lse = slices.Clone(p.out), slices.Clone(p.lse)
 		}

@@ -7,13 +7,13 @@ func (r *attentionRun[F]) weighBySoftmax(w *forwardTiles[F], x *scores[F]) {
 	from, keys, n, p := x.t0-w.t0, x.keys, x.queries, x.data
 	end := from + n
 	maxColumns(chosenPath, keys, n, p, queryBlock, w.top[from:])
-	if r.watched {
+	if r.watched() {
 		greater(chosenPath, w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
 	}
-	w.raise(from, end, r.DV, r.watched)
+	w.raise(from, end, r.DV, r.watched())
 	sum := w.part[from:] // tile by tile, as the values are added up
 	clear(sum[:n])
-	if r.watched {
+	if r.watched() {
 		momentColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum, w.watched.moment[from:])
 		r.watchWeights(w, x)
 	} else {

@@ -23,22 +23,8 @@ func (x *RowStatistics[F]) slices() [8][]F {
 	return [...][]F{x.MaxScore, x.MaxProduct, x.Entropy, x.First, x.Own, x.Previous, x.Sink, x.Distance}
 }
 
-// AttentionForwardWatched is AttentionForward that also computes statistics of the weights; out and lse get the same
-// bits.
-func AttentionForwardWatched[F Float](a *Attention, out, lse []F, stats RowStatistics[F], in QKV[F]) {
-	compiledFor[F]().attentionForwardWatched(*a, out, lse, stats, in)
-}
-
-func (compiledHere[F]) attentionForwardWatched(c Attention, out, lse []F, stats RowStatistics[F], in QKV[F]) {
-	a := &c
-	checkAttention(a, out, lse, &in)
-	for _, x := range stats.slices() {
-		if len(x) < a.B*a.H*a.T {
-			panic("kernel: attention: statistics: slice is too short")
-		}
-	}
-	attend(a, out, lse, &stats, in)
-}
+// watched reports whether Forward computes statistics.
+func (c *AttentionCall[F]) watched() bool { return c.Stats.MaxScore != nil }
 
 // watchedRows has the statistics of each query of a block so far.
 type watchedRows[F Float] struct {
@@ -98,7 +84,7 @@ func (r *attentionRun[F]) watchWeights(w *forwardTiles[F], x *scores[F]) {
 	if x.s0 == 0 && x.s0 < r.biased() {
 		copy(w.watched.first[from:][:x.queries], x.data)
 	}
-	first := x.t0 + r.stats.Offset - x.s0 // the row of the first query's own key
+	first := x.t0 + r.Stats.Offset - x.s0 // the row of the first query's own key
 	keys := min(x.keys, r.biased()-x.s0)
 	takeDiagonal(w.watched.own[from:][:x.queries], x.data, first, keys)
 	takeDiagonal(w.watched.previous[from:][:x.queries], x.data, first-1, keys)
@@ -109,7 +95,7 @@ func (r *attentionRun[F]) watchWeights(w *forwardTiles[F], x *scores[F]) {
 func (r *attentionRun[F]) measure() {
 	r.distances = resize(r.distances, max(0, r.T+r.S-1))
 	for i := range r.distances {
-		r.distances[i] = F(math.Abs(float64(i - (r.S - 1) + r.stats.Offset)))
+		r.distances[i] = F(math.Abs(float64(i - (r.S - 1) + r.Stats.Offset)))
 	}
 }
 
@@ -137,14 +123,14 @@ func takeDiagonal[F Float](y, x []F, first, rows int) {
 
 // storeStatistics writes the statistics of the rows [first,first+rows), which are a block.
 func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], first, rows int, sink F) {
-	s, to := &w.watched, &r.stats
+	s, to := &w.watched, &r.Stats
 	if !r.changesProducts() {
 		copy(s.product[:rows], s.score)
 	}
 	copy(to.MaxScore[first:][:rows], s.score)
 	copy(to.MaxProduct[first:][:rows], s.product)
 	share := to.Sink[first:][:rows]
-	if clear(share); r.in.Sinks != nil {
+	if clear(share); r.In.Sinks != nil {
 		r.storeShares(w, share, sink)
 	}
 	factors := w.first[:rows]

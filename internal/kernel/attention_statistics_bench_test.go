@@ -26,10 +26,10 @@ func BenchmarkAttentionStatistics(b *testing.B) {
 			cells := make([]float32, rows*a.S/64)
 			b.Run(name, func(b *testing.B) {
 				alternately(b, "plain", []timed{
-					{"plain", func() { AttentionForward(p.a, p.out, p.lse, p.in) }},
-					{"watched", func() { AttentionForwardWatched(p.a, p.out, p.lse, stats, p.in) }},
+					{"plain", func() { p.call().Forward() }},
+					{"watched", p.watchedCall(stats).Forward},
 					{"largest", func() {
-						AttentionLargest(p.a, cells, Cells{CellsOf(a.T, 8), CellsOf(a.S, 8)}, p.lse, p.in)
+						p.call().Largest(cells, Cells{CellsOf(a.T, 8), CellsOf(a.S, 8)})
 					}},
 				})
 			})

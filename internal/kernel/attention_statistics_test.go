@@ -23,7 +23,7 @@ func (p *attentionProblem[F]) watch(offset int) RowStatistics[F] {
 		}
 	}
 	stats := RowStatistics[F]{s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], offset}
-	AttentionForwardWatched(p.a, p.out, p.lse, stats, p.in)
+	p.watchedCall(stats).Forward()
 	return stats
 }
 
@@ -34,7 +34,7 @@ func TestAttentionStatisticsAgainstNaive(t *testing.T) {
 func testStatistics[F Float](t *testing.T, _ path) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawProblem[F](t)
-		AttentionForward(x.a, x.out, x.lse, x.in)
+		x.call().Forward()
 		out, lse := slices.Clone(x.out), slices.Clone(x.lse)
 		offset := rapid.IntRange(-3, 3).Draw(t, "offset")
 		stats := x.watch(offset)
@@ -143,7 +143,7 @@ func testWeights[F Float](t *testing.T, _ path) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawProblem[F](t)
 		a := x.a
-		AttentionForward(a, x.out, x.lse, x.in)
+		x.call().Forward()
 		n := newNaive(a, x.in)
 		tol := x.tolerance(n)
 		size := rapid.SampledFrom([]int{1, 3, 8, 64, 100, 1 << 40})
@@ -158,7 +158,7 @@ func (p *attentionProblem[F]) closeLargest(t require.TestingT, n *naive, cells C
 	a := p.a
 	rows, columns := len(cells.Queries)-1, len(cells.Keys)-1
 	largest := make([]F, a.B*a.H*rows*columns)
-	AttentionLargest(a, largest, cells, p.lse, p.in)
+	p.call().Largest(largest, cells)
 	for i := range largest {
 		head, r, c := i/columns/rows, i/columns%rows, i%columns
 		most := 0.
@@ -217,7 +217,7 @@ func TestAttentionStatisticsOfHugeScores(t *testing.T) {
 		p.in.K[2*37] = size
 		stats := p.watch(36)
 		weights := make([]float32, 300)
-		AttentionLargest(p.a, weights, Cells{CellsOf(3, 1), CellsOf(100, 1)}, p.lse, p.in)
+		p.call().Largest(weights, Cells{CellsOf(3, 1), CellsOf(100, 1)})
 		for row := range 3 {
 			assert.Equal(t, size, stats.MaxScore[row])
 			assert.Zero(t, stats.Entropy[row])
@@ -310,7 +310,7 @@ func TestAttentionStatisticsOnAnyCores(t *testing.T) {
 		p := newAttentionProblem[float32](Attention{B: 2, H: 4, K: 2, T: 300, S: 300, D: 16, DV: 16}, true)
 		stats := p.watch(0)
 		largest := make([]float32, 8*5*43)
-		AttentionLargest(p.a, largest, Cells{CellsOf(300, 70), CellsOf(300, 7)}, p.lse, p.in)
+		p.call().Largest(largest, Cells{CellsOf(300, 70), CellsOf(300, 7)})
 		all := stats.slices()
 		got := append(all[:], largest)
 		if want == nil {
@@ -329,16 +329,18 @@ func TestAttentionWeightsPanic(t *testing.T) {
 	short.Own = short.Own[1:]
 	enough := make([]float64, 1000)
 	largest := func(out []float64, rows []int) {
-		AttentionLargest(p.a, out, Cells{rows, CellsOf(5, 5)}, p.lse, p.in)
+		p.call().Largest(out, Cells{rows, CellsOf(5, 5)})
 	}
 	for want, call := range map[string]func(){
-		"statistics: slice is too short": func() { AttentionForwardWatched(p.a, p.out, p.lse, short, p.in) },
+		"statistics: slice is too short": p.watchedCall(short).Forward,
 		"largest: empty cells":           func() { largest(enough, []int{0, 2, 2, 3}) },
 		"largest: slice is too short":    func() { largest(enough[:15], CellsOf(3, 2)) },
 
 		"largest: cells do not cover the queries": func() { largest(enough, []int{0, 2}) },
 		"lse: slice is too short": func() {
-			AttentionLargest(p.a, enough, Cells{CellsOf(3, 2), CellsOf(5, 5)}, p.lse[:71], p.in)
+			c := p.call()
+			c.LSE = p.lse[:71]
+			c.Largest(enough, Cells{CellsOf(3, 2), CellsOf(5, 5)})
 		},
 	} {
 		assert.PanicsWithValue(t, "kernel: attention: "+want, call)

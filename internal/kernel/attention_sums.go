@@ -34,7 +34,7 @@ func (r *attentionRun[F]) wideDelta(b, h, t int) (sum float64) {
 	}
 	at := r.OutputAt.at(b, h, t)
 	dout := r.dout[at:][:r.DV]
-	for i, v := range r.out[at:][:r.DV] {
+	for i, v := range r.Out[at:][:r.DV] {
 		sum += float64(v) * float64(dout[i])
 	}
 	return sum
@@ -43,7 +43,7 @@ func (r *attentionRun[F]) wideDelta(b, h, t int) (sum float64) {
 // sinkShare returns the sink's weight in a row.
 func (r *attentionRun[F]) sinkShare(row, h int) F {
 	_, shift, _ := r.numbersOf(row, 1)
-	return r.factor[row] * F(math.Exp(float64(r.in.Sinks[h])-float64(shift[0])))
+	return r.factor[row] * F(math.Exp(float64(r.In.Sinks[h])-float64(shift[0])))
 }
 
 // sumTasks computes Σ dout⊙out of the rows of blocks of queries, and clears the rows of dq to which no block of
@@ -62,14 +62,14 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 		if r.Precision == BFloat16 { // rounded, as in the products: what that changes in them and in these cancels
 			dout = roundedRows(dout, t1-t0, *room)
 		}
-		rowDots(chosenPath, r.DV, r.out[at:], r.OutputAt.Row, dout.data, dout.row, delta)
+		rowDots(chosenPath, r.DV, r.Out[at:], r.OutputAt.Row, dout.data, dout.row, delta)
 		for i, v := range delta {
 			if !isFinite(v) && !r.seesAny(b, h, t0+i) {
 				delta[i] = 0 // an output of 0 times a NaN or ∞, which must not reach the sinks
 			}
 		}
 		row, refined := (b*r.H+h)*r.T+t0, false
-		for t, f := range r.lse[2*r.B*r.H*r.T+row:][:len(delta)] {
+		for t, f := range r.LSE[2*r.B*r.H*r.T+row:][:len(delta)] {
 			r.factor[row+t] = max(f, -f)
 			refined = refined || r.isSaturated(row+t)
 		}

@@ -251,9 +251,19 @@ func (p *attentionProblem[F]) fill() {
 	}
 }
 
+func (p *attentionProblem[F]) call() *AttentionCall[F] {
+	return &AttentionCall[F]{Attention: *p.a, In: p.in, Out: p.out, LSE: p.lse}
+}
+
+func (p *attentionProblem[F]) watchedCall(stats RowStatistics[F]) *AttentionCall[F] {
+	c := p.call()
+	c.Stats = stats
+	return c
+}
+
 func (p *attentionProblem[F]) run() {
-	AttentionForward(p.a, p.out, p.lse, p.in)
-	AttentionBackward(p.a, p.grad, p.dout, p.out, p.lse, p.in)
+	p.call().Forward()
+	p.call().Backward(p.grad, p.dout)
 }
 
 // tolerance is the error allowed relative to a sum of absolute values. The scores are rounded to eps times
@@ -459,8 +469,8 @@ func TestAttentionPanicsBeforeItWrites(t *testing.T) {
 			}
 		}
 	}
-	forward := func(p *problem) { AttentionForward(p.a, p.out, p.lse, p.in) }
-	backward := func(p *problem) { AttentionBackward(p.a, p.grad, p.dout, p.out, p.lse, p.in) }
+	forward := func(p *problem) { p.call().Forward() }
+	backward := func(p *problem) { p.call().Backward(p.grad, p.dout) }
 	for _, r := range []row{
 		{want: "negative dimension", change: func(p *problem) { p.a.S = -1 }},
 		{want: "the key/value heads do not divide the query heads", change: func(p *problem) { p.a.K = 3 }},

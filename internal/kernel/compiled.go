@@ -3,12 +3,11 @@ package kernel
 // compiled are the functions, of one type of numbers, that are compiled in this package alone. A package that calls
 // them through compiledFor does not compile them, and all that they call, once more.
 type compiled[F Float] interface {
-	attentionForward(a Attention, out, lse []F, in QKV[F])
-	attentionForwardWatched(a Attention, out, lse []F, stats RowStatistics[F], in QKV[F])
-	attentionBackward(a Attention, grad QKV[F], dout, out, lse []F, in QKV[F])
+	attentionForward(c AttentionCall[F])
+	attentionBackward(c AttentionCall[F], grad QKV[F], dout []F)
+	attentionLargest(c AttentionCall[F], largest []F, cells Cells)
 	blockMeans(a Attention, means []F, size int, from []int, k []F)
 	chooseBlocks(a Attention, numbers []int64, size int, starts []int, q, means []F)
-	attentionLargest(a Attention, largest []F, cells Cells, lse []F, in QKV[F])
 	gruForward(g GRU, out, gates, x, h0, weight, bias []F)
 	gruBackward(g GRU, d GRUGradients[F], dout, out, gates, h0, weight []F)
 	linearForward(l LinearAttention, out, states []F, in LinearOperands[F])
