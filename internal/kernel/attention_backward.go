@@ -1,7 +1,5 @@
 package kernel
 
-import "sync/atomic"
-
 // Backward computes the gradients of an attention after its Forward from dout, the gradient of Out. It recomputes the
 // weights from LSE (FlashAttention: Dao et al. 2022, algorithm 4). Gradients whose slice in grad is nil are left out;
 // the others are overwritten. The gradient of a broadcast bias is summed over the axes of the broadcast. With P the
@@ -39,78 +37,6 @@ func (compiledHere[F]) attentionBackward(c AttentionCall[F], grad QKV[F], dout [
 	Parallel(n, r.grain(n, 5), r.backward)
 	r.endBias()
 	r.end()
-}
-
-// gradientSums is what a backward adds up.
-type gradientSums[F Float] struct {
-	grad   QKV[F]
-	dout   []F
-	delta  []F            // Σ dout⊙out of every row (B,H,T), or what is closer to Σ weight·dP
-	low    []F            // of every row, what rounding took from that
-	factor []F            // of every row, without the mark
-	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
-	next   []atomic.Int32 // of each head, the block of keys to be handed out
-	failed atomic.Bool
-	// The sums of the gradients of the biases that float32 would lose digits of, by the places of the gradients.
-	relativeSums, biasSums []float64
-	shared                 struct{ batch, head, key bool } // axes along which tasks would add to the same elements of dbias
-}
-
-func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
-	r.grad, r.dout = grad, dout
-	n := r.B * r.H * r.T
-	r.delta, r.low, r.factor = resize(r.delta, n), resize(r.low, n), resize(r.factor, n)
-	clear(r.low)
-	r.turns = resize(r.turns, r.B*r.H*r.blocks())
-	for i := range r.turns {
-		r.turns[i].Store(0)
-	}
-	r.failed.Store(false)
-	clear(grad.Forget.Query)
-	clear(grad.Forget.Key)
-	r.shared.batch, r.shared.head, r.shared.key = false, false, false
-	r.beginBias()
-	if grad.Bias != nil {
-		r.shared.batch, r.shared.head, r.shared.key = r.BiasAt.Batch == 0, r.BiasAt.Head == 0, r.BiasAt.Key == 0
-	}
-	if grad.Relative != nil {
-		r.shared.batch, r.shared.key = true, true
-		r.shared.head = r.shared.head || r.RelativeAt.Head == 0
-	}
-	batches, heads, _ := r.backwardAxes()
-	r.next = resize(r.next, batches*heads)
-	for i := range r.next {
-		r.next[i].Store(0)
-	}
-}
-
-// keyBlocks returns the number of blocks of keys.
-func (r *attentionRun[F]) keyBlocks() int {
-	if r.Chosen != nil {
-		return r.gathered.blocks
-	}
-	return (r.S + keyBlock - 1) / keyBlock
-}
-
-// backwardAxes returns the numbers of batches, key/value heads and blocks of keys: each task takes one of each. A
-// task takes all of an axis along which tasks would add to the same elements of dbias, which then counts as one.
-func (r *attentionRun[F]) backwardAxes() (batches, heads, keys int) {
-	batches, heads, keys = r.B, r.K, r.keyBlocks()
-	if r.shared.batch {
-		batches = min(batches, 1)
-	}
-	if r.shared.head {
-		heads = 1
-	}
-	if r.shared.key {
-		keys = min(keys, 1)
-	}
-	return batches, heads, keys
-}
-
-func (r *attentionRun[F]) backwardCount() int {
-	batches, heads, keys := r.backwardAxes()
-	return batches * heads * keys
 }
 
 // backwardTiles is the memory for a block of keys.
@@ -156,18 +82,6 @@ func (r *attentionRun[F]) backwardRoom() (w backwardTiles[F]) {
 		r.D*keyBlock, r.DV*keyBlock, queryBlock*keyBlock, queryBlock*keyBlock, slope, queryBlock, queryBlock,
 		keyBlock*r.D, keyBlock*r.DV, max(keyBlock*r.D, pairedLength(keyBlock, r.D, forms{along: true})))
 	return w
-}
-
-// claim returns the task to do as the given one. A task begins after those it waits for, whichever worker takes it:
-// the blocks of keys of a head are handed out in order. Each worker has heads of its own, whose gradients stay in its
-// cache, until it has to help with those of others.
-func (r *attentionRun[F]) claim(task int) int {
-	_, _, keys := r.backwardAxes()
-	for head := task / keys; ; head = (head + 1) % len(r.next) {
-		if j := int(r.next[head].Add(1)) - 1; j < keys {
-			return head*keys + j
-		}
-	}
 }
 
 func (r *attentionRun[F]) backwardTask(w *backwardTiles[F], task int) {

@@ -1,7 +1,5 @@
 package kernel
 
-import "math"
-
 // Forward computes Out and LSE, without ever holding the (T,S) scores (FlashAttention: Dao et al. 2022, algorithm 1, in
 // the order of loops of Dao 2023): each block of queries goes along its keys tile by tile, keeping the running maximum
 // and sum of every row. The lse of a query that sees nothing is −∞ and its factor 0, as is its output. With Stats it
@@ -79,21 +77,6 @@ func (r *attentionRun[F]) forwardRoom() *forwardTiles[F] {
 	return w
 }
 
-// sink returns what a row of a head begins with: a sink is like a key with this score and the value 0, of which there
-// is one or none. What one of NaN or +∞ does is left to the end: it must not reach a row that sees nothing.
-func (r *attentionRun[F]) sink(h int) (score, one F, bad bool) {
-	if r.Sigmoid {
-		return 0, 0, false // the sums are of weights that no maximum was taken from
-	}
-	if r.In.Sinks == nil || r.In.Sinks[h] == lowest[F]() {
-		return lowest[F](), 0, false
-	}
-	if !isFinite(r.In.Sinks[h]) {
-		return lowest[F](), 0, true
-	}
-	return r.In.Sinks[h], 1, false
-}
-
 // forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only.
 func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows int) {
 	sink, one, bad := r.sink(h)
@@ -117,53 +100,6 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	r.finish(w, b, h, t0, rows, r.OutputAt.Row)
 	if r.watched() {
 		r.storeStatistics(w, (b*r.H+h)*r.T+t0, rows, sink)
-	}
-}
-
-// numbersOf returns the RowNumbers of some rows.
-func (r *attentionRun[F]) numbersOf(first, rows int) (lse, shift, factor []F) {
-	n := r.B * r.H * r.T
-	return r.LSE[first:][:rows], r.LSE[n+first:][:rows], r.LSE[2*n+first:][:rows]
-}
-
-// spoil makes NaN of the sums of rows that see something.
-func spoil[F Float](sums []F) {
-	for t, sum := range sums {
-		if sum != 0 {
-			sums[t] = F(math.NaN())
-		}
-	}
-}
-
-// finish divides the sums of a block by those of the weights, and writes them, step from one row to the next, and lse.
-func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows, step int) {
-	sums, logs, factors, most, peak := w.sum[:rows], w.logs[:rows], w.first[:rows], w.max[:rows], w.peak[:rows]
-	logarithms(logs, sums)
-	first := (b*r.H+h)*r.T + t0
-	lse, shift, factor := r.numbersOf(first, rows)
-	for t, sum := range sums {
-		if sum == 0 { // false for a NaN, which the maximum may have lost
-			lse[t], shift[t], factor[t], factors[t] = lowest[F](), -lowest[F](), 0, 0
-			continue
-		}
-		lse[t], shift[t], factors[t] = most[t]+logs[t], most[t], 1/sum
-		if factor[t] = factors[t]; most[t]-peak[t]+logs[t] <= saturated {
-			factor[t] = -factor[t]
-		}
-		if r.Sigmoid {
-			factor[t] = 1
-		}
-	}
-	at := r.OutputAt.at(b, h, t0)
-	if r.Sigmoid {
-		copyRows(r.Out[at:], step, w.out, r.DV, rows, r.DV)
-		return
-	}
-	scaleRows(chosenPath, rows, r.DV, r.Out[at:], step, w.out, factors)
-	for t, sum := range sums {
-		if sum == 0 {
-			copy(r.Out[at+t*step:][:r.DV], w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
-		}
 	}
 }
 
@@ -213,35 +149,4 @@ func (r *attentionRun[F]) score(w *forwardTiles[F], x *scores[F]) bool {
 	r.product(x, k.across, w.q[from:], queryBlock, nil)
 	r.hide(w, x)
 	return true
-}
-
-// bound sets first and last to the keys of a tile, counted from its first, that Visible leaves to its queries.
-func (w *attentionTiles[F]) bound(x *scores[F], first, last []F) {
-	from := x.t0 - w.t0
-	for i, lo := range w.lo[from:][:x.queries] {
-		first[i], last[i] = F(min(max(lo-x.s0, 0), x.keys)), F(min(max(w.hi[from+i]-x.s0, 0), x.keys))
-	}
-}
-
-// hide sets to −∞ the scores of the keys that a query of the tile does not see.
-func (r *attentionRun[F]) hide(w *forwardTiles[F], x *scores[F]) {
-	if from := x.t0 - w.t0; w.partly {
-		hideColumns(chosenPath, x.keys, x.queries, x.data, queryBlock, w.first[from:], w.last[from:])
-	}
-	r.hideUnshown(x, &w.attentionTiles)
-}
-
-// sumOf returns x + y and what rounding takes from it (Knuth's TwoSum).
-func sumOf[F Float](x, y F) (sum, lost F) {
-	sum = x + y
-	added := sum - x
-	return sum, (x - (sum - added)) + (y - added)
-}
-
-// scaleInto writes f·x to y.
-func scaleInto[F Float](y, x []F, f F) {
-	x = x[:len(y)]
-	for i, v := range x {
-		y[i] = v * f
-	}
 }

@@ -1,7 +1,5 @@
 package kernel
 
-import "slices"
-
 // What a query does not see has the weight 0 in a tile, but 0 times NaN or ∞ is NaN, and a weight may be 0 though its
 // key is seen. So the products of a tile go by what is seen, not by the weights.
 
@@ -23,49 +21,6 @@ func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F
 		in: in, out: out, times: r.Precision, memory: w,
 	}
 	sum.compute(x.hidden, func(key, query int) bool { return r.sees(w, x, query, key) })
-}
-
-// sees reports whether query t0+i of a tile sees key s0+j.
-func (r *attentionRun[F]) sees(w *attentionTiles[F], x *scores[F], i, j int) bool {
-	t, s := x.t0-w.t0+i, x.s0+j
-	return w.lo[t] <= s && s < w.hi[t] && (r.shownTo(x) == nil || !w.holes[i] || w.shown[i*keyBlock+j])
-}
-
-// seesAny reports whether query t sees any key.
-func (r *attentionRun[F]) seesAny(b, h, t int) bool {
-	lo, hi := r.lo[b*r.T+t], r.hi[b*r.T+t]
-	if lo >= hi || r.Shown == nil {
-		return lo < hi
-	}
-	shown := make([]bool, hi-lo)
-	return !r.Shown(b, h, t, lo, shown) || slices.Contains(shown, true)
-}
-
-// clearHidden sets to 0 what is hidden in the data of a tile whose rows bound knows.
-func (r *attentionRun[F]) clearHidden(w *backwardTiles[F], x *scores[F], data []F) {
-	if !x.hidden {
-		return
-	}
-	if w.columns[1] == 0 { // new
-		for j := range w.columns {
-			w.columns[j] = F(j)
-		}
-	}
-	clearRows(chosenPath, x.queries, x.keys, data, x.queryStep, w.columns[:], w.first, w.last)
-	if r.shownTo(x) == nil {
-		return
-	}
-	for i := range x.queries {
-		if !w.holes[i] {
-			continue
-		}
-		line := data[i*x.queryStep:]
-		for j, seen := range w.shown[i*keyBlock:][:x.keys] {
-			if !seen {
-				line[j] = 0
-			}
-		}
-	}
 }
 
 // seenSum is out ← α·W·in + β·out, where the weights W (outs,ins) of pairs that do not see each other are 0.
@@ -166,34 +121,4 @@ func (g *seenSum[F]) apart(in rowsOf[F], bad []int, sees func(out, in int) bool)
 			}
 		}
 	}
-}
-
-func isFinite[F Float](x F) bool { return x-x == 0 }
-
-// notFinite returns which of the first n rows of m hold a NaN or ∞: these times 0 are NaN.
-func (w *attentionTiles[F]) notFinite(m *rowsOf[F], n int) (bad []int) {
-	if w.finite(m, n, 0) { // all rows at once: most often there are none
-		return nil
-	}
-	dot(chosenPath, m.data, m.row, w.zeros[:m.width], w.sums[:n])
-	for i, sum := range w.sums[:n] {
-		if sum != 0 {
-			bad = append(bad, i)
-		}
-	}
-	return bad
-}
-
-// finite reports whether the sum of each column of the first n rows of m, times a factor, is finite.
-func (w *attentionTiles[F]) finite(m *rowsOf[F], n int, factor F) bool {
-	if need := max(m.width, n); len(w.zeros) < need {
-		w.zeros, w.ones, w.columnSums = make([]F, need), make([]F, need), make([]F, need)
-		for i := range w.ones {
-			w.ones[i] = 1
-		}
-	}
-	columns := w.columnSums[:m.width]
-	clear(columns)
-	weigh(chosenPath, factor, m.data, m.row, w.ones[:n], columns)
-	return !slices.ContainsFunc(columns, func(sum F) bool { return !isFinite(sum) })
 }

@@ -89,7 +89,8 @@ func (x *rowsAhead[F]) ask(i, n int) {
 
 // shifts returns what is subtracted from the scores of head i of a group, and sumsOfKeys the sums of its weights so
 // far, for each place in a tile.
-func (w *forwardTiles[F]) shifts(i int) []F     { return w.raw[i*2*singleKeys:][:singleKeys] }
+func (w *forwardTiles[F]) shifts(i int) []F { return w.raw[i*2*singleKeys:][:singleKeys] }
+
 func (w *forwardTiles[F]) sumsOfKeys(i int) []F { return w.raw[(i*2+1)*singleKeys:][:singleKeys] }
 
 // forwardSingle adds a tile of keys to head i of a group.

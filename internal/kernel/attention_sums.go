@@ -102,3 +102,10 @@ func (r *attentionRun[F]) clearQueries(b, h, t0, t1 int) {
 		clear(r.grad.Q[r.QueryAt.at(b, h, t):][:r.D])
 	}
 }
+
+// sumOf returns x + y and what rounding takes from it (Knuth's TwoSum).
+func sumOf[F Float](x, y F) (sum, lost F) {
+	sum = x + y
+	added := sum - x
+	return sum, (x - (sum - added)) + (y - added)
+}

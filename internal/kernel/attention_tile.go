@@ -125,3 +125,11 @@ func dropRowsGo[F Float](rows, n int, x []F, ld int, start, columnStep, rowStep,
 		start += rowStep
 	}
 }
+
+// scaleInto writes f·x to y.
+func scaleInto[F Float](y, x []F, f F) {
+	x = x[:len(y)]
+	for i, v := range x {
+		y[i] = v * f
+	}
+}

@@ -1,0 +1,59 @@
+package kernel
+
+// attentionTiles is the memory of one worker: a few blocks whose size does not depend on T and S.
+type attentionTiles[F Float] struct {
+	memory []F
+	t0     int   // the first query of the block
+	lo, hi []int // the keys that Visible leaves to each query of the block
+	// Of queries that do not follow each other: which they are, memory for lo and hi, and for rows of theirs.
+	queries            []int32
+	chosenLo, chosenHi [queryBlock]int
+	gathered           [2][]F
+	numbers            [4][queryBlock]F
+	// The answers of Shown for a tile: which queries do not see all keys, and what each of those sees.
+	holes [queryBlock]bool
+	shown [queryBlock * keyBlock]bool
+
+	columns [keyBlock]F    // 0, 1, 2, …
+	copies  [2]headCopy[F] // forward of keys and values, backward of queries and the gradients of the output
+
+	pairs []F // of a tile's weights, or of rows that are to be columns
+
+	zeros, ones, columnSums []F
+	sums                    [keyBlock]F // of rows times zeros
+}
+
+var attentionTilePools = newPools[attentionTiles[float32], attentionTiles[float64]]()
+
+// cut divides the memory into slices of the given lengths, each beginning on a line of the cache if the
+// memory does.
+func (w *attentionTiles[F]) cut(slices []*[]F, lengths ...int) {
+	total := 0
+	for _, n := range lengths {
+		total += wholeVectors(n)
+	}
+	rest := room(&w.memory, total)
+	for i, n := range lengths {
+		*slices[i] = rest[:n:n]
+		rest = rest[wholeVectors(n):]
+	}
+}
+
+// vector is a multiple of the number of elements of a vector on every path; blocks are multiples of it.
+const vector = 16
+
+func wholeVectors(n int) int { return (n + vector - 1) &^ (vector - 1) }
+
+// look sets lo and hi to the keys that Visible leaves to the queries [t0,t0+rows).
+func (r *attentionRun[F]) look(w *attentionTiles[F], b, t0, rows int) {
+	w.t0, w.queries = t0, nil
+	w.lo, w.hi = r.lo[b*r.T+t0:][:rows], r.hi[b*r.T+t0:][:rows]
+}
+
+// resize returns n elements of s, or of new memory if it must. What they hold is left over from before.
+func resize[E any](s []E, n int) []E {
+	if cap(s) < n {
+		return make([]E, n)
+	}
+	return s[:n]
+}

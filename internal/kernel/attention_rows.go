@@ -1,0 +1,65 @@
+package kernel
+
+import "math"
+
+// sink returns what a row of a head begins with: a sink is like a key with this score and the value 0, of which there
+// is one or none. What one of NaN or +∞ does is left to the end: it must not reach a row that sees nothing.
+func (r *attentionRun[F]) sink(h int) (score, one F, bad bool) {
+	if r.Sigmoid {
+		return 0, 0, false // the sums are of weights that no maximum was taken from
+	}
+	if r.In.Sinks == nil || r.In.Sinks[h] == lowest[F]() {
+		return lowest[F](), 0, false
+	}
+	if !isFinite(r.In.Sinks[h]) {
+		return lowest[F](), 0, true
+	}
+	return r.In.Sinks[h], 1, false
+}
+
+// numbersOf returns the RowNumbers of some rows.
+func (r *attentionRun[F]) numbersOf(first, rows int) (lse, shift, factor []F) {
+	n := r.B * r.H * r.T
+	return r.LSE[first:][:rows], r.LSE[n+first:][:rows], r.LSE[2*n+first:][:rows]
+}
+
+// spoil makes NaN of the sums of rows that see something.
+func spoil[F Float](sums []F) {
+	for t, sum := range sums {
+		if sum != 0 {
+			sums[t] = F(math.NaN())
+		}
+	}
+}
+
+// finish divides the sums of a block by those of the weights, and writes them, step from one row to the next, and lse.
+func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows, step int) {
+	sums, logs, factors, most, peak := w.sum[:rows], w.logs[:rows], w.first[:rows], w.max[:rows], w.peak[:rows]
+	logarithms(logs, sums)
+	first := (b*r.H+h)*r.T + t0
+	lse, shift, factor := r.numbersOf(first, rows)
+	for t, sum := range sums {
+		if sum == 0 { // false for a NaN, which the maximum may have lost
+			lse[t], shift[t], factor[t], factors[t] = lowest[F](), -lowest[F](), 0, 0
+			continue
+		}
+		lse[t], shift[t], factors[t] = most[t]+logs[t], most[t], 1/sum
+		if factor[t] = factors[t]; most[t]-peak[t]+logs[t] <= saturated {
+			factor[t] = -factor[t]
+		}
+		if r.Sigmoid {
+			factor[t] = 1
+		}
+	}
+	at := r.OutputAt.at(b, h, t0)
+	if r.Sigmoid {
+		copyRows(r.Out[at:], step, w.out, r.DV, rows, r.DV)
+		return
+	}
+	scaleRows(chosenPath, rows, r.DV, r.Out[at:], step, w.out, factors)
+	for t, sum := range sums {
+		if sum == 0 {
+			copy(r.Out[at+t*step:][:r.DV], w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package kernel
+
+import "slices"
+
+// ShownFunc sets shown[i] to whether query t of head h of batch b sees key s0+i, for all elements of shown, and
+// returns true. It may instead leave shown alone and return false: then the query sees all keys that Visible leaves.
+// Several goroutines call it.
+type ShownFunc func(b, h, t, s0 int, shown []bool) bool
+
+// shownTo returns the Shown that is for a tile.
+func (r *attentionRun[F]) shownTo(x *scores[F]) ShownFunc {
+	if x.of != nil {
+		return r.Chosen.Shown
+	}
+	return r.Shown
+}
+
+// askShown asks Shown about a tile and reports whether any query sees any of the keys. It sets hidden if one does not.
+func (r *attentionRun[F]) askShown(x *scores[F], w *attentionTiles[F]) (any bool) {
+	shown := r.shownTo(x)
+	if shown == nil {
+		return true
+	}
+	for i := range x.queries {
+		line := w.shown[i*keyBlock:][:x.keys]
+		w.holes[i] = shown(x.b, x.h, x.query(i), x.s0, line)
+		any = any || !w.holes[i] || slices.Contains(line, true)
+		x.hidden = x.hidden || w.holes[i]
+	}
+	return any
+}
+
+// bound sets first and last to the keys of a tile, counted from its first, that Visible leaves to its queries.
+func (w *attentionTiles[F]) bound(x *scores[F], first, last []F) {
+	from := x.t0 - w.t0
+	for i, lo := range w.lo[from:][:x.queries] {
+		first[i], last[i] = F(min(max(lo-x.s0, 0), x.keys)), F(min(max(w.hi[from+i]-x.s0, 0), x.keys))
+	}
+}
+
+// hide sets to −∞ the scores of the keys that a query of the tile does not see.
+func (r *attentionRun[F]) hide(w *forwardTiles[F], x *scores[F]) {
+	if from := x.t0 - w.t0; w.partly {
+		hideColumns(chosenPath, x.keys, x.queries, x.data, queryBlock, w.first[from:], w.last[from:])
+	}
+	r.hideUnshown(x, &w.attentionTiles)
+}
+
+// hideUnshown sets to −∞ what Shown hides, by the answers that askShown got.
+func (r *attentionRun[F]) hideUnshown(x *scores[F], w *attentionTiles[F]) {
+	if r.shownTo(x) == nil {
+		return
+	}
+	for i := range x.queries {
+		if !w.holes[i] {
+			continue
+		}
+		for j, s := range w.shown[i*keyBlock:][:x.keys] {
+			if !s {
+				x.data[i*x.queryStep+j*x.keyStep] = lowest[F]()
+			}
+		}
+	}
+}
+
+// clearHidden sets to 0 what is hidden in the data of a tile whose rows bound knows.
+func (r *attentionRun[F]) clearHidden(w *backwardTiles[F], x *scores[F], data []F) {
+	if !x.hidden {
+		return
+	}
+	if w.columns[1] == 0 { // new
+		for j := range w.columns {
+			w.columns[j] = F(j)
+		}
+	}
+	clearRows(chosenPath, x.queries, x.keys, data, x.queryStep, w.columns[:], w.first, w.last)
+	if r.shownTo(x) == nil {
+		return
+	}
+	for i := range x.queries {
+		if !w.holes[i] {
+			continue
+		}
+		line := data[i*x.queryStep:]
+		for j, seen := range w.shown[i*keyBlock:][:x.keys] {
+			if !seen {
+				line[j] = 0
+			}
+		}
+	}
+}
+
+// sees reports whether query t0+i of a tile sees key s0+j.
+func (r *attentionRun[F]) sees(w *attentionTiles[F], x *scores[F], i, j int) bool {
+	t, s := x.t0-w.t0+i, x.s0+j
+	return w.lo[t] <= s && s < w.hi[t] && (r.shownTo(x) == nil || !w.holes[i] || w.shown[i*keyBlock+j])
+}
+
+// seesAny reports whether query t sees any key.
+func (r *attentionRun[F]) seesAny(b, h, t int) bool {
+	lo, hi := r.lo[b*r.T+t], r.hi[b*r.T+t]
+	if lo >= hi || r.Shown == nil {
+		return lo < hi
+	}
+	shown := make([]bool, hi-lo)
+	return !r.Shown(b, h, t, lo, shown) || slices.Contains(shown, true)
+}
