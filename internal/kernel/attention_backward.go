@@ -110,7 +110,7 @@ func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
 		r.backwardChosen(w, b, group, j)
 		return
 	}
-	r.takeKeys(w, b, group, j*keyBlock, min(keyBlock, r.S-j*keyBlock))
+	r.loadKeys(w, b, group, j*keyBlock, min(keyBlock, r.S-j*keyBlock))
 	n, each := r.blocks(), r.H/r.K
 	for h := group * each; h < (group+1)*each; h++ {
 		for i := range n {
@@ -120,5 +120,5 @@ func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
 			}
 		}
 	}
-	r.giveKeys(w)
+	r.storeKeys(w)
 }

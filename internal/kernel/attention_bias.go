@@ -32,21 +32,26 @@ func (r *attentionRun[F]) addRelative(x *scores[F]) {
 	}
 }
 
-// fillBias sets a tile to the bias.
-func (r *attentionRun[F]) fillBias(x *scores[F]) {
+// addBias adds the bias to a tile, or sets the tile to the bias: then all its keys have one.
+func (r *attentionRun[F]) addBias(x *scores[F], set bool) {
 	at := &r.BiasAt
 	switch {
-	case at.Key == 1 && x.queryStep == 1 && x.of == nil:
+	case x.keys == 0:
+	case set && at.Key == 1 && x.queryStep == 1 && x.of == nil:
 		transposePanel(chosenPath, x.keys, x.queries, r.In.Bias[r.biasAt(x, 0):], at.Query, x.data, x.keyStep)
-	case at.Key == 1 && x.keyStep == 1:
+	case set && at.Key == 1 && x.keyStep == 1:
 		for i := range x.queries {
 			copy(x.data[i*x.queryStep:][:x.keys], r.In.Bias[r.biasAt(x, i):])
 		}
 	default:
 		for i := range x.queries {
-			bias := r.In.Bias[r.biasAt(x, i):]
+			bias, line := r.In.Bias[r.biasAt(x, i):], x.data[i*x.queryStep:]
 			for j := range x.keys {
-				x.data[i*x.queryStep+j*x.keyStep] = bias[j*at.Key]
+				v := bias[j*at.Key]
+				if !set {
+					v += line[j*x.keyStep]
+				}
+				line[j*x.keyStep] = v
 			}
 		}
 	}
@@ -58,8 +63,8 @@ func (r *attentionRun[F]) biasAt(x *scores[F], i int) int {
 	return x.b*at.Batch + x.h*at.Head + x.query(i)*at.Query + x.s0*at.Key
 }
 
-// addBias adds the gradients of the scores, one query in each row, to the gradients of the biases.
-func (r *attentionRun[F]) addBias(tile *scores[F]) {
+// addBiasGradients adds the gradients of the scores, one query in each row, to the gradients of the biases.
+func (r *attentionRun[F]) addBiasGradients(tile *scores[F]) {
 	x := tile.biased(&r.Attention)
 	if r.grad.Relative != nil {
 		for i := range x.queries {

@@ -32,9 +32,8 @@ func (r *attentionRun[F]) forwardChunk(w *forwardTiles[F], state []F, b, h, chun
 	t0 := chunk * chosenChunk
 	rows := min(chosenChunk, r.T-t0)
 	most, sum, peak := state[:rows], state[chosenChunk:][:rows], state[2*chosenChunk:][:rows]
-	sink, one, bad := r.sink(h)
+	bad := r.beginRows(h, most, sum, peak)
 	for t := range rows {
-		most[t], sum[t], peak[t] = sink, one, lowest[F]()
 		clear(r.Out[r.OutputAt.at(b, h, t0+t):][:r.DV])
 	}
 	out := &headRows[F]{r.Out, &r.OutputAt, b, h, r.T, r.DV}
@@ -42,7 +41,7 @@ func (r *attentionRun[F]) forwardChunk(w *forwardTiles[F], state []F, b, h, chun
 		queries := r.gathered.of(b*r.H+h, block, chunk)
 		for ; len(queries) > 0; queries = queries[min(queryBlock, len(queries)):] {
 			group := queries[:min(queryBlock, len(queries))]
-			s := r.lookAt(&w.attentionTiles, b, block, group)
+			s := r.selectChosen(&w.attentionTiles, b, block, group)
 			if s.lo >= s.hi {
 				continue
 			}
@@ -86,13 +85,13 @@ func (r *attentionRun[F]) backwardChosen(w *backwardTiles[F], b, group, block in
 		if s0 >= end {
 			return
 		}
-		r.takeKeys(w, b, group, s0, end-s0)
+		r.loadKeys(w, b, group, s0, end-s0)
 		for h := group * each; h < (group+1)*each; h++ {
 			for chunk := range r.gathered.chunks {
 				r.backwardChunk(w, h, block, chunk, parts, part)
 			}
 		}
-		r.giveKeys(w)
+		r.storeKeys(w)
 	}
 }
 
@@ -107,9 +106,9 @@ func (r *attentionRun[F]) backwardChunk(w *backwardTiles[F], h, block, chunk, pa
 	waiting := adds && len(queries) > 0
 	for ; len(queries) > 0; queries = queries[min(queryBlock, len(queries)):] {
 		group := queries[:min(queryBlock, len(queries))]
-		s := r.lookAt(w.attentionTiles, w.b, block, group)
+		s := r.selectChosen(w.attentionTiles, w.b, block, group)
 		x, s1 := r.scoresOf(w, &s, h, 0, 0, len(group))
-		if x.queries <= 0 || x.keys <= 0 || !r.askShown(&x, w.attentionTiles) {
+		if x.queries <= 0 || x.keys <= 0 || !r.readShown(&x, w.attentionTiles) {
 			continue
 		}
 		q, dout := r.rowsOfTile(w, &x)

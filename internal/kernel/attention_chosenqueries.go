@@ -72,8 +72,8 @@ func (g *chosenQueries) of(head, block, chunk int) []int32 {
 	return g.queries[g.begin[at]:g.begin[at+1]]
 }
 
-// lookAt is look for some queries that see a block. It returns their span.
-func (r *attentionRun[F]) lookAt(w *attentionTiles[F], b, block int, queries []int32) span {
+// selectChosen is selectQueries for some queries that see a block. It returns their span.
+func (r *attentionRun[F]) selectChosen(w *attentionTiles[F], b, block int, queries []int32) span {
 	first, end := block*r.Chosen.Size, min((block+1)*r.Chosen.Size, r.S)
 	w.t0, w.queries = 0, queries
 	w.lo, w.hi = w.chosenLo[:len(queries)], w.chosenHi[:len(queries)]

@@ -9,14 +9,14 @@ const (
 	copiesMost = 1 << 21 // elements of a head at most, for the memory of a worker is bounded
 )
 
-// headCopy holds rows of one head, side by side, or their pairs: those of the blocks of keyBlock rows that were asked
-// for.
+// headCopy caches the rows of one head contiguously, or packed as pairs of bfloat16. It is filled lazily in blocks of
+// keyBlock rows.
 type headCopy[F Float] struct {
-	run        uint64 // the call whose rows they are
-	b, head    int
-	all        operandRows[F] // of all rows of the head
-	memory     []F
-	have, wild []bool // of each block: whether it has been copied, and operandRows.wild of it
+	run                  uint64 // the call whose rows they are
+	b, head              int
+	all                  operandRows[F] // of all rows of the head
+	memory               []F
+	have, mayBeNonFinite []bool // of each block: whether it has been copied, and operandRows.mayBeNonFinite of it
 }
 
 // attentionCount numbers the calls, so that a worker's copies are not taken for those of another.
@@ -63,7 +63,7 @@ func (r *attentionRun[F]) operand(w *attentionTiles[F], c *headCopy[F], x *headR
 	switch {
 	case full && !r.copies(x.at, x.rows, x.width):
 		return asTheyAre(rows)
-	case !full && x.rows > copiesMost/max(x.width, 1): // only those asked for
+	case !full && x.rows > copiesMost/max(x.width, 1): // only the rows that are read
 		c.run = 0
 		return w.paired(rows, n, room(&c.memory, pairedLength(n, x.width, f)), f)
 	}
@@ -79,10 +79,10 @@ func (r *attentionRun[F]) operand(w *attentionTiles[F], c *headCopy[F], x *headR
 			if full {
 				copyRows(part.data, part.row, in.data, in.row, count, x.width)
 			} else {
-				c.wild[i] = w.pair(count, in, part.across, part.along)
+				c.mayBeNonFinite[i] = w.pair(count, in, part.across, part.along)
 			}
 		}
-		y.wild = y.wild || c.wild[i]
+		y.mayBeNonFinite = y.mayBeNonFinite || c.mayBeNonFinite[i]
 	}
 	if !full {
 		y.rowsOf = rows
@@ -93,9 +93,9 @@ func (r *attentionRun[F]) operand(w *attentionTiles[F], c *headCopy[F], x *headR
 // begin makes room for the rows of a head.
 func (c *headCopy[F]) begin(x *headRows[F], p Precision, f forms) {
 	blocks := (x.rows + keyBlock - 1) / keyBlock
-	c.have, c.wild = resize(c.have, blocks), resize(c.wild, blocks)
+	c.have, c.mayBeNonFinite = resize(c.have, blocks), resize(c.mayBeNonFinite, blocks)
 	clear(c.have)
-	clear(c.wild)
+	clear(c.mayBeNonFinite)
 	if p == Full {
 		c.memory = resize(c.memory, x.rows*x.width)
 		c.all = asTheyAre(rowsOf[F]{c.memory, x.width, x.width})

@@ -79,15 +79,12 @@ func (r *attentionRun[F]) forwardRoom() *forwardTiles[F] {
 
 // forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only.
 func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows int) {
-	sink, one, bad := r.sink(h)
-	for t := range rows {
-		w.max[t], w.sum[t], w.peak[t] = sink, one, lowest[F]()
-	}
+	bad := r.beginRows(h, w.max[:rows], w.sum, w.peak)
 	if r.watched() {
 		w.watched.begin(rows)
 	}
 	clear(w.out[:rows*r.DV])
-	r.look(&w.attentionTiles, b, t0, rows)
+	r.selectQueries(&w.attentionTiles, b, t0, rows)
 	if s.lo < s.hi && r.D > 0 {
 		r.columns(&w.attentionTiles, rows, r.queryRows(b, h).from(t0), w.q, queryBlock)
 	}
@@ -99,7 +96,7 @@ func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows
 	}
 	r.finish(w, b, h, t0, rows, r.OutputAt.Row)
 	if r.watched() {
-		r.storeStatistics(w, (b*r.H+h)*r.T+t0, rows, sink)
+		r.storeStatistics(w, b, h, t0, rows)
 	}
 }
 
@@ -138,7 +135,7 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 // query sees any of the keys.
 func (r *attentionRun[F]) score(w *forwardTiles[F], x *scores[F]) bool {
 	w.partly = x.hidden
-	if !r.askShown(x, &w.attentionTiles) {
+	if !r.readShown(x, &w.attentionTiles) {
 		return false
 	}
 	from := x.t0 - w.t0

@@ -7,7 +7,7 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	x, s1 := r.backwardScores(w, &seen, h, t0, 0, rows)
 	t1, t2 := x.t0-t0, x.t0-t0+x.queries
 	if t1 < t2 {
-		if seen := r.askShown(&x, w.attentionTiles); seen {
+		if seen := r.readShown(&x, w.attentionTiles); seen {
 			q, dout := r.rowsOfTile(w, &x)
 			r.weights(w, &x, q, dout, s1)
 			r.addKeys(w, &x, q, dout, s1)
@@ -45,7 +45,7 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 // backwardScores returns the tile of the block of queries from t0 on, without those of its rows outside [first,end) and
 // outermost ones that see none of the keys, and where its keys begin in the block of keys.
 func (r *attentionRun[F]) backwardScores(w *backwardTiles[F], seen *span, h, t0, first, end int) (scores[F], int) {
-	r.look(w.attentionTiles, w.b, t0, end)
+	r.selectQueries(w.attentionTiles, w.b, t0, end)
 	return r.scoresOf(w, seen, h, t0, first, end)
 }
 
@@ -137,7 +137,7 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout ope
 	dp := *x
 	dp.data = w.dp
 	if r.grad.Bias != nil || r.grad.Relative != nil {
-		r.addBias(&dp)
+		r.addBiasGradients(&dp)
 	}
 	if r.grad.Forget.Key != nil {
 		r.addForgetting(w, &dp)
@@ -145,9 +145,7 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout ope
 	if len(w.slope) > 0 {
 		for t := range x.queries {
 			line := w.dp[t*keyBlock:][:x.keys]
-			for s, v := range w.slope[t*keyBlock:][:x.keys] {
-				line[s] *= v
-			}
+			mul(chosenPath, line, line, w.slope[t*keyBlock:][:x.keys])
 		}
 		r.clearHidden(w, x, w.dp) // the slope may be NaN
 	}

@@ -1,8 +1,8 @@
 package kernel
 
-// takeKeys makes n keys from s0 on and their values ready for the products of tiles, and begins the sums of their
+// loadKeys makes n keys from s0 on and their values ready for the products of tiles, and begins the sums of their
 // gradients.
-func (r *attentionRun[F]) takeKeys(w *backwardTiles[F], b, group, s0, n int) {
+func (r *attentionRun[F]) loadKeys(w *backwardTiles[F], b, group, s0, n int) {
 	w.b, w.group, w.s0, w.keys, w.fresh = b, group, s0, n, true
 	w.sumK = r.sumsOfKeys(w, r.grad.K, &r.KeyAt, w.dk, r.D)
 	w.sumV = r.sumsOfKeys(w, r.grad.V, &r.ValueAt, w.dv, r.DV)
@@ -52,8 +52,8 @@ func (w *backwardTiles[F]) beginSums(s1, s2 int) (beta F) {
 	return 0
 }
 
-// giveKeys writes the gradients of a block of keys and its values.
-func (r *attentionRun[F]) giveKeys(w *backwardTiles[F]) {
+// storeKeys writes the gradients of a block of keys and its values.
+func (r *attentionRun[F]) storeKeys(w *backwardTiles[F]) {
 	w.beginSums(0, 0) // of keys that nobody sees
 	if r.sumsInPlace() {
 		return

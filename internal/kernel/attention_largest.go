@@ -104,7 +104,7 @@ func (g *cellGrid[F]) do(r *attentionRun[F], w *forwardTiles[F], task int) {
 // blockOf prepares the tiles for the queries [t0,t0+rows) of a head, with their shifts in w.max and their factors in
 // w.logs, and returns which keys they see.
 func (r *attentionRun[F]) blockOf(w *forwardTiles[F], b, h, t0, rows int) span {
-	r.look(&w.attentionTiles, b, t0, rows)
+	r.selectQueries(&w.attentionTiles, b, t0, rows)
 	if r.D > 0 {
 		r.columns(&w.attentionTiles, rows, r.queryRows(b, h).from(t0), w.q, queryBlock)
 	}

@@ -44,8 +44,8 @@ const vector = 16
 
 func wholeVectors(n int) int { return (n + vector - 1) &^ (vector - 1) }
 
-// look sets lo and hi to the keys that Visible leaves to the queries [t0,t0+rows).
-func (r *attentionRun[F]) look(w *attentionTiles[F], b, t0, rows int) {
+// selectQueries sets lo and hi to the keys that Visible leaves to the queries [t0,t0+rows).
+func (r *attentionRun[F]) selectQueries(w *attentionTiles[F], b, t0, rows int) {
 	w.t0, w.queries = t0, nil
 	w.lo, w.hi = r.lo[b*r.T+t0:][:rows], r.hi[b*r.T+t0:][:rows]
 }

@@ -13,11 +13,11 @@ func (m *rowsOf[F]) from(i int) rowsOf[F] { return rowsOf[F]{m.data[i*m.row:], m
 
 // operandRows is rows of a head as the products of tiles read them: numbers or, in bfloat16, pairs.
 type operandRows[F Float] struct {
-	rowsOf[F]           // the numbers
-	across    rowsOf[F] // pairs of neighbours in a row
-	along     rowsOf[F] // pairs of neighbours in a column
-	together  int       // rows that make one of along
-	wild      bool      // whether a number may be NaN or infinite when it is rounded for along
+	rowsOf[F]                // the numbers
+	across         rowsOf[F] // pairs of neighbours in a row
+	along          rowsOf[F] // pairs of neighbours in a column
+	together       int       // rows that make one of along
+	mayBeNonFinite bool      // whether a number may be NaN or infinite when it is rounded for along
 }
 
 // from returns the rows from the given one on, which is even where two make a pair.
@@ -73,20 +73,20 @@ func pairedRoom[F Float](memory []F, rows, width int, f forms) operandRows[F] {
 // paired returns n rows as pairs, which it writes to memory.
 func (w *attentionTiles[F]) paired(x rowsOf[F], n int, memory []F, f forms) operandRows[F] {
 	y := pairedRoom(memory, n, x.width, f)
-	y.rowsOf, y.wild = x, w.pair(n, x, y.across, y.along)
+	y.rowsOf, y.mayBeNonFinite = x, w.pair(n, x, y.across, y.along)
 	return y
 }
 
-// pair writes pairs of the first n rows of x in those forms that have room, and returns whether x is wild.
-func (w *attentionTiles[F]) pair(n int, x, across, along rowsOf[F]) (wild bool) {
+// pair writes pairs of the first n rows of x in those forms that have room, and returns whether x is mayBeNonFinite.
+func (w *attentionTiles[F]) pair(n int, x, across, along rowsOf[F]) (mayBeNonFinite bool) {
 	if across.data != nil {
 		pairElements(n, x.width, singles(x.data), x.row, singles(across.data), across.row)
 	}
 	if along.data != nil {
 		pairUp(x.width, n, singles(x.data), x.row, singles(along.data), along.row, pairWidth)
-		wild = !w.finite(&x, n, 2) // twice what rounding makes infinite is infinite
+		mayBeNonFinite = !w.finite(&x, n, 2) // twice what rounding makes infinite is infinite
 	}
-	return wild
+	return mayBeNonFinite
 }
 
 // columns writes n rows as the columns of a matrix that products read: (x.width,n), or pairs of neighbours in a row.

@@ -17,6 +17,15 @@ func (r *attentionRun[F]) sink(h int) (score, one F, bad bool) {
 	return r.In.Sinks[h], 1, false
 }
 
+// beginRows writes what some rows of a head begin with, before any key. It reports whether a sink spoils them.
+func (r *attentionRun[F]) beginRows(h int, most, sum, peak []F) (bad bool) {
+	score, one, bad := r.sink(h)
+	for t := range most {
+		most[t], sum[t], peak[t] = score, one, lowest[F]()
+	}
+	return bad
+}
+
 // numbersOf returns the RowNumbers of some rows.
 func (r *attentionRun[F]) numbersOf(first, rows int) (lse, shift, factor []F) {
 	n := r.B * r.H * r.T

@@ -1,6 +1,6 @@
 package kernel
 
-// A block of queries meets a block of keys in one tile of scores, the only place where scores exist. Short
+// A block of queries and a block of keys make one tile of scores, the only place where scores exist. Short
 // sequences are cut into lower blocks of queries: a larger part of what a causal rule hides is skipped then.
 const (
 	queryBlock  = 64 // at most

@@ -35,7 +35,7 @@ func (r *attentionRun[F]) refine(b, h, i int) {
 	w := r.backwardRoom()
 	seen := r.spanOf(b, t0+first, t0+last+1)
 	for j := seen.lo / keyBlock; j*keyBlock < seen.hi; j++ {
-		r.takeKeys(&w, b, h/(r.H/r.K), j*keyBlock, min(keyBlock, seen.hi-j*keyBlock))
+		r.loadKeys(&w, b, h/(r.H/r.K), j*keyBlock, min(keyBlock, seen.hi-j*keyBlock))
 		r.addRests(&w, &rests, seen, h, t0, first, last+1)
 	}
 	poolOf[F](&attentionTilePools).Put(w.attentionTiles)
@@ -50,7 +50,7 @@ func (r *attentionRun[F]) refine(b, h, i int) {
 // bits of those that the gradients are computed from.
 func (r *attentionRun[F]) addRests(w *backwardTiles[F], rests *[queryBlock]float64, seen span, h, t0, first, end int) {
 	x, s1 := r.backwardScores(w, &seen, h, t0, first, end)
-	if x.queries <= 0 || !r.askShown(&x, w.attentionTiles) {
+	if x.queries <= 0 || !r.readShown(&x, w.attentionTiles) {
 		return
 	}
 	q, dout := r.rowsOfTile(w, &x)

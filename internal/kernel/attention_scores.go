@@ -40,7 +40,7 @@ func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, sl
 			r.multiply(rows, n, r.D, F(r.Scale), a.data, a.row, b, bRow, 0, x.watched.raw, step)
 			r.watchProducts(x.watched, x, x.watched.raw)
 		}
-		r.fillBias(x)
+		r.addBias(x, true)
 		beta = 1
 	}
 	r.multiply(rows, n, r.D, F(r.Scale), a.data, a.row, b, bRow, beta, x.data, step)
@@ -60,13 +60,8 @@ func (r *attentionRun[F]) alter(x *scores[F], slope []F, filled bool) {
 		r.change(x, slope)
 	}
 	biased := x.biased(&r.Attention)
-	if r.In.Bias != nil && !filled && biased.keys > 0 {
-		for i := range x.queries {
-			bias := r.In.Bias[r.biasAt(x, i):]
-			for j := range biased.keys {
-				x.data[i*x.queryStep+j*x.keyStep] += bias[j*r.BiasAt.Key]
-			}
-		}
+	if r.In.Bias != nil && !filled {
+		r.addBias(&biased, false)
 	}
 	if r.In.Relative != nil {
 		r.addRelative(&biased)

@@ -7,8 +7,8 @@ package kernel
 func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F,
 	out rowsOf[F]) {
 	sum := seenSum[F]{
-		weights: Matrix[F]{Data: x.data, Row: x.queryStep, Col: x.keyStep}, outs: x.queries, ins: x.keys, alpha: alpha, beta: beta,
-		in: in, out: out, times: r.Precision, memory: w,
+		weights: Matrix[F]{Data: x.data, Row: x.queryStep, Col: x.keyStep}, outs: x.queries, ins: x.keys, alpha: alpha,
+		beta: beta, in: in, out: out, times: r.Precision, memory: w,
 	}
 	sum.compute(x.hidden, func(query, key int) bool { return r.sees(w, x, query, key) })
 }
@@ -17,8 +17,8 @@ func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, i
 func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F,
 	out rowsOf[F]) {
 	sum := seenSum[F]{
-		weights: Matrix[F]{Data: x.data, Row: x.keyStep, Col: x.queryStep}, outs: x.keys, ins: x.queries, alpha: alpha, beta: beta,
-		in: in, out: out, times: r.Precision, memory: w,
+		weights: Matrix[F]{Data: x.data, Row: x.keyStep, Col: x.queryStep}, outs: x.keys, ins: x.queries, alpha: alpha,
+		beta: beta, in: in, out: out, times: r.Precision, memory: w,
 	}
 	sum.compute(x.hidden, func(key, query int) bool { return r.sees(w, x, query, key) })
 }
@@ -36,13 +36,13 @@ type seenSum[F Float] struct {
 
 // compute leaves out the pairs that do not see each other, if any are hidden.
 func (g *seenSum[F]) compute(hidden bool, sees func(out, in int) bool) {
-	if hidden && (g.times == Full || g.in.wild) {
+	if hidden && (g.times == Full || g.in.mayBeNonFinite) {
 		in := g.in.rowsOf
 		if g.times == BFloat16 {
 			in = roundedRows(in, g.ins, make([]F, g.ins*in.width))
 		}
 		if bad := g.memory.notFinite(&in, g.ins); len(bad) > 0 {
-			g.apart(in, bad, sees)
+			g.computeFinite(in, bad, sees)
 			return
 		}
 	}
@@ -90,8 +90,8 @@ func (g *seenSum[F]) copied(in rowsOf[F]) rowsOf[F] {
 	return c
 }
 
-// apart takes 0 for what is not finite in the bad rows of in, and adds that to the rows of out that see it.
-func (g *seenSum[F]) apart(in rowsOf[F], bad []int, sees func(out, in int) bool) {
+// computeFinite takes 0 for what is not finite in the bad rows of in, and adds that to the rows of out that see it.
+func (g *seenSum[F]) computeFinite(in rowsOf[F], bad []int, sees func(out, in int) bool) {
 	rest := g.copied(in)
 	for _, i := range bad {
 		row := rest.at(i)

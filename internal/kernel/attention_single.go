@@ -1,12 +1,12 @@
 package kernel
 
 // A token that follows others has one query in each head, and takes as long as reading keys and values. The heads of a
-// group share these: all of them meet a tile before the next is read, each with its scores in one row. While the first
-// of them does, it asks for what is read next.
+// group share these: all heads process one tile of keys before the next is loaded, each with its scores in one row. The
+// first head prefetches the next tile meanwhile.
 
 const (
 	singleKeys  = 64      // of a tile: with their values they fill a first-level cache
-	singleAhead = 8       // rows that are asked for at a time
+	singleAhead = 8       // rows that are prefetched at a time
 	singleGrain = 1 << 15 // multiply-adds that are worth a goroutine, each of a number of its own
 )
 
@@ -40,11 +40,10 @@ func (r *attentionRun[F]) forwardSingles(lo, hi int) {
 func (r *attentionRun[F]) forwardGroup(w *forwardTiles[F], b, h, n int, follows bool) {
 	each, s := r.H/r.K, r.spans[b]
 	keys, values, next := r.keyRows(b, h/each), r.valueRows(b, h/each), r.keyRows(b, (h+n)/each)
-	r.look(&w.attentionTiles, b, 0, 1)
+	r.selectQueries(&w.attentionTiles, b, 0, 1)
 	clear(w.out[:n*r.DV])
 	for i := range n {
-		w.max[i], w.sum[i], _ = r.sink(h + i)
-		w.peak[i] = lowest[F]()
+		r.beginRows(h+i, w.max[i:i+1], w.sum[i:], w.peak[i:])
 		query := r.queryRows(b, h+i).from(0)
 		copy(w.q[i*r.D:][:r.D], query.at(0))
 		clear(w.raw[i*2*singleKeys:][:2*singleKeys])
@@ -80,8 +79,8 @@ type rowsAhead[F Float] struct {
 	n int
 }
 
-// ask asks for n of the rows, from i on.
-func (x *rowsAhead[F]) ask(i, n int) {
+// prefetch prefetches rows i to i+n−1.
+func (x *rowsAhead[F]) prefetch(i, n int) {
 	if n = min(n, x.n-i); n > 0 {
 		foresee(chosenPath, n, x.width, x.data[i*x.row:], x.row)
 	}
@@ -95,7 +94,7 @@ func (w *forwardTiles[F]) sumsOfKeys(i int) []F { return w.raw[(i*2+1)*singleKey
 
 // forwardSingle adds a tile of keys to head i of a group.
 func (r *attentionRun[F]) forwardSingle(w *forwardTiles[F], x *scores[F], i int, k, v rowsOf[F], ahead rowsAhead[F]) {
-	if !r.askShown(x, &w.attentionTiles) {
+	if !r.readShown(x, &w.attentionTiles) {
 		return
 	}
 	step, p, out := x.keys, x.data[:x.keys], w.out[i*r.DV:][:r.DV]
@@ -105,12 +104,12 @@ func (r *attentionRun[F]) forwardSingle(w *forwardTiles[F], x *scores[F], i int,
 	}
 	for j := 0; j < x.keys; j += step {
 		n := min(step, x.keys-j)
-		values.ask(j, n)
+		values.prefetch(j, n)
 		rowDots(chosenPath, r.D, k.data[j*k.row:], k.row, w.q[i*r.D:], 0, p[j:][:n])
 	}
 	scale(chosenPath, p, p, F(r.Scale))
 	r.alter(x, nil, false)
-	r.hideUnshown(x, &w.attentionTiles)
+	r.setUnshown(&w.attentionTiles, x, x.data, lowest[F]())
 	r.weighSingle(w, x, i)
 	r.drop(x)
 	if x.hidden {
@@ -120,7 +119,7 @@ func (r *attentionRun[F]) forwardSingle(w *forwardTiles[F], x *scores[F], i int,
 	for j := 0; j < x.keys; j += step {
 		n := min(step, x.keys-j)
 		if i == 0 {
-			ahead.ask(j, n)
+			ahead.prefetch(j, n)
 		}
 		weigh(chosenPath, 1, v.data[j*v.row:], v.row, p[j:][:n], out)
 	}

@@ -121,8 +121,9 @@ func takeDiagonal[F Float](y, x []F, first, rows int) {
 	}
 }
 
-// storeStatistics writes the statistics of the rows [first,first+rows), which are a block.
-func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], first, rows int, sink F) {
+// storeStatistics writes the statistics of the rows [t0,t0+rows) of a head, which are a block.
+func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], b, h, t0, rows int) {
+	first := (b*r.H+h)*r.T + t0
 	s, to := &w.watched, &r.Stats
 	if !r.changesProducts() {
 		copy(s.product[:rows], s.score)
@@ -131,6 +132,7 @@ func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], first, rows int, s
 	copy(to.MaxProduct[first:][:rows], s.product)
 	share := to.Sink[first:][:rows]
 	if clear(share); r.In.Sinks != nil {
+		sink, _, _ := r.sink(h)
 		r.storeShares(w, share, sink)
 	}
 	factors := w.first[:rows]

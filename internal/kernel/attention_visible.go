@@ -15,8 +15,8 @@ func (r *attentionRun[F]) shownTo(x *scores[F]) ShownFunc {
 	return r.Shown
 }
 
-// askShown asks Shown about a tile and reports whether any query sees any of the keys. It sets hidden if one does not.
-func (r *attentionRun[F]) askShown(x *scores[F], w *attentionTiles[F]) (any bool) {
+// readShown calls Shown for a tile and reports whether any query sees any of the keys. It sets hidden if one does not.
+func (r *attentionRun[F]) readShown(x *scores[F], w *attentionTiles[F]) (any bool) {
 	shown := r.shownTo(x)
 	if shown == nil {
 		return true
@@ -43,11 +43,11 @@ func (r *attentionRun[F]) hide(w *forwardTiles[F], x *scores[F]) {
 	if from := x.t0 - w.t0; w.partly {
 		hideColumns(chosenPath, x.keys, x.queries, x.data, queryBlock, w.first[from:], w.last[from:])
 	}
-	r.hideUnshown(x, &w.attentionTiles)
+	r.setUnshown(&w.attentionTiles, x, x.data, lowest[F]())
 }
 
-// hideUnshown sets to −∞ what Shown hides, by the answers that askShown got.
-func (r *attentionRun[F]) hideUnshown(x *scores[F], w *attentionTiles[F]) {
+// setUnshown sets the data of a tile to a number where Shown hides a key, by the answers of readShown.
+func (r *attentionRun[F]) setUnshown(w *attentionTiles[F], x *scores[F], data []F, to F) {
 	if r.shownTo(x) == nil {
 		return
 	}
@@ -55,9 +55,10 @@ func (r *attentionRun[F]) hideUnshown(x *scores[F], w *attentionTiles[F]) {
 		if !w.holes[i] {
 			continue
 		}
-		for j, s := range w.shown[i*keyBlock:][:x.keys] {
-			if !s {
-				x.data[i*x.queryStep+j*x.keyStep] = lowest[F]()
+		line := data[i*x.queryStep:]
+		for j, shown := range w.shown[i*keyBlock:][:x.keys] {
+			if !shown {
+				line[j*x.keyStep] = to
 			}
 		}
 	}
@@ -74,20 +75,7 @@ func (r *attentionRun[F]) clearHidden(w *backwardTiles[F], x *scores[F], data []
 		}
 	}
 	clearRows(chosenPath, x.queries, x.keys, data, x.queryStep, w.columns[:], w.first, w.last)
-	if r.shownTo(x) == nil {
-		return
-	}
-	for i := range x.queries {
-		if !w.holes[i] {
-			continue
-		}
-		line := data[i*x.queryStep:]
-		for j, seen := range w.shown[i*keyBlock:][:x.keys] {
-			if !seen {
-				line[j] = 0
-			}
-		}
-	}
+	r.setUnshown(w.attentionTiles, x, data, 0)
 }
 
 // sees reports whether query t0+i of a tile sees key s0+j.
