@@ -220,7 +220,7 @@ func (a drawnAttention) express(t testing.TB, fused bool) (e expression, weights
 	e, c := a.arguments(t)
 	var err error
 	if fused {
-		e.out, err = graph.FusedAttention(e.in[0], e.in[1], e.in[2], c)
+		e.out, err = fusedAttention(e.in[0], e.in[1], e.in[2], c)
 	} else {
 		e.out, weights, err = graph.Attention(e.in[0], e.in[1], e.in[2], c)
 	}

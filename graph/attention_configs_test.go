@@ -229,7 +229,7 @@ func TestGradientsOfSharedBiases(t *testing.T) {
 		want := op(func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
 			return context(graph.Attention(q, k, v, c))
 		}).onOurs(t)
-		fused := op(graph.FusedAttention)
+		fused := op(fusedAttention)
 		first := fused.onOurs(t)
 		nearResult(t, name, want, first, 1e-11)
 		for range 20 {

@@ -33,7 +33,7 @@ func (c AttentionConfig) resolve(op string, q, k, v *G.Node) (*attentionArgs, er
 	if err != nil {
 		return nil, err
 	}
-	return a, a.choose(separate, q, k, v)
+	return a, a.choose(FusedInputs{Query: q, Key: k, Value: v})
 }
 
 // resolveShapes checks a config for q, k and v of the given shapes.

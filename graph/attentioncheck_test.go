@@ -21,7 +21,7 @@ func TestSettingsThatFloat32DoesNotHoldAreRefused(t *testing.T) {
 		for name, c := range map[string]graph.AttentionConfig{"scale": {Scale: x}, "softcap": {Softcap: x}} {
 			_, _, err := graph.Attention(q, q, q, c)
 			require.EqualError(t, err, "graph: Attention: "+name+": "+want)
-			_, err = graph.FusedAttention(q, q, q, c)
+			_, err = fusedAttention(q, q, q, c)
 			require.EqualError(t, err, "graph: FusedAttention: "+name+": "+want)
 		}
 		_, err := graph.Softcap(q, x)
@@ -29,7 +29,7 @@ func TestSettingsThatFloat32DoesNotHoldAreRefused(t *testing.T) {
 		_, err = graph.Scale(q, -x)
 		require.EqualError(t, err, "graph: Scale: factor: "+strings.Replace(want, "got ", "got -", 1))
 		d := b.f(2, 3)
-		_, err = graph.FusedAttention(d, d, d, graph.AttentionConfig{Scale: max(x, 1e-300)})
+		_, err = fusedAttention(d, d, d, graph.AttentionConfig{Scale: max(x, 1e-300)})
 		require.NoError(t, err)
 	}
 	_, err := graph.Scale(q, 0)
@@ -91,7 +91,7 @@ func TestWrongConfigsAreRefused(t *testing.T) {
 		q, k, v := b.f(2, 5, 6), b.f(2, 7, 6), b.f(2, 7, 6)
 		_, _, err := graph.Attention(q, k, v, c.config)
 		require.EqualError(t, err, "graph: Attention: "+c.want)
-		_, err = graph.FusedAttention(q, k, v, c.config)
+		_, err = fusedAttention(q, k, v, c.config)
 		require.EqualError(t, err, "graph: FusedAttention: "+c.want)
 	}
 }
@@ -103,7 +103,7 @@ func TestAttentionOfEmptyAxes(t *testing.T) {
 		return G.NewTensor(g, tensor.Float64, len(shape), G.WithShape(shape...), G.WithName(name))
 	}
 	q, keys, wide := n("q", 2, 3, 5), n("keys", 2, 0, 5), n("wide", 2, 3, 0)
-	_, err := graph.FusedAttention(q, keys, keys, graph.AttentionConfig{})
+	_, err := fusedAttention(q, keys, keys, graph.AttentionConfig{})
 	require.EqualError(t, err, "graph: FusedAttention: k: shape (2, 0, 5), want every axis at least 1")
 	_, _, err = graph.Attention(wide, wide, q, graph.AttentionConfig{})
 	require.EqualError(t, err, "graph: Attention: q: shape (2, 3, 0), want every axis at least 1")

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -46,53 +45,11 @@ func (s *AttentionStats) rows() []**G.Node {
 // rowStatistics is the number of them.
 const rowStatistics = 8
 
-// FusedAttentionStats is FusedAttention, to the bit or, with c.Sparse, to rounding, that also returns statistics of its
-// weights. Query t has the position of key t + offset: 0 if queries and keys are the same tokens,
-// S − T if the queries are the last of them.
-func FusedAttentionStats(q, k, v *G.Node, c AttentionConfig, offset int) (*G.Node, *AttentionStats, error) {
-	a, err := c.resolve("FusedAttention", q, k, v)
-	if err != nil {
-		return nil, nil, err
-	}
-	return a.fuseObserved(offset, separate, q, k, v)
-}
-
-// FusedAttentionPackedStats is FusedAttentionPacked, to the bit, that also returns
-// statistics of its weights as FusedAttentionStats does.
-func FusedAttentionPackedStats(qkv *G.Node, widths [3]int, c AttentionConfig, offset int) (
-	*G.Node, *AttentionStats, error) {
-	a, p, err := c.resolvePacked(qkv, widths)
-	if err != nil {
-		return nil, nil, err
-	}
-	return a.fuseObserved(offset, p, qkv)
-}
-
-// fuseObserved is fuse with statistics.
-func (a *attentionArgs) fuseObserved(offset int, p packing, qkv ...*G.Node) (*G.Node, *AttentionStats, error) {
-	if err := a.checkOffset(offset); err != nil {
-		return nil, nil, err
-	}
-	f, in := newFused(a, p, qkv...)
-	f.Observed, f.Offset = true, offset
-	both, out, err := f.apply(in)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := f.statistics(in, both, a.scores.RowShape())
-	return out, s, err
-}
-
-func (a *attentionArgs) checkOffset(offset int) error {
-	if offset < -dense.MaxElements || offset > dense.MaxElements {
-		return a.errorf("offset: got %d, want at most %d either way", offset, dense.MaxElements)
-	}
-	return nil
-}
-
-// statistics takes the statistics out of what fusedForward computed of its inputs.
-func (f fused) statistics(in G.Nodes, both *G.Node, shape tensor.Shape) (*AttentionStats, error) {
-	s := &AttentionStats{pass: &secondPass{f, append(in[:len(in):len(in)], both)}}
+// statistics takes the statistics out of what fusedForward computed, the last of the inputs of the output's op.
+func (f fused) statistics(in G.Nodes) (*AttentionStats, error) {
+	s, both := &AttentionStats{pass: &secondPass{f, in}}, in[len(in)-1]
+	_, axes := f.sizes(shapesOf(in))
+	shape := axes.RowShape()
 	n := shape.TotalSize()
 	from := both.Shape().TotalSize() - (kernel.RowNumbers+rowStatistics)*n
 	take := func(name string, to **G.Node) (err error) {

@@ -61,7 +61,7 @@ func (a drawnAttention) checkStats(t testing.TB, w watching) {
 	e, c := a.arguments(t)
 	var stats *graph.AttentionStats
 	var err error
-	e.out, stats, err = graph.FusedAttentionStats(e.in[0], e.in[1], e.in[2], c, w.offset)
+	e.out, stats, err = fusedAttentionStats(e.in[0], e.in[1], e.in[2], c, w.offset)
 	require.NoError(t, err)
 	dout := normal(rand.New(rand.NewPCG(9, 9)), e.out.Shape()...)
 	e.differentiate(t, make([]input, len(e.in)), dout, a.dt)
@@ -198,7 +198,7 @@ func TestAttentionStatsOfPyTorch(t *testing.T) {
 		for name, c := range map[string]graph.AttentionConfig{
 			"plain": {}, "causal": {Mask: mask.Causal{Align: mask.LowerRight}}, "biased": {Bias: bias},
 		} {
-			_, s, err := graph.FusedAttentionStats(q, k, v, c, 0)
+			_, s, err := fusedAttentionStats(q, k, v, c, 0)
 			require.NoError(t, err)
 			largest, err := s.Largest(3, 4)
 			require.NoError(t, err)
@@ -218,7 +218,7 @@ func TestAttentionStatsInLinearMemory(t *testing.T) {
 		g := G.NewGraph()
 		r := rand.New(rand.NewPCG(1, 2))
 		x := node(g, "x", normal(r, T, 4), tensor.Float32)
-		out, s, err := graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{Mask: mask.Causal{}}, 0)
+		out, s, err := fusedAttentionStats(x, x, x, graph.AttentionConfig{Mask: mask.Causal{}}, 0)
 		require.NoError(t, err)
 		w := watching{height: T / 32, width: T / 32}
 		nodes := append(w.nodes(t, s), out)
@@ -250,11 +250,11 @@ func TestPackedAttentionStats(t *testing.T) {
 	require.NoError(t, err)
 	c := graph.AttentionConfig{Heads: 6, KVHeads: 2, Mask: mask.Causal{}}
 	w := watching{height: 2, width: 3}
-	out, s, err := graph.FusedAttentionStats(parts[0], parts[1], parts[2], c, 1)
+	out, s, err := fusedAttentionStats(parts[0], parts[1], parts[2], c, 1)
 	require.NoError(t, err)
-	packedOut, packed, err := graph.FusedAttentionPackedStats(qkv, [3]int{24, 8, 10}, c, 1)
+	r, err := graph.FusedAttention(graph.FusedInputs{Packed: qkv, Widths: [3]int{24, 8, 10}, Stats: true, Offset: 1}, c)
 	require.NoError(t, err)
-	nodes, packedNodes := append(w.nodes(t, s), out), append(w.nodes(t, packed), packedOut)
+	nodes, packedNodes := append(w.nodes(t, s), out), append(w.nodes(t, r.Stats), r.Out)
 	for i, n := range nodes {
 		require.Equal(t, bits(valueOf(t, n)), bits(valueOf(t, packedNodes[i])), "%d", i)
 	}
@@ -264,7 +264,7 @@ func TestPackedAttentionStats(t *testing.T) {
 func TestAttentionStatsOfOneToken(t *testing.T) {
 	g := G.NewGraph()
 	x := node(g, "x", of([]float64{2, 1}, 1, 2), tensor.Float64)
-	out, s, err := graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{Scale: 1}, 0)
+	out, s, err := fusedAttentionStats(x, x, x, graph.AttentionConfig{Scale: 1}, 0)
 	require.NoError(t, err)
 	w := watching{height: 9, width: 9}
 	for i, n := range w.nodes(t, s) {
@@ -286,9 +286,9 @@ func TestAttentionStatsOfOneToken(t *testing.T) {
 func TestAttentionStatsRefuse(t *testing.T) {
 	g := G.NewGraph()
 	x := node(g, "x", zeros(2, 3, 4), tensor.Float64)
-	_, s, err := graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{}, 0)
+	_, s, err := fusedAttentionStats(x, x, x, graph.AttentionConfig{}, 0)
 	require.NoError(t, err)
-	_, _, err = graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{}, math.MaxInt)
+	_, _, err = fusedAttentionStats(x, x, x, graph.AttentionConfig{}, math.MaxInt)
 	require.EqualError(t, err, fmt.Sprintf("graph: FusedAttention: offset: got %d, want at most %d either way",
 		math.MaxInt, math.MaxInt32))
 	_, err = s.Largest(0, 3)

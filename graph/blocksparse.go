@@ -46,9 +46,8 @@ func SparseMask(q, k *G.Node, c AttentionConfig) (mask.Mask, error) {
 	return a.Mask, nil
 }
 
-// choose adds the mask of the chosen blocks to a config that is sparse. The inputs are q, k and v, or the one that they
-// are packed in.
-func (a *attentionArgs) choose(p packing, qkv ...*G.Node) error {
+// choose adds the mask of the chosen blocks to a config that is sparse.
+func (a *attentionArgs) choose(x FusedInputs) error {
 	if a.Sparse == nil {
 		return nil
 	}
@@ -58,11 +57,9 @@ func (a *attentionArgs) choose(p packing, qkv ...*G.Node) error {
 	if a.scores.T != a.scores.S {
 		return a.errorf("sparse: got T=%d queries and S=%d keys, want as many of both", a.scores.T, a.scores.S)
 	}
-	if p == separate {
-		qkv[2] = qkv[1] // which decide
-	}
+	x = FusedInputs{Query: x.Query, Key: x.Key, Value: x.Key, Packed: x.Packed, Widths: x.Widths} // which decide
 	f, in := newFused(&attentionArgs{AttentionConfig: AttentionConfig{Heads: a.Heads}, numHeads: a.numHeads,
-		numKVHeads: a.numKVHeads}, p, qkv...)
+		numKVHeads: a.numKVHeads}, x)
 	f32, f64 := blockChoice[float32]{fused: f, Sparse: *a.Sparse}, blockChoice[float64]{fused: f, Sparse: *a.Sparse}
 	chosen, err := applyTyped(f32, f64, in...)
 	if err != nil {
@@ -159,7 +156,7 @@ func meansInCache[F kernel.Float](c *KVCache, size int, a *kernel.Attention, sta
 // setBlocks lets a kernel read the chosen blocks only, if the mask is one of blocks and others.
 func (f fused) setBlocks(a *kernel.Attention, in []*tensor.Dense, axes mask.Scores) error {
 	rest, blocks := mask.WithoutBlocks(f.Mask)
-	if blocks == nil || f.Extra > 0 || f.OneHead {
+	if blocks == nil || f.Extra > 0 || f.oneHead() {
 		return nil
 	}
 	numbers, err := blocks.Numbers(f.maskInputs(in), axes)

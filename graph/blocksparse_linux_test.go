@@ -63,7 +63,7 @@ func attentionMachine(b *testing.B, T, H, D int, c graph.AttentionConfig) *machi
 	for _, name := range []string{"q", "k", "v", "dout"} {
 		in = append(in, node(g, name, normal(r, 1, T, H*D), tensor.Float32))
 	}
-	out, err := graph.FusedAttention(in[0], in[1], in[2], c)
+	out, err := fusedAttention(in[0], in[1], in[2], c)
 	require.NoError(b, err)
 	grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{in[3]}, in[:3])
 	require.NoError(b, err)

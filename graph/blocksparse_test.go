@@ -74,10 +74,10 @@ func TestSparseAttentionOfSeveralTiles(t *testing.T) {
 			want := form(func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
 				return context(graph.Attention(q, k, v, c))
 			})
-			got := form(graph.FusedAttention)
+			got := form(fusedAttention)
 			nearResult(t, c.name, want, got, tol)
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-			alone := form(graph.FusedAttention)
+			alone := form(fusedAttention)
 			for i, x := range append(got.grads, got.out) {
 				require.Equal(t, bits(x), bits(append(alone.grads, alone.out)[i]), "on one core")
 			}
@@ -128,7 +128,7 @@ func TestCachedSparseAttention(t *testing.T) {
 	in := inputs(normal(r, 2, T, H*3), normal(r, 2, T, K*3), normal(r, 2, T, K*5))
 	config := graph.AttentionConfig{Heads: H, KVHeads: K, Sparse: &graph.BlockSparse{BlockSize: 16, Blocks: 3}}
 	whole := express(t, func(in G.Nodes) (*G.Node, error) {
-		return graph.FusedAttention(in[0], in[1], in[2], config)
+		return fusedAttention(in[0], in[1], in[2], config)
 	}, in, tensor.Float64).onOurs(t).out
 	cache, err := graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{Batch: 2, KeyWidth: K * 3, ValueWidth: K * 5,
 		Capacity: T, Room: 7})
@@ -141,7 +141,7 @@ func TestCachedSparseAttention(t *testing.T) {
 			nodes = append(nodes, node(g, string(rune('a'+j)), rows, tensor.Float64))
 		}
 		start := G.NewScalar(g, tensor.Int, G.WithName("start"), G.WithValue(from))
-		out, err := graph.CachedAttention(nodes[0], nodes[1], nodes[2], start, cache, config)
+		out, err := cachedAttention(nodes[0], nodes[1], nodes[2], start, cache, config)
 		require.NoError(t, err)
 		m, err := machine.New(out)
 		require.NoError(t, err)
@@ -175,15 +175,15 @@ func TestSparseAttentionErrors(t *testing.T) {
 		{k: q, config: graph.AttentionConfig{Sparse: sparse, ExtraKeys: 1},
 			want: "graph: FusedAttention: extra keys: got 1, want none of sparse attention"},
 	} {
-		_, err := graph.FusedAttention(q, c.k, c.k, c.config)
+		_, err := fusedAttention(q, c.k, c.k, c.config)
 		require.EqualError(t, err, c.want)
 	}
 	rolling := graph.KVCacheConfig{KeyWidth: 6, ValueWidth: 6, Capacity: 8, Rolling: true}
 	cache, err := graph.NewKVCache(tensor.Float64, rolling)
 	require.NoError(t, err)
 	start := G.NewScalar(q.Graph(), tensor.Int, G.WithName("start"), G.WithValue(0))
-	_, err = graph.CachedAttention(q, q, q, start, cache, graph.AttentionConfig{Sparse: sparse})
-	require.EqualError(t, err, "graph: CachedAttention: sparse: got a rolling cache, want one that keeps all tokens")
+	_, err = cachedAttention(q, q, q, start, cache, graph.AttentionConfig{Sparse: sparse})
+	require.EqualError(t, err, "graph: FusedAttention: sparse: got a rolling cache, want one that keeps all tokens")
 }
 
 // The blocks may be anyone's: other ones for each query of each head, none, or one twice. One that there is not is an
@@ -207,7 +207,7 @@ func TestAttentionToBlocksOfKeys(t *testing.T) {
 	want := form(func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
 		return context(graph.Attention(q, k, v, c))
 	}).onOurs(t)
-	fused := form(graph.FusedAttention)
+	fused := form(fusedAttention)
 	nearResult(t, "blocks", want, fused.onOurs(t), 1e-12)
 	require.Equal(t, make([]float64, 5), want.out.v[:5], "of a query that sees no block")
 
@@ -234,7 +234,7 @@ func TestFormsMemory(t *testing.T) {
 			e := express(t, func(in G.Nodes) (*G.Node, error) {
 				c := graph.AttentionConfig{Heads: 2, Mask: mask.Causal{}}
 				form(&c, in[1])
-				return graph.FusedAttention(in[0], in[0], in[0], c)
+				return fusedAttention(in[0], in[0], in[0], c)
 			}, in, tensor.Float32)
 			e.differentiate(t, in, zeros(1, T, 8), tensor.Float32)
 			m, err := machine.New(append(e.grads, e.out)...)

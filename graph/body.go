@@ -27,14 +27,14 @@ type spec struct {
 	name string
 	args []arg
 
-	inPlace       []int     // inputs whose memory a machine may let the op compute into
-	view          *view     // the part of an input that is the result, which then need not be computed
-	integers      bool      // the result is of int, without a gradient
-	precision     Precision // of the op's products
-	spreads       bool      // the result has a NaN or an infinity if what is read has one
-	fillsInfinity bool      // infinities in the result are meant, for a machine that looks for them
-	checkpoint    bool      // the op is a mark of Checkpoint
-	cache         any       // the cache that the op fills
+	inPlace       []int      // inputs whose memory a machine may let the op compute into
+	view          *view      // the part of an input that is the result, which then need not be computed
+	integers      bool       // the result is of int, without a gradient
+	precision     Precision  // of the op's products
+	spreads       bool       // the result has a NaN or an infinity if what is read has one
+	fillsInfinity bool       // infinities in the result are meant, for a machine that looks for them
+	checkpoint    bool       // the op is a mark of Checkpoint
+	cache         *cacheBase // the cache that the op fills
 	// scratch returns how many numbers behind its gradients an op computes them with.
 	scratch func(in []tensor.Shape) int
 	// room returns how many numbers of the result's type the op wants as room to compute in.

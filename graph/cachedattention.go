@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"slices"
 
 	"attention/graph/mask"
@@ -12,50 +11,20 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// CachedAttention returns FusedAttention of a chunk of new tokens to themselves and to all
-// tokens that the cache holds: q is (…, T, H·D), k (…, T, K·D), v (…, T, K·Dv) for the
-// tokens at the positions start, start+1, … and out (…, T, H·Dv). start is an int or
-// int64 node that each run gives anew: the number of tokens before the chunk, () of all
-// sequences or (…, 1) of each, equal with a rolling cache. Each run puts the chunk's keys
-// and values into the cache. A chunk that starts before the end of what a cache holds
-// takes the place of what followed there. Of a cache with ValuesInKeys v is the first numbers of each head's k, again.
-//
-// Masks and biases count positions in the whole sequence, whatever their
-// alignment: query t of the chunk is at position start+t. With S = Capacity of a cache that
-// does not roll, Bias broadcasts to (…, H, T, S), Segments.Key is (B, S), and Keep
-// broadcasts to (…, H, T, S); a rolling cache takes none of these. Element i of
-// RelativeBias (H, N) belongs to the distance i − (T−1) of query and key, the last
-// also to all greater ones; N is at least T−1 + Capacity. LogGates (…, T, H) are those of the
-// chunk; a cache for them keeps sums up to each token.
-//
-// With c.Sparse the chunk's queries choose among all blocks that the cache holds; it does not roll.
-//
-// The outputs are those of the whole sequence at once. So a mask is needed that shows no
-// query a key after the chunk, which is not there yet: one like mask.Causal, or a
-// mask.Prefix within the first chunk. There is no gradient and no dropout. A chunk of one token has the products of
-// Full.
-func CachedAttention(q, k, v, start *G.Node, cache *KVCache, c AttentionConfig) (*G.Node, error) {
-	const name = "CachedAttention"
-	a, err := c.resolveCached(name, q, k, v, cache)
+// attendToCache applies the op of an attention to a cache.
+func (x FusedInputs) attendToCache(c AttentionConfig) (*G.Node, error) {
+	a, err := x.resolveCached(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkArgs(name, []arg{{name: "q"}, {name: "start", integer: true}}, G.Nodes{q, start}); err != nil {
-		return nil, err
-	}
-	if err := checkStart(name, start.Shape(), q.Shape()); err != nil {
-		return nil, err
-	}
-	if isFilledIn(q.Graph(), cache) {
-		return nil, a.errorf("cache: got one that another attention of this graph fills, want one for each")
-	}
-	f, in := newFused(a, separate, q, k, v)
+	f, in := newFused(a, x)
 	var sparse BlockSparse
 	if c.Sparse != nil {
 		sparse = *c.Sparse
 	}
-	f32, f64 := cachedAttention[float32]{f, cache, sparse}, cachedAttention[float64]{f, cache, sparse}
-	return applyTyped(f32, f64, append(in, start)...)
+	f32, f64 := cachedAttention[float32]{fused: f, Cache: x.Cache, Sparse: sparse},
+		cachedAttention[float64]{fused: f, Cache: x.Cache, Sparse: sparse}
+	return applyTyped(f32, f64, append(in, x.Start)...)
 }
 
 // rolled hides also what a rolling cache no longer holds.
@@ -66,6 +35,7 @@ func (c *KVCache) rolled(m mask.Mask) mask.Mask {
 
 // cachedAttention attends to a cache and adds to it.
 type cachedAttention[F kernel.Float] struct {
+	noGradient
 	fused
 	Cache  *KVCache
 	Sparse BlockSparse // zero if it is not
@@ -73,7 +43,7 @@ type cachedAttention[F kernel.Float] struct {
 
 func (o cachedAttention[F]) spec() spec {
 	return spec{name: "CachedAttention", args: o.args(arg{name: "start", integer: true}), precision: o.Precision,
-		cache: o.Cache}
+		cache: &o.Cache.cacheBase}
 }
 
 func (o cachedAttention[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -89,7 +59,7 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 		return err
 	}
 	axes.S, axes.Starts = c.config.Capacity, starts
-	if err := o.layBiases(&a, in, axes); err != nil {
+	if err := o.setBiasLayout(&a, in, axes); err != nil {
 		return err
 	}
 	if c.config.Rolling {
@@ -244,8 +214,4 @@ func spreadRelative[F kernel.Float](
 		at.Batch = heads * a.T * S
 	}
 	return bias, at
-}
-
-func (o cachedAttention[F]) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
-	return nil, fmt.Errorf("graph: CachedAttention: has no gradient: train on a graph without a cache")
 }

@@ -164,7 +164,7 @@ func (c *cached) whole(t testing.TB) array {
 		a.Mask = mask.And(a.Mask, mask.Or(mask.SlidingWindow{Left: c.size.Capacity - c.size.KeepFirst - 1},
 			mask.Prefix{N: c.size.KeepFirst}))
 	}
-	out, err := graph.FusedAttention(in.node("q", c.q), in.node("k", c.k), in.node("v", c.v), a)
+	out, err := fusedAttention(in.node("q", c.q), in.node("k", c.k), in.node("v", c.v), a)
 	require.NoError(t, err)
 	return run(t, out)
 }
@@ -188,7 +188,7 @@ func (c *cached) chunks(t testing.TB, lengths []int) array {
 		c.queries, c.allKey = T, c.size.Capacity
 		first := node(in.g, "start", array{[]int{}, []float64{float64(start)}}, tensor.Int64)
 		chunk := func(name string, a array) *G.Node { return in.node(name, tokenRows(a, start, start+T)) }
-		got, err := graph.CachedAttention(chunk("q", c.q), chunk("k", c.k), chunk("v", c.v), first, cache, c.config(in))
+		got, err := cachedAttention(chunk("q", c.q), chunk("k", c.k), chunk("v", c.v), first, cache, c.config(in))
 		require.NoError(t, err)
 		y := run(t, got)
 		w := y.shape[2]
@@ -317,7 +317,7 @@ func (c *cached) ragged(t testing.TB, r *rand.Rand) array {
 		if c.gates.v != nil {
 			a.LogGates = chunk("log gates of each", c.gates)
 		}
-		got, err := graph.CachedAttention(chunk("q", c.q), chunk("k", c.k), chunk("v", c.v), first, cache, a)
+		got, err := cachedAttention(chunk("q", c.q), chunk("k", c.k), chunk("v", c.v), first, cache, a)
 		require.NoError(t, err)
 		y := run(t, got)
 		for b, start := range starts {
@@ -335,7 +335,7 @@ func TestCachedAttentionHasNoGradient(t *testing.T) {
 		node(g, "v", zeros(1, 1, 3), tensor.Float64)}
 	cache, err := graph.NewKVCache(tensor.Float64, graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 2})
 	require.NoError(t, err)
-	out, err := graph.CachedAttention(in[0], in[1], in[2], G.NewScalar(g, tensor.Int, G.WithName("start")), cache,
+	out, err := cachedAttention(in[0], in[1], in[2], G.NewScalar(g, tensor.Int, G.WithName("start")), cache,
 		graph.AttentionConfig{Heads: 2, KVHeads: 1, Mask: mask.Causal{}})
 	require.NoError(t, err)
 	_, err = G.Backpropagate(G.Nodes{out}, G.Nodes{node(g, "dout", zeros(1, 1, 6), tensor.Float64)}, in)
@@ -353,7 +353,7 @@ func TestACacheWantsAMaskThatHidesLaterKeys(t *testing.T) {
 		return func(g *G.ExprGraph) mask.Mask { return mask.Keep{Keep: node(g, "keep", k, tensor.Float64)} }
 	}
 	of := func(m mask.Mask) func(*G.ExprGraph) mask.Mask { return func(*G.ExprGraph) mask.Mask { return m } }
-	const none = "graph: CachedAttention: mask: got none with a cache, want one that hides later keys, as mask.Causal"
+	const none = "graph: FusedAttention: mask: got none with a cache, want one that hides later keys, as mask.Causal"
 	const later = "graph: CachedAttention: mask: got one by which query 0 sees keys after 1, the last one there is, " +
 		"want one that hides later keys, as mask.Causal"
 	laterOf1 := strings.Replace(later, "query 0", "query 1", 1)
@@ -388,7 +388,7 @@ func TestACacheWantsAMaskThatHidesLaterKeys(t *testing.T) {
 		cache, err := graph.NewKVCache(tensor.Float64,
 			graph.KVCacheConfig{KeyWidth: 3, ValueWidth: 3, Capacity: 4, Rolling: c.rolling})
 		require.NoError(t, err)
-		out, err := graph.CachedAttention(x, x, x, start, cache, graph.AttentionConfig{Mask: c.mask(g)})
+		out, err := cachedAttention(x, x, x, start, cache, graph.AttentionConfig{Mask: c.mask(g)})
 		if c.build != "" {
 			require.EqualError(t, err, c.build, name)
 			continue

@@ -10,24 +10,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// checkStart refuses the shape of the positions at which the sequences of x (…, T, E) start: () or (…, 1).
-func checkStart(op string, start, x tensor.Shape) error {
-	if start.IsScalar() {
-		return nil
-	}
-	want := "()"
-	if len(x) > 2 {
-		each := firstOfEach(x[:len(x)-1])
-		if slices.Equal(start, each) {
-			return nil
-		}
-		want = fmt.Sprintf("() or %v", each)
-	}
-	return &ShapeError{op, "start", start, want}
-}
-
-// resolveCached checks the arguments and resolves the mask.
-func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCache) (*attentionArgs, error) {
+// resolveCached checks the inputs of an attention to a cache, and resolves the mask.
+func (x FusedInputs) resolveCached(c AttentionConfig) (*attentionArgs, error) {
+	const op = "FusedAttention"
+	cache, q, k, v := x.Cache, x.Query, x.Key, x.Value
 	if cache == nil {
 		return nil, &TypeError{op, "cache", "nil", "a cache"}
 	}
@@ -68,7 +54,7 @@ func (c AttentionConfig) resolveCached(op string, q, k, v *G.Node, cache *KVCach
 	if a.mask.mask == (mask.All{}) {
 		return nil, a.errorf("mask: got none with a cache, want one that hides later keys, as mask.Causal")
 	}
-	return a, nil
+	return a, cache.attach(op, q, x.Start)
 }
 
 // checkFit refuses an attention that the cache is not for.

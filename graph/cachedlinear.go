@@ -41,13 +41,14 @@ func CachedLinearAttention(q, k, v, start *G.Node, cache *StateCache, c LinearAt
 
 // cachedLinear begins with the state of a cache and leaves the last there.
 type cachedLinear[F kernel.Float] struct {
+	noGradient
 	linear
 	Cache *StateCache
 }
 
 func (o cachedLinear[F]) spec() spec {
 	s := o.linear.spec()
-	s.args, s.cache = append(slices.Clone(s.args), arg{name: "start", integer: true}), o.Cache
+	s.args, s.cache = append(slices.Clone(s.args), arg{name: "start", integer: true}), &o.Cache.cacheBase
 	return s
 }
 
@@ -62,10 +63,6 @@ func (o cachedLinear[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	kernel.LinearForward(l, dense.Floats[F](out), states, x)
 	copy(state, states[len(states)-len(state):])
 	return nil
-}
-
-func (o cachedLinear[F]) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
-	return nil, errCached(o.Op)
 }
 
 // CachedCausalConv returns CausalConv of a chunk of tokens that follow those that the cache has seen, of which it holds
@@ -91,13 +88,14 @@ func CachedCausalConv(x, weight, bias, start, lengths *G.Node, cache *StateCache
 
 // cachedConv begins with the tokens of a cache and leaves the last there.
 type cachedConv[F kernel.Float] struct {
+	noGradient
 	sameShape
 	Cache *StateCache
 }
 
 func (o cachedConv[F]) spec() spec {
 	args := append(slices.Clone(convArgs), arg{name: "start", integer: true}, arg{name: "lengths", integer: true, optional: true})
-	return spec{name: "CachedCausalConv", args: args, cache: o.Cache}
+	return spec{name: "CachedCausalConv", args: args, cache: &o.Cache.cacheBase}
 }
 
 func (o cachedConv[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
@@ -115,13 +113,4 @@ func (o cachedConv[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 		copy(s[kept*c.C:], x.X[(b*c.T+taken-(c.N-1-kept))*c.C:])
 	}
 	return nil
-}
-
-func (o cachedConv[F]) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) {
-	return nil, errCached("CachedCausalConv")
-}
-
-// errCached is the error of differentiating an op that is for decoding.
-func errCached(op string) error {
-	return fmt.Errorf("graph: %s: has no gradient: train on a graph without a cache", op)
 }

@@ -85,7 +85,7 @@ func TestStatisticsOfAFunc(t *testing.T) {
 	of := func(m mask.Mask) (values []array) {
 		g := G.NewGraph()
 		in := G.Nodes{node(g, "q", q, tensor.Float64), node(g, "k", k, tensor.Float64), node(g, "v", v, tensor.Float64)}
-		_, s, err := graph.FusedAttentionStats(in[0], in[1], in[2], graph.AttentionConfig{Heads: 3, Mask: m}, 0)
+		_, s, err := fusedAttentionStats(in[0], in[1], in[2], graph.AttentionConfig{Heads: 3, Mask: m}, 0)
 		require.NoError(t, err)
 		largest, err := s.Largest(5, 7)
 		require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestOpsOfFuncsAreNotMerged(t *testing.T) {
 	one := ahead(0)
 	outs := G.Nodes{}
 	for _, m := range []mask.Func{one, one, ahead(0), ahead(1)} {
-		out, err := graph.FusedAttention(x, x, x, graph.AttentionConfig{Mask: m})
+		out, err := fusedAttention(x, x, x, graph.AttentionConfig{Mask: m})
 		require.NoError(t, err)
 		require.NotContains(t, outs, out)
 		outs = append(outs, out)
@@ -185,8 +185,8 @@ func TestAPanicInAFuncIsAnErrorOfTheOp(t *testing.T) {
 		backward bool
 		want     string
 	}{
-		"fused":           {op: itself(graph.FusedAttention), want: "graph: FusedAttention" + said},
-		"fused, backward": {op: itself(graph.FusedAttention), backward: true, want: "graph: FusedAttentionBackward" + said},
+		"fused":           {op: itself(fusedAttention), want: "graph: FusedAttention" + said},
+		"fused, backward": {op: itself(fusedAttention), backward: true, want: "graph: FusedAttentionBackward" + said},
 		"composed":        {op: itself(composed), want: "graph: Scores" + said},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"slices"
+
 	"attention/graph/mask"
 	"attention/internal/dense"
 	"attention/internal/kernel"
@@ -22,10 +24,9 @@ type fused struct {
 	P              float64
 	Site           int
 	Packed         packing
-	Observed       bool         // whether there are statistics
-	Offset         int          // of the queries among the keys, for these
-	OneHead        bool         // whether only one head is computed, whose number is an input in place of the values
-	in             []fusedInput // q, k, v first, or the one that they are packed in
+	Observed       bool // whether there are statistics
+	Offset         int  // of the queries among the keys, for these
+	in             []fusedInput
 }
 
 // fusedInput is an argument of the ops, in order.
@@ -51,22 +52,29 @@ const (
 	maskInput
 )
 
-// newFused returns the settings of the ops and their inputs. qkv are q, k and v, or the
-// one that they are packed in.
-func newFused(a *attentionArgs, p packing, qkv ...*G.Node) (fused, G.Nodes) {
+// newFused returns the settings of the ops and their inputs.
+func newFused(a *attentionArgs, x FusedInputs) (fused, G.Nodes) {
 	f := fused{operands: operands{a.Precision}, Heads: a.Heads, KVHeads: a.numKVHeads, Scale: a.Scale, Softcap: a.Softcap,
 		Score: a.numbered(), Sigmoid: a.Sigmoid, SigmoidBias: a.SigmoidBias, Mask: a.mask.mask, Extra: a.ExtraKeys,
-		P: a.Dropout.P, Site: a.Dropout.Site, Packed: p}
+		P: a.Dropout.P, Site: a.Dropout.Site, Observed: x.Stats || x.Head != nil, Packed: x.packing()}
+	if f.Observed {
+		f.Offset = x.Offset
+	}
 	var in G.Nodes
 	add := func(n *G.Node, r role, x arg) {
 		f.in, in = append(f.in, fusedInput{x, r}), append(in, n)
 	}
-	if p == separate {
-		add(qkv[0], queries, arg{name: "q"})
-		add(qkv[1], keys, arg{name: "k"})
-		add(qkv[2], values, arg{name: "v"})
+	if x.Packed != nil {
+		add(x.Packed, queriesKeysValues, arg{name: "qkv"})
 	} else {
-		add(qkv[0], queriesKeysValues, arg{name: "qkv"})
+		add(x.Query, queries, arg{name: "q"})
+		add(x.Key, keys, arg{name: "k"})
+	}
+	switch {
+	case x.Head != nil:
+		add(x.Head, headNumber, arg{name: "head", integer: true})
+	case x.Packed == nil:
+		add(x.Value, values, arg{name: "v"})
 	}
 	if a.Bias != nil {
 		add(a.Bias, bias, arg{name: "bias", fixed: isConstant(a.Bias)})
@@ -98,6 +106,14 @@ func (f fused) args(more ...arg) []arg {
 	return append(args, more...)
 }
 
+// find returns the place of the input of a role, or −1.
+func (f fused) find(r role) int {
+	return slices.IndexFunc(f.in, func(x fusedInput) bool { return x.role == r })
+}
+
+// oneHead reports whether only one head is computed, whose number is an input.
+func (f fused) oneHead() bool { return f.find(headNumber) >= 0 }
+
 // differentiated reports whether a gradient flows into an input.
 func (in fusedInput) differentiated() bool { return in.role <= sinks && !in.fixed }
 
@@ -115,7 +131,7 @@ func (f fused) sizes(in []tensor.Shape) (kernel.Attention, mask.Scores) {
 	a.D, a.DV = last(q)/max(f.Heads, 1), last(v)/f.KVHeads
 	a.QueryAt, a.KeyAt = layout(a.H, a.T, a.D), layout(a.K, a.S, a.D)
 	a.ValueAt, a.OutputAt = layout(a.K, a.S, a.DV), layout(a.H, a.T, a.DV)
-	if f.OneHead {
+	if f.oneHead() {
 		a.H, a.K, axes.H = 1, 1, 1
 	}
 	if row := f.Packed.row(); row > 0 {
@@ -130,7 +146,7 @@ func (f fused) sizes(in []tensor.Shape) (kernel.Attention, mask.Scores) {
 func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 	a, axes := f.sizes(shapesOf(in))
 	axes.S -= f.Extra
-	if f.OneHead {
+	if f.oneHead() {
 		if err := f.checkHead(in); err != nil {
 			return a, err
 		}
@@ -139,7 +155,7 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 	} else {
 		f.Score.into(&a, 0, nil)
 	}
-	if err := f.layBiases(&a, in, axes); err != nil {
+	if err := f.setBiasLayout(&a, in, axes); err != nil {
 		return a, err
 	}
 	a.RelativeAt.Zero = axes.S - 1
@@ -150,7 +166,7 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 	if err != nil {
 		return a, err
 	}
-	if f.OneHead {
+	if f.oneHead() {
 		seen = seen.OfHead(f.head(in))
 	}
 	setVisibility(&a, seen)
@@ -158,8 +174,8 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 	return a, err
 }
 
-// layBiases sets where biases lie, and the dropout.
-func (f fused) layBiases(a *kernel.Attention, in []*tensor.Dense, axes mask.Scores) (err error) {
+// setBiasLayout sets where biases lie, and the dropout.
+func (f fused) setBiasLayout(a *kernel.Attention, in []*tensor.Dense, axes mask.Scores) (err error) {
 	for i, x := range f.in {
 		switch x.role {
 		case bias:
@@ -200,8 +216,8 @@ func numbers[F kernel.Float](f fused, a *kernel.Attention, in []*tensor.Dense) (
 			give(f, &x, input.role, dense.Floats[F](in[i]))
 		}
 	}
-	if f.OneHead {
-		fromHead(f, &x, a, f.head(in))
+	if f.oneHead() {
+		selectHead(f, &x, a, f.head(in))
 	}
 	return x
 }
@@ -209,7 +225,7 @@ func numbers[F kernel.Float](f fused, a *kernel.Attention, in []*tensor.Dense) (
 // sumsOf returns the kernel's view of log-gates.
 func sumsOf[F kernel.Float](f fused, a *kernel.Attention, gates []F, in []*tensor.Dense) kernel.Forgetting {
 	at := gateLayout(f.Heads > 0, max(f.Heads, a.H), a.S-a.Unbiased)
-	if f.OneHead {
+	if f.oneHead() {
 		gates = gates[f.head(in)*at.Head:]
 	}
 	return kernel.ForgettingOf(a, gates, at)

@@ -8,37 +8,49 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// FusedResult is what a FusedAttention returns.
+type FusedResult struct {
+	Out   *G.Node         // (…, T, H·Dv); nil with Head
+	Stats *AttentionStats // with Stats or Head
+}
+
 // FusedAttention returns the out of Attention, for the same arguments, from one op: tile
 // by tile, with an online softmax, and never holding the (T, S) weights (FlashAttention:
 // Dao et al. 2022). Its memory grows with T alone, and tiles that the mask hides cost
 // nothing. Its backward computes the weights again from each row's log Σexp(score), which
 // the forward keeps. A bias from Detach gets no gradient.
-func FusedAttention(q, k, v *G.Node, c AttentionConfig) (*G.Node, error) {
-	a, err := c.resolve("FusedAttention", q, k, v)
-	if err != nil {
-		return nil, err
+func FusedAttention(in FusedInputs, c AttentionConfig) (r FusedResult, err error) {
+	if err := in.check(); err != nil {
+		return r, err
 	}
-	return a.fuse(separate, q, k, v)
+	if in.isCached() {
+		r.Out, err = in.attendToCache(c)
+		return r, err
+	}
+	a, err := in.resolve(c)
+	if err != nil {
+		return r, err
+	}
+	return a.fuse(in)
 }
 
 // fuse applies the ops of a FusedAttention. One op has one result, but the backward needs
 // the rows' log-sum-exps too: the first op computes both into one vector, the second
 // takes the output out of it and is the one that is differentiated.
-func (a *attentionArgs) fuse(p packing, qkv ...*G.Node) (*G.Node, error) {
-	f, in := newFused(a, p, qkv...)
-	_, out, err := f.apply(in)
-	return out, err
-}
-
-// apply applies the ops to their inputs.
-func (f fused) apply(in G.Nodes) (both, out *G.Node, err error) {
-	both, err = applyTyped(fusedForward[float32]{fused: f}, fusedForward[float64]{fused: f}, in...)
+func (a *attentionArgs) fuse(x FusedInputs) (r FusedResult, err error) {
+	f, in := newFused(a, x)
+	both, err := applyTyped(fusedForward[float32]{fused: f}, fusedForward[float64]{fused: f}, in...)
 	if err != nil {
-		return nil, nil, err
+		return r, err
 	}
-	args := append(in[:len(in):len(in)], both)
-	out, err = applyTyped(fusedOutput[float32]{fused: f}, fusedOutput[float64]{fused: f}, args...)
-	return both, out, err
+	all := append(in[:len(in):len(in)], both)
+	if !f.oneHead() {
+		r.Out, err = applyTyped(fusedOutput[float32]{fused: f}, fusedOutput[float64]{fused: f}, all...)
+	}
+	if err == nil && f.Observed {
+		r.Stats, err = f.statistics(all)
+	}
+	return r, err
 }
 
 // fusedForward computes out (…, T, H·Dv), the numbers of the rows that the kernel keeps, each (…, H, T), the

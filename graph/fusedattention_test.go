@@ -21,7 +21,7 @@ func fusedBy(c graph.AttentionConfig) func(in G.Nodes) (*G.Node, error) {
 		if len(in) > 3 {
 			c.Dropout.Key = in[3]
 		}
-		return graph.FusedAttention(in[0], in[1], in[2], c)
+		return fusedAttention(in[0], in[1], in[2], c)
 	}
 }
 
@@ -207,7 +207,7 @@ func TestFusedAttentionOfHugeEqualScores(t *testing.T) {
 			for i, attend := range []func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error){
 				func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
 					return context(graph.Attention(q, k, v, c))
-				}, graph.FusedAttention,
+				}, fusedAttention,
 			} {
 				e := express(t, func(in G.Nodes) (*G.Node, error) {
 					return attend(in[0], in[1], in[2], graph.AttentionConfig{Bias: in[3]})
@@ -218,4 +218,31 @@ func TestFusedAttentionOfHugeEqualScores(t *testing.T) {
 			nearResult(t, fmt.Sprintf("a bias of %v, %v", least, p.dt), got[0], got[1], p.tol)
 		}
 	}
+}
+
+// The forms of graph.FusedAttention, as functions of nodes.
+
+func fusedAttention(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
+	r, err := graph.FusedAttention(graph.FusedInputs{Query: q, Key: k, Value: v}, c)
+	return r.Out, err
+}
+
+func fusedAttentionStats(q, k, v *G.Node, c graph.AttentionConfig, offset int) (*G.Node, *graph.AttentionStats, error) {
+	r, err := graph.FusedAttention(graph.FusedInputs{Query: q, Key: k, Value: v, Stats: true, Offset: offset}, c)
+	return r.Out, r.Stats, err
+}
+
+func fusedAttentionPacked(qkv *G.Node, widths [3]int, c graph.AttentionConfig) (*G.Node, error) {
+	r, err := graph.FusedAttention(graph.FusedInputs{Packed: qkv, Widths: widths}, c)
+	return r.Out, err
+}
+
+func fusedAttentionHeadStats(q, k, head *G.Node, c graph.AttentionConfig, offset int) (*graph.AttentionStats, error) {
+	r, err := graph.FusedAttention(graph.FusedInputs{Query: q, Key: k, Head: head, Offset: offset}, c)
+	return r.Stats, err
+}
+
+func cachedAttention(q, k, v, start *G.Node, cache *graph.KVCache, c graph.AttentionConfig) (*G.Node, error) {
+	r, err := graph.FusedAttention(graph.FusedInputs{Query: q, Key: k, Value: v, Start: start, Cache: cache}, c)
+	return r.Out, err
 }

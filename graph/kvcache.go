@@ -3,7 +3,6 @@ package graph
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
@@ -74,30 +73,45 @@ func (c KVCacheConfig) checkRows(rows int) error {
 
 // KVCache holds the keys and values of the tokens that a model has seen, so that each
 // new token costs one row of attention instead of the whole sequence. It belongs to no
-// graph: graphs for chunks of any length share it, each by CachedAttention. It is for
-// one goroutine at a time.
+// graph: graphs for chunks of any length share it. It is for one goroutine at a time.
+//
+// A FusedAttention with a cache is that of a chunk of T new tokens, at the positions Start, Start+1, …, to themselves
+// and to all tokens that the cache holds: Key and Value have T rows. Each run puts the chunk's keys and values into the
+// cache. A chunk that starts before the end of what the cache holds replaces what followed there. With a rolling cache
+// all sequences have the same Start. With ValuesInKeys, Value is the first numbers of each head's Key, again.
+//
+// Masks and biases count positions in the whole sequence, whatever their
+// alignment: query t of the chunk is at position Start+t. With S = Capacity of a cache that
+// does not roll, Bias broadcasts to (…, H, T, S), Segments.Key is (B, S), and Keep
+// broadcasts to (…, H, T, S); a rolling cache takes none of these. Element i of
+// RelativeBias (H, N) belongs to the distance i − (T−1) of query and key, the last
+// also to all greater ones; N is at least T−1 + Capacity. LogGates (…, T, H) are those of the
+// chunk; a cache for them keeps sums up to each token. With Sparse the chunk's queries choose among all blocks that the
+// cache holds, which does not roll.
+//
+// The outputs are those of the whole sequence at once. So a mask is needed that shows no
+// query a key after the chunk, which is not there yet: one like mask.Causal, or a
+// mask.Prefix within the first chunk. There is no gradient and no dropout. A chunk of one token has the products of
+// Full.
 type KVCache struct {
+	cacheBase
 	config KVCacheConfig
 	rows   int           // tokens that k and v have memory for
 	k, v   *tensor.Dense // rows of KeyWidth and ValueWidth for each sequence; v is k if the values are in the keys
 	sums   *tensor.Dense // of the log-gates up to each token, float64; nil without Gates
-	seen   []int         // tokens of each sequence
 	means  blockMeans    // of keys, for sparse attention
 }
 
 // NewKVCache returns an empty cache with memory for keys and values of type dt, float32 or
 // float64.
 func NewKVCache(dt tensor.Dtype, c KVCacheConfig) (*KVCache, error) {
-	if !dense.IsFloat(dt) {
-		return nil, fmt.Errorf("graph: KVCache: dtype: got %v, want float32 or float64", dense.TypeName(dt))
-	}
-	if err := c.Validate(); err != nil {
+	if err := cmp.Or(checkCacheType("KVCache", dt), c.Validate()); err != nil {
 		return nil, err
 	}
 	c.Batch = max(c.Batch, 1)
 	rows := cmp.Or(c.Room, c.Capacity)
 	k, v, sums := c.memory(dt, rows)
-	return &KVCache{config: c, rows: rows, k: k, v: v, sums: sums, seen: make([]int, c.Batch)}, nil
+	return &KVCache{cacheBase: cacheBase{make([]int, c.Batch)}, config: c, rows: rows, k: k, v: v, sums: sums}, nil
 }
 
 // memory returns room for the keys, values and sums of log-gates of a number of tokens.
@@ -144,7 +158,7 @@ func (c *KVCache) Config() KVCacheConfig { return c.config }
 
 // Len returns the number of tokens that the cache has seen, of the shortest sequence: where the next chunk of all may
 // start.
-func (c *KVCache) Len() int { return slices.Min(c.seen) }
+func (c *KVCache) Len() int { return c.shortest() }
 
 // Bytes returns the memory that keys, values and sums of log-gates take now.
 func (c *KVCache) Bytes() (n int) {

@@ -22,7 +22,7 @@ func TestCachedAttentionTokenByToken(t *testing.T) {
 	q, k, v := normal(r, 1, n, 6), normal(r, 1, n, 3), normal(r, 1, n, 3)
 	g := G.NewGraph()
 	full := graph.AttentionConfig{Heads: 2, KVHeads: 1, Mask: mask.Causal{}}
-	all, err := graph.FusedAttention(node(g, "q", q, tensor.Float64), node(g, "k", k, tensor.Float64),
+	all, err := fusedAttention(node(g, "q", q, tensor.Float64), node(g, "k", k, tensor.Float64),
 		node(g, "v", v, tensor.Float64), full)
 	require.NoError(t, err)
 	want := run(t, all)
@@ -34,7 +34,7 @@ func TestCachedAttentionTokenByToken(t *testing.T) {
 	in := G.Nodes{node(g, "q", zeros(1, 1, 6), tensor.Float64), node(g, "k", zeros(1, 1, 3), tensor.Float64),
 		node(g, "v", zeros(1, 1, 3), tensor.Float64)}
 	start := G.NewScalar(g, tensor.Int, G.WithName("start"))
-	out, err := graph.CachedAttention(in[0], in[1], in[2], start, cache, full)
+	out, err := cachedAttention(in[0], in[1], in[2], start, cache, full)
 	require.NoError(t, err)
 	m, err := machine.New(out)
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestKVCacheGrows(t *testing.T) {
 				g := G.NewGraph()
 				in := func(name string, width int) *G.Node { return node(g, name, normal(r, B, T, width), dt) }
 				at := node(g, "start", of([]float64{float64(starts[0]), float64(starts[1])}, B, 1), tensor.Int)
-				out, err := graph.CachedAttention(in("q", 2*K*D), in("k", K*D), in("v", K*Dv), at, cache,
+				out, err := cachedAttention(in("q", 2*K*D), in("k", K*D), in("v", K*Dv), at, cache,
 					graph.AttentionConfig{Heads: 2 * K, KVHeads: K, Mask: mask.Causal{}})
 				require.NoError(t, err)
 				return run(t, out).v

@@ -52,7 +52,7 @@ func benchmarkLinear(b *testing.B, T int, form string) {
 		c.Beta = in("beta", H, 0, 1)
 	}
 	if form == "full attention" {
-		out, err = graph.FusedAttention(q, k, v, graph.AttentionConfig{Heads: H, Mask: mask.Causal{}})
+		out, err = fusedAttention(q, k, v, graph.AttentionConfig{Heads: H, Mask: mask.Causal{}})
 	} else {
 		out, _, err = graph.LinearAttention(q, k, v, c)
 	}

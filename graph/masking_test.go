@@ -95,7 +95,7 @@ func maskUsers(b bench) map[string]func(m mask.Mask) (*G.Node, error) {
 			return context(graph.Attention(q, k, v, graph.AttentionConfig{Mask: m}))
 		},
 		"FusedAttention": func(m mask.Mask) (*G.Node, error) {
-			return graph.FusedAttention(q, k, v, graph.AttentionConfig{Mask: m})
+			return fusedAttention(q, k, v, graph.AttentionConfig{Mask: m})
 		},
 	}
 }
@@ -138,7 +138,7 @@ func TestWrongMaskValuesAreErrorsOfTheRun(t *testing.T) {
 			"Attention": func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
 				return context(graph.Attention(q, k, v, c))
 			},
-			"FusedAttention": graph.FusedAttention,
+			"FusedAttention": fusedAttention,
 		} {
 			g := G.NewGraph()
 			x := node(g, "x", zeros(2, 3, 5), tensor.Float64)

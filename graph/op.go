@@ -175,7 +175,7 @@ func (o op) SymDiff(in G.Nodes, out, grad *G.Node) (G.Nodes, error) {
 		all[at] = in[i]
 	}
 	d, err := o.backward(all, out, grad)
-	if err == errNoSecond || err == errNoGradient {
+	if err == errNoSecond || err == errNoGradient || err == errCached {
 		return nil, fmt.Errorf("graph: %v: %w", o, err)
 	}
 	if err != nil {

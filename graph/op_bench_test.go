@@ -41,7 +41,7 @@ func hotOps(z benchSize) []opCase {
 	head := s{z.batch, z.heads, z.tokens, d}
 	scored := s{z.batch, z.heads, z.tokens, z.tokens}
 	causal := graph.AttentionConfig{Heads: z.heads, Mask: mask.Causal{}}
-	fused := func(in G.Nodes) (*G.Node, error) { return graph.FusedAttention(in[0], in[1], in[2], causal) }
+	fused := func(in G.Nodes) (*G.Node, error) { return fusedAttention(in[0], in[1], in[2], causal) }
 	split := func(x *G.Node) (*G.Node, error) { return graph.SplitHeads(x, z.heads) }
 	half := func(x *G.Node) (*G.Node, error) { return graph.Scale(x, 0.5) }
 	return []opCase{
@@ -135,7 +135,7 @@ func BenchmarkMasks(b *testing.B) {
 	} {
 		x := s{batch, tokens, width}
 		op := opCase{op: func(in G.Nodes) (*G.Node, error) {
-			return graph.FusedAttention(in[0], in[1], in[2],
+			return fusedAttention(in[0], in[1], in[2],
 				graph.AttentionConfig{Heads: heads, Mask: c.mask(in[0].Graph())})
 		}, in: shapes(x, x, x)}
 		b.Run("FusedAttention/"+c.name+"/forward", func(b *testing.B) { benchmarkOp(b, op, false) })

@@ -27,7 +27,7 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 	}
 	k := node(g, "key", key(5).array, tensor.Int64)
 	fused := func(c graph.AttentionConfig) func() (*G.Node, error) {
-		return func() (*G.Node, error) { return graph.FusedAttention(x, x, x, c) }
+		return func() (*G.Node, error) { return fusedAttention(x, x, x, c) }
 	}
 	kept := of([]float64{1, 0, 1, 1, 0, 1}, 6)
 	keep, other := node(g, "keep", kept, tensor.Float64), node(g, "other", kept, tensor.Float64)
@@ -38,7 +38,7 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 	masked := func(m mask.Mask) func() (*G.Node, error) { return fused(graph.AttentionConfig{Mask: m}) }
 	watched := func(offset int, of func(s *graph.AttentionStats) (*G.Node, error)) func() (*G.Node, error) {
 		return func() (*G.Node, error) {
-			out, stats, err := graph.FusedAttentionStats(x, x, x, graph.AttentionConfig{}, offset)
+			out, stats, err := fusedAttentionStats(x, x, x, graph.AttentionConfig{}, offset)
 			if err != nil || of == nil {
 				return out, err
 			}
@@ -47,7 +47,7 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 	}
 	oneHead := func(offset int) func() (*G.Node, error) {
 		return func() (*G.Node, error) {
-			s, err := graph.FusedAttentionHeadStats(x, x, k, graph.AttentionConfig{Heads: 1}, offset)
+			s, err := fusedAttentionHeadStats(x, x, k, graph.AttentionConfig{Heads: 1}, offset)
 			if err != nil {
 				return nil, err
 			}

@@ -1,50 +1,10 @@
 package graph
 
 import (
-	"fmt"
-
 	"attention/internal/kernel"
 
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
-
-// FusedAttentionPacked is FusedAttention of queries, keys and values that lie side by side
-// in the rows of qkv, as one product makes them: H·D, K·D and K·Dv columns, the widths. It
-// is FusedAttention of what Split makes of qkv, to the bit if D and Dv are 2 or more, but
-// reads them where they lie and writes their gradients there. qkv is (…, T, H·D + K·D + K·Dv), with the c.Heads = H
-// of each side by side.
-func FusedAttentionPacked(qkv *G.Node, widths [3]int, c AttentionConfig) (*G.Node, error) {
-	a, p, err := c.resolvePacked(qkv, widths)
-	if err != nil {
-		return nil, err
-	}
-	return a.fuse(p, qkv)
-}
-
-// resolvePacked checks the arguments of an attention whose q, k and v lie side by side.
-func (c AttentionConfig) resolvePacked(qkv *G.Node, widths [3]int) (*attentionArgs, packing, error) {
-	const name = "FusedAttentionPacked"
-	if err := checkArgs(name, named("qkv"), G.Nodes{qkv}); err != nil {
-		return nil, separate, err
-	}
-	p, shape := packing(widths), qkv.Shape()
-	if min(widths[0], widths[1], widths[2]) < 1 {
-		return nil, separate, fmt.Errorf("graph: %s: widths: got %v, want three of at least 1", name, widths)
-	}
-	if c.Heads < 1 {
-		return nil, separate, fmt.Errorf("graph: %s: heads: got %d, want at least 1", name, c.Heads)
-	}
-	if shape.Dims() < 2 || last(shape) != p.row() {
-		return nil, separate, &ShapeError{name, "qkv", shape, fmt.Sprintf("(…, T, %d) for widths %v", p.row(), widths)}
-	}
-	parts := p.shapes(shape)
-	a, err := c.resolveShapes("FusedAttention", qkv, parts[0], parts[1], parts[2])
-	if err != nil {
-		return nil, p, err
-	}
-	return a, p, a.choose(p, qkv)
-}
 
 // packing is the widths of queries, keys and values that lie side by side in the rows of
 // one tensor.
@@ -67,7 +27,7 @@ func (p packing) shapes(qkv tensor.Shape) (parts [3]tensor.Shape) {
 
 // heads returns the shapes of q, k and v for inputs of these shapes.
 func (f fused) heads(in []tensor.Shape) (q, k, v tensor.Shape) {
-	if f.OneHead {
+	if f.oneHead() {
 		return in[0], in[1], append(in[1][:len(in[1])-1].Clone(), 0)
 	}
 	if f.Packed == separate {

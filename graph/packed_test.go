@@ -38,7 +38,7 @@ func packedFor(c graph.AttentionConfig, widths []int,
 		if len(in) > 1 {
 			c.Dropout.Key = in[1]
 		}
-		out, err := graph.FusedAttentionPacked(in[0], [3]int(widths), c)
+		out, err := fusedAttentionPacked(in[0], [3]int(widths), c)
 		if err != nil || uses == nil {
 			return out, err
 		}
@@ -129,14 +129,14 @@ func TestWrongPackingsAreRefused(t *testing.T) {
 		config graph.AttentionConfig
 		want   string
 	}{
-		{widths: [3]int{6, 6, 6}, config: heads, want: "FusedAttentionPacked: qkv: got nil, want a node"},
-		{qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6}, want: "FusedAttentionPacked: heads: got 0, want at least 1"},
+		{widths: [3]int{6, 6, 6}, config: heads, want: "FusedAttention: q: got nil, want a node"},
+		{qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6}, want: "FusedAttention: heads: got 0, want at least 1"},
 		{qkv: b.f(2, 5, 12), widths: [3]int{6, 0, 6}, config: heads,
-			want: "FusedAttentionPacked: widths: got [6 0 6], want three of at least 1"},
+			want: "FusedAttention: widths: got [6 0 6], want three of at least 1"},
 		{qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 7}, config: heads,
-			want: "FusedAttentionPacked: qkv: shape (2, 5, 18), want (…, T, 19) for widths [6 6 7]"},
+			want: "FusedAttention: packed: shape (2, 5, 18), want (…, T, 19) for widths [6 6 7]"},
 		{qkv: b.f(18), widths: [3]int{6, 6, 6}, config: heads,
-			want: "FusedAttentionPacked: qkv: shape (18), want (…, T, 18) for widths [6 6 6]"},
+			want: "FusedAttention: packed: shape (18), want (…, T, 18) for widths [6 6 6]"},
 		{qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6}, config: graph.AttentionConfig{Heads: 4},
 			want: "FusedAttention: q: shape (2, 5, 6), want (…, T, H·D) with H=4"},
 		{qkv: b.f(2, 5, 18), widths: [3]int{6, 5, 7}, config: heads,
@@ -144,7 +144,7 @@ func TestWrongPackingsAreRefused(t *testing.T) {
 		{qkv: b.f(2, 5, 18), widths: [3]int{6, 6, 6}, config: graph.AttentionConfig{Heads: 3, Mask: mask.Prefix{N: -1}},
 			want: "FusedAttention: mask: got a prefix of -1 keys, want at least 0"},
 	} {
-		_, err := graph.FusedAttentionPacked(c.qkv, c.widths, c.config)
+		_, err := fusedAttentionPacked(c.qkv, c.widths, c.config)
 		require.EqualError(t, err, "graph: "+c.want)
 	}
 }

@@ -118,7 +118,7 @@ func requireWithin(t *testing.T, what string, got, exact, bound array) {
 var attentions = map[string]func(p graph.Precision) func(in G.Nodes) (*G.Node, error){
 	"fused": func(p graph.Precision) func(in G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {
-			return graph.FusedAttention(in[0], in[1], in[2], graph.AttentionConfig{Mask: mask.Causal{}, Precision: p})
+			return fusedAttention(in[0], in[1], in[2], graph.AttentionConfig{Mask: mask.Causal{}, Precision: p})
 		}
 	},
 	"composed": func(p graph.Precision) func(in G.Nodes) (*G.Node, error) {
@@ -446,7 +446,7 @@ func TestPrecisionErrors(t *testing.T) {
 		{func() (*G.Node, error) { return graph.BFloat16.MatMul(x, x) },
 			"graph: MatMul: precision: got bf16 of float64, want it of float32"},
 		{func() (*G.Node, error) {
-			return graph.FusedAttention(x, x, x, graph.AttentionConfig{Precision: 7})
+			return fusedAttention(x, x, x, graph.AttentionConfig{Precision: 7})
 		}, "graph: FusedAttention: precision: got Precision(7), want FullPrecision or BFloat16"},
 		{func() (*G.Node, error) { _, err := graph.ParsePrecision("fp8"); return nil, err },
 			`graph: precision: got "fp8", want full or bf16`},

@@ -129,7 +129,7 @@ func TestWrongScoreModsAreRefused(t *testing.T) {
 		config := graph.AttentionConfig{Heads: 3, Score: c.mod}
 		_, _, err := graph.Attention(q, k, k, config)
 		require.EqualError(t, err, "graph: Attention: score: "+c.composed)
-		_, err = graph.FusedAttention(q, k, k, config)
+		_, err = fusedAttention(q, k, k, config)
 		require.EqualError(t, err, "graph: FusedAttention: score: "+c.fused)
 	}
 	_, err := json.Marshal(wave)

@@ -15,15 +15,15 @@ import (
 // how many there are. It belongs to no graph: graphs for chunks of any length share it. It is for one goroutine at a
 // time.
 type StateCache struct {
+	cacheBase
 	value *tensor.Dense
-	seen  []int // tokens of each sequence
 }
 
 // NewStateCache returns a cache of no tokens for a state of a type and shape: of CachedLinearAttention (B, K, D, Dv),
 // of CachedCausalConv (B, N−1, C).
 func NewStateCache(dt tensor.Dtype, shape ...int) (*StateCache, error) {
-	if !dense.IsFloat(dt) {
-		return nil, fmt.Errorf("graph: StateCache: dtype: got %v, want float32 or float64", dense.TypeName(dt))
+	if err := checkCacheType("StateCache", dt); err != nil {
+		return nil, err
 	}
 	for _, n := range shape {
 		if n < 1 || !dense.Fits(shape...) {
@@ -32,12 +32,12 @@ func NewStateCache(dt tensor.Dtype, shape ...int) (*StateCache, error) {
 		}
 	}
 	sequences := append(slices.Clone(shape), 1)[0]
-	return &StateCache{value: tensor.New(tensor.Of(dt), tensor.WithShape(shape...)), seen: make([]int, sequences)}, nil
+	return &StateCache{cacheBase{make([]int, sequences)}, tensor.New(tensor.Of(dt), tensor.WithShape(shape...))}, nil
 }
 
 // Len returns the number of tokens that the cache has seen, of the shortest sequence: where the next chunk of all may
 // start.
-func (c *StateCache) Len() int { return slices.Min(c.seen) }
+func (c *StateCache) Len() int { return c.shortest() }
 
 // Bytes returns the memory that the state takes.
 func (c *StateCache) Bytes() int { return int(c.value.MemSize()) }
@@ -68,7 +68,7 @@ func (c *StateCache) check(op string, x, start *G.Node, state ...int) error {
 	if c == nil || c.value == nil {
 		return &TypeError{op, "cache", "nil or its zero value", "a cache of NewStateCache"}
 	}
-	if err := checkArgs(op, []arg{{name: "x"}, {name: "start", integer: true}}, G.Nodes{x, start}); err != nil {
+	if err := c.attach(op, x, start); err != nil {
 		return err
 	}
 	if got, want := c.value.Shape(), tensor.Shape(state); !got.Eq(want) {
@@ -78,18 +78,7 @@ func (c *StateCache) check(op string, x, start *G.Node, state ...int) error {
 		return &TypeError{op, "cache", fmt.Sprint(c.value.Dtype()),
 			fmt.Sprintf("%v, as the other arguments", x.Dtype())}
 	}
-	if isFilledIn(x.Graph(), c) {
-		return fmt.Errorf("graph: %s: cache: got one that another op of this graph fills, want one for each", op)
-	}
-	return checkStart(op, start.Shape(), x.Shape())
-}
-
-// isFilledIn reports whether an op of a graph fills a cache.
-func isFilledIn(g *G.ExprGraph, cache any) bool {
-	return slices.ContainsFunc(g.AllNodes(), func(n *G.Node) bool {
-		o, ours := n.Op().(op)
-		return ours && o.has.cache == cache
-	})
+	return nil
 }
 
 // take checks that a chunk of T tokens, or of a length for each sequence, follows those seen, and counts it. It returns

@@ -182,19 +182,22 @@ func (s *step) positioned(q, k, v *G.Node) (_, _, _ *G.Node) {
 // attend is the attention itself: with a cache; composed of one op for each step; or in
 // one op, which never holds the weights but may return statistics of them.
 func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
-	a, in := s.attention(), s.in
+	a, in := s.attention(), graph.FusedInputs{Query: q, Key: k, Value: v}
 	switch {
-	case in.Cache != nil:
-		return s.Of(graph.CachedAttention(q, k, v, in.Start, in.keys(), a))
+	case s.in.Cache != nil:
+		in.Start, in.Cache = s.in.Start, s.in.keys()
 	case s.how == composed:
 		out, s.weights = s.Of2(graph.Attention(q, k, v, a))
 		return out
-	case s.how == observed:
-		return s.observe(q, k, v, a)
 	case s.packed != nil:
-		return s.Of(graph.FusedAttentionPacked(s.packed, s.config.projected(), a))
+		in = graph.FusedInputs{Packed: s.packed, Widths: s.config.projected()}
+		fallthrough
+	default:
+		in.Stats, in.Offset = s.how == observed, s.ownKey()
 	}
-	return s.Of(graph.FusedAttention(q, k, v, a))
+	r, err := graph.FusedAttention(in, a)
+	s.stats = r.Stats
+	return s.Of(r.Out, err)
 }
 
 // attention returns the config of the attention itself.
@@ -208,15 +211,4 @@ func (s *step) attention() graph.AttentionConfig {
 		Dropout:   s.site(c.Dropout),
 		Precision: s.b.precision,
 	}
-}
-
-// observe is attend that also sets the statistics of the step.
-func (s *step) observe(q, k, v *G.Node, a graph.AttentionConfig) (out *G.Node) {
-	var err error
-	if s.packed != nil {
-		out, s.stats, err = graph.FusedAttentionPackedStats(s.packed, s.config.projected(), a, s.ownKey())
-	} else {
-		out, s.stats, err = graph.FusedAttentionStats(q, k, v, a, s.ownKey())
-	}
-	return s.Of(out, err)
 }

@@ -218,5 +218,5 @@ func TestCacheOfTwoLayersIsRefused(t *testing.T) {
 	require.NoError(t, b.Err())
 	x = must(first.Attend(b, layers.AttentionInput{Query: x, Cache: cache, Start: start}))
 	_, err := second.Attend(b, layers.AttentionInput{Query: x, Cache: cache, Start: start})
-	require.ErrorContains(t, err, "cache: got one that another attention of this graph fills, want one for each")
+	require.ErrorContains(t, err, "cache: got one that another op of this graph fills, want one for each")
 }

@@ -27,7 +27,7 @@ type AttentionInput struct {
 
 	// Cache holds the keys and values of the tokens before the query, and takes the query's;
 	// nil means no cache. With one, Start is the number of tokens before the query, int or
-	// int64, () of all sequences or (B, 1) of each. Each run sets it; see graph.CachedAttention.
+	// int64, () of all sequences or (B, 1) of each. Each run sets it; see graph.KVCache.
 	Cache AttentionCache // of an Attention a *graph.KVCache
 	Start *G.Node
 }

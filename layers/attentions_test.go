@@ -146,9 +146,9 @@ func TestStatsAndOperandsOfAttentions(t *testing.T) {
 			require.Zero(t, o.Config.Dropout)
 			_, weights, err := graph.Attention(o.Query, o.Key, o.Value, o.Config)
 			require.NoError(t, err)
-			_, stats, err := graph.FusedAttentionStats(o.Query, o.Key, o.Value, o.Config, 0)
+			r, err := graph.FusedAttention(graph.FusedInputs{Query: o.Query, Key: o.Key, Value: o.Value, Stats: true}, o.Config)
 			require.NoError(t, err)
-			nodes := append(statsOf(t, call), weights, stats.Entropy, out)
+			nodes := append(statsOf(t, call), weights, r.Stats.Entropy, out)
 			if key := b.DropoutKey(); key != nil {
 				require.NoError(t, G.Let(key, G.NewI64(7)))
 			}

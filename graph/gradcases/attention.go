@@ -28,45 +28,49 @@ func attentions() []Case {
 		out, _, err := graph.Attention(q, k, v, c)
 		return out, err
 	}
+	watched := attentionsOf("FusedAttention", fused(true), append(plainSettings(), everythingAtOnce()))
+	for i := range watched {
+		watched[i].About = "with statistics, " + watched[i].About
+	}
 	settings := slices.Concat(plainSettings(), maskSettings(), biasSettings(), []setting{everythingAtOnce()})
 	return slices.Concat(
 		attentionsOf("Attention", composed, settings), attentionWeights(),
-		attentionsOf("FusedAttention", graph.FusedAttention, settings),
-		attentionsOf("FusedAttentionStats", observed, slices.Concat(plainSettings(), []setting{everythingAtOnce()})),
+		attentionsOf("FusedAttention", fused(false), settings), watched,
 		packedAttentions(), maskFills(), appendRows())
 }
 
-// observed is the output of an attention with statistics, through which no gradient flows.
-func observed(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
-	out, _, err := graph.FusedAttentionStats(q, k, v, c, 0)
-	return out, err
+// fused is FusedAttention with or without statistics, through which no gradient flows.
+func fused(stats bool) attention {
+	return func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
+		r, err := graph.FusedAttention(graph.FusedInputs{Query: q, Key: k, Value: v, Stats: stats}, c)
+		return r.Out, err
+	}
 }
 
 // packedAttentions returns the cases with queries, keys and values in one tensor.
 func packedAttentions() []Case {
-	packed := func(widths [3]int, c graph.AttentionConfig) func(in G.Nodes) (*G.Node, error) {
+	packed := func(widths [3]int, stats bool, c graph.AttentionConfig) func(in G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {
 			if len(in) > 1 {
 				dropout(&c, in[1:])
 			}
-			return graph.FusedAttentionPacked(in[0], widths, c)
+			r, err := graph.FusedAttention(graph.FusedInputs{Packed: in[0], Widths: widths, Stats: stats}, c)
+			return r.Out, err
 		}
 	}
 	qkv := func(shape ...int) []Input { return []Input{Float("qkv", shape...)} }
 	causal := graph.AttentionConfig{Heads: 3, Mask: mask.Causal{}}
+	shared := graph.AttentionConfig{Heads: 6, KVHeads: 2}
+	sharedCausal := graph.AttentionConfig{Heads: 6, KVHeads: 2, Mask: mask.Causal{}}
 	return []Case{
-		{Op: "FusedAttentionPacked", About: "causal, three heads", Inputs: qkv(2, 5, 27),
-			Apply: packed([3]int{6, 6, 15}, causal)},
-		{Op: "FusedAttentionPacked", About: "causal, dropout", Inputs: append(qkv(2, 5, 27), Key()),
-			Apply: packed([3]int{6, 6, 15}, causal)},
-		{Op: "FusedAttentionPacked", About: "six heads share two", Inputs: qkv(5, 34),
-			Apply: packed([3]int{18, 6, 10}, graph.AttentionConfig{Heads: 6, KVHeads: 2})},
-		{Op: "FusedAttentionPackedStats", About: "causal, six heads share two", Inputs: qkv(5, 34),
-			Apply: func(in G.Nodes) (*G.Node, error) {
-				shared := graph.AttentionConfig{Heads: 6, KVHeads: 2, Mask: mask.Causal{}}
-				out, _, err := graph.FusedAttentionPackedStats(in[0], [3]int{18, 6, 10}, shared, 0)
-				return out, err
-			}},
+		{Op: "FusedAttention", About: "packed, causal, three heads", Inputs: qkv(2, 5, 27),
+			Apply: packed([3]int{6, 6, 15}, false, causal)},
+		{Op: "FusedAttention", About: "packed, causal, dropout", Inputs: append(qkv(2, 5, 27), Key()),
+			Apply: packed([3]int{6, 6, 15}, false, causal)},
+		{Op: "FusedAttention", About: "packed, six heads share two", Inputs: qkv(5, 34),
+			Apply: packed([3]int{18, 6, 10}, false, shared)},
+		{Op: "FusedAttention", About: "packed, with statistics, causal, six heads share two", Inputs: qkv(5, 34),
+			Apply: packed([3]int{18, 6, 10}, true, sharedCausal)},
 	}
 }
 

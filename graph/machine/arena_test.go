@@ -17,7 +17,7 @@ import (
 func attending(t *testing.T, dt tensor.Dtype, n int) G.Nodes {
 	t.Helper()
 	x := input(G.NewGraph(), "x", ramp(dt, 2, n, 6))
-	y, err := graph.FusedAttention(x, x, x, graph.AttentionConfig{Mask: mask.Causal{}})
+	y, err := fusedAttention(x, x, x, graph.AttentionConfig{Mask: mask.Causal{}})
 	require.NoError(t, err)
 	y = must(t)(graph.Softmax(must(t)(graph.Add(y, x))))
 	loss := G.Must(G.Sum(must(t)(graph.Mul(y, y))))

@@ -129,11 +129,11 @@ var ownOps = map[string]drawer{
 	"graph.FusedAttention": func(r *randomGraph) (*G.Node, error) {
 		x := r.matrix()
 		k := r.partner(1, x.Shape()[1])
-		return graph.FusedAttention(x, k, k, graph.AttentionConfig{})
+		return fusedAttention(x, k, k, graph.AttentionConfig{})
 	},
 	"graph.FusedAttention, causal": func(r *randomGraph) (*G.Node, error) {
 		x := r.matrix()
-		return graph.FusedAttention(x, r.twin(x), x, graph.AttentionConfig{Mask: mask.Causal{}, Dropout: r.drop()})
+		return fusedAttention(x, r.twin(x), x, graph.AttentionConfig{Mask: mask.Causal{}, Dropout: r.drop()})
 	},
 	"graph.Dropout": func(r *randomGraph) (*G.Node, error) { return graph.Dropout(r.matrix(), r.drop()) },
 	"graph.Detach":  func(r *randomGraph) (*G.Node, error) { return graph.Detach(r.matrix()) },
@@ -154,4 +154,9 @@ func must(t require.TestingT) func(n *G.Node, err error) *G.Node {
 		require.NoError(t, err)
 		return n
 	}
+}
+
+func fusedAttention(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error) {
+	r, err := graph.FusedAttention(graph.FusedInputs{Query: q, Key: k, Value: v}, c)
+	return r.Out, err
 }

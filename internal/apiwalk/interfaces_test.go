@@ -25,7 +25,7 @@ var closed = map[reflect.Type]func(t *testing.T, x any) error{
 		q := G.NewTensor(g, tensor.Float64, 2, G.WithName("q"), G.WithValue(golden.Numbers(tensor.Float64, 2, 3)))
 		c := graph.AttentionConfig{Score: x.(graph.ScoreMod)}
 		_, _, err := graph.Attention(q, q, q, c)
-		_, fused := graph.FusedAttention(q, q, q, c)
+		_, fused := graph.FusedAttention(graph.FusedInputs{Query: q, Key: q, Value: q}, c)
 		require.Error(t, fused)
 		return err
 	},

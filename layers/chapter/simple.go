@@ -23,11 +23,9 @@ func (SimpleSelfAttention) Forward(b *layers.Build, x *G.Node) (*G.Node, error) 
 		out, _, err := graph.Attention(x, x, x, unscaled(b))
 		return out, err
 	}
-	if b.Observes("") {
-		out, _, err := graph.FusedAttentionStats(x, x, x, unscaled(b), 0)
-		return out, err
-	}
-	return graph.FusedAttention(x, x, x, unscaled(b))
+	in := graph.FusedInputs{Query: x, Key: x, Value: x, Stats: b.Observes("")}
+	r, err := graph.FusedAttention(in, unscaled(b))
+	return r.Out, err
 }
 
 // Weights returns the attention weights (…, 1, T, T).

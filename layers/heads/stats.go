@@ -24,8 +24,8 @@ func Stats(kept layers.AttentionOperands) (head *G.Node, s *graph.AttentionStats
 		o.Query, o.Key = zeros("no query", o.Query), zeros("no key", o.Key)
 	}
 	head = G.NewScalar(k.graph, tensor.Int, G.WithName("head"))
-	s, err = graph.FusedAttentionHeadStats(o.Query, o.Key, head, o.Config, 0)
-	return head, s, err
+	r, err := graph.FusedAttention(graph.FusedInputs{Query: o.Query, Key: o.Key, Head: head}, o.Config)
+	return head, r.Stats, err
 }
 
 // zeros returns a node of zeros with the rows of like, one wide.

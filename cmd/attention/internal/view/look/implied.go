@@ -63,8 +63,8 @@ func (l *Layer) addImpliedStats(g *headGraph, head int) error {
 	none := G.NewMatrix(of, tensor.Float32, G.WithShape(l.T, 1), G.WithName("no query"), G.WithInit(G.Zeroes()))
 	g.head = G.NewScalar(of, tensor.Int, G.WithName("head"))
 	c := graph.AttentionConfig{Heads: 1, Bias: logs, Mask: mask.Causal{}}
-	var err error
-	g.stats, err = graph.FusedAttentionHeadStats(none, none, g.head, c, 0)
+	r, err := graph.FusedAttention(graph.FusedInputs{Query: none, Key: none, Head: g.head}, c)
+	g.stats = r.Stats
 	return err
 }
 
