@@ -127,7 +127,7 @@ func TestLatentRefuses(t *testing.T) {
 		{"cache: got a *layers.linearCache, want one of NewCache", func(b *layers.Build, in *layers.AttentionInput) {
 			in.Start, in.Cache = b.InputOf(tensor.Int, "start"), must(linear.NewCache(1))
 		}},
-		{"graph: CachedAttention: cache: got one for 1 sequences of float64, keys 3 and values 3 wide, want 1 of float64, " +
+		{"graph: FusedAttention: cache: got one for 1 sequences of float64, keys 3 and values 3 wide, want 1 of float64, " +
 			"11 and 7 wide", func(b *layers.Build, in *layers.AttentionInput) {
 			in.Start, in.Cache = b.InputOf(tensor.Int, "start"), other
 		}},
