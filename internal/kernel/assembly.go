@@ -21,12 +21,6 @@ func padded[F Float](p path, n int) int {
 	return (n + lanes - 1) / lanes * lanes
 }
 
-// tileWidth returns the number of columns of a tile.
-func tileWidth[F Float](p path) int {
-	_, lanes := tileShape[F](p)
-	return 2 * lanes
-}
-
 // tileReach returns how far tile reaches for the m rows of A in one column.
 func tileReach[F Float](p path, m, aRow, aPanel int) int {
 	rows, _ := tileShape[F](p)

@@ -41,3 +41,9 @@ func tileShape[F Float](p path) (rows, lanes int) {
 	}
 	return goRows, goColumns / 2
 }
+
+// tileWidth returns the number of columns of a tile.
+func tileWidth[F Float](p path) int {
+	_, lanes := tileShape[F](p)
+	return 2 * lanes
+}
