@@ -112,12 +112,23 @@ func (f *Func) CallInto(ctx context.Context, out []*tensor.Dense, v Values) ([]*
 	return out, nil
 }
 
-// Prepare builds the graph for values like v, as the first call with them does.
-func (f *Func) Prepare(v Values) error {
-	return f.padded(v, func(padded Values, _ []int) error {
-		_, err := f.graph(padded)
-		return err
+// Prepare builds the graph for values like v, as the first call with them does, and returns the shapes of its results.
+func (f *Func) Prepare(v Values) (all []tensor.Shape, err error) {
+	err = f.padded(v, func(padded Values, lengths []int) error {
+		g, err := f.graph(padded)
+		if err != nil {
+			return err
+		}
+		for i, n := range g.out {
+			shape, err := f.config.cut(i, n.Shape(), lengths)
+			if err != nil {
+				return fmt.Errorf("output %d: %w", i, err)
+			}
+			all = append(all, shape.Clone())
+		}
+		return nil
 	})
+	return all, err
 }
 
 // FindNotFinite returns the first node of the last call with a NaN or an infinity; nil if there is none. See
@@ -156,8 +167,10 @@ func (f *Func) call(ctx context.Context, out []*tensor.Dense, v Values, lengths 
 	}
 	f.last = g
 	for i, name := range g.names {
-		if err := G.Let(g.inputs[i], v[name]); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		if n := g.inputs[i]; n.Value() != v[name] { // Let copies shapes
+			if err := G.Let(n, v[name]); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	if err := g.machine.Run(ctx); err != nil {

@@ -118,7 +118,11 @@ func TestFuncTakesAnyShape(t *testing.T) {
 		var got, want [][]*tensor.Dense
 		for range 3 {
 			for _, v := range values {
+				shapes := must(f.Prepare(v))
 				got, want = append(got, must(f.Call(t.Context(), v))), append(want, m.byHand(t, v))
+				for i, y := range got[len(got)-1] {
+					require.Equal(t, y.Shape(), shapes[i])
+				}
 			}
 		}
 		for i := range got { // now: none is overwritten by a later call

@@ -64,7 +64,7 @@ func TestBucketsPadAndCut(t *testing.T) {
 	require.NoError(t, columns.T())
 	v := layers.Values{"x": x, "ids": columns, "y": tensor.New(tensor.WithBacking([]float64{1, 2})),
 		"keep": of([]bool{true, true, true, true, false, true, true, true}, 1, 2, 4)}
-	y := must(f.Call(t.Context(), v))
+	y, shapes := must(f.Call(t.Context(), v)), must(f.Prepare(v))
 	for i, want := range []string{
 		"(3, 4, 1) [1 2 3 4 5 6 7 8 9 10 11 12]",
 		"(4, 5, 1) [1 2 3 4 0 5 6 7 8 0 9 10 11 12 0 0 0 0 0 0]",
@@ -76,6 +76,7 @@ func TestBucketsPadAndCut(t *testing.T) {
 		"(3, 1) [2.5 6.5 10.5]",
 	} {
 		require.Equal(t, want, fmt.Sprint(y[i].Shape(), y[i].Data()), "result %d", i)
+		require.Equal(t, y[i].Shape(), shapes[i], "result %d", i)
 	}
 	require.Equal(t, tensor.Shape{3, 4, 1}, x.Shape(), "the values stay as they are")
 
@@ -130,6 +131,8 @@ func TestWrongBucketsAreRefused(t *testing.T) {
 			Inputs: map[string]int{"x": 1, "y": 0}, Outputs: map[int]int{0: c.cut}, Lengths: "n"}}}))
 		_, err := f.Call(t.Context(), c.values)
 		require.ErrorContains(t, err, "layers: func of ")
+		require.ErrorContains(t, err, c.want)
+		_, err = f.Prepare(c.values)
 		require.ErrorContains(t, err, c.want)
 	}
 }

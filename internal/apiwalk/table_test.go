@@ -405,7 +405,6 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[generate.Model](),
 	reflect.TypeFor[generate.Memory](),
 	reflect.TypeFor[generate.Stops](),
-	reflect.TypeFor[generate.Texts](),
 	reflect.TypeFor[heads.Operands](),
 	reflect.TypeFor[heads.Keys](),
 	reflect.TypeFor[train.Span](),

@@ -4,24 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"attention/graph"
 	"attention/layers"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // Batch continues several texts at once. A pass over the weights, which takes most of the time of a token, serves a
 // token of each text; prompts share the passes, too. Text i has the scores that a Generator would give it, up to
 // rounding, and draws from them like a Generator with the seed Config.Seed + i. A Batch is for one goroutine at a time.
 type Batch struct {
-	model    *layers.Decoder
-	cache    layers.DecoderCache
-	capacity int
-	slide    bool
-	states   bool // whether the model has linear attention, whose states cannot go back in a text
-	products graph.Precision
+	params   *layers.Params
+	cache    layers.DecoderCache // nil if the whole text is read for each token
+	onward   bool                // the cache of a layer cannot go back in a text
+	capacity int                 // tokens of a text that the model sees
+	left     int                 // how many of them are left of a text that outgrows the capacity; 0 means ErrFull
+	vocab    int                 // every id is below it
 	texts    []batchText
-	chunks   keptChunks[*batchChunk]
+	before   []batchText // as texts were before a reading
+
+	// forward is a function of ids (B, T), start (B, 1), rows (B) and, with states, lengths (B). One text has ids (T),
+	// start () and no lengths.
+	forward *layers.Func
+	values  layers.Values
+	logits  []*tensor.Dense  // (B, V)
+	ids     [2]*tensor.Dense // for a token of each text, and for the last other number of them
+	// The numbers of the other values. Row i is the row of the last token of text i, and its length the number of its
+	// unread tokens.
+	starts, rows, lengths []int
 }
 
 // batchText is one text of a batch.
@@ -34,7 +46,7 @@ type batchText struct {
 
 	next   []float64 // logits of a reading that is not over
 	scored bool      // next is set
-	slid   bool      // the reading has dropped the beginning of the text
+	lost   bool      // the cache does not hold the text before the reading any more
 }
 
 // NewBatch returns a batch of n texts.
@@ -42,50 +54,120 @@ func NewBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("generate: texts: got %d, want at least 1", n)
 	}
-	size, err := c.cacheOf(m, n)
+	g, err := newBatch(m, n, c)
 	if err != nil {
-		return nil, fmt.Errorf("generate: %w", err)
-	}
-	vocab := m.Config().VocabSize
-	if err := c.validate(vocab); err != nil {
-		return nil, err
-	}
-	cache, err := m.NewCache(size)
-	if err != nil {
-		return nil, fmt.Errorf("generate: %w", err)
-	}
-	linear := func(b layers.BlockConfig) bool { return b.Linear != nil }
-	g := &Batch{model: m, cache: cache, capacity: size.Capacity, slide: c.Slide, products: c.Precision,
-		states: slices.ContainsFunc(m.Config().Blocks, linear), texts: make([]batchText, n)}
-	for i := range g.texts {
-		g.texts[i].sampler = newSampler(c, vocab)
-		c.Seed++
-	}
-	if _, err := g.chunks.of(1, g.compile); err != nil { // finds errors of the model now
 		return nil, fmt.Errorf("generate: %w", err)
 	}
 	return g, nil
 }
 
-// Prompt adds the tokens prompts[i] to text i. The first call needs a token for each text; later ones, after drawn
-// tokens, may have none. An id that the model does not have is an error, and so are, without Config.Slide, more tokens
-// than fit (ErrFull). An error changes nothing.
-func (g *Batch) Prompt(ctx context.Context, prompts [][]int) error {
-	if err := checkContext(ctx); err != nil {
+func newBatch(m *layers.Decoder, n int, c Config) (*Batch, error) {
+	size, err := c.cacheOf(m, n)
+	if err != nil {
+		return nil, err
+	}
+	cache, err := m.NewCache(size) // which bounds n
+	if err != nil {
+		return nil, err
+	}
+	g := emptyBatch(m.Params(), n, size.Capacity)
+	g.cache = cache
+	if c.Slide {
+		g.left = max(size.Capacity/2, 1)
+	}
+	for _, layer := range cache {
+		keys, ok := layer.(*graph.KVCache)
+		g.onward = g.onward || !ok || keys.Config().Rolling
+		if !ok && n > 1 {
+			g.values["lengths"] = ints(g.lengths, n)
+		}
+	}
+	return g, g.init(1, c, func(b *layers.Build, in layers.Inputs) []*G.Node {
+		return b.Nodes(m.ForwardCachedAt(b, in["ids"], in["start"], in["rows"], in["lengths"], cache))
+	})
+}
+
+// emptyBatch returns a batch of n texts that has no formula.
+func emptyBatch(p *layers.Params, n, capacity int) *Batch {
+	g := &Batch{params: p, capacity: capacity, texts: make([]batchText, n),
+		starts: make([]int, n), rows: make([]int, n), lengths: make([]int, n)}
+	g.values = layers.Values{"start": ints(g.starts, n, 1), "rows": ints(g.rows, n)}
+	if n == 1 {
+		g.values["start"] = ints(g.starts)
+	}
+	return g
+}
+
+// init sets the formula of the logits of the tokens in rows, and the config. It finds errors of the formula for T
+// tokens of each text.
+func (g *Batch) init(T int, c Config, formula layers.Formula) (err error) {
+	g.forward, err = layers.NewFunc(g.params, func(b *layers.Build, in layers.Inputs) []*G.Node {
+		b.SetPrecision(c.Precision)
+		return formula(b, in)
+	}, layers.FuncConfig{})
+	if err != nil {
 		return err
+	}
+	g.window(T)
+	out, err := g.forward.Prepare(g.values)
+	if err != nil {
+		return err
+	}
+	g.vocab = out[0][1]
+	if err := c.validate(g.vocab); err != nil {
+		return err
+	}
+	for i := range g.texts {
+		g.texts[i].sampler = newSampler(c, g.vocab)
+		c.Seed++
+	}
+	return nil
+}
+
+// Prompt adds the tokens prompts[i] to text i. The first call needs a token for each text; later ones, after drawn
+// tokens, may have none for some of several texts. An id that the model does not have is an error, and so are, without
+// Config.Slide, more tokens than fit (ErrFull). An error changes nothing.
+func (g *Batch) Prompt(ctx context.Context, prompts [][]int) error {
+	if err := g.check(ctx, prompts); err != nil {
+		return err
+	}
+	return g.add(ctx, prompts)
+}
+
+// check refuses tokens that cannot be added to the texts.
+func (g *Batch) check(ctx context.Context, prompts [][]int) error {
+	if ctx == nil {
+		return errNoContext
 	}
 	if len(prompts) != len(g.texts) {
 		return fmt.Errorf("generate: prompts: got %d, want %d, one for each text", len(prompts), len(g.texts))
 	}
 	for i, ids := range prompts {
-		if len(g.texts[i].ids)+len(ids) == 0 {
-			return fmt.Errorf("generate: prompt %d: got no token, want at least one", i)
+		if len(ids) == 0 && (len(g.texts) == 1 || len(g.texts[i].ids) == 0) {
+			return g.failure(i, errors.New("prompt: got no token, want at least one"))
 		}
-		if err := checkIDs(fmt.Sprintf("prompt %d", i), ids, g.model.Config().VocabSize); err != nil {
-			return err
+		for at, id := range ids {
+			if id < 0 || id >= g.vocab {
+				return g.failure(i, fmt.Errorf("prompt: got id %d at position %d, want 0 to %d", id, at, g.vocab-1))
+			}
 		}
 	}
-	if err := g.readAll(ctx, prompts); err != nil {
+	return nil
+}
+
+var errNoContext = errors.New("generate: context: got nil, want one")
+
+// failure returns the error of text i, which has a number among several.
+func (g *Batch) failure(i int, err error) error {
+	if len(g.texts) == 1 {
+		return fmt.Errorf("generate: %w", err)
+	}
+	return fmt.Errorf("generate: text %d: %w", i, err)
+}
+
+// add adds tokens to the texts and makes the model read them.
+func (g *Batch) add(ctx context.Context, prompts [][]int) error {
+	if err := g.read(ctx, prompts); err != nil {
 		return err
 	}
 	for i, ids := range prompts {
@@ -98,23 +180,31 @@ func (g *Batch) Prompt(ctx context.Context, prompts [][]int) error {
 // previous token does not fit into a text, and the context's error if the context is done. It may also be about a score
 // that is NaN or +∞.
 func (g *Batch) Next(ctx context.Context) ([]int, error) {
-	if err := checkContext(ctx); err != nil {
+	drawn := make([]int, len(g.texts))
+	if err := g.next(ctx, drawn); err != nil {
 		return nil, err
 	}
-	if len(g.texts[0].ids) == 0 {
-		return nil, errors.New("generate: got no prompt, want at least one token")
+	return drawn, nil
+}
+
+// next is Next that writes the tokens into drawn.
+func (g *Batch) next(ctx context.Context, drawn []int) error {
+	if ctx == nil {
+		return errNoContext
 	}
-	if err := g.readAll(ctx, make([][]int, len(g.texts))); err != nil {
-		return nil, err
+	if g.texts[0].logits == nil {
+		return errors.New("generate: got no prompt, want at least one token")
 	}
-	for i := range g.texts {
-		if t := &g.texts[i]; !t.stopped {
+	if err := g.read(ctx, nil); err != nil {
+		return err
+	}
+	for i := range g.texts { // so that an error changes nothing; a draw alone does not
+		if t := &g.texts[i]; i > 0 && !t.stopped {
 			if _, err := greatest(t.logits[:t.sampler.config.VocabSize]); err != nil {
-				return nil, fmt.Errorf("generate: text %d: %w", i, err)
+				return g.failure(i, err)
 			}
 		}
 	}
-	drawn := make([]int, len(g.texts))
 	for i := range g.texts {
 		t := &g.texts[i]
 		if drawn[i] = -1; t.stopped {
@@ -122,11 +212,11 @@ func (g *Batch) Next(ctx context.Context) ([]int, error) {
 		}
 		id, err := t.sampler.draw(t.logits)
 		if err != nil {
-			return nil, fmt.Errorf("generate: text %d: %w", i, err)
+			return g.failure(i, err)
 		}
 		drawn[i], t.ids = id, append(t.ids, id)
 	}
-	return drawn, nil
+	return nil
 }
 
 // Stop ends text i: no more tokens are drawn for it until Reset. An i that is no text's is ignored.
@@ -148,23 +238,18 @@ func (g *Batch) Logits(i int) []float64 {
 
 // Reset forgets the texts and restarts the draws, as after NewBatch. Compiled graphs stay.
 func (g *Batch) Reset() {
-	g.cache.Reset()
 	for i := range g.texts {
-		s := g.texts[i].sampler
-		s.reset()
-		g.texts[i] = batchText{sampler: s}
+		t := &g.texts[i]
+		t.sampler.reset()
+		*t = batchText{sampler: t.sampler, next: t.next}
 	}
 }
 
 // Memory returns the batch's memory now.
 func (g *Batch) Memory() Memory {
-	p := g.model.Params()
-	m := Memory{Weights: p.Bytes()}
+	m := Memory{Weights: g.params.Bytes(), Graphs: g.forward.Bytes()}
 	for _, layer := range g.cache {
 		m.Cache += layer.Bytes()
-	}
-	for _, c := range g.chunks {
-		m.Graphs += c.machine.Memory().Planned
 	}
 	return m
 }

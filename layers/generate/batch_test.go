@@ -72,31 +72,34 @@ func TestBatchEqualsGenerators(t *testing.T) {
 	}
 }
 
-// What fails changes nothing.
-func TestBatchFails(t *testing.T) {
+// What fails changes nothing, of one text and of several, also when a text slides.
+func TestReadingFails(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)
 	c := generate.Config{Capacity: 10, Slide: true, Temperature: 1}
-	prompts := [][]int{ids(3, 13), ids(8, 13), ids(2, 5)}
-	texts := func(fail func(g *generate.Batch)) (all [][]int) {
-		g := must(generate.NewBatch(m, 3, c))
-		require.NoError(t, g.Prompt(ctx, prompts))
-		for i := range 20 {
-			if i > 0 { // the first tokens are drawn without reading
-				fail(g)
+	for _, prompts := range [][][]int{{ids(3, 13)}, {ids(3, 13), ids(8, 13), ids(2, 5)}} {
+		g := must(generate.NewBatch(m, len(prompts), c))
+		texts := func(fail func()) (all [][]int) {
+			g.Reset()
+			require.NoError(t, g.Prompt(ctx, prompts))
+			for i := range 20 {
+				if i > 0 { // the first tokens are drawn without reading
+					fail()
+				}
+				all = append(all, must(g.Next(ctx)))
 			}
-			all = append(all, must(g.Next(ctx)))
+			return all
 		}
-		return all
-	}
-	want := texts(func(*generate.Batch) {})
-	for left := 5; left < 60; left += 10 {
-		require.Equal(t, want, texts(func(g *generate.Batch) {
-			fail := func() context.Context { return &countdown{Context: ctx, left: left} }
-			_, err := g.Next(fail())
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-			err = g.Prompt(fail(), [][]int{ids(30, 13), ids(1, 13), nil})
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-		}))
+		want := texts(func() {})
+		more := make([][]int, len(prompts))
+		more[0] = ids(30, 13)
+		more[len(more)/2] = ids(40, 13)
+		for left := 5; left < 60; left += 10 {
+			require.Equal(t, want, texts(func() {
+				fail := func() context.Context { return &countdown{Context: ctx, left: left} }
+				require.ErrorIs(t, failed(g.Next(fail())), context.DeadlineExceeded)
+				require.ErrorIs(t, g.Prompt(fail(), more), context.DeadlineExceeded)
+			}))
+		}
 	}
 }
 
@@ -150,8 +153,8 @@ func TestBatchRefuses(t *testing.T) {
 		wantErr string
 	}{
 		{prompts: [][]int{{1}}, wantErr: "generate: prompts: got 1, want 2, one for each text"},
-		{prompts: [][]int{{1}, {}}, wantErr: "generate: prompt 1: got no token, want at least one"},
-		{prompts: [][]int{{1}, {2, -1}}, wantErr: "generate: prompt 1: got id -1 at position 1, want 0 to "},
+		{prompts: [][]int{{1}, {}}, wantErr: "generate: text 1: prompt: got no token, want at least one"},
+		{prompts: [][]int{{1}, {2, -1}}, wantErr: "generate: text 1: prompt: got id -1 at position 1, want 0 to "},
 		{prompts: [][]int{{1}, ids(5, 13)}, wantErr: "text 1: the context is full: got 5 tokens, want at most 4"},
 	} {
 		require.ErrorContains(t, g.Prompt(ctx, row.prompts), row.wantErr)
@@ -164,6 +167,27 @@ func TestBatchRefuses(t *testing.T) {
 	_, err = g.Next(ctx)
 	require.ErrorIs(t, err, generate.ErrFull)
 	require.Positive(t, g.Memory().Cache)
+}
+
+// A generator's text is a batch of one, with a cache and without: it draws the same tokens until it is stopped.
+func TestBatchOfAGenerator(t *testing.T) {
+	_, m := small(t, tensor.Float32, config)
+	c := generate.Config{Temperature: 1, Seed: 3}
+	generators := func() []*generate.Generator {
+		return []*generate.Generator{must(generate.New(m, c)), must(generate.NewWithoutCache(m, 13, c))}
+	}
+	for i, g := range generators() {
+		require.NoError(t, g.Prompt(ctx, []int{1, 2}))
+		b := generators()[i].Batch()
+		require.EqualError(t, b.Prompt(ctx, nil), "generate: prompts: got 0, want 1, one for each text")
+		require.NoError(t, b.Prompt(ctx, [][]int{{1, 2}}))
+		for _, id := range draw(t, g, 3) {
+			require.Equal(t, []int{id}, must(b.Next(ctx)))
+		}
+		b.Stop(0)
+		require.Equal(t, []int{-1}, must(b.Next(ctx)))
+		require.Equal(t, g.Memory(), b.Memory())
+	}
 }
 
 // BenchmarkBatch times a token of each of several texts of GPT-2 small, in turns with a sweep that reads as much memory

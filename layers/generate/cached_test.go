@@ -10,52 +10,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A text that slides continues from the last half of the capacity whenever it is full:
-// every token has the scores that the model gives to that window alone.
-func TestSlides(t *testing.T) {
-	c := config
-	c.ContextLength = 17
-	p, m := small(t, tensor.Float64, c)
-	for _, capacity := range []int{17, 10, 2, 1} {
-		g := must(generate.New(m, generate.Config{Capacity: capacity, Slide: true, Temperature: 1, Seed: 5}))
-		text, first := ids(23, 13), 0
-		require.NoError(t, g.Prompt(ctx, text))
-		for range 30 {
-			if len(text)-first > capacity {
-				first = len(text) - max(capacity/2, 1)
-			}
-			window := text[first:]
-			text = append(text, draw(t, g, 1)...)
-			require.InDeltaSlice(t, scores(t, p, m, window)[len(window)-1], g.Logits(), 1e-12, "capacity %d, %d tokens",
-				capacity, len(text))
-		}
-	}
-}
-
-// A slide that fails changes nothing.
-func TestSlideFails(t *testing.T) {
-	_, m := small(t, tensor.Float64, config)
-	sampling := generate.Config{Capacity: 10, Slide: true, Temperature: 1}
-	calm := must(generate.New(m, sampling))
-	require.NoError(t, calm.Prompt(ctx, ids(3, 13)))
-	want := draw(t, calm, 20)
-
-	g := must(generate.New(m, sampling))
-	fail := func() context.Context { return &countdown{Context: ctx, left: 30} } // between the layers
-	for range 2 {                                                                // the second time after Reset
-		require.NoError(t, g.Prompt(ctx, ids(3, 13)))
-		got := draw(t, g, 8)
-		for range 2 {
-			_, err := g.Next(fail())
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-		}
-		got = append(got, draw(t, g, 5)...)
-		require.ErrorIs(t, g.Prompt(fail(), ids(40, 13)), context.DeadlineExceeded)
-		require.Equal(t, want, append(got, draw(t, g, 7)...))
-		g.Reset()
-	}
-}
-
 // What goes wrong is said, and changes nothing.
 func TestErrorsChangeNothing(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)

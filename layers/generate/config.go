@@ -37,25 +37,26 @@ type Config struct {
 }
 
 // cacheOf returns the config of the cache of n texts of a model.
-func (c Config) cacheOf(m *layers.Decoder, n int) (graph.KVCacheConfig, error) {
-	capacity, err := c.capacityOf(m)
-	return graph.KVCacheConfig{Batch: n, Capacity: capacity, Room: min(c.Room, capacity)}, err
-}
-
-// capacityOf returns the capacity of the cache of a model.
-func (c Config) capacityOf(m *layers.Decoder) (int, error) {
+func (c Config) cacheOf(m *layers.Decoder, n int) (size graph.KVCacheConfig, err error) {
 	if m == nil {
-		return 0, errors.New("model: got nil, want a decoder")
+		return size, errors.New("model: got nil, want a decoder")
 	}
 	most := m.Config().ContextLength
 	if c.Capacity < 0 || c.Capacity > most {
-		return 0, config.Errorf(c, "Capacity", "got %d, want 0 to ContextLength=%d", c.Capacity, most)
+		return size, config.Errorf(c, "Capacity", "got %d, want 0 to ContextLength=%d", c.Capacity, most)
 	}
-	return cmp.Or(c.Capacity, most), nil
+	capacity := cmp.Or(c.Capacity, most)
+	return graph.KVCacheConfig{Batch: n, Capacity: capacity, Room: min(c.Room, capacity), Windows: n == 1},
+		c.validate(m.Config().VocabSize)
 }
 
 // Validate returns an error that names the first wrong field.
-func (c Config) Validate() error { return c.validate(math.MaxInt) }
+func (c Config) Validate() error {
+	if err := c.validate(math.MaxInt); err != nil {
+		return fmt.Errorf("generate: %w", err)
+	}
+	return nil
+}
 
 // validate checks the config for a vocabulary of size V.
 func (c Config) validate(vocab int) error {
@@ -70,8 +71,5 @@ func (c Config) validate(vocab int) error {
 	case !(c.MinP >= 0 && c.MinP <= 1):
 		err = config.Errorf(c, "MinP", "got %v, want a number from 0 to 1", c.MinP)
 	}
-	if err != nil {
-		return fmt.Errorf("generate: %w", err)
-	}
-	return nil
+	return err
 }

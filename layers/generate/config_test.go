@@ -11,7 +11,7 @@ import (
 
 func TestConfigValidate(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	refusal.Check(t, Config{}, "generate: ", refusal.Rows{
+	refusal.Check(t, Config{}, "", refusal.Rows{
 		{`{"Capacity": -1}`, "Capacity: got -1, want at least 0"},
 		{`{"VocabSize": -1}`, "VocabSize: got -1, want at least 0"},
 		{`{"VocabSize": 10}`, "VocabSize: got 10, want 0 to the model's 9"},
@@ -31,5 +31,5 @@ func TestConfigValidate(t *testing.T) {
 	require.NoError(t, Config{}.Validate())
 	require.NoError(t, Config{Capacity: 1, VocabSize: 9, Temperature: 5, TopK: 99, TopP: 1, Seed: -1, Room: 2, MinP: 1,
 		RepetitionPenalty: 1e-3}.validate(9))
-	require.ErrorContains(t, Config{TopK: -1}.Validate(), "TopK")
+	require.ErrorContains(t, Config{TopK: -1}.Validate(), "generate: TopK: got -1")
 }

@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// decoders are a Llama with windows in every other layer, and one with linear attention in their place.
+// decoders are a Llama with windows in every other layer, and one with linear attention in their place: with states that do not go back.
 func decoders(t *testing.T) map[string]*layers.Decoder {
 	all := map[string]*layers.Decoder{}
 	for name, local := range map[string]string{
@@ -29,25 +29,31 @@ func decoders(t *testing.T) map[string]*layers.Decoder {
 	return all
 }
 
-// Decoders without learned positions, and with states that do not go back, continue texts as the whole model does: when
-// they slide, and after a reading that failed between the layers.
-func TestDecoders(t *testing.T) {
-	for name, m := range decoders(t) {
-		g := must(generate.New(m, generate.Config{Capacity: 11, Slide: true, Temperature: 1, Seed: 5}))
-		text, first := ids(7, 13), 0
-		require.NoError(t, g.Prompt(ctx, text))
-		for n := range 30 {
-			if len(text)-first > 11 {
-				first = len(text) - 5
+// Every token has the scores that the model gives to its window alone, also behind a reading that failed between the
+// layers: a text that is full continues from the last half of the capacity.
+func TestSlides(t *testing.T) {
+	c := config
+	c.ContextLength = 17
+	all := decoders(t)
+	_, all["learned positions"] = small(t, tensor.Float64, c)
+	for name, m := range all {
+		for _, row := range []struct{ prompt, capacity int }{{23, 17}, {23, 10}, {23, 2}, {23, 1}, {7, 11}} {
+			g := must(generate.New(m, generate.Config{Capacity: row.capacity, Slide: true, Temperature: 1, Seed: 5}))
+			text, first := ids(row.prompt, 13), 0
+			require.NoError(t, g.Prompt(ctx, text))
+			for n := range 30 {
+				if len(text)-first > row.capacity {
+					first = len(text) - max(row.capacity/2, 1)
+				}
+				if n%4 == 2 {
+					_, err := g.Next(&countdown{Context: ctx, left: 30})
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+				}
+				window := text[first:]
+				text = append(text, draw(t, g, 1)...)
+				require.InDeltaSlice(t, scores(t, m.Params(), m, window)[len(window)-1], g.Logits(), 1e-12,
+					"%s, %+v, %d tokens", name, row, len(text))
 			}
-			if n%4 == 2 {
-				_, err := g.Next(&countdown{Context: ctx, left: 40})
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-			}
-			window := text[first:]
-			text = append(text, draw(t, g, 1)...)
-			require.InDeltaSlice(t, scores(t, m.Params(), m, window)[len(window)-1], g.Logits(), 1e-12, "%s, %d tokens", name,
-				len(text))
 		}
 	}
 }

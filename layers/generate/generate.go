@@ -12,36 +12,15 @@ import (
 	"fmt"
 	"reflect"
 
+	"attention/graph"
 	"attention/internal/config"
-	"attention/internal/dense"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
-// Generator holds a text in tokens, the prompt's and the drawn ones, and a model that has read
-// it, so that the next token costs one token. It is for one goroutine at a time.
-type Generator struct {
-	params  *layers.Params
-	reader  reader
-	sampler *sampler
-	limit   int       // every id of the text is below it
-	drawn   []int     // the last drawn token, if the model has not read it yet
-	logits  []float64 // (V), nil before the first prompt
-}
-
-// reader is a model with the tokens of a text that it has read.
-type reader interface {
-	// read makes the model read more tokens and fills logits (V) with the scores of
-	// the token that follows. An error changes nothing.
-	read(ctx context.Context, ids []int, logits []float64) error
-	// keep truncates the text to its common prefix with the first n of ids, and the cache with it. It returns
-	// both lengths: the cache may have to be shorter.
-	keep(ids []int, n int) (left, known int)
-	reset()
-	memory() (cache, graphs int)
-}
+// Generator is a Batch of one text, which may also be rewritten. It is for one goroutine at a time.
+type Generator struct{ batch *Batch }
 
 // ErrFull is the error if another token does not fit: the model has no more positions or its
 // cache no more capacity, and Config.Slide is not set.
@@ -49,11 +28,11 @@ var ErrFull = errors.New("the context is full")
 
 // New returns a generator of a decoder with a cache.
 func New(m *layers.Decoder, c Config) (*Generator, error) {
-	r, err := newCachedReader(m, c)
+	b, err := NewBatch(m, 1, c)
 	if err != nil {
-		return nil, fmt.Errorf("generate: %w", err)
+		return nil, err
 	}
-	return newGenerator(m.Params(), r, m.Config().VocabSize, c)
+	return &Generator{b}, nil
 }
 
 // Model is a language model, such as layers.Decoder and chapter.LanguageModel.
@@ -74,61 +53,41 @@ func NewWithoutCache(m Model, context int, c Config) (*Generator, error) {
 	if v := reflect.ValueOf(m); m == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errors.New("generate: model: got nil, want one")
 	}
-	r, vocab, err := newWindowReader(m, context, c.Precision)
+	if context < 1 {
+		return nil, fmt.Errorf("generate: context: got %d, want at least 1", context)
+	}
+	b := emptyBatch(m.Params(), 1, context)
+	b.left = context
+	err := b.init(context, c, func(b *layers.Build, in layers.Inputs) []*G.Node {
+		logits := b.Of(m.Forward(b, in["ids"]))
+		if s := logits.Shape(); b.Err() == nil && (s.Dims() != 2 || s[0] != context) {
+			logits = b.Of(nil, fmt.Errorf("forward: logits: shape %v, want (T=%d, V)", s, context))
+		}
+		return b.Nodes(graph.Embedding(logits, in["rows"]))
+	})
 	if err != nil {
 		return nil, fmt.Errorf("generate: %w", err)
 	}
-	return newGenerator(m.Params(), r, vocab, c)
+	return &Generator{b}, nil
 }
 
-func newGenerator(p *layers.Params, r reader, vocab int, c Config) (*Generator, error) {
-	if err := c.validate(vocab); err != nil {
-		return nil, err
-	}
-	return &Generator{params: p, reader: r, sampler: newSampler(c, vocab), limit: vocab}, nil
-}
+// Batch returns the generator's text as a batch of one.
+func (g *Generator) Batch() *Batch { return g.batch }
 
 // Prompt adds tokens to the text: the prompt, and more tokens after drawn ones. It is an error
 // to add no token, an id that the model does not have or, without Config.Slide, more tokens
 // than fit (ErrFull). An error changes nothing.
 func (g *Generator) Prompt(ctx context.Context, ids []int) error {
-	if err := g.checkPrompt(ctx, ids); err != nil {
-		return err
-	}
-	if err := g.read(ctx, append(g.drawn[:len(g.drawn):len(g.drawn)], ids...)); err != nil {
-		return err
-	}
-	g.sampler.see(ids...)
-	return nil
+	return g.batch.Prompt(ctx, [][]int{ids})
 }
 
-// checkPrompt refuses tokens that cannot be read.
-func (g *Generator) checkPrompt(ctx context.Context, ids []int) error {
-	if err := checkContext(ctx); err != nil {
-		return err
-	}
-	if len(ids) == 0 {
-		return errors.New("generate: prompt: got no token, want at least one")
-	}
-	return checkIDs("prompt", ids, g.limit)
-}
-
-// checkIDs refuses an id that a vocabulary does not have.
-func checkIDs(name string, ids []int, vocab int) error {
-	for i, id := range ids {
-		if id < 0 || id >= vocab {
-			return fmt.Errorf("generate: %s: got id %d at position %d, want 0 to %d", name, id, i, vocab-1)
-		}
-	}
-	return nil
-}
-
-// checkContext refuses nil.
-func checkContext(ctx context.Context) error {
-	if ctx == nil {
-		return errors.New("generate: context: got nil, want one")
-	}
-	return nil
+// Next draws the next token and adds it to the text. The error wraps ErrFull if the previous
+// token does not fit, and the context's error if the context is done. It may also be about a
+// score that is NaN or +∞.
+func (g *Generator) Next(ctx context.Context) (int, error) {
+	var drawn [1]int
+	err := g.batch.next(ctx, drawn[:])
+	return drawn[0], err
 }
 
 // Rewrite makes the text these tokens. What they have in common with it from the beginning is kept, so that only what
@@ -136,88 +95,40 @@ func checkContext(ctx context.Context) error {
 // again. The draws continue. It returns Prompt's errors; after one only the kept tokens are left of the text, and it
 // needs more of them before one is drawn.
 func (g *Generator) Rewrite(ctx context.Context, ids []int) (kept int, err error) {
-	if err := g.checkPrompt(ctx, ids); err != nil {
+	if err := g.batch.check(ctx, [][]int{ids}); err != nil {
 		return 0, err
 	}
-	left, kept := g.reader.keep(ids, len(ids)-1)
-	g.drawn, g.logits = g.drawn[:0], nil
-	g.sampler.forget()
-	g.sampler.see(ids[:left]...)
-	if err := g.read(ctx, ids[left:]); err != nil {
-		return kept, err
+	t, left := &g.batch.texts[0], 0
+	for left < min(len(ids)-1, len(t.ids)) && ids[left] == t.ids[left] {
+		left++
 	}
-	g.sampler.see(ids[left:]...)
-	return kept, nil
-}
-
-// Next draws the next token and adds it to the text. The error wraps ErrFull if the previous
-// token does not fit, and the context's error if the context is done. It may also be about a
-// score that is NaN or +∞.
-func (g *Generator) Next(ctx context.Context) (int, error) {
-	if err := checkContext(ctx); err != nil {
-		return 0, err
+	switch {
+	case g.batch.cache == nil:
+		left, t.read = 0, 0
+	case left < t.read && g.batch.onward:
+		t.read = 0
 	}
-	if g.logits == nil {
-		return 0, errors.New("generate: got no prompt, want at least one token")
-	}
-	if len(g.drawn) > 0 {
-		if err := g.read(ctx, g.drawn); err != nil {
-			return 0, err
-		}
-	}
-	id, err := g.sampler.draw(g.logits)
-	if err != nil {
-		return 0, fmt.Errorf("generate: %w", err)
-	}
-	g.drawn = append(g.drawn, id)
-	return id, nil
-}
-
-// read makes the model read tokens, the last drawn one among them.
-func (g *Generator) read(ctx context.Context, ids []int) error {
-	logits := g.logits
-	if logits == nil {
-		logits = make([]float64, g.limit)
-	}
-	if err := g.reader.read(ctx, ids, logits); err != nil {
-		return fmt.Errorf("generate: %w", err)
-	}
-	g.logits, g.drawn = logits, g.drawn[:0]
-	return nil
+	kept = min(left, t.read)
+	t.ids, t.read, t.logits = t.ids[:left], kept, nil
+	t.sampler.forget()
+	t.sampler.see(t.ids...)
+	return kept, g.batch.add(ctx, [][]int{ids[left:]})
 }
 
 // Logits returns the scores (V) that the last token was drawn from or, after Prompt, that the
 // next token will be drawn from; nil before the first prompt. The next call of Prompt or Next
 // overwrites them.
-func (g *Generator) Logits() []float64 { return g.logits }
+func (g *Generator) Logits() []float64 { return g.batch.Logits(0) }
 
 // Reset forgets the text and restarts the draws, as after New. Compiled graphs stay.
-func (g *Generator) Reset() {
-	g.reader.reset()
-	g.sampler.reset()
-	g.drawn, g.logits = nil, nil
-}
+func (g *Generator) Reset() { g.batch.Reset() }
 
 // Memory is the memory of a generator, in bytes.
 type Memory struct {
 	Weights int // all parameters, which other models may share
 	Cache   int // keys and values
-	Graphs  int // intermediate values of the graphs compiled so far
+	Graphs  int // intermediate values of the graphs compiled so far, which share their memory
 }
 
 // Memory returns the generator's memory now.
-func (g *Generator) Memory() Memory {
-	cache, graphs := g.reader.memory()
-	return Memory{Weights: g.params.Bytes(), Cache: cache, Graphs: graphs}
-}
-
-// copyFloats copies len(dst) numbers, from element from on.
-func copyFloats(dst []float64, src *tensor.Dense, from int) {
-	dense.ByType(src.Dtype(), widen[float32], widen[float64])(dst, src, from)
-}
-
-func widen[F float32 | float64](dst []float64, src *tensor.Dense, from int) {
-	for i, v := range dense.Floats[F](src)[from:][:len(dst)] {
-		dst[i] = float64(v)
-	}
-}
+func (g *Generator) Memory() Memory { return g.batch.Memory() }

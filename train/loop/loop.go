@@ -141,7 +141,8 @@ func (l *Loop) Prepare(source train.Resumable, eval train.Source) error {
 			return err
 		}
 	}
-	return l.eval.Prepare(v)
+	_, err = l.eval.Prepare(v)
+	return err
 }
 
 // peek returns the values of a source's next batch, which the source yields again.

@@ -17,7 +17,7 @@ import (
 const maxTexts = 1024
 
 // newTexts returns what continues each prompt c.samples times, and the prompts of its texts.
-func (c *command) newTexts(m *run.OpenModel, prompts [][]int) (texts generate.Texts, all [][]int, err error) {
+func (c *command) newTexts(m *run.OpenModel, prompts [][]int) (texts *generate.Batch, all [][]int, err error) {
 	longest := 0
 	for _, ids := range prompts {
 		for range c.samples {
@@ -27,7 +27,10 @@ func (c *command) newTexts(m *run.OpenModel, prompts [][]int) (texts generate.Te
 	}
 	if len(all) == 1 {
 		g, err := run.NewGenerator(m.Model, c.Sampling, longest+c.tokens)
-		return g.Texts(), all, run.NamedSampling(err)
+		if err != nil {
+			return nil, nil, run.NamedSampling(err)
+		}
+		return g.Batch(), all, nil
 	}
 	g, err := run.NewBatch(m.Model, len(all), c.Sampling, longest+c.tokens)
 	if err != nil {
@@ -42,7 +45,7 @@ func (c *command) newTexts(m *run.OpenModel, prompts [][]int) (texts generate.Te
 // drawAll reads the prompts and adds tokens to their texts until each has ended. A single text is written to out, after
 // its prompt; several are kept in memory.
 func (c *command) drawAll(
-	ctx context.Context, d generate.Texts, m *run.OpenModel, prompts [][]int, out io.Writer, stats *stats,
+	ctx context.Context, d *generate.Batch, m *run.OpenModel, prompts [][]int, out io.Writer, stats *stats,
 ) (texts []*continuation, err error) {
 	if len(prompts) == 1 {
 		if err := printText(out, c.given[0]); err != nil {
@@ -78,7 +81,7 @@ func (c *command) drawAll(
 
 // draw draws tokens and writes the characters that they complete. A text ends before one of the ids ends and before a
 // stop text.
-func (c *command) draw(ctx context.Context, d generate.Texts, ends []int, texts []*continuation, stats *stats) error {
+func (c *command) draw(ctx context.Context, d *generate.Batch, ends []int, texts []*continuation, stats *stats) error {
 	left := len(texts)
 	for n := 0; n < c.tokens && left > 0; n++ {
 		ids, err := d.Next(ctx)
