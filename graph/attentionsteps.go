@@ -92,7 +92,7 @@ func (a *attentionArgs) weigh(scores *G.Node) (*G.Node, error) {
 //	y[s] = exp(x[s]) / (exp(sink) + Σ exp(x))
 //
 // so that a head may attend to nothing (attention sinks: Xiao et al. 2023; learned as in gpt-oss). A row of −∞ gives 0
-// whatever the sink is; any other row beside a sink of NaN or ∞ gives NaN.
+// whatever the sink is, and passes it no gradient; any other row beside a sink of NaN or ∞ gives NaN.
 func softmaxWithSinks(scores, sinks *G.Node, heads bool) (*G.Node, error) {
 	const lowest = -math.MaxFloat32
 	shape := tensor.Shape{1, 1}

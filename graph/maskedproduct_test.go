@@ -58,8 +58,8 @@ func (a drawnAttention) planted(d drawing, dout array) (_ drawnAttention, _ arra
 
 func (a drawnAttention) checkSeen(t testing.TB, dout array, clean drawnAttention, cleanDout array, onlyNaN bool) {
 	t.Helper()
-	want := a.overSeen(clean.dropped(t), dout)
 	for _, fused := range []bool{false, true} {
+		want := a.overSeen(clean.dropped(t), dout, fused)
 		got, before := a.run(t, fused, dout).result, clean.run(t, fused, cleanDout).result
 		requireSame(t, a.onTape(t, fused, dout), got)
 		form := map[bool]string{false: "composed", true: "fused"}[fused]
@@ -111,7 +111,9 @@ func notFinite(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
 //	dscore[s] = p[s]·(dp[s] − Σ p·dp)                 dp[s] = keep[s]·(dout[t]·v[s])
 //	dq[t] = Σ dx[s]·k[s]    dk[s] = Σ dx[s]·q[t]      dx[s] = scale·slope[s]·dscore[s]
 //	dsink = −Σ p[sink]·Σ p·dp
-func (a drawnAttention) overSeen(keep, dout array) result {
+//
+// In the composed form a row of −∞ passes no gradient to its sink, where Σ p·dp may be 0·NaN.
+func (a drawnAttention) overSeen(keep, dout array, fused bool) result {
 	z, heads, keyHeads := a.z, a.c.Heads, a.keyHeads()
 	q, k, v, do := matrices(a.q, heads), matrices(a.k, keyHeads), matrices(a.v, keyHeads), matrices(dout, heads)
 	if heads == 0 {
@@ -133,6 +135,7 @@ func (a drawnAttention) overSeen(keep, dout array) result {
 				seen, p, slope = append(seen, s), append(p, x), append(slope, dx)
 			}
 		}
+		reachesSink := fused || slices.ContainsFunc(p, func(score float64) bool { return score != -inf })
 		sink := softmaxOf(p, a.sinks.or(-inf, h))
 		for i, s := range seen {
 			dp = append(dp, keep.at(n, t, s)*dotOf(do, n, t, v, m, s))
@@ -140,7 +143,7 @@ func (a drawnAttention) overSeen(keep, dout array) result {
 			addRow(out, n, t, p[i]*keep.at(n, t, s), v, m, s)
 			addRow(dv, m, s, p[i]*keep.at(n, t, s), do, n, t)
 		}
-		if a.sinks.name != "" {
+		if a.sinks.name != "" && reachesSink {
 			dsinks.v[h] -= sink * delta
 		}
 		for i, s := range seen {
