@@ -28,8 +28,7 @@ type Attention struct {
 	Visible           func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
 	Alike             bool                        // Visible is the same in all batches
 	Shown             ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
-	// Chosen are blocks of keys that queries see, if they see no others: Visible and Shown show no more. nil: all that
-	// these show.
+	// Chosen restricts queries to blocks of keys, beyond what Visible and Shown hide. nil: no restriction.
 	Chosen   *ChosenBlocks
 	Unbiased int // the last keys, which get no bias, and nothing relative or forgotten
 	Dropout  WeightDropout
@@ -50,7 +49,7 @@ type Attention struct {
 type RelativeLayout struct{ Head, Zero int }
 
 // HeadLayout is the place of rows in memory: row t of head h of batch b begins at b·Batch + h·Head + t·Row, and its
-// elements lie side by side.
+// elements are contiguous.
 type HeadLayout struct{ Batch, Head, Row int }
 
 // BiasLayout holds the steps of a bias along each axis of (B,H,T,S). With a step of 0 the bias is broadcast along

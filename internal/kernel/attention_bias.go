@@ -1,6 +1,6 @@
 package kernel
 
-// relativeAt returns where the relative bias of query t0+i and key s0 lies.
+// relativeAt returns the index of the relative bias of query t0+i and key s0.
 func (r *attentionRun[F]) relativeAt(x *scores[F], i int) int {
 	return x.h*r.RelativeAt.Head + r.RelativeAt.Zero + x.query(i) - x.s0
 }
@@ -57,7 +57,7 @@ func (r *attentionRun[F]) addBias(x *scores[F], set bool) {
 	}
 }
 
-// biasAt returns where the bias of query t0+i and key s0 lies.
+// biasAt returns the index of the bias of query t0+i and key s0.
 func (r *attentionRun[F]) biasAt(x *scores[F], i int) int {
 	at := &r.BiasAt
 	return x.b*at.Batch + x.h*at.Head + x.query(i)*at.Query + x.s0*at.Key
@@ -100,7 +100,7 @@ func addTo[F, G Float](r *attentionRun[F], sums []G, x *scores[F]) {
 	}
 }
 
-// sumsBias reports whether an element of the bias is of so many scores that its gradient is added up in float64.
+// sumsBias reports whether many scores share an element of the bias: its gradient is then summed in float64.
 func (r *attentionRun[F]) sumsBias() bool { return r.BiasAt.Query == 0 || r.BiasAt.Key == 0 }
 
 // beginBias clears the sums of the gradients of the biases.

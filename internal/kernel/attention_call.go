@@ -7,8 +7,8 @@ type AttentionCall[F Float] struct {
 	Out []F // (B,H,T,DV) at OutputAt
 	// LSE has the RowNumbers of each row, (RowNumbers,B,H,T): its log-sum-exp, then the shift and the factor with which
 	// weight(s) = factor·exp(score(s) − shift). They are the forward's own, about the largest score and
-	// 1/Σ exp(score − shift), so that no weight loses what rounding takes from the log-sum-exp. The factor of a saturated
-	// row is negative.
+	// 1/Σ exp(score − shift), so that no weight loses what rounding takes from the log-sum-exp. The factor of a
+	// saturated row is negative.
 	LSE   []F
 	Stats RowStatistics[F] // computed by Forward too, unless it is zero
 }
@@ -23,7 +23,7 @@ type QKV[F Float] struct {
 	Forget                         Forgetting
 }
 
-// check makes sure that every element that the forward reaches lies inside its slice.
+// check panics unless every element that the forward reads or writes is inside its slice.
 func (c *AttentionCall[F]) check() {
 	c.checkScores()
 	c.checkHeads("attention: v", len(c.In.V), c.K, c.S, c.DV, c.ValueAt)
@@ -57,7 +57,7 @@ func (c *AttentionCall[F]) checkScores() {
 	c.In.checkAdded(&c.Attention, "")
 }
 
-// checkGradients makes sure that the gradients are as long as what they are of. Those that are nil are not computed.
+// checkGradients panics unless each gradient is as long as its operand. A gradient of nil is not computed.
 func (c *AttentionCall[F]) checkGradients(grad *QKV[F], dout []F) {
 	c.checkHeads("attention: dout", len(dout), c.H, c.T, c.DV, c.OutputAt)
 	if grad.Q != nil {
@@ -72,7 +72,7 @@ func (c *AttentionCall[F]) checkGradients(grad *QKV[F], dout []F) {
 	grad.checkAdded(&c.Attention, " gradient")
 }
 
-// checkHeads makes sure that the rows of all heads lie inside a slice.
+// checkHeads panics unless the rows of all heads are inside a slice.
 func (a *Attention) checkHeads(name string, length, heads, rows, width int, at HeadLayout) {
 	checkSteps(name, length, width, []int{a.B, heads, rows}, []int{at.Batch, at.Head, at.Row})
 }

@@ -35,8 +35,8 @@ func (a *Attention) meanColumns(size, length int) int {
 // ChooseBlocks writes to numbers (B,H,T,N) which N blocks of keys each query of a head sees, in order: of the
 // S/size whole blocks before its own those N−1 of the largest product of the query with the mean of the block's keys,
 // then its own; −1 in the places that are left. The earlier of two equal products is the larger one, and NaN is less
-// than any number. Query t of batch b stands at the key starts[b] + t, or starts[0] + t for all batches. means are those
-// of BlockMeans.
+// than any number. Query t of batch b has the position starts[b] + t, or starts[0] + t for all batches. means are the
+// result of BlockMeans.
 func ChooseBlocks[F Float](a *Attention, numbers []int64, size int, starts []int, q, means []F) {
 	compiledFor[F]().chooseBlocks(*a, numbers, size, starts, q, means)
 }
@@ -58,8 +58,8 @@ func (compiledHere[F]) chooseBlocks(c Attention, numbers []int64, size int, star
 			n := min(queryBlock, a.T-t0)
 			if blocks > 0 {
 				of := means[(b*a.K+h/(a.H/a.K))*a.D*ld:]
-				product := Product[F]{M: n, N: columns, K: a.D, Alpha: 1, A: Rows(q[a.QueryAt.at(b, h, t0):], a.QueryAt.Row),
-					B: Rows(of, ld), C: Rows(*gates, columns)}
+				product := Product[F]{M: n, N: columns, K: a.D, Alpha: 1,
+					A: Rows(q[a.QueryAt.at(b, h, t0):], a.QueryAt.Row), B: Rows(of, ld), C: Rows(*gates, columns)}
 				product.alone()
 			}
 			for i := range n {
@@ -72,7 +72,7 @@ func (compiledHere[F]) chooseBlocks(c Attention, numbers []int64, size int, star
 	})
 }
 
-// meansOf writes the means of a head's blocks of keys, from one on, to the columns of a matrix.
+// meansOf writes the means of a head's blocks of keys, beginning with block from, to the columns of a matrix.
 func meansOf[F Float](a *Attention, means []F, ld, from, size int, k []F) {
 	ones, mean := make([]F, size), make([]F, a.D)
 	for i := range ones {
@@ -87,7 +87,8 @@ func meansOf[F Float](a *Attention, means []F, ld, from, size int, k []F) {
 	}
 }
 
-// chooseRow writes the blocks of the largest gates, in order, and the query's own block. best is room for their numbers.
+// chooseRow writes the blocks of the largest gates, in order, and the query's own block. best is room for their
+// numbers.
 func chooseRow[F Float](row []int64, best []int, gates []F, own int) {
 	gate := func(i int) F {
 		if g := gates[i]; g == g {

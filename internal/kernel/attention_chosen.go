@@ -45,7 +45,8 @@ func (r *attentionRun[F]) forwardChunk(w *forwardTiles[F], state []F, b, h, chun
 			if s.lo >= s.hi {
 				continue
 			}
-			r.columns(&w.attentionTiles, len(group), gatherRows(&w.gathered[0], r.queryRows(b, h), group), w.q, queryBlock)
+			rows := gatherRows(&w.gathered[0], r.queryRows(b, h), group)
+			r.columns(&w.attentionTiles, len(group), rows, w.q, queryBlock)
 			for i, t := range group {
 				at := int(t) - t0
 				w.max[i], w.sum[i], w.peak[i] = most[at], sum[at], peak[at]
@@ -74,7 +75,7 @@ func (r *attentionRun[F]) forwardChunk(w *forwardTiles[F], state []F, b, h, chun
 	}
 }
 
-// backwardChosen computes what a block of the keys of one key/value head contributes.
+// backwardChosen adds the gradients of one block of keys of one key/value head.
 func (r *attentionRun[F]) backwardChosen(w *backwardTiles[F], b, group, block int) {
 	size := r.Chosen.Size
 	parts := (size + keyBlock - 1) / keyBlock
@@ -95,8 +96,7 @@ func (r *attentionRun[F]) backwardChosen(w *backwardTiles[F], b, group, block in
 	}
 }
 
-// backwardChunk computes what a part of a block of keys, and the queries of a chunk that see the block, contribute to
-// each other.
+// backwardChunk adds the gradients of part of a block of keys and of those queries of a chunk that see the block.
 func (r *attentionRun[F]) backwardChunk(w *backwardTiles[F], h, block, chunk, parts, part int) {
 	head := w.b*r.H + h
 	queries := r.gathered.of(head, block, chunk)

@@ -6,8 +6,8 @@ import "slices"
 type chosenQueries struct {
 	blocks, chunks int
 	lo, hi         []int   // the keys that ChosenBlocks.Visible leaves to every query (B,T)
-	queries        []int32 // those of every head, block and chunk of queries, one after the other
-	begin          []int   // where those of each (B,H,blocks,chunks) begin, and the end of the last
+	queries        []int32 // for every head, block and chunk: the queries of the chunk that see the block
+	begin          []int   // the first index in queries (B,H,blocks,chunks), and the length of queries
 	earlier        []int32 // how many earlier blocks are seen from the chunk (B,H,blocks,chunks)
 }
 

@@ -2,8 +2,8 @@ package kernel
 
 import "sync/atomic"
 
-// Where the rows of a head lie far apart, each is on a page of its own, and they compete for the same places in a
-// first-level cache. A worker that reads them often copies them to where they lie side by side.
+// If the stride between the rows of a head is large, each row is on another page, and the rows compete for the same
+// sets of the first-level cache. A worker that reads such rows often copies them to contiguous memory.
 const (
 	copiesFrom = 512     // queries from which that pays
 	copiesMost = 1 << 21 // elements of a head at most, for the memory of a worker is bounded
@@ -90,7 +90,7 @@ func (r *attentionRun[F]) operand(w *attentionTiles[F], c *headCopy[F], x *headR
 	return y
 }
 
-// begin makes room for the rows of a head.
+// begin allocates memory for the rows of a head.
 func (c *headCopy[F]) begin(x *headRows[F], p Precision, f forms) {
 	blocks := (x.rows + keyBlock - 1) / keyBlock
 	c.have, c.mayBeNonFinite = resize(c.have, blocks), resize(c.mayBeNonFinite, blocks)
@@ -105,7 +105,7 @@ func (c *headCopy[F]) begin(x *headRows[F], p Precision, f forms) {
 	c.all = pairedRoom(c.memory, x.rows, x.width, f)
 }
 
-// copyRows copies rows; src's and dst's begin the given distances apart.
+// copyRows copies rows. dstRow and srcRow are the strides of the rows.
 func copyRows[F Float](dst []F, dstRow int, src []F, srcRow, rows, width int) {
 	if _, lanes := tileShape[F](chosenPath); width%lanes == 0 { // no rest, behind which copyPanel would write
 		for j := 0; j < width; j += 2 * lanes {

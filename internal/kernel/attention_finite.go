@@ -6,7 +6,7 @@ func isFinite[F Float](x F) bool { return x-x == 0 }
 
 // notFinite returns which of the first n rows of m hold a NaN or ∞: these times 0 are NaN.
 func (w *attentionTiles[F]) notFinite(m *rowsOf[F], n int) (bad []int) {
-	if w.finite(m, n, 0) { // all rows at once: most often there are none
+	if w.finite(m, n, 0) { // checks all rows in one pass: usually all are finite
 		return nil
 	}
 	dot(chosenPath, m.data, m.row, w.zeros[:m.width], w.sums[:n])

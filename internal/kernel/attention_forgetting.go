@@ -5,7 +5,7 @@ package kernel
 // not, so they are float64. Those of gradients are the derivatives by them. A zero Forgetting is none.
 type Forgetting struct {
 	Query []float64 // (B,H,T)
-	Key   []float64 // (B,H,Rows), of which the first S−Unbiased are of keys
+	Key   []float64 // (B,H,Rows); the first S−Unbiased rows belong to keys
 	Rows  int
 }
 
@@ -46,7 +46,7 @@ func GateGradients[F Float](a *Attention, gates []F, at HeadLayout, d Forgetting
 	}
 }
 
-// At returns what a score of query row i of (B,H,T) and key s gets.
+// At returns the number that is added to the score of query row i of (B,H,T) and key s.
 func (f *Forgetting) At(a *Attention, i, s int) float64 { return f.Query[i] - f.Key[i/a.T*f.Rows+s] }
 
 // check makes sure that the sums are long enough.

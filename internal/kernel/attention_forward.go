@@ -47,7 +47,7 @@ type forwardTiles[F Float] struct {
 	watched watchedRows[F]
 	logs    []F // of each query: log Σ exp(score−max)
 	part    []F // of each query: Σ exp(score−max) of the tile
-	raw     []F // (keyBlock,queryBlock): products, if what the softmax sees are not these; then what is added up
+	raw     []F // (keyBlock,queryBlock): products before they are scaled or changed; then terms of sums
 }
 
 var forwardTilePools = newPools[forwardTiles[float32], forwardTiles[float64]]()

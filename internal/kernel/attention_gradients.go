@@ -1,6 +1,6 @@
 package kernel
 
-// backwardTile computes what one block of queries and one block of keys contribute to each other.
+// backwardTile adds the gradients of one block of queries and one block of keys.
 func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int) {
 	t0 := i * r.height()
 	rows := min(r.height(), r.T-t0)
@@ -42,14 +42,14 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 	}
 }
 
-// backwardScores returns the tile of the block of queries from t0 on, without those of its rows outside [first,end) and
-// outermost ones that see none of the keys, and where its keys begin in the block of keys.
+// backwardScores returns the tile of the block of queries that begins at t0, and the index of the tile's first key in
+// the block of keys. The tile has only rows in [first,end), without the outermost ones that see none of its keys.
 func (r *attentionRun[F]) backwardScores(w *backwardTiles[F], seen *span, h, t0, first, end int) (scores[F], int) {
 	r.selectQueries(w.attentionTiles, w.b, t0, end)
 	return r.scoresOf(w, seen, h, t0, first, end)
 }
 
-// scoresOf is backwardScores of the block of queries that w looks at.
+// scoresOf is backwardScores of the selected queries.
 func (r *attentionRun[F]) scoresOf(w *backwardTiles[F], seen *span, h, t0, first, end int) (scores[F], int) {
 	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
 	t1, t2, all := w.seeing(seen, end, w.s0+s1, w.s0+s2)
@@ -78,8 +78,8 @@ func (r *attentionRun[F]) rowsOfTile(w *backwardTiles[F], x *scores[F]) (q, dout
 	return q, r.operand(w.attentionTiles, &w.copies[1], r.outputRows(x.b, x.h), x.t0, x.queries, both)
 }
 
-// softmax fills p with the weights of a tile before dropout and dp with the gradients of what the softmax sees, also
-// of keys that are not seen.
+// softmax fills p with the weights of a tile before dropout and dp with the gradients of the softmax's input, both also
+// for hidden keys.
 func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout operandRows[F], s1 int) {
 	if r.isSingle() {
 		r.singleProducts(w, x, q.rowsOf, dout.rowsOf, s1)
@@ -151,7 +151,7 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout ope
 	}
 }
 
-// addKeys adds what a tile contributes to dk and dv.
+// addKeys adds the gradients of a tile's keys and values to dk and dv.
 func (r *attentionRun[F]) addKeys(w *backwardTiles[F], x *scores[F], q, dout operandRows[F], s1 int) {
 	beta := w.beginSums(s1, s1+x.keys)
 	if r.grad.V != nil {

@@ -1,7 +1,6 @@
 package kernel
 
-// loadKeys makes n keys from s0 on and their values ready for the products of tiles, and begins the sums of their
-// gradients.
+// loadKeys packs the keys and values s0 … s0+n−1 for the products of tiles, and selects the sums of their gradients.
 func (r *attentionRun[F]) loadKeys(w *backwardTiles[F], b, group, s0, n int) {
 	w.b, w.group, w.s0, w.keys, w.fresh = b, group, s0, n, true
 	w.sumK = r.sumsOfKeys(w, r.grad.K, &r.KeyAt, w.dk, r.D)
@@ -21,7 +20,7 @@ func (r *attentionRun[F]) loadKeys(w *backwardTiles[F], b, group, s0, n int) {
 	}
 }
 
-// sumsOfKeys returns where a gradient of the block's keys is summed up: in room, or where it belongs.
+// sumsOfKeys returns the rows in which a gradient of the block's keys is summed: room, or the gradient itself.
 func (r *attentionRun[F]) sumsOfKeys(w *backwardTiles[F], grad []F, at *HeadLayout, room []F, width int) rowsOf[F] {
 	switch {
 	case grad == nil:
@@ -32,11 +31,11 @@ func (r *attentionRun[F]) sumsOfKeys(w *backwardTiles[F], grad []F, at *HeadLayo
 	return rowsOf[F]{room, width, width}
 }
 
-// sumsInPlace reports whether so few tiles add to the gradients of a key that these are summed up where they belong.
+// sumsInPlace reports whether few tiles add to the gradients of a key: the gradient itself then holds the sums.
 func (r *attentionRun[F]) sumsInPlace() bool { return r.T <= 2*lowBlock && r.Chosen == nil }
 
-// beginSums clears the sums outside of the keys [s1,s2) of the block, if there are none yet, and returns what those of
-// these keys are to be multiplied by before the first are added.
+// beginSums returns the β for adding to the sums of the keys [s1,s2) of the block: 0 for the first tile, then 1. For
+// the first tile it also clears the sums of the other keys.
 func (w *backwardTiles[F]) beginSums(s1, s2 int) (beta F) {
 	if !w.fresh {
 		return 1
@@ -54,7 +53,7 @@ func (w *backwardTiles[F]) beginSums(s1, s2 int) (beta F) {
 
 // storeKeys writes the gradients of a block of keys and its values.
 func (r *attentionRun[F]) storeKeys(w *backwardTiles[F]) {
-	w.beginSums(0, 0) // of keys that nobody sees
+	w.beginSums(0, 0) // of keys that no query sees
 	if r.sumsInPlace() {
 		return
 	}

@@ -74,7 +74,7 @@ type cellGrid[F Float] struct {
 	largest       []F
 }
 
-// cellOf returns the cell that a thing lies in.
+// cellOf returns the cell that contains position at.
 func cellOf(edges []int, at int) int { return sort.SearchInts(edges, at+1) - 1 }
 
 // do computes some rows of cells of a head.
@@ -135,7 +135,7 @@ func (g *cellGrid[F]) add(r *attentionRun[F], w *forwardTiles[F], x *scores[F]) 
 				most = max(most, tops[i]*factors[i])
 			}
 			if sum != sum {
-				most = sum // the maximum may have lost a NaN
+				most = sum // the maximum may have ignored a NaN
 			}
 			g.largest[at] = most
 			t = end

@@ -17,7 +17,7 @@ type attentionTiles[F Float] struct {
 	columns [keyBlock]F    // 0, 1, 2, …
 	copies  [2]headCopy[F] // forward of keys and values, backward of queries and the gradients of the output
 
-	pairs []F // of a tile's weights, or of rows that are to be columns
+	pairs []F // of a tile's weights, or of rows before they are transposed
 
 	zeros, ones, columnSums []F
 	sums                    [keyBlock]F // of rows times zeros
@@ -50,7 +50,7 @@ func (r *attentionRun[F]) selectQueries(w *attentionTiles[F], b, t0, rows int) {
 	w.lo, w.hi = r.lo[b*r.T+t0:][:rows], r.hi[b*r.T+t0:][:rows]
 }
 
-// resize returns n elements of s, or of new memory if it must. What they hold is left over from before.
+// resize returns n elements of s, or of new memory if s is too short. Their values are undefined.
 func resize[E any](s []E, n int) []E {
 	if cap(s) < n {
 		return make([]E, n)

@@ -1,6 +1,6 @@
 package kernel
 
-// rowsOf is a matrix whose rows of the given width begin row elements apart.
+// rowsOf is a matrix of rows with the given width and the stride row.
 type rowsOf[F Float] struct {
 	data       []F
 	row, width int
@@ -57,7 +57,7 @@ func pairedLength(rows, width int, f forms) (n int) {
 	return n
 }
 
-// pairedRoom returns where pairs of rows lie in memory.
+// pairedRoom returns the operand whose pairs are stored in memory.
 func pairedRoom[F Float](memory []F, rows, width int, f forms) operandRows[F] {
 	x := operandRows[F]{together: 2}
 	if f.across {

@@ -30,7 +30,7 @@ func (r *attentionRun[F]) spanOf(b, t0, t1 int) span {
 	return r.spanOver(r.lo[b*r.T+t0:b*r.T+t1], r.hi[b*r.T+t0:b*r.T+t1])
 }
 
-// spanOver returns the span of queries of which each sees the keys from one of lo up to one of hi.
+// spanOver returns the span of queries; query i sees the keys los[i] ≤ s < his[i].
 func (r *attentionRun[F]) spanOver(los, his []int) span {
 	s := span{allHi: r.S}
 	for i, lo := range los {

@@ -2,11 +2,11 @@ package kernel
 
 import "math"
 
-// sink returns what a row of a head begins with: a sink is like a key with this score and the value 0, of which there
-// is one or none. What one of NaN or +∞ does is left to the end: it must not reach a row that sees nothing.
+// sink returns the maximum and the sum with which the rows of a head begin. A sink is like a key with this score and
+// the value 0. bad reports a sink of NaN or +∞: it is applied at the end, since a row without keys must stay 0.
 func (r *attentionRun[F]) sink(h int) (score, one F, bad bool) {
 	if r.Sigmoid {
-		return 0, 0, false // the sums are of weights that no maximum was taken from
+		return 0, 0, false // weights of sigmoids have no maximum subtracted
 	}
 	if r.In.Sinks == nil || r.In.Sinks[h] == lowest[F]() {
 		return lowest[F](), 0, false
@@ -17,7 +17,7 @@ func (r *attentionRun[F]) sink(h int) (score, one F, bad bool) {
 	return r.In.Sinks[h], 1, false
 }
 
-// beginRows writes what some rows of a head begin with, before any key. It reports whether a sink spoils them.
+// beginRows initializes rows of a head before the first key. It reports whether a sink makes their results NaN.
 func (r *attentionRun[F]) beginRows(h int, most, sum, peak []F) (bad bool) {
 	score, one, bad := r.sink(h)
 	for t := range most {
@@ -32,7 +32,7 @@ func (r *attentionRun[F]) numbersOf(first, rows int) (lse, shift, factor []F) {
 	return r.LSE[first:][:rows], r.LSE[n+first:][:rows], r.LSE[2*n+first:][:rows]
 }
 
-// spoil makes NaN of the sums of rows that see something.
+// spoil sets the sums of rows that see a key to NaN.
 func spoil[F Float](sums []F) {
 	for t, sum := range sums {
 		if sum != 0 {
@@ -48,7 +48,7 @@ func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows, step int) {
 	first := (b*r.H+h)*r.T + t0
 	lse, shift, factor := r.numbersOf(first, rows)
 	for t, sum := range sums {
-		if sum == 0 { // false for a NaN, which the maximum may have lost
+		if sum == 0 { // false for a NaN, which the maximum may have ignored
 			lse[t], shift[t], factor[t], factors[t] = lowest[F](), -lowest[F](), 0, 0
 			continue
 		}

@@ -1,7 +1,7 @@
 package kernel
 
 // A block of queries and a block of keys make one tile of scores, the only place where scores exist. Short
-// sequences are cut into lower blocks of queries: a larger part of what a causal rule hides is skipped then.
+// sequences are cut into lower blocks of queries, since they skip a larger part of the keys that a causal rule hides.
 const (
 	queryBlock  = 64 // at most
 	lowBlock    = 32
@@ -64,7 +64,7 @@ func (r *attentionRun[F]) end() {
 	poolOf[F](&attentionRuns).Put(r)
 }
 
-// grain returns how many of n equal tasks a goroutine takes at once, for work of the given number of products.
+// grain returns how many of n equal tasks a goroutine does without a break. products is the work of all tasks.
 func (r *attentionRun[F]) grain(n, products int) int {
 	work := float64(products) * float64(r.B) * float64(r.H) * float64(r.T) * float64(r.S) * float64(r.D+r.DV) / 2
 	return int(min(max(1, leastAttention*float64(n)/max(work, 1)), float64(n)))

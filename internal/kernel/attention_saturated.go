@@ -1,9 +1,9 @@
 package kernel
 
 // The gradient of a score is weight·(dP − δ) with δ = Σ dOut⊙Out, which is Σ weight·dP summed in another order. Where
-// one key has nearly all of the weight, δ is nearly the dP of that key: they cancel, and what is left is the difference
-// of the orders, though the gradient is next to 0, or 0 if no other key is seen. For such rows δ is recomputed as
-// Σ weight·dP from the dP of the tiles.
+// one key has nearly all of the weight, δ is nearly the dP of that key, and dP − δ cancels: only the rounding
+// difference of the two sums is left, though the gradient is close to 0, or 0 if no other key is seen. For such rows δ
+// is recomputed as Σ weight·dP from the dP of the tiles.
 
 // saturated is the most by which the log-sum-exp of a saturated row is above its largest score: the weight of that key
 // is 7/8.
@@ -46,8 +46,8 @@ func (r *attentionRun[F]) refine(b, h, i int) {
 	}
 }
 
-// addRests adds what a tile leaves of the rows [first,end) of the block from t0 on. The numbers of the tile have the
-// bits of those that the gradients are computed from.
+// addRests adds a tile's score gradients to the residuals of the rows [first,end) of the block that begins at t0. The
+// tile has the same bits as the tile from which the gradients are computed.
 func (r *attentionRun[F]) addRests(w *backwardTiles[F], rests *[queryBlock]float64, seen span, h, t0, first, end int) {
 	x, s1 := r.backwardScores(w, &seen, h, t0, first, end)
 	if x.queries <= 0 || !r.readShown(&x, w.attentionTiles) {
@@ -68,7 +68,7 @@ func (r *attentionRun[F]) addRests(w *backwardTiles[F], rests *[queryBlock]float
 	}
 }
 
-// correct takes from Σ weight·dP of a row what is left of the sum of its gradients.
+// correct subtracts the residual of a row, left, from its Σ weight·dP.
 func (r *attentionRun[F]) correct(row, h int, left float64) {
 	if r.In.Sinks != nil {
 		left -= float64(r.sinkShare(row, h) * r.delta[row])

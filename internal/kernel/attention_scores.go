@@ -9,7 +9,7 @@ type scores[F Float] struct {
 	s0, keys           int
 	queryStep, keyStep int
 	hidden             bool             // whether a query does not see a key
-	of                 []int32          // the queries of which t0 counts, if they do not follow each other
+	of                 []int32          // the list of queries that t0 is an index of; nil: queries are contiguous
 	watched            *forwardTiles[F] // where the largest products are kept, if they are
 }
 

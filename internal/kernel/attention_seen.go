@@ -1,7 +1,7 @@
 package kernel
 
-// What a query does not see has the weight 0 in a tile, but 0 times NaN or ∞ is NaN, and a weight may be 0 though its
-// key is seen. So the products of a tile go by what is seen, not by the weights.
+// A hidden key has the weight 0 in a tile. But 0 times NaN or ∞ is NaN, and the weight of a visible key may be 0 as
+// well. So the products of a tile use the mask, not the weights, to leave out keys.
 
 // sumKeys computes out ← α·W·in + β·out for the tile W: a sum over the keys that each query sees.
 func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F,
@@ -79,8 +79,7 @@ func (g *seenSum[F]) multiplyPairs(in rowsOf[F]) {
 	multiplyPairs(g.outs, in.width, k, g.alpha, pairs, ld, 1, in.data, in.row, g.beta, g.out.data, g.out.row)
 }
 
-// copied returns a copy of rows, as far apart as the rows themselves: how a product with one column is computed depends
-// on that.
+// copied returns a copy of rows with the same stride, since the method of a product with one column depends on it.
 func (g *seenSum[F]) copied(in rowsOf[F]) rowsOf[F] {
 	c := in
 	c.data = make([]F, (g.ins-1)*in.row+in.width)
@@ -90,7 +89,8 @@ func (g *seenSum[F]) copied(in rowsOf[F]) rowsOf[F] {
 	return c
 }
 
-// computeFinite takes 0 for what is not finite in the bad rows of in, and adds that to the rows of out that see it.
+// computeFinite computes with 0 in place of NaN and ∞ in the bad rows of in, then adds the terms of NaN and ∞ to those
+// rows of out that see them.
 func (g *seenSum[F]) computeFinite(in rowsOf[F], bad []int, sees func(out, in int) bool) {
 	rest := g.copied(in)
 	for _, i := range bad {

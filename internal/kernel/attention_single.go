@@ -7,10 +7,10 @@ package kernel
 const (
 	singleKeys  = 64      // of a tile: with their values they fill a first-level cache
 	singleAhead = 8       // rows that are prefetched at a time
-	singleGrain = 1 << 15 // multiply-adds that are worth a goroutine, each of a number of its own
+	singleGrain = 1 << 15 // multiply-adds that are worth a goroutine, since each reads its number from memory
 )
 
-// isSingle reports whether each head has one query, which reads its keys as they are.
+// isSingle reports whether each head has one query, which reads its keys without a copy.
 func (r *attentionRun[F]) isSingle() bool {
 	return r.T == 1 && r.Precision == Full && r.Chosen == nil && min(r.B, r.H, r.D, r.DV) > 0
 }
@@ -36,7 +36,7 @@ func (r *attentionRun[F]) forwardSingles(lo, hi int) {
 	poolOf[F](&forwardTilePools).Put(w)
 }
 
-// forwardGroup computes n heads of a sequence, from h on, that have the same keys. The head after them may follow.
+// forwardGroup computes heads h … h+n−1 of a sequence, which share keys. follows reports whether head h+n is next.
 func (r *attentionRun[F]) forwardGroup(w *forwardTiles[F], b, h, n int, follows bool) {
 	each, s := r.H/r.K, r.spans[b]
 	keys, values, next := r.keyRows(b, h/each), r.valueRows(b, h/each), r.keyRows(b, (h+n)/each)
@@ -82,12 +82,12 @@ type rowsAhead[F Float] struct {
 // prefetch prefetches rows i to i+n−1.
 func (x *rowsAhead[F]) prefetch(i, n int) {
 	if n = min(n, x.n-i); n > 0 {
-		foresee(chosenPath, n, x.width, x.data[i*x.row:], x.row)
+		prefetch(chosenPath, n, x.width, x.data[i*x.row:], x.row)
 	}
 }
 
-// shifts returns what is subtracted from the scores of head i of a group, and sumsOfKeys the sums of its weights so
-// far, for each place in a tile.
+// shifts returns the numbers that are subtracted from the scores of head i of a group, and sumsOfKeys the running sums
+// of its weights, both for each column of a tile.
 func (w *forwardTiles[F]) shifts(i int) []F { return w.raw[i*2*singleKeys:][:singleKeys] }
 
 func (w *forwardTiles[F]) sumsOfKeys(i int) []F { return w.raw[(i*2+1)*singleKeys:][:singleKeys] }
@@ -145,7 +145,7 @@ func (r *attentionRun[F]) weighSingle(w *forwardTiles[F], x *scores[F], i int) {
 		}
 	}
 	for j := x.keys; j < wholeVectors(x.keys); j++ {
-		x.data[j] = lowest[F]() // which adds 0 to what lies behind the sums
+		x.data[j] = lowest[F]() // adds 0 to the elements behind the sums
 	}
 	expColumns(chosenPath, 1, x.keys, x.data, singleKeys, shifts, sums)
 }

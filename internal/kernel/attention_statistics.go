@@ -6,16 +6,16 @@ import "math"
 // nothing, or only scores of −∞, has −∞ as its largest score and product, all of a sink's share, and 0 otherwise. The
 // weights of a sigmoid are divided by their sum.
 type RowStatistics[F Float] struct {
-	MaxScore   []F // what the softmax sees
+	MaxScore   []F // the largest input of the softmax
 	MaxProduct []F // max Scale·q·k of the keys that the query sees
 	Entropy    []F // −Σ weight·log weight over the keys, in nats
 	First      []F // the weight of key 0
 	Own        []F // of key t + Offset
 	Previous   []F // of key t + Offset − 1
-	Sink       []F // exp(sink − lse), what the keys' weights leave of 1; 0 if there are no sinks
+	Sink       []F // exp(sink − lse) = 1 − Σ weight; 0 without a sink
 	Distance   []F // Σ weight·|t + Offset − s| over the keys s
 
-	Offset int // query t stands at this key + t; there is no weight where that is not one of the Unbiased others
+	Offset int // query t has the position Offset + t; weights of positions without a key are 0
 }
 
 // slices returns the statistics in order.
@@ -31,7 +31,7 @@ type watchedRows[F Float] struct {
 	score, product       []F // the largest
 	moment               []F // Σ exp(score−max)·(score−max), of the sink too; of a sigmoid Σ weight·log weight
 	distance             []F // Σ exp(score−max)·|t + Offset − s|
-	marks                []F // the three that follow, one after the other
+	marks                []F // first, own and previous in one slice
 	first, own, previous []F // exp(score−max) of these keys, 0 if they are not seen
 }
 
@@ -65,8 +65,8 @@ func (r *attentionRun[F]) watchProducts(w *forwardTiles[F], x *scores[F], data [
 	greater(chosenPath, product, product, w.top)
 }
 
-// shrink multiplies what is known of the weights of a query by f, for a maximum that is higher by −by. sum is their sum
-// so far.
+// shrink rescales the running statistics of query t by f when its maximum rises by −by. sum is the running sum of its
+// weights.
 func (w *watchedRows[F]) shrink(t int, f, by, sum F) {
 	if f == 0 {
 		by = 0 // which may be −∞
@@ -151,7 +151,7 @@ func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], b, h, t0, rows int
 		if h < 0 { // by rounding, or the logarithm of 0
 			entropy[t] = 0
 		}
-		if f := factors[t]; f != f { // the largest may have lost a NaN
+		if f := factors[t]; f != f { // the maximum may have ignored a NaN
 			to.MaxScore[first+t], to.MaxProduct[first+t] = f, f
 		}
 	}

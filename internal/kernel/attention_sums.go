@@ -12,12 +12,12 @@ func (r *attentionRun[F]) sumSinks() {
 		for b := range r.B {
 			for t := range r.T {
 				row := (b*r.H+h)*r.T + t
-				if r.delta[row] == 0 { // as it is of a row that sees nothing
+				if r.delta[row] == 0 { // as in a row without visible keys
 					continue
 				}
-				var lost float64
-				sum, lost = sumOf(sum, float64(r.sinkShare(row, h))*r.wideDelta(b, h, t))
-				rest += lost
+				var low float64
+				sum, low = sumOf(sum, float64(r.sinkShare(row, h))*r.wideDelta(b, h, t))
+				rest += low
 			}
 		}
 		r.grad.Sinks[h] = F(-sum)
@@ -27,7 +27,7 @@ func (r *attentionRun[F]) sumSinks() {
 	}
 }
 
-// wideDelta returns Σ dout⊙out of a row as exactly as out is: a sink's gradient has as few as one of these.
+// wideDelta returns Σ dout⊙out of a row in float64: a sink's gradient may be a sum of only one.
 func (r *attentionRun[F]) wideDelta(b, h, t int) (sum float64) {
 	if r.Precision != Full {
 		return float64(r.delta[(b*r.H+h)*r.T+t])
@@ -103,8 +103,8 @@ func (r *attentionRun[F]) clearQueries(b, h, t0, t1 int) {
 	}
 }
 
-// sumOf returns x + y and what rounding takes from it (Knuth's TwoSum).
-func sumOf[F Float](x, y F) (sum, lost F) {
+// sumOf returns x + y, rounded, and its rounding error (Knuth's TwoSum).
+func sumOf[F Float](x, y F) (sum, low F) {
 	sum = x + y
 	added := sum - x
 	return sum, (x - (sum - added)) + (y - added)

@@ -5,7 +5,7 @@ import "math"
 // The steps between the products of a tile of scores, in plain Go. The functions without "Go" in their name choose
 // the best for this processor; they may read and write behind the n columns of a row, up to a whole vector.
 
-// maxColumnsGo writes the maximum of each of n columns to top. A NaN may get lost: it reaches the results
+// maxColumnsGo writes the maximum of each of n columns to top. A NaN may be ignored: it reaches the results
 // through its exponential.
 func maxColumnsGo[F Float](rows, n int, x []F, ld int, top []F) {
 	top = top[:n]
@@ -47,7 +47,7 @@ func momentColumnsGo[F Float](rows, n int, x []F, ld int, shift, sum, moment []F
 	}
 }
 
-// hideColumnsGo sets to −∞ what lies outside the rows lo ≤ row < hi of each of n columns.
+// hideColumnsGo sets the elements outside the rows lo ≤ row < hi of each of n columns to −∞.
 func hideColumnsGo[F Float](rows, n int, x []F, ld int, lo, hi []F) {
 	lo, hi = lo[:n], hi[:n]
 	for i := range rows {
@@ -60,7 +60,7 @@ func hideColumnsGo[F Float](rows, n int, x []F, ld int, lo, hi []F) {
 	}
 }
 
-// clearRowsGo sets to 0 what lies outside the columns lo ≤ column < hi of each row. columns holds 0, 1, 2, …
+// clearRowsGo sets the elements outside the columns lo ≤ column < hi of each row to 0. columns holds 0, 1, 2, …
 func clearRowsGo[F Float](rows, n int, x []F, ld int, columns, lo, hi []F) {
 	for i := range rows {
 		line := x[i*ld:][:n]
@@ -109,8 +109,8 @@ func capRowsGo[F Float](rows, n int, x []F, ld int, slope []F, c F) {
 	}
 }
 
-// dropRowsGo multiplies by scale or, where mix(start + row·rowStep + column·columnStep) < below, by 0: what is not
-// finite becomes NaN.
+// dropRowsGo multiplies by scale or, where mix(start + row·rowStep + column·columnStep) < below, by 0, which turns ±∞
+// into NaN.
 func dropRowsGo[F Float](rows, n int, x []F, ld int, start, columnStep, rowStep, below uint64, scale F) {
 	for i := range rows {
 		line, at := x[i*ld:][:n], start

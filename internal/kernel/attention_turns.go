@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// gradientSums is what a backward adds up.
+// gradientSums holds the sums of a backward.
 type gradientSums[F Float] struct {
 	grad   QKV[F]
 	dout   []F
-	delta  []F            // Σ dout⊙out of every row (B,H,T), or what is closer to Σ weight·dP
-	low    []F            // of every row, what rounding took from that
-	factor []F            // of every row, without the mark
+	delta  []F            // Σ dout⊙out of every row (B,H,T), or a better estimate of Σ weight·dP
+	low    []F            // the rounding error of delta
+	factor []F            // of every row, without the mark of saturation
 	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
 	next   []atomic.Int32 // of each head, the block of keys to be handed out
 	failed atomic.Bool
 	// The sums of the gradients of the biases that float32 would lose digits of, by the places of the gradients.
 	relativeSums, biasSums []float64
-	shared                 struct{ batch, head, key bool } // axes along which tasks would add to the same elements of dbias
+	// axes along which tasks add to the same elements of dbias
+	shared struct{ batch, head, key bool }
 }
 
 func (r *attentionRun[F]) beginBackward(grad QKV[F], dout []F) {
@@ -78,9 +79,9 @@ func (r *attentionRun[F]) backwardCount() int {
 	return batches * heads * keys
 }
 
-// claim returns the task to do as the given one. A task begins after those it waits for, whichever worker takes it:
-// the blocks of keys of a head are handed out in order. Each worker has heads of its own, whose gradients stay in its
-// cache, until it has to help with those of others.
+// claim returns the task that stands for the given number. Blocks of keys of a head are assigned in order, so that a
+// task begins after the tasks that it waits for. Each worker starts with heads of its own, whose gradients stay in its
+// cache, and then helps with the heads of others.
 func (r *attentionRun[F]) claim(task int) int {
 	_, _, keys := r.backwardAxes()
 	for head := task / keys; ; head = (head + 1) % len(r.next) {

@@ -64,7 +64,7 @@ func (r *attentionRun[F]) setUnshown(w *attentionTiles[F], x *scores[F], data []
 	}
 }
 
-// clearHidden sets to 0 what is hidden in the data of a tile whose rows bound knows.
+// clearHidden sets the elements of hidden pairs in the data of a tile to 0. bound must have been called for the tile.
 func (r *attentionRun[F]) clearHidden(w *backwardTiles[F], x *scores[F], data []F) {
 	if !x.hidden {
 		return

@@ -10,7 +10,7 @@ import (
 func roundBF16(v float32) float32 {
 	const (
 		sign, exponent, quiet = 1 << 31, 0xff << 23, 1 << 22
-		lost                  = 1<<16 - 1
+		lowBits               = 1<<16 - 1
 	)
 	bits := math.Float32bits(v)
 	switch {
@@ -19,9 +19,9 @@ func roundBF16(v float32) float32 {
 	case bits&exponent == 0:
 		bits &= sign
 	default:
-		bits += lost>>1 + bits>>16&1
+		bits += lowBits>>1 + bits>>16&1
 	}
-	return math.Float32frombits(bits &^ lost)
+	return math.Float32frombits(bits &^ lowBits)
 }
 
 func roundElementsGo(x, y []float32) {

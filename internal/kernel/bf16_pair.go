@@ -66,13 +66,13 @@ func flush(x float32) float32 {
 // oddSum returns product + x rounded to odd: rounding it to float32 gives what rounding the exact sum gives (Boldo and
 // Melquiond 2008).
 func oddSum(product float64, x float32) float64 {
-	sum, lost := sumOf(product, float64(x))
-	if lost == 0 || math.IsInf(sum, 0) || sum != sum {
+	sum, low := sumOf(product, float64(x))
+	if low == 0 || math.IsInf(sum, 0) || sum != sum {
 		return sum
 	}
 	bits := math.Float64bits(sum)
 	if bits&1 == 0 {
-		if (lost > 0) == (sum > 0) {
+		if (low > 0) == (sum > 0) {
 			bits++
 		} else {
 			bits--

@@ -143,8 +143,8 @@ func (g pairProduct) do(lo, hi int) {
 				} else {
 					b = g.b.matrix(which)[p*g.b.ld+q0*pairWidth:]
 				}
-				pairTile(i1-i0, n, q1-q0, g.Alpha, a[i0*aRow+q0*aCol:], aRow, aCol, pairRowsTall*aRow, b, pairWidth, beta,
-					c[i0*g.C.Row+j:], g.C.Row)
+				pairTile(i1-i0, n, q1-q0, g.Alpha, a[i0*aRow+q0*aCol:], aRow, aCol, pairRowsTall*aRow,
+					b, pairWidth, beta, c[i0*g.C.Row+j:], g.C.Row)
 			}
 		}
 	}

@@ -13,7 +13,8 @@ func CausalConvForward[F Float](c CausalConv, y []F, in ConvOperands[F]) {
 	c.check(len(y), len(in.X), len(in.Weight))
 	fitOrNil("causal conv", c.C, in.Bias)
 	fitOrNil("causal conv", c.B*(c.N-1)*c.C, in.State)
-	split(convCall[F]{CausalConv: c, y: y, in: in, filters: filters(c, in.Weight)}, c.B*c.T, rowGrain(grainFast, c.C*c.N))
+	call := convCall[F]{CausalConv: c, y: y, in: in, filters: filters(c, in.Weight)}
+	split(call, c.B*c.T, rowGrain(grainFast, c.C*c.N))
 }
 
 func (c CausalConv) check(y, x, weight int) {

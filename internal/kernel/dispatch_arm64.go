@@ -7,8 +7,8 @@ package kernel
 import "unsafe"
 
 // tile computes C ← α·A·B + β·C for at most two vectors of columns n. Strides count elements. A is read
-// through two strides, one of them 1, and every group of rows as tall as the tile begins aPanel after the
-// one before. B is read in whole vectors.
+// through two strides, one of them 1. Groups of rows as tall as the tile have the stride aPanel. B is read
+// in whole vectors.
 func tile[F Float](p path, m, n, k int, alpha F, a []F, aRow, aCol, aPanel int, b []F, bRow int, beta F, c []F,
 	cRow int) {
 	if p == pathGo || min(m, n, k) < 1 || min(aRow, aCol, aPanel, bRow, cRow) < 0 || n > tileWidth[F](p) {
@@ -94,18 +94,18 @@ func copyPanel[F Float](p path, k, n int, src []F, srcRow int, dst []F, dstRow i
 	}
 }
 
-// foresee asks for the lines of n elements of each of k rows that lie apart, to be near when they are read.
-func foresee[F Float](p path, k, n int, b []F, bRow int) {
+// prefetch prefetches n elements of each of k rows.
+func prefetch[F Float](p path, k, n int, b []F, bRow int) {
 	if p == pathGo || min(k, n) < 1 || bRow < 0 {
-		foreseeGo(k, n, b, bRow)
+		prefetchGo(k, n, b, bRow)
 		return
 	}
-	reaches("foresee: b", len(b), (k-1)*bRow+n)
+	reaches("prefetch: b", len(b), (k-1)*bRow+n)
 	switch {
 	case sizeOf[F]() == 4:
-		sforeseeNEON(k, n, single(b), bRow)
+		sprefetchNEON(k, n, single(b), bRow)
 	default:
-		dforeseeNEON(k, n, double(b), bRow)
+		dprefetchNEON(k, n, double(b), bRow)
 	}
 }
 
@@ -140,7 +140,7 @@ func fmaLoop[F Float](p path, n int) {
 	}
 }
 
-// dotStored is dot of a that is stored as bfloat16, with the bits of widening it first. x is as evenFirst leaves it.
+// dotStored is dot of a matrix a in bfloat16, with the bits of widening a first. x is a result of evenFirst.
 // Whole steps of two vectors fill k.
 func dotStored[F Float](p path, a []uint16, aRow int, x, y []F) {
 	k := len(x)

@@ -25,8 +25,8 @@ func copyPanel[F Float](_ path, k, n int, src []F, srcRow int, dst []F, dstRow i
 	copyPanelGo(k, n, src, srcRow, dst, dstRow)
 }
 
-func foresee[F Float](_ path, k, n int, b []F, bRow int) {
-	foreseeGo(k, n, b, bRow)
+func prefetch[F Float](_ path, k, n int, b []F, bRow int) {
+	prefetchGo(k, n, b, bRow)
 }
 
 func transposePanel[F Float](_ path, k, n int, src []F, srcRow int, dst []F, dstRow int) {

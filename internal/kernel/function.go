@@ -105,8 +105,8 @@ func (c applyCall[F]) do(lo, hi int) {
 	}
 }
 
-// Slope writes dx = dy⊙f′(x), all of one length, for Abs and the functions from Clamp on. known is y for ReLU, Exp, Tanh,
-// Softcap and Sigmoid, and x for the others. dx may be known or dy.
+// Slope writes dx = dy⊙f′(x), all of one length, for Abs and the functions from Clamp on. known is y for ReLU, Exp,
+// Tanh, Softcap and Sigmoid, and x for the others. dx may be known or dy.
 func Slope[F Float](f Function, c Settings, dx, known, dy []F) {
 	fit("slope", len(known), len(dy), len(dx))
 	grain := grainFast

@@ -8,7 +8,7 @@ type Matrix[F Float] struct {
 	Stored         []uint16 // instead of Data, in bfloat16, the upper halves of float32s; only for B of a Product
 }
 
-// Rows returns a row-major matrix whose rows begin ld elements apart.
+// Rows returns a row-major matrix whose rows have the stride ld.
 func Rows[F Float](data []F, ld int) Matrix[F] { return Matrix[F]{Data: data, Row: ld, Col: 1} }
 
 // Transposed returns the transpose of Rows(data, ld).
@@ -33,7 +33,7 @@ func (x Matrix[F]) Op(trans bool) Matrix[F] {
 	return x
 }
 
-// Every returns x as the first matrix of a batch that begin step elements apart; 0 shares one matrix among the batch.
+// Every returns x as the first matrix of a batch with the stride step; a step of 0 shares one matrix.
 func (x Matrix[F]) Every(step int) Matrix[F] {
 	x.Step = step
 	return x
@@ -70,22 +70,23 @@ func (p Precision) String() string {
 }
 
 // Product is C ← α·A·B + β·C for matrices A (M,K), B (K,N) and C (M,N), or for each of a batch. With Alpha = 0 or
-// K = 0, A and B are not read; with Beta = 0, C is not read and may hold anything. C has rows whose elements lie
-// together, and overlaps neither A nor B nor another C of the batch. The bits of the result do not depend on GOMAXPROCS.
+// K = 0, A and B are not read; with Beta = 0, C is not read and may hold anything. The rows of C are
+// contiguous. C overlaps neither A nor B nor another C of the batch. The bits of the result do not depend on
+// GOMAXPROCS.
 //
 // In BFloat16, which is for float32, the products of numbers are exact, and sums are rounded to float32 as VDPBF16PS
 // does, where plain Go computes them too: of two neighbours along K the second first, and numbers below the smallest
 // normal one are 0. All processors give the same bits, those of NaN excepted.
 //
 // A stored B is widened where it is copied or multiplied; the bits are those of widening all of it first. A single row
-// waits for the memory in which B lies: in BFloat16 it is rounded, and the product is that of Full.
+// is limited by reading B from memory: in BFloat16 the row is rounded, and the product is that of Full.
 type Product[F Float] struct {
 	M, N, K   int
 	Alpha     F
 	A, B      Matrix[F]
 	Beta      F
 	C         Matrix[F]
-	Batch     int // 0 stands for 1
+	Batch     int // 0 means 1
 	Precision Precision
 	symmetric bool // C is, and was before if it is read: the part below the diagonal's panels is copied from above
 	diagonal  int  // the column in which the diagonal of a symmetric C crosses the first row; negative left of it
@@ -130,7 +131,7 @@ func (g *Product[F]) onAllCores() {
 	}
 }
 
-// mirror copies what lies right of the diagonal's panels to below them.
+// mirror copies the elements right of the diagonal's panels to the places below them.
 func (g *Product[F]) mirror() {
 	c, ld := g.C.Data, g.C.Row
 	width := tileWidth[F](chosenPath)
@@ -146,9 +147,10 @@ func (g *Product[F]) alone() {
 		return
 	}
 	rows, lanes := tileShape[F](chosenPath)
-	if g.M > fewRows && g.N%lanes == 0 && 0 < g.K && g.K <= blockK && g.B.Col == 1 && !g.A.aliased() && !g.B.aliased() &&
+	if g.M > fewRows && g.N%lanes == 0 && 0 < g.K && g.K <= blockK &&
+		g.B.Col == 1 && !g.A.aliased() && !g.B.aliased() &&
 		g.B.distance() < page {
-		// What the steps below would do, for small tiles in less time.
+		// The same as the steps below, faster for small products.
 		for j := 0; j < g.N; j += 2 * lanes {
 			tile(chosenPath, g.M, min(2*lanes, g.N-j), g.K, g.Alpha, g.A.Data, g.A.Row, g.A.Col, rows*g.A.Row,
 				g.B.Data[j:], g.B.Row, g.Beta, g.C.Data[j:], g.C.Row)
@@ -159,7 +161,7 @@ func (g *Product[F]) alone() {
 	g.compute(chosenPath)
 }
 
-// check panics unless the matrices lie inside their slices, and reports whether C has elements.
+// check panics unless the matrices are inside their slices, and reports whether C has elements.
 func (g *Product[F]) check() bool {
 	if min(g.Batch, g.M, g.N, g.K) < 0 {
 		panic("kernel: gemm: negative dimension")
@@ -182,17 +184,17 @@ func (g *Product[F]) check() bool {
 	g.C.check("gemm: c", len(g.C.Data), g.M, g.N, g.Batch)
 	switch {
 	case g.C.Col != 1:
-		panic("kernel: gemm: c: elements of a row lie apart")
+		panic("kernel: gemm: c: elements of a row are not contiguous")
 	case g.Batch > 1 && g.C.Step == 0:
 		panic("kernel: gemm: c: matrices of the batch share memory")
 	}
 	return true
 }
 
-// check panics unless every matrix of a batch lies inside a slice of the given length.
+// check panics unless every matrix of a batch is inside a slice of the given length.
 func (x *Matrix[F]) check(name string, length, rows, cols, batch int) {
 	ld := x.Row
-	if x.Col != 1 || ld < cols { // whole columns lie together
+	if x.Col != 1 || ld < cols { // columns are contiguous
 		ld, rows, cols = x.Col, cols, rows
 	}
 	if ld < cols || x.Row != 1 && x.Col != 1 {

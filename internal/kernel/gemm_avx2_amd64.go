@@ -30,10 +30,10 @@ func sweighAVX2(m int, n int, alpha float32, a *float32, aRow int, x *float32, y
 //go:noescape
 func scopyPanelAVX2(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
 
-// sforeseeAVX2 is foresee of float32 with AVX2.
+// sprefetchAVX2 is prefetch of float32 with AVX2.
 //
 //go:noescape
-func sforeseeAVX2(k int, n int, b *float32, bRow int)
+func sprefetchAVX2(k int, n int, b *float32, bRow int)
 
 // stransposePanelAVX2 is transposePanel of float32 with AVX2.
 //
@@ -86,10 +86,10 @@ func dweighAVX2(m int, n int, alpha float64, a *float64, aRow int, x *float64, y
 //go:noescape
 func dcopyPanelAVX2(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
 
-// dforeseeAVX2 is foresee of float64 with AVX2.
+// dprefetchAVX2 is prefetch of float64 with AVX2.
 //
 //go:noescape
-func dforeseeAVX2(k int, n int, b *float64, bRow int)
+func dprefetchAVX2(k int, n int, b *float64, bRow int)
 
 // dtransposePanelAVX2 is transposePanel of float64 with AVX2.
 //

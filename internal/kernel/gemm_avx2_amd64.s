@@ -3042,9 +3042,9 @@ k_233:
 	VZEROUPPER
 	RET
 
-// func sforeseeAVX2(k int, n int, b *float32, bRow int)
+// func sprefetchAVX2(k int, n int, b *float32, bRow int)
 // Requires: AVX, MMX+
-TEXT ·sforeseeAVX2(SB), $0-32
+TEXT ·sprefetchAVX2(SB), $0-32
 	MOVQ k+0(FP), AX
 	MOVQ n+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -6594,9 +6594,9 @@ k_503:
 	VZEROUPPER
 	RET
 
-// func dforeseeAVX2(k int, n int, b *float64, bRow int)
+// func dprefetchAVX2(k int, n int, b *float64, bRow int)
 // Requires: AVX, MMX+
-TEXT ·dforeseeAVX2(SB), $0-32
+TEXT ·dprefetchAVX2(SB), $0-32
 	MOVQ k+0(FP), AX
 	MOVQ n+8(FP), CX
 	MOVQ b+16(FP), DX

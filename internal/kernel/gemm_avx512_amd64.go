@@ -30,10 +30,10 @@ func sweighAVX512(m int, n int, alpha float32, a *float32, aRow int, x *float32,
 //go:noescape
 func scopyPanelAVX512(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
 
-// sforeseeAVX512 is foresee of float32 with AVX512.
+// sprefetchAVX512 is prefetch of float32 with AVX512.
 //
 //go:noescape
-func sforeseeAVX512(k int, n int, b *float32, bRow int)
+func sprefetchAVX512(k int, n int, b *float32, bRow int)
 
 // sfmaLoopAVX512 is fmaLoop of float32 with AVX512.
 //
@@ -81,10 +81,10 @@ func dweighAVX512(m int, n int, alpha float64, a *float64, aRow int, x *float64,
 //go:noescape
 func dcopyPanelAVX512(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
 
-// dforeseeAVX512 is foresee of float64 with AVX512.
+// dprefetchAVX512 is prefetch of float64 with AVX512.
 //
 //go:noescape
-func dforeseeAVX512(k int, n int, b *float64, bRow int)
+func dprefetchAVX512(k int, n int, b *float64, bRow int)
 
 // dfmaLoopAVX512 is fmaLoop of float64 with AVX512.
 //

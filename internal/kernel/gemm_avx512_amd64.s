@@ -4807,9 +4807,9 @@ k_234:
 	VZEROUPPER
 	RET
 
-// func sforeseeAVX512(k int, n int, b *float32, bRow int)
+// func sprefetchAVX512(k int, n int, b *float32, bRow int)
 // Requires: AVX, MMX+
-TEXT ·sforeseeAVX512(SB), $0-32
+TEXT ·sprefetchAVX512(SB), $0-32
 	MOVQ k+0(FP), AX
 	MOVQ n+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -10280,9 +10280,9 @@ k_503:
 	VZEROUPPER
 	RET
 
-// func dforeseeAVX512(k int, n int, b *float64, bRow int)
+// func dprefetchAVX512(k int, n int, b *float64, bRow int)
 // Requires: AVX, MMX+
-TEXT ·dforeseeAVX512(SB), $0-32
+TEXT ·dprefetchAVX512(SB), $0-32
 	MOVQ k+0(FP), AX
 	MOVQ n+8(FP), CX
 	MOVQ b+16(FP), DX

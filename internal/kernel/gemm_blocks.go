@@ -7,8 +7,8 @@ const (
 	blockRows = 384
 )
 
-// A matrix B of farBytes or more is thought to lie in memory. Where panels are read in place, aheadBytes of each row
-// of a block are asked for before: memory then has more to do at a time. Copying asks for itself.
+// A matrix B of farBytes or more is taken to be in memory, not in a cache. Where panels are read in place, aheadBytes
+// of each row of a block are prefetched, so that memory serves more reads at a time. Copying needs no prefetch.
 const (
 	farBytes   = 1 << 20
 	aheadBytes = 512
@@ -18,7 +18,7 @@ const (
 	storedTall  = 128            // rows, at least, for which it is widened
 )
 
-// maxRows returns how many rows one goroutine takes at once.
+// maxRows returns the number of rows of A that one goroutine multiplies by a panel of B at a time.
 func maxRows[F Float]() int { return blockRows * 4 / sizeOf[F]() }
 
 // kBlocks returns into how many blocks k is cut.
@@ -61,11 +61,11 @@ func (g *Product[F]) tiles(p path) {
 			}
 			b := g.B.from(k0, j)
 			if far && j%ahead == 0 {
-				foresee(p, k, min(ahead, g.N-j), b.Data, b.Row)
+				prefetch(p, k, min(ahead, g.N-j), b.Data, b.Row)
 			}
 			if b.Stored != nil {
 				if j%storedAhead == 0 {
-					b.foresee(p, k, min(storedAhead, g.N-j))
+					b.prefetch(p, k, min(storedAhead, g.N-j))
 				}
 				b = widenPanel(p, w, b, k, n)
 			}
@@ -81,12 +81,12 @@ func (g *Product[F]) tiles(p path) {
 	}
 }
 
-// packRows copies m rows of A into panels as tall as a tile, in which the elements of a column lie together.
+// packRows copies m rows of A into panels as tall as a tile, in which the elements of a column are contiguous.
 func packRows[F Float](p path, w *workspace[F], a Matrix[F], m, k, rows, width int) (packed Matrix[F], panel int) {
 	// Copying writes whole vectors, also behind the last column of a panel.
 	panel = rows*k + width
 	dst := room(&w.a, (m+rows-1)/rows*panel)
-	// A few columns at a time: they lie in lines that compete for the same places in the cache.
+	// A few columns at a time, since their lines compete for the same sets of the cache.
 	const step = 16
 	if a.Row == 1 {
 		for q := 0; q < k; q += step {
@@ -118,10 +118,10 @@ func packPanel[F Float](p path, k, n int, src []F, along, across int, dst []F, d
 	}
 }
 
-// scatterColumns is how many columns of a row that lies scattered in memory are computed at once.
+// scatterColumns is the number of columns of a scattered row that are computed at a time.
 const scatterColumns = 512
 
-// scattered computes the single row of a product whose elements lie apart (it began as a column).
+// scattered computes the single row of a product whose elements are not contiguous (it began as a column).
 func (g *Product[F]) scattered(p path, w *workspace[F]) {
 	row := room(&w.a, scatterColumns)
 	for j := 0; j < g.N; j += scatterColumns {

@@ -14,11 +14,11 @@ const (
 // manyColumns is how many columns of B make it worth to copy A: it is then read that often.
 const manyColumns = 2048
 
-// someColumns is how many of them make it worth to copy an A whose columns lie half a page or more apart: tiles take
-// each column of a block from another page then.
+// someColumns is the number of columns from which copying A pays if its columns have a stride of half a page or more:
+// tiles read each column of a block from another page then.
 const someColumns = 256
 
-// manyRows is how many rows of A make it worth to copy a panel of B whose rows lie in pages of their own.
+// manyRows is the number of rows of A from which copying a panel of B pays if each row of B is on another page.
 const manyRows = 128
 
 // prepare chooses the method. A product with one row or column may be better computed as Cᵀ = Bᵀ·Aᵀ; then A
@@ -87,8 +87,8 @@ func (g *Product[F]) scale() {
 	}
 }
 
-// aliased reports whether the rows (or columns, whichever lie apart) of x are so spaced that they compete for
-// the same few places in a first-level cache. Reading many of them side by side is then several times slower.
+// aliased reports whether the stride of x's rows (or columns, whichever are not contiguous) makes them compete for the
+// same few sets of a first-level cache. Reading many of them side by side is then several times slower.
 func (x *Matrix[F]) aliased() bool {
 	const line = 32
 	d := x.distance()
@@ -106,8 +106,8 @@ type workspace[F Float] struct{ a, b, wide []F }
 
 var workspaces = newPools[workspace[float32], workspace[float64]]()
 
-// room returns n elements of *s, which grows if it must. What they hold is left over from before. Large
-// slices begin on a page, so a small one is never made.
+// room returns n elements of *s, which grows if it is too short. Their values are undefined. Large slices begin on a
+// page, so room never makes a small one.
 func room[F Float](s *[]F, n int) []F {
 	const least = 1 << 13
 	if cap(*s) < n {

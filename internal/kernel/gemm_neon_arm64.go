@@ -30,10 +30,10 @@ func sweighNEON(m int, n int, alpha float32, a *float32, aRow int, x *float32, y
 //go:noescape
 func scopyPanelNEON(k int, n int, src *float32, srcRow int, dst *float32, dstRow int)
 
-// sforeseeNEON is foresee of float32 with NEON.
+// sprefetchNEON is prefetch of float32 with NEON.
 //
 //go:noescape
-func sforeseeNEON(k int, n int, b *float32, bRow int)
+func sprefetchNEON(k int, n int, b *float32, bRow int)
 
 // stransposePanelNEON is transposePanel of float32 with NEON.
 //
@@ -86,10 +86,10 @@ func dweighNEON(m int, n int, alpha float64, a *float64, aRow int, x *float64, y
 //go:noescape
 func dcopyPanelNEON(k int, n int, src *float64, srcRow int, dst *float64, dstRow int)
 
-// dforeseeNEON is foresee of float64 with NEON.
+// dprefetchNEON is prefetch of float64 with NEON.
 //
 //go:noescape
-func dforeseeNEON(k int, n int, b *float64, bRow int)
+func dprefetchNEON(k int, n int, b *float64, bRow int)
 
 // dtransposePanelNEON is transposePanel of float64 with NEON.
 //

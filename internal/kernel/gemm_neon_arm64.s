@@ -5152,8 +5152,8 @@ next_745:
 	BNE row_742
 	RET
 
-// func sforeseeNEON(k int, n int, b *float32, bRow int)
-TEXT ·sforeseeNEON(SB), NOSPLIT, $0-32
+// func sprefetchNEON(k int, n int, b *float32, bRow int)
+TEXT ·sprefetchNEON(SB), NOSPLIT, $0-32
 	MOVD k+0(FP), R0
 	MOVD n+8(FP), R1
 	MOVD b+16(FP), R2
@@ -9399,8 +9399,8 @@ next_1530:
 	BNE row_1527
 	RET
 
-// func dforeseeNEON(k int, n int, b *float64, bRow int)
-TEXT ·dforeseeNEON(SB), NOSPLIT, $0-32
+// func dprefetchNEON(k int, n int, b *float64, bRow int)
+TEXT ·dprefetchNEON(SB), NOSPLIT, $0-32
 	MOVD k+0(FP), R0
 	MOVD n+8(FP), R1
 	MOVD b+16(FP), R2

@@ -33,7 +33,7 @@ func peak(about time.Duration, each int, loop func(n int)) float64 {
 	return best
 }
 
-// fmaLoopGo keeps eight chains going. Each has a product of its own: the compiler would compute a shared one only once.
+// fmaLoopGo computes eight chains. Each has its own product: the compiler would compute a shared one only once.
 func fmaLoopGo[F Float](n int) {
 	var s0, s1, s2, s3, s4, s5, s6, s7 F
 	x, y := F(n&1), F(n&3)

@@ -29,7 +29,7 @@ func (g *Product[F]) along(p path) {
 	pool.Put(w)
 }
 
-// weights returns A, in whose rows the elements lie together.
+// weights returns A, copied if its rows are not contiguous.
 func (g *Product[F]) weights(w *workspace[F]) Matrix[F] {
 	if g.A.Col == 1 {
 		return g.A
@@ -43,7 +43,7 @@ func (g *Product[F]) weights(w *workspace[F]) Matrix[F] {
 	return copied
 }
 
-// sumAlong writes the sums over block l of k, whose rows begin ld elements apart.
+// sumAlong writes the sums over block l of k, as rows with the stride ld.
 func (g *Product[F]) sumAlong(p path, l int, weights Matrix[F], sums []F, ld int) {
 	blocks := kBlocks(g.K)
 	end := block(l+1, blocks, g.K)
@@ -88,7 +88,7 @@ func (g *Product[F]) addSums(p path, l int, sums []F) {
 	}
 }
 
-// shareAlong is along on several goroutines, each with blocks of k and of columns of its own.
+// shareAlong is along on several goroutines. Each computes its own blocks of k and of columns.
 func (g *Product[F]) shareAlong(p path) {
 	blocks := kBlocks(g.K)
 	across := evenParts(blocks, min(max(1, g.N/fewRowsAcross), max(1, g.K*g.N/fewRowsWork/blocks)))

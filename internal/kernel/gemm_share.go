@@ -45,7 +45,7 @@ func (g *Product[F]) share(p path) {
 
 // cut chooses the blocks: no more rows than fit the cache, enough blocks to keep the workers busy evenly, and
 // none too small. Where rows are copied, blocks rather have many columns, unless there are enough anyway; else many
-// rows, of one panel of columns or more. A stored B is widened anew for each block of rows, which are few then.
+// rows, of one panel of columns or more. A stored B is widened again for each block of rows, which are few then.
 func (t *tasks[F]) cut(workers int, work float64) {
 	g := &t.product
 	count := g.Batch

@@ -33,7 +33,7 @@ func readsEvenFirst[F Float](p path, k int) bool {
 	return k%(2*lanes) == 0
 }
 
-// evenFirst sets y to x, in steps of two vectors of which the even elements come first.
+// evenFirst copies x to y, and moves the even elements of every two vectors before the odd ones.
 func evenFirst[F Float](p path, y, x []F) {
 	_, lanes := tileShape[F](p)
 	for ; len(x) > 0; x, y = x[2*lanes:], y[2*lanes:] {
@@ -126,14 +126,14 @@ func widenRows[F Float](p path, dst []F, b Matrix[F], rows, n int) Matrix[F] {
 	return Matrix[F]{Data: dst, Row: n, Col: 1}
 }
 
-// foresee asks for k rows of n columns of a stored matrix.
-func (x Matrix[F]) foresee(p path, k, n int) {
+// prefetch prefetches k rows of n columns of a stored matrix.
+func (x Matrix[F]) prefetch(p path, k, n int) {
 	if x.Col != 1 {
 		x, k, n = x.T(), n, k
 	}
 	per := sizeOf[F]() / 2
 	words := unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(x.Stored))), len(x.Stored)/per)
-	foresee(p, k, n/per, words, x.Row/per)
+	prefetch(p, k, n/per, words, x.Row/per)
 }
 
 // widenPanel widens k rows of n columns of B, in the order in which they are stored.
@@ -149,14 +149,14 @@ func widenPanel[F Float](p path, w *workspace[F], b Matrix[F], k, n int) Matrix[
 // storedRows is how many rows of a stored matrix are widened at a time to be paired.
 const storedRows = 16
 
-// packStored is packPanels of a stored matrix: the k numbers from pair q0 on of each column. Where they lie together
-// two of them are a pair as they are.
+// packStored is packPanels of a stored matrix: k numbers of each column, beginning with pair q0. Where they are
+// contiguous, two neighbours are a pair already.
 func (g *pairProduct) packStored(i, p0, p1, q0, k int, to []float32, panel int, rows []float32) {
 	column := p0 * pairWidth
 	from := g.B.at(i*g.B.Step + 2*q0*g.B.Row + column*g.B.Col)
 	if from.Col == 1 {
 		n := min(p1*pairWidth, g.N) - column
-		from.foresee(chosenPath, k, n)
+		from.prefetch(chosenPath, k, n)
 		room := borrow[float32](storedRows * n)
 		for q := 0; q < k; q += storedRows {
 			count := min(storedRows, k-q)

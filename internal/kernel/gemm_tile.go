@@ -7,8 +7,8 @@ const (
 )
 
 // tileGo computes C ← α·A·B + β·C for m rows and n ≤ goColumns columns. A is read through two strides, and
-// every group of goRows rows of A begins aPanel after the one before. As in all tiles, a sum takes its
-// products one after the other in the order of k.
+// every group of goRows rows of A begins aPanel after the one before. As in all tiles, a sum adds its
+// products in the order of k.
 func tileGo[F Float](m, n, k int, alpha F, a []F, aRow, aCol, aPanel int, b []F, bRow int, beta F, c []F, cRow int) {
 	for i := 0; i < m; i += goRows {
 		ai, ci := a[i/goRows*aPanel:], c[i*cRow:]
@@ -100,8 +100,8 @@ func copyPanelGo[F Float](k, n int, src []F, srcRow int, dst []F, dstRow int) {
 	}
 }
 
-// foreseeGo leaves the lines to the processor.
-func foreseeGo[F Float](k, n int, b []F, bRow int) {}
+// prefetchGo leaves prefetching to the processor.
+func prefetchGo[F Float](k, n int, b []F, bRow int) {}
 
 // transposePanelGo sets dst[p·dstRow+j] ← src[j·srcRow+p] for p < k and j < n.
 func transposePanelGo[F Float](k, n int, src []F, srcRow int, dst []F, dstRow int) {

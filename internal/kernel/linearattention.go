@@ -14,7 +14,7 @@ type LinearAttention struct {
 	Scale             float64
 	Channels          bool    // whether Decay has a number for each of the D channels of a head, not one for all
 	Lengths           []int64 // of the sequences; nil means T. Tokens beyond change nothing, and their o is 0.
-	Precision                 // of the products but those within the triangle of the delta rule. That of float64 is Full.
+	Precision                 // of products, except within the triangle of the delta rule; float64's is Full
 }
 
 // LinearOperands are the arguments of a LinearAttention, or their gradients: Q (B, T, H·D), K (B, T, K·D), V
@@ -77,8 +77,8 @@ func (compiledHere[F]) linearBackward(l LinearAttention, grad LinearOperands[F],
 // headsEach is how many runs of heads each goroutine takes, about.
 const headsEach = 2
 
-// eachHead calls f for runs [lo,hi) of the heads of all sequences. Heads of one run go through their chunks together:
-// their tokens lie together in memory.
+// eachHead calls f for runs [lo,hi) of the heads of all sequences. Heads of one run process a chunk together,
+// since their elements of a token are contiguous.
 func eachHead[F Float](l LinearAttention, in LinearOperands[F], f func(c *linearChunk[F], lo, hi int)) {
 	heads := l.B * l.K
 	Parallel(heads, heads/(headsEach*cores()), func(lo, hi int) {

@@ -32,7 +32,7 @@ func (c *linearChunk[F]) clearGradients(grad LinearOperands[F]) {
 	c.clearBeyond(grad.Beta, c.K)
 }
 
-// differentiate computes the gradients within the chunk. With do and dS of what the chunk computes:
+// differentiate computes the gradients within the chunk. do and dS are the gradients of the chunk's results:
 //
 //	o = z + y·u,  z = faded·S          dz = do,  du = yᵀ·do + kept·dS
 //	(1 + L)·u = β·v − z                dr = (1 + L)⁻ᵀ·du,  dz = −dr in the rows of the delta rule, whose dL = −dr·uᵀ
@@ -109,7 +109,7 @@ func (c *linearChunk[F]) differentiatePairs() {
 	left := c.scratch[n*D:][:n*D]
 	clear(left)
 	for i := range n {
-		c.meet(i)
+		c.advance(i)
 		sum := c.scratch[:(i+1)*D]
 		clear(sum)
 		for r := i; r < c.rows; r += n {
@@ -124,20 +124,20 @@ func (c *linearChunk[F]) differentiatePairs() {
 		mul(chosenPath, before, before, c.k[:i*D])
 		addRows(chosenPath, 1, i*D, left[:i*D], left[:i*D], before)
 		for d, v := range c.columnSums(i, D, before) {
-			c.met[i*D+d] += v
+			c.decaySums[i*D+d] += v
 		}
 	}
 	for i, v := range left {
-		c.met[i] -= float64(v)
+		c.decaySums[i] -= float64(v)
 	}
 }
 
-// countOutside begins the sums of the derivatives by the logarithms of decays with those that are not of pairs, before
-// pairs are added to dx and dk. A token's decay is in all that passes it: what rows from it on meet of the state and of
-// keys before it, and what is left of these at the chunk's end.
+// countOutside starts the gradients of the logarithms of decays with the terms that do not come from pairs of tokens of
+// this chunk: rows times the state before the chunk, keys times the state after it, and the state that passes through.
+// It must run before the terms of pairs are added to dx and dk.
 func (c *linearChunk[F]) countOutside(s []F) {
 	w := c.decayWidth()
-	clear(c.met)
+	clear(c.decaySums)
 	clear(c.behind)
 	clear(c.through)
 	whole := c.first[(c.n-1)*w:]
@@ -147,7 +147,7 @@ func (c *linearChunk[F]) countOutside(s []F) {
 		c.through[d%w] += float64(whole[d%w]) * float64(of[0])
 	}
 	for r := range c.rows {
-		c.addProducts(c.met[r%c.n*w:][:w], c.x[r*c.D:][:c.D], c.dx[r*c.D:][:c.D])
+		c.addProducts(c.decaySums[r%c.n*w:][:w], c.x[r*c.D:][:c.D], c.dx[r*c.D:][:c.D])
 	}
 	for i := range c.n {
 		c.addProducts(c.behind[i*w:][:w], c.k[i*c.D:][:c.D], c.dk[i*c.D:][:c.D])
@@ -167,16 +167,16 @@ func (c *linearChunk[F]) addProducts(sums []float64, x, y []F) {
 	}
 }
 
-// countPairs adds y⊙dy of the pairs to met.
+// countPairs adds y⊙dy of the pairs to decaySums.
 func (c *linearChunk[F]) countPairs() {
 	n := c.n
 	products := c.scratch[:c.rows*n]
 	mul(chosenPath, products, c.y[:c.rows*n], c.dy[:c.rows*n])
 	for r := range c.rows {
-		c.met[r%n] += sum(chosenPath, products[r*n:][:n])
+		c.decaySums[r%n] += sum(chosenPath, products[r*n:][:n])
 	}
 	for i, v := range c.columnSums(c.rows, n, products) {
-		c.met[i] -= v
+		c.decaySums[i] -= v
 	}
 }
 
@@ -193,12 +193,12 @@ func (c *linearChunk[F]) leaveDecays(grad []F) {
 	for j := range w {
 		before, from := 0.0, 0.0
 		for i := range c.n {
-			from += c.met[i*w+j]
+			from += c.decaySums[i*w+j]
 		}
 		for i := range c.n {
 			grad[c.token(i, c.K, c.h, w)+j] = F(c.through[j] + before + from)
 			before += c.behind[i*w+j]
-			from -= c.met[i*w+j]
+			from -= c.decaySums[i*w+j]
 		}
 	}
 }

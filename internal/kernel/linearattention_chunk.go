@@ -12,11 +12,11 @@ type linearChunk[F Float] struct {
 	linearDecays[F]
 
 	k, x   []F // (n, D) keys, (rows, D) rows
-	kept   []F // (n, D) the keys as the state at the chunk's end has them
-	faded  []F // (rows, D) the rows as the state at its beginning meets them
+	kept   []F // (n, D) the keys, decayed up to the chunk's end
+	faded  []F // (rows, D) the rows, times the decays since the chunk's beginning
 	y      []F // (rows, n) products of rows and keys, decayed; 0 for later keys, and of the delta rule's rows their own
 	z      []F // (rows, DV) forward the products of faded and the state, backward the gradients of these
-	u      []F // (n, DV) what the tokens write to the state
+	u      []F // (n, DV) the values that tokens write to the state
 	dx, dk []F
 	dy, du []F
 	ds     []F // (D, DV), one of
@@ -24,17 +24,17 @@ type linearChunk[F Float] struct {
 	column [triangle]F
 
 	// Sums of products of numbers and their gradients, in float64 so that what cancels leaves nothing.
-	met     []float64 // (n, width) of a token's rows, less those of its key with later rows
-	behind  []float64 // (n, width) of its key and the state at the chunk's end
-	through []float64 // (width) of the states at the beginning and the end
-	sums    []float64 // of columns
-	memory  []F
-	wide    []float64
+	decaySums []float64 // (n, width) of a token's rows, less those of its key with later rows
+	behind    []float64 // (n, width) of its key and the state at the chunk's end
+	through   []float64 // (width) of the states at the beginning and the end
+	sums      []float64 // of columns
+	memory    []F
+	wide      []float64
 }
 
 var linearChunks = newPools[linearChunk[float32], linearChunk[float64]]()
 
-// begin makes room for a number of heads.
+// begin allocates memory for a number of heads.
 func (c *linearChunk[F]) begin(l LinearAttention, in LinearOperands[F], heads int) {
 	c.LinearAttention, c.in = l, in
 	n, w := min(l.Chunk(), l.T), l.decayWidth()
@@ -59,7 +59,7 @@ func (c *linearChunk[F]) begin(l LinearAttention, in LinearOperands[F], heads in
 		*p.to, memory = memory[:p.n:p.n], memory[(p.n+line-1)/line*line:]
 	}
 	sums := room(&c.wide, 2*n*w+w+max(n, w)+line)
-	c.met, c.behind, c.through, c.sums = sums[:n*w], sums[n*w:2*n*w], sums[2*n*w:2*n*w+w], sums[2*n*w+w:]
+	c.decaySums, c.behind, c.through, c.sums = sums[:n*w], sums[n*w:2*n*w], sums[2*n*w:2*n*w+w], sums[2*n*w+w:]
 }
 
 // at moves to the chunk of head i, among those of all sequences, that begins at token t. It may be empty.
@@ -91,7 +91,7 @@ func (c *linearChunk[F]) state(states []F, chunk int) []F {
 	return states[chunk*c.stateSize()+(c.b*c.K+c.h)*c.D*c.DV:][:c.D*c.DV]
 }
 
-// product computes sum ← a·b + β·sum for a (m,k), b (k,n) and rows of the sum that lie together.
+// product computes sum ← a·b + β·sum for a (m,k), b (k,n) and contiguous rows of the sum.
 func (c *linearChunk[F]) product(m, n, k int, a, b Matrix[F], beta F, sum []F) {
 	g := Product[F]{M: m, N: n, K: k, Alpha: 1, A: a, B: b, Beta: beta, C: Rows(sum, n), Precision: c.Precision}
 	if c.Precision == BFloat16 {
@@ -123,7 +123,8 @@ func (c *linearChunk[F]) forward(lo, hi int, out, states []F) {
 	}
 }
 
-// clearBeyond clears what a chunk has beyond the sequence's end, where a token has a number of elements for all heads.
+// clearBeyond clears the rows of a chunk beyond the end of the sequence. width is the number of elements of a token in
+// all heads.
 func (c *linearChunk[F]) clearBeyond(out []F, width int) {
 	if c.h > 0 || out == nil {
 		return
@@ -154,7 +155,7 @@ func (c *linearChunk[F]) read() {
 	c.multiplyPairs()
 }
 
-// write computes z = faded·S and what the tokens write:
+// write computes z = faded·S and the values that the tokens write:
 //
 //	u = v, or with the delta rule (1 + L)·u = β·v − z for L, the products of its rows and the keys
 func (c *linearChunk[F]) write(s []F) {

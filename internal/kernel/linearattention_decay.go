@@ -6,8 +6,8 @@ import (
 )
 
 // linearDecays are the decays of a chunk: numbers from 0 to 1 that are multiplied up token by token. None is a
-// quotient, or the exponential of a difference, so that the strongest decays lose nothing. What is below the smallest
-// normal number is 0.
+// quotient or the exponential of a difference, so the strongest decays keep all bits. Numbers below the smallest normal
+// number become 0.
 type linearDecays[F Float] struct {
 	each  []F // (n, width) of each token
 	first []F // (n, width) from the chunk's beginning through each token
@@ -16,7 +16,7 @@ type linearDecays[F Float] struct {
 
 	vanishes bool // whether some decay of the whole chunk is 0
 
-	decayed []F // (n, D) the keys as a token meets them
+	decayed []F // (n, D) the keys, decayed up to the current token
 	scratch []F
 }
 
@@ -121,7 +121,7 @@ func (c *linearChunk[F]) multiplyPairs() {
 	}
 	clear(c.y[:c.rows*n])
 	for i := range n {
-		c.meet(i)
+		c.advance(i)
 		for r := i; r < c.rows; r += n {
 			seen := c.seen(r)
 			dot(chosenPath, c.decayed, c.D, c.x[r*c.D:][:c.D], c.y[r*n:][:seen])
@@ -129,7 +129,7 @@ func (c *linearChunk[F]) multiplyPairs() {
 	}
 }
 
-// seen returns how many keys a row meets: those up to its token's, which a row of the delta rule does not meet.
+// seen returns how many keys a row sees: those up to its token's key, which a row of the delta rule does not see.
 func (c *linearChunk[F]) seen(r int) int {
 	if r < c.queryRows() {
 		return r%c.n + 1
@@ -137,7 +137,7 @@ func (c *linearChunk[F]) seen(r int) int {
 	return r % c.n
 }
 
-// maskPairs multiplies y (rows, n) by the decays of pairs, which are 0 for keys that a row does not meet.
+// maskPairs multiplies y (rows, n) by the decays of pairs, which are 0 for keys that a row does not see.
 func (c *linearChunk[F]) maskPairs(y []F) {
 	n := c.n
 	for r := 0; r < c.rows; r += n {
@@ -151,8 +151,9 @@ func (c *linearChunk[F]) maskPairs(y []F) {
 	}
 }
 
-// meet sets pairs and decayed to what token i meets of the tokens up to itself, when it has met those before.
-func (c *linearChunk[F]) meet(i int) {
+// advance moves pairs to token i: pairs[j] becomes the product of the decays of tokens j+1 … i, and decayed[j] =
+// pairs[j]⊙k[j], for j ≤ i. It must be called for i = 0, 1, … in order.
+func (c *linearChunk[F]) advance(i int) {
 	D := c.D
 	for j := range i {
 		if pair := c.pairs[j*D:][:D]; c.vanishes {

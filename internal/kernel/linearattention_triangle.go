@@ -9,7 +9,8 @@ func (c *linearChunk[F]) solve(u []F) {
 	for lo := 0; lo < n; lo += triangle {
 		hi := min(lo+triangle, n)
 		if lo > 0 {
-			g := Product[F]{M: hi - lo, N: DV, K: lo, Alpha: -1, A: Rows(l[lo*n:], n), B: Rows(u, DV), Beta: 1, C: Rows(u[lo*DV:], DV)}
+			g := Product[F]{M: hi - lo, N: DV, K: lo, Alpha: -1, A: Rows(l[lo*n:], n), B: Rows(u, DV), Beta: 1,
+				C: Rows(u[lo*DV:], DV)}
 			g.alone()
 		}
 		for i := lo + 1; i < hi; i++ {
@@ -24,8 +25,8 @@ func (c *linearChunk[F]) solveTransposed(u []F) {
 	for lo := (n - 1) / triangle * triangle; lo >= 0; lo -= triangle {
 		hi := min(lo+triangle, n)
 		if hi < n {
-			g := Product[F]{M: hi - lo, N: DV, K: n - hi, Alpha: -1, A: Transposed(l[hi*n+lo:], n), B: Rows(u[hi*DV:], DV),
-				Beta: 1, C: Rows(u[lo*DV:], DV)}
+			g := Product[F]{M: hi - lo, N: DV, K: n - hi, Alpha: -1, A: Transposed(l[hi*n+lo:], n),
+				B: Rows(u[hi*DV:], DV), Beta: 1, C: Rows(u[lo*DV:], DV)}
 			g.alone()
 		}
 		for i := hi - 2; i >= lo; i-- {

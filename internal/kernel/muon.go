@@ -46,7 +46,8 @@ func NewtonSchulz[F Float](x []F, rows, cols, steps int, work []F) []F {
 		copy(poly, gram)
 		Product[F]{M: n, N: n, K: n, Alpha: newtonC, A: a, B: a, Beta: newtonB, C: b, symmetric: true}.Compute()
 		copy(next, x)
-		update := Product[F]{M: rows, N: cols, K: n, Alpha: 1, A: b, B: Rows(x, cols), Beta: newtonA, C: Rows(next, cols)}
+		update := Product[F]{M: rows, N: cols, K: n, Alpha: 1, A: b, B: Rows(x, cols), Beta: newtonA,
+			C: Rows(next, cols)}
 		if rows > cols {
 			update.A, update.B = update.B, b
 		}

@@ -61,7 +61,8 @@ func (g *generator) gradientRows() {
 		g.clear(at)
 	}
 	step := func() {
-		weights, gradients := operand.Mem{Base: p["x"], Index: at, Scale: 1}, operand.Mem{Base: p["dx"], Index: at, Scale: 1}
+		weights := operand.Mem{Base: p["x"], Index: at, Scale: 1}
+		gradients := operand.Mem{Base: p["dx"], Index: at, Scale: 1}
 		g.move(weights, x)
 		g.sub(shift, x, x)
 		g.scoreExp(x, v[3], v[4], v[5])

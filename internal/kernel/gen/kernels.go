@@ -11,10 +11,11 @@ var gemmKernels = []kernel{
 	{
 		name: "tile",
 		does: "computes C ← α·A·B + β·C for at most two vectors of columns n. Strides count elements. A is read\n" +
-			"through two strides, one of them 1, and every group of rows as tall as the tile begins aPanel after the\n" +
-			"one before. B is read in whole vectors.",
+			"through two strides, one of them 1. Groups of rows as tall as the tile have the stride aPanel. B is read\n" +
+			"in whole vectors.",
 		params: "m, n, k size; alpha F; a [tileReach[F](p, m, aRow, aPanel)+(k-1)*aCol+1]F; " +
-			"aRow, aCol, aPanel stride; b [(k-1)*bRow+padded[F](p, n)]F; bRow stride; beta F; c [(m-1)*cRow+n]F; cRow stride",
+			"aRow, aCol, aPanel stride; b [(k-1)*bRow+padded[F](p, n)]F; bRow stride; " +
+			"beta F; c [(m-1)*cRow+n]F; cRow stride",
 		plain: "n > tileWidth[F](p) || m > 1 && aRow != 1 && aCol != 1",
 		write: (*generator).tile,
 		neon:  &own{plain: "n > tileWidth[F](p)", write: (*generator).tileNEON},
@@ -47,10 +48,10 @@ var gemmKernels = []kernel{
 		neon:   &own{write: (*generator).copyPanelNEON},
 	},
 	{
-		name:   "foresee",
-		does:   "asks for the lines of n elements of each of k rows that lie apart, to be near when they are read.",
+		name:   "prefetch",
+		does:   "prefetches n elements of each of k rows.",
 		params: "k, n size; b [(k-1)*bRow+n]F; bRow stride",
-		write:  (*generator).foresee,
+		write:  (*generator).prefetchRows,
 	},
 	{
 		name: "transposePanel",
@@ -70,7 +71,7 @@ var gemmKernels = []kernel{
 	},
 	{
 		name: "dotStored",
-		does: "is dot of a that is stored as bfloat16, with the bits of widening it first. x is as evenFirst leaves it.\n" +
+		does: "is dot of a matrix a in bfloat16, with the bits of widening a first. x is a result of evenFirst.\n" +
 			"Whole steps of two vectors fill k.",
 		params: "a [(m-1)*aRow+k]uint16; aRow stride; x [k]F; y [m]F",
 		plain:  "k%tileWidth[F](p) != 0",

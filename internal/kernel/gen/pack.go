@@ -49,8 +49,8 @@ func (g *generator) rowCopy() (k, src, srcRow, dst, dstRow reg.GPVirtual) {
 	return
 }
 
-// foresee writes the request for lines of rows that lie apart.
-func (g *generator) foresee() {
+// prefetchRows writes the prefetch of every line of some rows.
+func (g *generator) prefetchRows() {
 	const line = 64
 	p := g.load("k", "n", "b", "bRow")
 	g.shiftLeft(g.shift, p["n"])

@@ -44,7 +44,7 @@ type target interface {
 	sumTo(m operand.Mem, x, t reg.VecPhysical)                     // the sum of all lanes; t is free
 	widen(low, high reg.VecPhysical)                               // floats of low to doubles, the second half in high
 	narrow(low, high reg.VecPhysical)                              // and back
-	hide(lowest, row, lo, hi, t, u reg.VecPhysical, m operand.Mem) // m ← lowest outside of lo ≤ row < hi; t and u are free
+	hide(lowest, row, lo, hi, t, u reg.VecPhysical, m operand.Mem) // m ← lowest unless lo ≤ row < hi; t, u are scratch
 
 	// Arithmetic.
 	zero(x reg.VecPhysical)

@@ -97,8 +97,8 @@ func (t *panel) columnsOfA(rows, vectors int) {
 	})
 }
 
-// prefetchAhead asks for what the eighth step over k from here will read of A: columns that lie far apart the processor
-// does not foresee.
+// prefetchAhead prefetches the elements of A for the eighth step over k from here: the processor does not prefetch
+// columns with a large stride.
 func (t *panel) prefetchAhead(a, aCol reg.GPVirtual, rows int) {
 	t.PREFETCHT0(operand.Mem{Base: a, Index: aCol, Scale: 8})
 	t.PREFETCHT0(operand.Mem{Base: a, Index: aCol, Scale: 8, Disp: (rows - 1) * t.size})

@@ -112,7 +112,7 @@ func (w *weighted) add(rows int, p, next []reg.GPVirtual, y reg.GPVirtual, part 
 	for r := range rows {
 		m := fourRows(p[r/4], w.aRow, w.aRow3)[r%4]
 		if part == nil {
-			if rows > 4 { // the same of the next rows, which lie on pages that the processor does not foresee
+			if rows > 4 { // the same of the next rows: processors do not prefetch beyond a page
 				q := fourRows(next[r/4], w.aRow, w.aRow3)[r%4]
 				w.prefetch(q)
 			}
