@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"fmt"
+
 	"attention/internal/expr"
 
 	G "gorgonia.org/gorgonia"
@@ -29,7 +31,7 @@ func AppendRow(x, row *G.Node) (*G.Node, error) {
 	if row != nil {
 		e := last(to)
 		if row = in[1]; row.Shape().TotalSize() != e {
-			return nil, &ShapeError{"AppendRow", "row", row.Shape(), shapeWithAny(tensor.Shape{e}, "") + " or (1, …) of it"}
+			return nil, &ShapeError{"AppendRow", "row", row.Shape(), fmt.Sprintf("(%d) or (1, …) of it", e)}
 		}
 		rows = f.Of(Add(rows, f.Of(G.Reshape(row, tensor.Shape{e}))))
 	}

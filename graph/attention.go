@@ -10,8 +10,8 @@ import (
 // AttentionConfig is how attention turns scores into weights. Its zero value is plain
 // scaled dot-product attention.
 type AttentionConfig struct {
-	Heads   int     // H, heads that lie side by side in the last axis of q; 0 means q, k and v are one head's
-	KVHeads int     // K, heads that lie side by side in k and v, each shared by H/K query heads; 0 means H
+	Heads   int     // H, heads side by side in the last axis of q; 0 means q, k and v belong to one head
+	KVHeads int     // K, heads side by side in k and v, each shared by H/K query heads; 0 means H
 	Scale   float64 // of the scores before the softmax; 0 means 1/√D
 	Softcap float64 // c > 0 keeps scores within ±c, as c·tanh(score/c); 0 means they stay
 	// Score changes the scores after Softcap, by a ScoreFunc or a ScoreGraph; nil means they stay.
@@ -19,22 +19,22 @@ type AttentionConfig struct {
 
 	Mask mask.Mask // which keys a query sees; nil means all
 
-	// Bias is added to the scores and broadcasts to (…, H, T, S) as in torch, but the axes before H all together: they are
-	// those of the scores or 1, each of them. It may be nil.
+	// Bias is added to the scores and broadcasts to (…, H, T, S) as in torch, with one restriction: either all axes before
+	// H are those of the scores, or all are 1. It may be nil.
 	Bias *G.Node
 	// RelativeBias is added to the scores, (H, T+S−1) or (1, T+S−1): the element of query
 	// t and key s is [h, t − s + S−1]. It may be nil.
 	RelativeBias *G.Node
-	// LogGates makes it forgetting attention (Lin et al. 2025): the logarithms of a gate between 0 and 1 of each key and
-	// head, (…, S, H), or (…, S) of heads that do not lie side by side. The score of query t and key s gets the sum of the
-	// log-gates of the keys after s up to the query's own, where the queries are the last T of the keys; of a key after
-	// the query less those between. Sums are float64. It may be nil.
+	// LogGates makes it forgetting attention (Lin et al. 2025): the logarithms of a gate between 0 and 1 for each key and
+	// head, (…, S, H), or (…, S) if heads have an axis of their own. The queries are the last T of the keys. The score of
+	// query t and key s gets the sum of the log-gates of the keys after s up to the query's own; for a key after the query
+	// the log-gates between the two are subtracted. Sums are float64. It may be nil.
 	LogGates *G.Node
 	Sinks    *G.Node // (H) scores that take weight and have no value; may be nil
 
 	// Sigmoid makes the weights sigmoid(scores + SigmoidBias) in place of the softmax (Ramapuram et al. 2024): they need
-	// not add up to 1. There are no sinks then. SigmoidBias holds the weights down as the softmax's sum does: −ln S, of
-	// the longest S there is, is the paper's.
+	// not add up to 1, and there are no sinks. A SigmoidBias below 0 keeps the weights small, as division by the sum does
+	// in a softmax; the paper's is −ln S for the longest S.
 	Sigmoid     bool
 	SigmoidBias float64
 
@@ -43,7 +43,7 @@ type AttentionConfig struct {
 	// add_zero_attn).
 	ExtraKeys int
 
-	// Sparse shows each query a few blocks of keys, chosen by what they hold; nil shows all that Mask does.
+	// Sparse shows each query a few blocks of keys, chosen by their content; nil shows all keys that Mask shows.
 	Sparse *BlockSparse
 
 	Dropout DropoutConfig // of the weights, after the softmax
@@ -61,18 +61,17 @@ type AttentionConfig struct {
 //
 // q is (…, T, D), k (…, S, D), v (…, S, Dv) with equal leading axes, none of them
 // needed; out is (…, T, Dv), weights (…, T, S). If there are two or more leading axes,
-// the last of them is H. With c.Heads = H, the heads of multi-head attention lie side by
+// the last of them is H. With c.Heads = H, the heads of multi-head attention are side by
 // side: q is (…, T, H·D), k (…, S, K·D), v (…, S, K·Dv), out (…, T, H·Dv), weights
 // (…, H, T, S). With c.KVHeads = K < H it is grouped-query attention (Ainslie et al.
-// 2023): query head h meets key/value head h/(H/K).
+// 2023): query head h attends to key/value head h/(H/K).
 //
 // It is composed of this package's ops, one for each step. FusedAttention computes
 // the same out faster and without holding the weights.
 //
-// What a hidden key holds, NaN and ∞ too, reaches neither out nor a gradient. A NaN that is
-// seen reaches the rows that see it: dropout hides nothing, for a dropped weight is one of
-// 0, and 0·NaN is NaN. A sink of NaN or +∞ makes NaN of the rows that see a key; a row that
-// sees none stays 0.
+// The numbers of a hidden key, even NaN and ∞, reach neither out nor a gradient. A visible
+// NaN reaches the rows that see it, even under dropout: a dropped weight is 0, and 0·NaN is
+// NaN. A sink of NaN or +∞ makes the rows that see a key NaN; a row that sees no key stays 0.
 func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err error) {
 	a, err := c.resolve("Attention", q, k, v)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// attentionArgs is a config that goes with its q, k and v: its zeros are replaced by the
-// defaults that they stand for, and its mask is resolved.
+// attentionArgs is a config for its q, k and v: zeros are replaced by their defaults, and the
+// mask is resolved.
 type attentionArgs struct {
-	AttentionConfig // with a Scale; Heads stays 0 if the heads do not lie side by side
+	AttentionConfig // with a Scale; Heads stays 0 if the heads have an axis of their own
 
 	op                   string
-	q                    *G.Node     // or what it is a part of
+	q                    *G.Node     // or the tensor that it is a part of
 	numHeads, numKVHeads int         // at least 1
 	scores               mask.Scores // without the extra keys
 	mask                 resolvedMask
@@ -91,7 +91,7 @@ func (a *attentionArgs) errorf(format string, args ...any) error {
 	return fmt.Errorf("graph: %s: %w", a.op, fmt.Errorf(format, args...))
 }
 
-// scoresOf returns the axes of the scores of q and k. They have one of heads if heads lie
+// scoresOf returns the axes of the scores of q and k. They have an axis of heads if heads are
 // side by side in the rows of q, or if q has more than one axis before T.
 func scoresOf(q, k tensor.Shape, heads int) mask.Scores {
 	n := len(q)

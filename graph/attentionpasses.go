@@ -22,10 +22,11 @@ func (s *AttentionStats) Largest(height, width int) (*G.Node, error) {
 }
 
 // LargestTo is Largest with at most the given rows and columns of cells, (…, H, min(T, rows), min(S, columns)): query t
-// lies in row t·rows/T, key s in column s·columns/S.
+// is in row t·rows/T, key s in column s·columns/S.
 func (s *AttentionStats) LargestTo(rows, columns int) (*G.Node, error) {
 	if min(rows, columns) < 1 {
-		return nil, fmt.Errorf("graph: LargestTo: cells: got %d rows and %d columns, want at least 1 each", rows, columns)
+		return nil, fmt.Errorf("graph: LargestTo: cells: got %d rows and %d columns, want at least 1 each", rows,
+			columns)
 	}
 	return s.largest("LargestTo", weightCells{Height: rows, Width: columns, Even: true})
 }

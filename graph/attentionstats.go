@@ -14,8 +14,9 @@ import (
 // A row whose keys are all hidden has no largest score: LogSumExp, MaxScore and MaxProduct are −∞, and the rest is 0.
 // (With a sink, its LogSumExp is the sink's score and its Sink 1.) A row with a NaN has NaN.
 //
-// The weights of a Sigmoid need not add up to 1. Their sum is exp(LogSumExp), and MaxScore is what the sigmoid sees.
-// Entropy, First, Own, Previous and Distance are of the weights divided by their sum, which Largest does not divide by.
+// The weights of a Sigmoid need not add up to 1. Their sum is exp(LogSumExp), and MaxScore is the largest argument of the
+// sigmoid. Entropy, First, Own, Previous and Distance use the weights divided by their sum; Largest uses the weights
+// themselves.
 //
 // Largest and LargestTo go over the scores a second time, at about the cost of a forward without values.
 type AttentionStats struct {
@@ -45,7 +46,7 @@ func (s *AttentionStats) rows() []**G.Node {
 // rowStatistics is the number of them.
 const rowStatistics = 8
 
-// statistics takes the statistics out of what fusedForward computed, the last of the inputs of the output's op.
+// statistics returns the statistics, which are parts of fusedForward's result, the last input of the output's op.
 func (f fused) statistics(in G.Nodes) (*AttentionStats, error) {
 	s, both := &AttentionStats{pass: &secondPass{f, in}}, in[len(in)-1]
 	_, axes := f.sizes(shapesOf(in))
@@ -74,7 +75,7 @@ var statisticNames = [rowStatistics]string{
 	"MaxScore", "MaxProduct", "Entropy", "FirstWeight", "OwnWeight", "PreviousWeight", "SinkShare", "Distance",
 }
 
-// rowStatistic takes one of the statistics out of what fusedForward computed.
+// rowStatistic is a part of fusedForward's result: one of the statistics.
 type rowStatistic struct {
 	passesNone
 	outShape
@@ -91,7 +92,7 @@ func (o rowStatistic) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return copyFrom(out, in[0], o.From)
 }
 
-// statsOf cuts what follows the log-sum-exps of rows into the kernel's statistics.
+// statsOf cuts the numbers behind the log-sum-exps of the rows into the kernel's statistics.
 func statsOf[F kernel.Float](rest []F, rows, offset int) kernel.RowStatistics[F] {
 	next := func() (part []F) {
 		part, rest = rest[:rows:rows], rest[rows:]

@@ -27,10 +27,10 @@ type BlockSparse struct {
 	Blocks    int `json:"blocks"`     // that a query sees, its own among them
 }
 
-// Validate reports what is wrong with the sizes.
+// Validate returns an error if a size is wrong.
 func (c BlockSparse) Validate() error {
-	err := cmp.Or(config.AtLeast(c, 1, "BlockSize", "Blocks"), config.AtMost(c, dense.MaxElements, "BlockSize", "Blocks"))
-	if err != nil {
+	if err := cmp.Or(config.AtLeast(c, 1, "BlockSize", "Blocks"),
+		config.AtMost(c, dense.MaxElements, "BlockSize", "Blocks")); err != nil {
 		return fmt.Errorf("graph: BlockSparse: %w", err)
 	}
 	return nil
@@ -134,15 +134,15 @@ type blockMeans struct {
 	known []int // whole blocks of each sequence whose means are there
 }
 
-// meansInCache returns the means of the blocks of keys that a cache holds, after a chunk of T tokens that its sequences
-// have put in from starts on.
+// meansInCache returns the means of the blocks of keys in a cache, after each sequence has stored a chunk of T tokens at
+// its start.
 func meansInCache[F kernel.Float](c *KVCache, size int, a *kernel.Attention, starts []int, k []F) []F {
 	m := &c.means
 	if m.size != size {
 		columns := kernel.MeanColumns(c.config.Capacity, size)
 		*m = blockMeans{size: size, of: make([]F, a.B*a.K*a.D*columns), known: make([]int, a.B)}
 	}
-	for b := range m.known { // what follows a chunk's start was another token's
+	for b := range m.known { // a chunk overwrites the tokens behind its start: their means are stale
 		m.known[b] = min(m.known[b], starts[b%len(starts)]/size)
 	}
 	means := m.of.([]F)
@@ -166,7 +166,7 @@ func (f fused) setBlocks(a *kernel.Attention, in []*tensor.Dense, axes mask.Scor
 	var others kernel.Attention
 	if rest != (mask.All{}) {
 		f.Mask = rest
-		seen, err := f.seen("FusedAttention", in, axes)
+		seen, err := f.seen(in, axes)
 		if err != nil {
 			return err
 		}

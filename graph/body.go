@@ -31,7 +31,7 @@ type spec struct {
 	view          *view      // the part of an input that is the result, which then need not be computed
 	integers      bool       // the result is of int, without a gradient
 	precision     Precision  // of the op's products
-	spreads       bool       // the result has a NaN or an infinity if what is read has one
+	spreads       bool       // a NaN or an infinity in an input makes one in the result
 	fillsInfinity bool       // infinities in the result are meant, for a machine that looks for them
 	checkpoint    bool       // the op is a mark of Checkpoint
 	cache         *cacheBase // the cache that the op fills
@@ -39,14 +39,14 @@ type spec struct {
 	scratch func(in []tensor.Shape) int
 	// room returns how many numbers of the result's type the op wants as room to compute in.
 	room func(in []tensor.Shape) int
-	// addTo adds the result to what is in sum, where forward fills it.
+	// addTo adds the result to sum; forward overwrites its output.
 	addTo func(sum *tensor.Dense, in []*tensor.Dense) error
 }
 
 // view is the part of an input from an element on. A negative input is counted from the last, −1.
 type view struct{ input, from int }
 
-// The first or the second input, as what a machine may let an op compute into.
+// The input, the first or the second, whose memory a machine may reuse for the result.
 var first, second = []int{0}, []int{1}
 
 type arg struct {

@@ -25,8 +25,8 @@ func checkCacheType(kind string, dt tensor.Dtype) error {
 // shortest returns the number of tokens of the shortest sequence.
 func (c *cacheBase) shortest() int { return slices.Min(c.seen) }
 
-// attach checks the arguments that every op on a cache has: x (…, T, E), and the positions start, () or (…, 1), at which
-// its sequences start. It refuses a second op of a graph that fills the cache.
+// attach checks the arguments that every op on a cache has: x (…, T, E), and the positions start, () or (…, 1), of the
+// first tokens of its sequences. It refuses a second op of a graph that fills the cache.
 func (c *cacheBase) attach(op string, x, start *G.Node) error {
 	if err := checkArgs(op, []arg{{name: "x"}, {name: "start", integer: true}}, G.Nodes{x, start}); err != nil {
 		return err

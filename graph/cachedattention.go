@@ -27,7 +27,7 @@ func (x FusedInputs) attendToCache(c AttentionConfig) (*G.Node, error) {
 	return applyTyped(f32, f64, append(in, x.Start)...)
 }
 
-// rolled hides also what a rolling cache no longer holds.
+// rolled also hides the tokens that a rolling cache has forgotten.
 func (c *KVCache) rolled(m mask.Mask) mask.Mask {
 	window := mask.SlidingWindow{Left: c.config.Capacity - c.config.KeepFirst - 1}
 	return mask.And(m, mask.Or(window, mask.Prefix{N: c.config.KeepFirst}))
@@ -42,7 +42,7 @@ type cachedAttention[F kernel.Float] struct {
 }
 
 func (o cachedAttention[F]) spec() spec {
-	return spec{name: "CachedAttention", args: o.args(arg{name: "start", integer: true}), precision: o.Precision,
+	return spec{name: "FusedAttention", args: o.args(arg{name: "start", integer: true}), precision: o.Precision,
 		cache: &o.Cache.cacheBase}
 }
 
@@ -65,7 +65,7 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 	if c.config.Rolling {
 		axes.S = mask.Unlimited
 	}
-	seen, err := o.seen("CachedAttention", in, axes)
+	seen, err := o.seen(in, axes)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 	}
 	if c.config.Rolling {
 		o.Mask = c.rolled(o.Mask)
-		if seen, err = o.seen("CachedAttention", in, axes); err != nil {
+		if seen, err = o.seen(in, axes); err != nil {
 			return err
 		}
 	}

@@ -339,7 +339,7 @@ func TestCachedAttentionHasNoGradient(t *testing.T) {
 		graph.AttentionConfig{Heads: 2, KVHeads: 1, Mask: mask.Causal{}})
 	require.NoError(t, err)
 	_, err = G.Backpropagate(G.Nodes{out}, G.Nodes{node(g, "dout", zeros(1, 1, 6), tensor.Float64)}, in)
-	require.ErrorContains(t, err, "CachedAttention: has no gradient")
+	require.ErrorContains(t, err, "FusedAttention: has no gradient")
 }
 
 // A mask by which a query sees a key of a later chunk is refused: the outputs would not be
@@ -354,7 +354,7 @@ func TestACacheWantsAMaskThatHidesLaterKeys(t *testing.T) {
 	}
 	of := func(m mask.Mask) func(*G.ExprGraph) mask.Mask { return func(*G.ExprGraph) mask.Mask { return m } }
 	const none = "graph: FusedAttention: mask: got none with a cache, want one that hides later keys, as mask.Causal"
-	const later = "graph: CachedAttention: mask: got one by which query 0 sees keys after 1, the last one there is, " +
+	const later = "graph: FusedAttention: mask: got one by which query 0 sees keys after 1, the last one there is, " +
 		"want one that hides later keys, as mask.Causal"
 	laterOf1 := strings.Replace(later, "query 0", "query 1", 1)
 	for name, c := range map[string]struct {

@@ -94,7 +94,7 @@ func checkNoLater(keys mask.KeySet, axes mask.Scores, capacity int) error {
 			sees = slices.Contains(later, true)
 		}
 		if sees {
-			return fmt.Errorf("graph: CachedAttention: mask: got one by which query %d sees keys after %d, the last "+
+			return fmt.Errorf("graph: FusedAttention: mask: got one by which query %d sees keys after %d, the last "+
 				"one there is, want one that hides later keys, as mask.Causal", start+t, end-1)
 		}
 	}

@@ -11,11 +11,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// CachedLinearAttention returns the outputs ([B,] T, H·Dv) of LinearAttention of a chunk of tokens that follow those
-// that the cache, a state (B, K, D, Dv), has seen. start is an int or int64 node that each run gives anew: the number
-// of these tokens, () of all sequences or (B, 1) of each. Each run makes the state that after the chunk. With c.Lengths
-// so many tokens of each sequence follow, and a sequence that starts at 0 begins anew. There is no gradient, and c has
-// no State.
+// CachedLinearAttention returns the outputs ([B,] T, H·Dv) of LinearAttention for a chunk of tokens that follow the
+// tokens seen by the cache, a state (B, K, D, Dv). start is an int or int64 node that each run sets: the number of tokens
+// seen, () for all sequences or (B, 1) for each. Each run replaces the state by the state after the chunk. c.Lengths are
+// the numbers of new tokens of the sequences; with them a sequence that starts at 0 begins with an empty state. There is
+// no gradient, and c has no State.
 func CachedLinearAttention(q, k, v, start *G.Node, cache *StateCache, c LinearAttentionConfig) (*G.Node, error) {
 	const name = "CachedLinearAttention"
 	if c.State != nil {
@@ -65,8 +65,9 @@ func (o cachedLinear[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// CachedCausalConv returns CausalConv of a chunk of tokens that follow those that the cache has seen, of which it holds
-// the last (B, N−1, C). start and lengths (B), which may be nil, are as CachedLinearAttention's. There is no gradient.
+// CachedCausalConv returns CausalConv of a chunk of tokens that follow the tokens seen by the cache, which holds the last
+// N−1 of them, (B, N−1, C). start and lengths (B) are as in CachedLinearAttention; lengths may be nil. There is no
+// gradient.
 func CachedCausalConv(x, weight, bias, start, lengths *G.Node, cache *StateCache) (*G.Node, error) {
 	const name = "CachedCausalConv"
 	in := G.Nodes{x, weight, bias, nil}
@@ -83,7 +84,8 @@ func CachedCausalConv(x, weight, bias, start, lengths *G.Node, cache *StateCache
 	if lengths != nil && lengths.Shape().TotalSize() != c.B {
 		return nil, &ShapeError{name, "lengths", lengths.Shape(), fmt.Sprintf("(B=%d)", c.B)}
 	}
-	return applyTyped(cachedConv[float32]{Cache: cache}, cachedConv[float64]{Cache: cache}, append(in, start, lengths)...)
+	in = append(in, start, lengths)
+	return applyTyped(cachedConv[float32]{Cache: cache}, cachedConv[float64]{Cache: cache}, in...)
 }
 
 // cachedConv begins with the tokens of a cache and leaves the last there.
@@ -94,7 +96,8 @@ type cachedConv[F kernel.Float] struct {
 }
 
 func (o cachedConv[F]) spec() spec {
-	args := append(slices.Clone(convArgs), arg{name: "start", integer: true}, arg{name: "lengths", integer: true, optional: true})
+	args := append(slices.Clone(convArgs), arg{name: "start", integer: true},
+		arg{name: "lengths", integer: true, optional: true})
 	return spec{name: "CachedCausalConv", args: args, cache: &o.Cache.cacheBase}
 }
 

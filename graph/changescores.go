@@ -84,7 +84,7 @@ func (o changeScoresBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) 
 	x, dx, f := dense.Floats[F](in[0]), dense.Floats[F](out), o.Score.called(o.Score.Slope)
 	copy(dx, dense.Floats[F](in[1]))
 	o.each(in[0].Shape(), func(i, b, h, t, s int) {
-		if dx[i] != 0 { // as it is of a hidden key, whose slope may be NaN
+		if dx[i] != 0 { // a hidden key has 0, and its slope may be NaN
 			dx[i] *= F(f(float64(x[i]), b, h, t, s))
 		}
 	})

@@ -2,11 +2,10 @@ package graph
 
 import G "gorgonia.org/gorgonia"
 
-// Checkpoint returns x and marks it for a machine, which keeps it for the backward pass but not
-// what is computed between it and the next mark: that is computed again from x, with the same
-// bits, when the backward pass reads it (torch.utils.checkpoint.checkpoint; Chen et al. 2016,
-// arXiv:1604.06174). Marks without another before or behind them change nothing. On
-// Gorgonia's own machines none does.
+// Checkpoint returns x and marks it for a machine (torch.utils.checkpoint.checkpoint; Chen et al. 2016, arXiv:1604.06174).
+// The machine keeps x for the backward pass and drops the values computed between x and the next mark. The backward pass
+// computes them again from x, with the same bits. A mark without another before or behind it changes nothing, and no
+// mark changes anything on Gorgonia's own machines.
 func Checkpoint(x *G.Node) (*G.Node, error) { return apply(checkpoint{}, x) }
 
 type checkpoint struct {

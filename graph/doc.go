@@ -2,22 +2,20 @@
 // expression graph: matrix products, heads, masks, softmax, dropout, scaled dot-product
 // attention and its additive origin, and what a small language model needs around them.
 //
-// Every function checks its arguments before it touches the graph and returns an error
-// that names the argument, what it got and what it wants. Every op but ArgMax and
-// those with a cache is differentiable by gorgonia.Grad; gradients are not differentiable again. All
-// ops take float32 or float64, run on Gorgonia's tape machine as well as on attention/graph/machine,
-// and give the same bits on both.
+// Every function checks its arguments before it changes the graph and returns an error that names the argument, the
+// value it got and the value it wants. Every op except ArgMax and the ops with a cache is differentiable by
+// gorgonia.Grad; gradients are not differentiable again. All ops take float32 or float64, run on Gorgonia's tape machine
+// as well as on attention/graph/machine, and return the same bits on both.
 //
 // Attention and FusedAttention are where to begin, and LinearAttention for time and memory that grow as the length;
 // layers of package attention/layers have their parameters, and a layers.Func takes tensors of any shape;
 // machine.ForGraph runs a graph, and train.NewStep trains one.
 //
-// What computes are the best kernels that the processor has. ATTENTION_KERNELS=go, avx2, avx512
-// or neon in the environment chooses others, whose sums have other last digits. If it names
-// what the processor does not have, every function returns that error.
+// Ops run on the best kernels for the processor. ATTENTION_KERNELS=go, avx2, avx512 or neon in the environment chooses
+// others, whose sums have other last digits. If the processor does not have them, every function returns that error.
 //
-// Gorgonia keeps some state that all graphs share: build graphs, and call its Grad,
-// in one goroutine at a time. Machines may run at once.
+// Gorgonia keeps some state that all graphs share: build graphs, and call its Grad, in one goroutine at a time. Machines
+// may run concurrently.
 //
 // Around attention there are
 //

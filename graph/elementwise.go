@@ -71,8 +71,7 @@ func Scale(x *G.Node, factor float64) (*G.Node, error) {
 	return applyElementwise("Scale", kernel.Settings{factor}, x)
 }
 
-// Clamp returns x, but no less than low and no more than high, element by element
-// (torch.clamp). math.Inf is no limit. At a limit and beyond it passes no gradient, as in PyTorch 2.15; up to 1.13 a
+// Clamp returns x limited to the range from low to high, element by element (torch.clamp). math.Inf is no limit. At a limit and beyond it passes no gradient, as in PyTorch 2.15; up to 1.13 a
 // limit itself passed it.
 func Clamp(x *G.Node, low, high float64) (*G.Node, error) {
 	if !(low <= high) {
@@ -121,10 +120,10 @@ func checkFitting(op, name string, x *G.Node, v float64) error {
 // Softcap are formulas of others, which take 2.5 to 3 times the memory and longer (BenchmarkFormulas).
 type element struct {
 	f     kernel.Function
-	reads side // what its slope is computed from
+	reads side // the argument of its slope
 }
 
-// A side of y = f(x) is what a derivative is computed from.
+// A side of y = f(x) is the argument of its derivative: x or y.
 type side int
 
 const (

@@ -16,11 +16,11 @@ import (
 // ShapeError is the error of an argument of a shape that an op cannot work with.
 type ShapeError struct {
 	Op, Arg string       // as in the function's signature
-	Got     tensor.Shape // what was passed
+	Got     tensor.Shape // the shape that was passed
 	Want    string       // what would be accepted, in the package's letters
 }
 
-// Error names the op, the argument, what it got and what it wants.
+// Error names the op, the argument, the value it got and the value it wants.
 func (e *ShapeError) Error() string {
 	return fmt.Sprintf("graph: %s: %s: shape %v, want %s", e.Op, e.Arg, e.Got, e.Want)
 }
@@ -32,7 +32,7 @@ type TypeError struct {
 	Want    string
 }
 
-// Error names the op, the argument, what it got and what it wants.
+// Error names the op, the argument, the value it got and the value it wants.
 func (e *TypeError) Error() string {
 	return fmt.Sprintf("graph: %s: %s: got %s, want %s", e.Op, e.Arg, e.Got, e.Want)
 }
@@ -81,7 +81,7 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 	return nil
 }
 
-// checked returns arguments that checkArgs accepts, with those of BF16 widened of which the op takes no stored ones.
+// checked returns arguments that checkArgs accepts. An argument of BF16 is widened if the op does not read stored ones.
 func checked(name string, args []arg, in ...*G.Node) (G.Nodes, error) {
 	in, err := widenOthers(args, in)
 	if err != nil {

@@ -41,7 +41,7 @@ func (a *attentionArgs) gates() int {
 	return a.scores.H
 }
 
-// gateLayout returns where the log-gates of some keys lie, of heads that lie side by side or have an axis.
+// gateLayout returns the layout of the log-gates of some keys, whose heads are side by side or have an axis.
 func gateLayout(sideBySide bool, heads, keys int) kernel.HeadLayout {
 	if sideBySide {
 		return kernel.HeadsInRow(heads, keys, 1)
@@ -49,7 +49,7 @@ func gateLayout(sideBySide bool, heads, keys int) kernel.HeadLayout {
 	return kernel.HeadsFirst(heads, keys, 1)
 }
 
-// forget adds what log-gates leave of the scores.
+// forget adds the sums of log-gates to the scores.
 func (a *attentionArgs) forget(scores *G.Node) (*G.Node, error) {
 	if a.LogGates == nil {
 		return scores, nil
@@ -61,10 +61,10 @@ func (a *attentionArgs) forget(scores *G.Node) (*G.Node, error) {
 // forgetting are scores that log-gates change.
 type forgetting struct {
 	biased
-	SideBySide bool // whether the heads' log-gates lie side by side
+	SideBySide bool // whether the heads' log-gates are side by side
 }
 
-// sizes returns the kernel's view of scores, and where their log-gates lie.
+// sizes returns the kernel's view of scores, and the layout of their log-gates.
 func (o forgetting) sizes(scores tensor.Shape) (*kernel.Attention, kernel.HeadLayout) {
 	axes := mask.ScoresOf(scores, o.biased.Heads)
 	a := &kernel.Attention{B: axes.B(), H: axes.H, T: axes.T, S: axes.S, Unbiased: o.Extra}
@@ -129,8 +129,8 @@ func (c *KVCache) gateSums() []float64 {
 	return c.sums.Float64s()
 }
 
-// continueSums adds to a chunk's sums of log-gates those up to the tokens before it. It returns what the cache is to
-// keep of them, (B, T, H).
+// continueSums adds to a chunk's sums of log-gates the sums up to the token before it. It returns the sums for the
+// cache, (B, T, H).
 func continueSums(c *KVCache, a *kernel.Attention, f kernel.Forgetting, starts []int) []float64 {
 	kept := make([]float64, len(f.Query))
 	for i := range f.Query {

@@ -58,7 +58,7 @@ func (o op) call(do func(out *tensor.Dense, in []*tensor.Dense) error, out G.Val
 	return nil
 }
 
-// A frame is what a call of an op needs besides its result. It is kept for the next call.
+// A frame is the memory of a call of an op besides its result. A pool keeps it for the next call.
 type frame struct {
 	args    []*tensor.Dense
 	numbers []*tensor.Dense // of one element

@@ -11,10 +11,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// fused holds what the ops of one FusedAttention have in common.
+// fused is the settings that the ops of one FusedAttention share.
 type fused struct {
 	operands
-	Heads, KVHeads int // side by side in a row; with Heads 0 they have an axis of their own, if any
+	Heads, KVHeads int // side by side in a row; with Heads 0 heads have an axis of their own, if any
 	Scale, Softcap float64
 	Score          numberedScore
 	Sigmoid        bool
@@ -54,8 +54,8 @@ const (
 
 // newFused returns the settings of the ops and their inputs.
 func newFused(a *attentionArgs, x FusedInputs) (fused, G.Nodes) {
-	f := fused{operands: operands{a.Precision}, Heads: a.Heads, KVHeads: a.numKVHeads, Scale: a.Scale, Softcap: a.Softcap,
-		Score: a.numbered(), Sigmoid: a.Sigmoid, SigmoidBias: a.SigmoidBias, Mask: a.mask.mask, Extra: a.ExtraKeys,
+	f := fused{operands: operands{a.Precision}, Heads: a.Heads, KVHeads: a.numKVHeads, Scale: a.Scale,
+		Softcap: a.Softcap, Score: a.numbered(), Sigmoid: a.Sigmoid, SigmoidBias: a.SigmoidBias, Mask: a.mask.mask, Extra: a.ExtraKeys,
 		P: a.Dropout.P, Site: a.Dropout.Site, Observed: x.Stats || x.Head != nil, Packed: x.packing()}
 	if f.Observed {
 		f.Offset = x.Offset
@@ -162,7 +162,7 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 	if f.Mask == (mask.All{}) {
 		return a, nil
 	}
-	seen, err := f.seen("FusedAttention", in, axes)
+	seen, err := f.seen(in, axes)
 	if err != nil {
 		return a, err
 	}
@@ -174,7 +174,7 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 	return a, err
 }
 
-// setBiasLayout sets where biases lie, and the dropout.
+// setBiasLayout sets the layout of the biases, and the dropout.
 func (f fused) setBiasLayout(a *kernel.Attention, in []*tensor.Dense, axes mask.Scores) (err error) {
 	for i, x := range f.in {
 		switch x.role {
@@ -194,8 +194,8 @@ func (f fused) setBiasLayout(a *kernel.Attention, in []*tensor.Dense, axes mask.
 }
 
 // seen binds the mask to its inputs.
-func (f fused) seen(op string, in []*tensor.Dense, axes mask.Scores) (mask.KeySet, error) {
-	return bindMask(op, f.Mask, f.maskInputs(in), axes, f.Extra)
+func (f fused) seen(in []*tensor.Dense, axes mask.Scores) (mask.KeySet, error) {
+	return bindMask("FusedAttention", f.Mask, f.maskInputs(in), axes, f.Extra)
 }
 
 // maskInputs returns the mask's inputs, which come last.

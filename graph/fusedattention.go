@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// FusedResult is what a FusedAttention returns.
+// FusedResult is the result of a FusedAttention.
 type FusedResult struct {
 	Out   *G.Node         // (…, T, H·Dv); nil with Head
 	Stats *AttentionStats // with Stats or Head
@@ -54,7 +54,7 @@ func (a *attentionArgs) fuse(x FusedInputs) (r FusedResult, err error) {
 }
 
 // fusedForward computes out (…, T, H·Dv), the numbers of the rows that the kernel keeps, each (…, H, T), the
-// log-sum-exps of the scores first, and, if observed, the row statistics (…, H, T), one after the other in a vector.
+// log-sum-exps of the scores first, and, if observed, the row statistics (…, H, T), side by side in a vector.
 type fusedForward[F kernel.Float] struct {
 	isGradient // the output is differentiated instead
 	fused

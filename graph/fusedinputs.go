@@ -8,14 +8,14 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// FusedInputs are what a FusedAttention reads, and which results it has.
+// FusedInputs are the inputs of a FusedAttention and the choice of its results.
 type FusedInputs struct {
 	Query, Key, Value *G.Node // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
 
-	// Packed is queries, keys and values side by side in the rows of one tensor (…, T, H·D + K·D + K·Dv), as one product
-	// makes them, in place of Query, Key and Value. Widths are H·D, K·D and K·Dv. The result is that of the parts that
-	// Split makes, to the bit if D and Dv are 2 or more, but the op reads the parts in place and writes their gradients
-	// there. The config's Heads is at least 1.
+	// Packed is queries, keys and values side by side in the rows of one tensor (…, T, H·D + K·D + K·Dv), the result of
+	// one product, in place of Query, Key and Value. Widths are H·D, K·D and K·Dv. The op reads the parts in place and
+	// writes their gradients there. The result equals the result for the parts that Split returns, to the bit if D and Dv
+	// are 2 or more. The config's Heads is at least 1.
 	Packed *G.Node
 	Widths [3]int
 
@@ -25,14 +25,14 @@ type FusedInputs struct {
 	Stats  bool
 	Offset int
 
-	// Head requests the statistics of one head, in which H is 1, in place of an output: of the head whose number, from 0
-	// to H − 1, is the value of this int or int64 when the graph runs. They are that head's statistics among those of all
-	// heads, computed without values and in memory of one head: one graph serves all heads. Rounding is less: the
-	// log-sum-exp is a sum of tiles, each summed up by itself. The config's Heads is at least 1.
+	// Head requests the statistics of one head in place of an output. The value of this int or int64 node when the graph
+	// runs is the head's number, from 0 to H − 1: one graph serves all heads. The statistics have H = 1 and equal the
+	// head's statistics from a run of all heads, but they need no values and the memory of one head only. Their rounding
+	// errors are smaller: the log-sum-exp adds up the sums of tiles. The config's Heads is at least 1.
 	Head *G.Node
 
-	// Cache holds the tokens before a chunk of new ones, which attend to these and to themselves. Start is their number:
-	// an int or int64 that each run sets, () for all sequences or (…, 1) for each. See KVCache.
+	// Cache holds the tokens before a chunk of new tokens, which attend to both. Start is the number of tokens before the
+	// chunk: an int or int64 that each run sets, () for all sequences or (…, 1) for each. See KVCache.
 	Cache *KVCache
 	Start *G.Node
 }
@@ -60,7 +60,8 @@ func (x FusedInputs) check() error {
 		{x.isCached() && (x.Stats || x.Head != nil), "cache", "stats or head"},
 	} {
 		if pair.both {
-			return fmt.Errorf("graph: FusedAttention: %s: got one beside %s, want one or the other", pair.name, pair.with)
+			return fmt.Errorf("graph: FusedAttention: %s: got one beside %s, want one or the other", pair.name,
+				pair.with)
 		}
 	}
 	return nil
@@ -98,7 +99,7 @@ func (x FusedInputs) resolve(c AttentionConfig) (a *attentionArgs, err error) {
 	return a, nil
 }
 
-// resolvePacked checks queries, keys and values that lie side by side.
+// resolvePacked checks queries, keys and values that are side by side.
 func (x FusedInputs) resolvePacked(c AttentionConfig) (*attentionArgs, error) {
 	const name = "FusedAttention"
 	if err := checkArgs(name, named("packed"), G.Nodes{x.Packed}); err != nil {

@@ -10,17 +10,17 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A differentiable is the part of a body whose gradients by several inputs one op computes together: an op has one
-// result, and so they lie one after the other in a vector, of which each is a part.
+// A differentiable is the part of a body whose gradients by several inputs are computed by one op. An op has one result:
+// the gradients are side by side in a vector, and each is cut out of it.
 type differentiable[F kernel.Float] interface {
 	spec() spec
 	shape(in []tensor.Shape) (tensor.Shape, error)
 	// gradients computes the gradients of the arguments that are differentiated, in their order, into parts of d. all is
-	// what a keeper computed.
+	// the vector that a keeper computed.
 	gradients(d vector[F], in []*tensor.Dense, all vector[F], dy []F) error
 }
 
-// vector is memory for numbers, or what holds them, that is cut into parts from its beginning.
+// vector is a slice of numbers that is cut into parts from its beginning.
 type vector[F kernel.Float] []F
 
 // next returns the next n numbers.

@@ -24,7 +24,8 @@ func SplitHeads(x *G.Node, heads int) (*G.Node, error) {
 		return nil, &ShapeError{"SplitHeads", "x", s, fmt.Sprintf("(…, T, H·D) with H=%d", heads)}
 	}
 	batch, t, d := s[:n-2].TotalSize(), s[n-2], s[n-1]/heads
-	return permute("SplitHeads", in[0], []int{batch, t, heads, d}, []int{0, 2, 1, 3}, append(s[:n-2].Clone(), heads, t, d))
+	y := append(s[:n-2].Clone(), heads, t, d)
+	return permute("SplitHeads", in[0], []int{batch, t, heads, d}, []int{0, 2, 1, 3}, y)
 }
 
 // MergeHeads returns x (…, H, T, D) laid out as (…, T, H·D), undoing SplitHeads.
@@ -39,7 +40,8 @@ func MergeHeads(x *G.Node) (*G.Node, error) {
 		return nil, &ShapeError{"MergeHeads", "x", s, "(…, H, T, D)"}
 	}
 	batch, heads, t, d := s[:n-3].TotalSize(), s[n-3], s[n-2], s[n-1]
-	return permute("MergeHeads", in[0], []int{batch, heads, t, d}, []int{0, 2, 1, 3}, append(s[:n-3].Clone(), t, heads*d))
+	y := append(s[:n-3].Clone(), t, heads*d)
+	return permute("MergeHeads", in[0], []int{batch, heads, t, d}, []int{0, 2, 1, 3}, y)
 }
 
 // RepeatHeads returns x (…, K, S, D) with each head repeated the given number of times,
@@ -67,6 +69,7 @@ func RepeatHeads(x *G.Node, times int) (*G.Node, error) {
 		return nil, err
 	}
 	var f expr.Formula
-	heads := f.Of(G.Reshape(in[0], append(s[:n-2].Clone(), 1, s[n-2]*s[n-1])))        // (…, K, 1, S·D)
-	return f.Result(f.Of(G.Reshape(f.Of(Add(heads, filled(in[0], 0, times, 1))), y))) // (…, K, times, S·D) as (…, H, S, D)
+	heads := f.Of(G.Reshape(in[0], append(s[:n-2].Clone(), 1, s[n-2]*s[n-1]))) // (…, K, 1, S·D)
+	heads = f.Of(Add(heads, filled(in[0], 0, times, 1)))                       // (…, K, times, S·D)
+	return f.Result(f.Of(G.Reshape(heads, y)))                                 // (…, H, S, D)
 }

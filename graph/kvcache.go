@@ -31,11 +31,11 @@ type KVCacheConfig struct {
 	// KeepFirst is the number of first tokens that a rolling cache never forgets
 	// (attention sinks: Xiao et al. 2023).
 	KeepFirst int
-	// Windows makes layers of a decoder under a window keep no more than that: their caches roll, and cannot go back.
+	// Windows gives a decoder's layers under a window caches of the window's length, which roll and cannot go back.
 	Windows bool
 }
 
-// Validate reports what is wrong with the sizes.
+// Validate returns an error if a size is wrong.
 func (c KVCacheConfig) Validate() error {
 	for _, s := range []struct {
 		name  string
@@ -75,24 +75,21 @@ func (c KVCacheConfig) checkRows(rows int) error {
 // new token costs one row of attention instead of the whole sequence. It belongs to no
 // graph: graphs for chunks of any length share it. It is for one goroutine at a time.
 //
-// A FusedAttention with a cache is that of a chunk of T new tokens, at the positions Start, Start+1, …, to themselves
-// and to all tokens that the cache holds: Key and Value have T rows. Each run puts the chunk's keys and values into the
-// cache. A chunk that starts before the end of what the cache holds replaces what followed there. With a rolling cache
-// all sequences have the same Start. With ValuesInKeys, Value is the first numbers of each head's Key, again.
+// A FusedAttention with a cache attends from a chunk of T new tokens, at the positions Start, Start+1, …, to the chunk
+// itself and to all tokens in the cache: Key and Value have T rows. Each run stores the chunk's keys and values in the
+// cache. A chunk that starts before the end of the cache overwrites the tokens behind its start. With a rolling cache
+// all sequences have the same Start. With ValuesInKeys, Value repeats the first numbers of each head's Key.
 //
-// Masks and biases count positions in the whole sequence, whatever their
-// alignment: query t of the chunk is at position Start+t. With S = Capacity of a cache that
-// does not roll, Bias broadcasts to (…, H, T, S), Segments.Key is (B, S), and Keep
-// broadcasts to (…, H, T, S); a rolling cache takes none of these. Element i of
-// RelativeBias (H, N) belongs to the distance i − (T−1) of query and key, the last
-// also to all greater ones; N is at least T−1 + Capacity. LogGates (…, T, H) are those of the
-// chunk; a cache for them keeps sums up to each token. With Sparse the chunk's queries choose among all blocks that the
-// cache holds, which does not roll.
+// Masks and biases count positions in the whole sequence, whatever their alignment: query t of the chunk is at position
+// Start+t. If the cache does not roll, Bias and Keep broadcast to (…, H, T, S) and Segments.Key is (B, S), with S =
+// Capacity; a rolling cache accepts none of these. Element i of RelativeBias (H, N) belongs to the distance i − (T−1) of
+// query and key, the last also to all greater ones; N is at least T−1 + Capacity. LogGates (…, T, H) belong to the chunk;
+// a cache for log-gates keeps their sums up to each token. With Sparse the chunk's queries choose among all blocks in
+// the cache, which does not roll.
 //
-// The outputs are those of the whole sequence at once. So a mask is needed that shows no
-// query a key after the chunk, which is not there yet: one like mask.Causal, or a
-// mask.Prefix within the first chunk. There is no gradient and no dropout. A chunk of one token has the products of
-// Full.
+// The outputs equal the outputs of one attention over the whole sequence. So the mask must hide the keys after the
+// chunk, which are not in the cache yet: mask.Causal does, and mask.Prefix within the first chunk. There is no gradient
+// and no dropout. A chunk of one token has the products of FullPrecision.
 type KVCache struct {
 	cacheBase
 	config KVCacheConfig
@@ -126,7 +123,7 @@ func (c KVCacheConfig) memory(dt tensor.Dtype, rows int) (k, v, sums *tensor.Den
 	return k, tensor.New(tensor.Of(dt), tensor.WithShape(c.Batch, rows, c.ValueWidth)), sums
 }
 
-// grow makes room for n tokens, of this many heads.
+// grow allocates memory for n tokens of the given number of heads.
 func grow[F kernel.Float](c *KVCache, heads, n int) error {
 	if n <= c.rows {
 		return nil
@@ -153,11 +150,11 @@ func copyBlocks[F kernel.Float](dst, src *tensor.Dense, blocks int) {
 	}
 }
 
-// Config returns what the cache was made from.
+// Config returns the configuration that the cache was made with.
 func (c *KVCache) Config() KVCacheConfig { return c.config }
 
-// Len returns the number of tokens that the cache has seen, of the shortest sequence: where the next chunk of all may
-// start.
+// Len returns the number of tokens in the shortest sequence of the cache: the next chunk of all sequences may start
+// there.
 func (c *KVCache) Len() int { return c.shortest() }
 
 // Bytes returns the memory that keys, values and sums of log-gates take now.
@@ -173,8 +170,8 @@ func (c *KVCache) Bytes() (n int) {
 // Reset forgets all tokens.
 func (c *KVCache) Reset() { clear(c.seen) }
 
-// Truncate forgets the tokens of all sequences from position n on, so that other tokens may
-// take their place. A rolling cache has lost what came before them: it can only be truncated to 0.
+// Truncate forgets the tokens of all sequences from position n, so that other tokens may replace them. A rolling cache
+// has lost the tokens before: it can only be truncated to 0.
 func (c *KVCache) Truncate(n int) error {
 	if n < 0 || n > c.Len() || c.config.Rolling && n > 0 && n < c.Len() {
 		return fmt.Errorf("graph: KVCache: length: got %d, want 0 to %d, or 0 for a rolling cache", n, c.Len())
@@ -212,10 +209,10 @@ func (c *KVCache) slot(position int) int {
 	return first + (position-first)%(c.config.Capacity-first)
 }
 
-// Keys and values lie head by head, (B, K, rows, D), so that a query reads those of
-// its head one after the other.
+// Keys and values are stored head by head, (B, K, rows, D), so that a query reads the rows of
+// its head in order.
 
-// store keeps the rows of a chunk (B, T, K·D) whose sequences start at a position, or each at its own.
+// store copies the rows of a chunk (B, T, K·D) into the cache; starts has one position for all sequences or one for each.
 func store[F kernel.Float](c *KVCache, cache, chunk []F, heads int, starts []int, T int) {
 	ring, width := c.config.Capacity-c.config.KeepFirst, len(chunk)/(c.config.Batch*T*heads)
 	for b := range c.config.Batch {
@@ -223,7 +220,7 @@ func store[F kernel.Float](c *KVCache, cache, chunk []F, heads int, starts []int
 		for t := range T {
 			p := start + t
 			if p >= c.config.KeepFirst && p < start+T-ring {
-				continue // what later tokens replace
+				continue // later tokens of the chunk overwrite it
 			}
 			for h := range heads {
 				to := cache[((b*heads+h)*c.rows+c.slot(p))*width:]
@@ -249,7 +246,7 @@ func beside[F kernel.Float](c *KVCache, cache, chunk []F, heads, n, T int) []F {
 	return all
 }
 
-// positions returns the positions of the tokens kept, slot by slot, of sequences of equal lengths.
+// positions returns the position of the token in each slot, for sequences of equal lengths.
 func (c *KVCache) positions() []int {
 	n := c.seen[0]
 	all := make([]int, min(n, c.config.Capacity))

@@ -9,15 +9,15 @@ import (
 
 // LinearAttentionConfig are the options of LinearAttention.
 type LinearAttentionConfig struct {
-	Heads   int     // H, heads that lie side by side in q; 0 means 1
-	KVHeads int     // K, heads that lie side by side in k and v, each with a state that H/K heads of q read; 0 means H
+	Heads   int     // H, heads side by side in q; 0 means 1
+	KVHeads int     // K, heads side by side in k and v, each with a state that H/K heads of q read; 0 means H
 	Scale   float64 // of the outputs; 0 means 1/√D
 
-	// Decay is the logarithm g of what is left of the state at each token: ([B,] T, K) of a head (retention: Sun et al.
-	// 2023; Mamba-2), or ([B,] T, K·D) of each channel of its keys (GLA: Yang et al. 2023). Nil means 0: nothing
-	// decays.
+	// Decay is the logarithm g of the factor by which the state decays at each token: ([B,] T, K) for each head
+	// (retention: Sun et al. 2023; Mamba-2), or ([B,] T, K·D) for each channel of its keys (GLA: Yang et al. 2023). Nil
+	// means 0: nothing decays.
 	Decay *G.Node
-	// Beta ([B,] T, K) makes it the delta rule: how much of what the state has for a key the token's value replaces.
+	// Beta ([B,] T, K) makes it the delta rule: the share of the state's value for a key that the token's value replaces.
 	// Keys should have the length 1, and Beta is between 0 and 1, or 2. Nil means the values are added.
 	Beta *G.Node
 
@@ -39,8 +39,8 @@ type LinearAttentionConfig struct {
 //
 // state ([B,] K, D, Dv) is the one after the last token; no gradient flows into it.
 //
-// Time and memory grow as T: tokens are taken in chunks, and of each chunk the backward keeps the state before it. No
-// exponential of a sum or a difference of decays is taken, so that any decay is exact.
+// Time and memory grow as T: tokens are processed in chunks, and the state before each chunk is kept for the backward. No
+// exponential of a sum or a difference of decays is computed, so that any decay is exact.
 func LinearAttention(q, k, v *G.Node, c LinearAttentionConfig) (out, state *G.Node, err error) {
 	o, in, err := c.resolve("LinearAttention", q, k, v)
 	if err != nil {
@@ -91,7 +91,7 @@ func (o recurrence[F]) gradients(d vector[F], in []*tensor.Dense, all vector[F],
 	return nil
 }
 
-// linearState takes the last state from what the recurrence computed.
+// linearState is a part of the recurrence's result: the last state.
 type linearState struct {
 	passesNone
 	outShape

@@ -54,7 +54,8 @@ func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) 
 			"a stored one has no gradient", name)
 	}
 	if o.X || o.W {
-		along, err := applyTyped(linearGradients[float32]{linearLoss: o}, linearGradients[float64]{linearLoss: o}, in...)
+		along, err := applyTyped(linearGradients[float32]{linearLoss: o}, linearGradients[float64]{linearLoss: o},
+			in...)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +64,7 @@ func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) 
 	return applyTyped(linearCrossEntropy[float32]{o}, linearCrossEntropy[float64]{o}, in...)
 }
 
-// checkLogits checks what is done to the logits.
+// checkLogits checks the scale and the cap of the logits.
 func (c LinearCrossEntropyConfig) checkLogits(op string, x *G.Node) error {
 	for _, s := range []struct {
 		name  string
@@ -215,8 +216,7 @@ func isOne(n *G.Node) bool {
 	return n.Op() != nil && len(inputs(n)) == 0 && n.Value() != nil && fmt.Sprint(n.Value()) == "1"
 }
 
-// linearGradients is a vector: the gradients by weight and by x, as far as they are asked
-// for, and the loss.
+// linearGradients is a vector: the gradients by weight and by x, each if it is requested, and the loss.
 type linearGradients[F kernel.Float] struct {
 	isGradient
 	linearLoss

@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A Reduction is what a loss makes of the losses of its elements, or rows.
+// A Reduction is how a loss combines the losses of its elements, or rows.
 type Reduction int
 
 const (
@@ -75,8 +75,8 @@ func MSE(input, target *G.Node, c LossConfig) (*G.Node, error) {
 	return l.reduced(l.Of(Mul(d, d)))
 }
 
-// L1 returns the mean of |input − target| (torch.nn.functional.l1_loss). Where they are
-// equal it passes no gradient.
+// L1 returns the mean of |input − target| (torch.nn.functional.l1_loss). Equal elements
+// pass no gradient.
 func L1(input, target *G.Node, c LossConfig) (*G.Node, error) {
 	l := lossOf("L1", c.Reduction, input, target)
 	return l.reduced(l.Of(absolute(l.Of(Sub(l.input, l.target)))))
@@ -101,7 +101,7 @@ func huber(name string, input, target *G.Node, c HuberConfig, factor float64) (*
 	delta := cmp.Or(c.Delta, 1)
 	l := lossOf(name, c.Reduction, input, target)
 	d := l.Of(Sub(l.input, l.target))
-	near := l.Of(Clamp(d, -delta, delta))                         // d, but no more than ±delta
+	near := l.Of(Clamp(d, -delta, delta))                         // d limited to ±delta
 	each := l.Of(Mul(near, l.Of(Sub(d, l.Of(Scale(near, 0.5)))))) // near·(d − near/2)
 	if factor != 1 {
 		each = l.Of(Scale(each, factor))
@@ -192,7 +192,7 @@ func (l *lossFormula) weight(w *G.Node) *G.Node {
 	return l.Of(Detach(w))
 }
 
-// reduced returns what the loss makes of the losses of its elements.
+// reduced returns the loss from the losses of its elements.
 func (l *lossFormula) reduced(each *G.Node) (*G.Node, error) {
 	switch l.reduction {
 	case MeanReduction:

@@ -57,7 +57,7 @@ func (o maskedProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	if allFinite(dense.Floats[F](out)) {
 		return nil // so are w and the rows
 	}
-	return o.apart(out, in[0], in[1], in[2:])
+	return o.separately(out, in[0], in[1], in[2:])
 }
 
 // clearHidden writes w to out, with 0 where a key is hidden.
@@ -65,9 +65,9 @@ func (o maskedProduct[F]) clearHidden(out, w *tensor.Dense, mask []*tensor.Dense
 	return maskFill[F]{maskFilling: o.maskFilling}.forward(out, append([]*tensor.Dense{w}, mask...))
 }
 
-// apart computes w·x or wᵀ·y: first with 0 for what is not finite in x or y, which it then
-// adds where it is seen.
-func (o maskedProduct[F]) apart(out, w, rows *tensor.Dense, mask []*tensor.Dense) error {
+// separately computes w·x or wᵀ·y in two steps: first with 0 in place of the numbers of x or y that are not finite, then
+// it adds these where a query sees them.
+func (o maskedProduct[F]) separately(out, w, rows *tensor.Dense, mask []*tensor.Dense) error {
 	clean, rest := w.Clone().(*tensor.Dense), rows.Clone().(*tensor.Dense)
 	if err := o.clearHidden(clean, w, mask); err != nil {
 		return err

@@ -41,7 +41,7 @@ func (r resolvedMask) fill(f maskFilling, x *G.Node) (*G.Node, error) {
 	return applyTyped(f32, f64, append(G.Nodes{x}, r.nodes...)...)
 }
 
-// maskFilling is what is put where.
+// maskFilling is the settings of a fill: the mask, and the number for hidden keys.
 type maskFilling struct {
 	Name   string
 	Mask   mask.Mask // resolved

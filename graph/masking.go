@@ -51,7 +51,7 @@ func checkMaskShape(op string, in mask.Input, s mask.Scores) error {
 	return nil
 }
 
-// broadcast returns where the elements of an argument lie that broadcasts to scores.
+// broadcast returns the layout of an argument that broadcasts to scores.
 func broadcast(op, name string, shape tensor.Shape, s mask.Scores) (kernel.BiasLayout, error) {
 	at, want := s.Broadcast(shape)
 	if want != "" {
@@ -94,7 +94,8 @@ func setVisibility(a *kernel.Attention, keys mask.KeySet) {
 			clear(shown)
 		default:
 			keys.Fill(b, h, t, s0, shown)
-			return slices.Contains(shown, false) // a batch alone may not know at a glance that it sees all: the same bits
+			// A batch alone may not know at a glance that it sees all: the same bits.
+			return slices.Contains(shown, false)
 		}
 		return true
 	}

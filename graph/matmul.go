@@ -16,8 +16,7 @@ import (
 // equal leading axes, or b (N, P) for every row of a; the result is (…, M, P).
 func MatMul(a, b *G.Node) (*G.Node, error) { return FullPrecision.MatMul(a, b) }
 
-// Scores returns q·kᵀ: how well each query (…, T, D) meets each key (…, S, D), as
-// (…, T, S), not scaled.
+// Scores returns q·kᵀ, (…, T, S): the product of each query (…, T, D) and each key (…, S, D), not scaled.
 func Scores(q, k *G.Node) (*G.Node, error) { return FullPrecision.Scores(q, k) }
 
 // Linear returns x·weightᵀ + bias (torch.nn.functional.linear): x (…, In), weight
@@ -31,11 +30,11 @@ type rowProduct[F kernel.Float] struct {
 }
 
 func (o rowProduct[F]) spec() spec {
-	s := spec{name: "MatMul", args: []arg{{name: "a"}, {name: "b", stored: true}}, spreads: true, precision: o.Precision}
+	name, args := "MatMul", []arg{{name: "a"}, {name: "b", stored: true}}
 	if o.TransW {
-		s.name, s.args = "Linear", []arg{{name: "x"}, {name: "weight", stored: true}}
+		name, args = "Linear", []arg{{name: "x"}, {name: "weight", stored: true}}
 	}
-	return s
+	return spec{name: name, args: args, spreads: true, precision: o.Precision}
 }
 
 func (o rowProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -98,7 +97,8 @@ func (o rowOuter[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	m, p := out.Shape()[0], out.Shape()[1]
 	rows := in[0].Shape().TotalSize() / m
 	kernel.Product[F]{M: m, N: p, K: rows, Alpha: 1, A: kernel.Transposed(dense.Floats[F](in[0]), m),
-		B: kernel.Rows(dense.Floats[F](in[1]), p), C: kernel.Rows(dense.Floats[F](out), p), Precision: o.kernel()}.Compute()
+		B: kernel.Rows(dense.Floats[F](in[1]), p), C: kernel.Rows(dense.Floats[F](out), p),
+		Precision: o.kernel()}.Compute()
 	return nil
 }
 

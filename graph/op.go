@@ -155,7 +155,7 @@ func (o op) Room() int { return o.room }
 // that looks for numbers that are not finite.
 func (o op) FillsInfinity() bool { return o.has.fillsInfinity }
 
-// Spreads reports whether the op's result has a NaN or an infinity if what it reads has one.
+// Spreads reports whether a NaN or an infinity in an input makes one in the op's result.
 func (o op) Spreads() bool { return o.has.spreads }
 
 func (o op) InferShape(...G.DimSizer) (tensor.Shape, error) { return o.out.Clone(), nil }
@@ -198,7 +198,7 @@ func (o op) Do(in ...G.Value) (G.Value, error) {
 }
 
 // UsePreallocDo computes into out's memory, which may hold anything. A scalar result is a
-// new one: what a tape machine has in its place may be the value of another node.
+// new one: the tape machine's scalar may be the value of another node.
 func (o op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
 	_, ok := out.(*tensor.Dense)
 	switch {

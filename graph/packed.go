@@ -6,11 +6,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// packing is the widths of queries, keys and values that lie side by side in the rows of
+// packing is the widths of queries, keys and values that are side by side in the rows of
 // one tensor.
 type packing [3]int
 
-// separate is the packing of q, k and v that are tensors of their own.
+// separate is the packing of q, k and v in three tensors.
 var separate packing
 
 // row is the width of all three.

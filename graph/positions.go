@@ -39,7 +39,7 @@ func checkPositions(op string, in []tensor.Shape) error {
 	return &ShapeError{op, "positions", positions, want}
 }
 
-// firstOfEach is the shape of what belongs to the first row of each batch of rows (…, T): (…, 1).
+// firstOfEach is the shape of one number for each batch of rows (…, T): (…, 1).
 func firstOfEach(lead tensor.Shape) tensor.Shape { return append(slices.Clone(lead[:len(lead)-1]), 1) }
 
 // places are the positions of the rows of x (…, T, E).
@@ -81,8 +81,8 @@ func (p places) at(own int) float64 {
 	return float64(p.start + int64(own))
 }
 
-// repeated returns the first of the positions and how many there are up to the last, if that is at most half as many as
-// rows have positions of their own; else 0.
+// repeated returns the smallest position and the size of the range of positions if each position occurs at least twice
+// on average, so that a table pays; else n = 0.
 func (p places) repeated() (first int64, n int) {
 	if len(p.given) == 0 {
 		return 0, 0

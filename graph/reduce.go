@@ -30,13 +30,13 @@ func Mean(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Mean", 
 // to one.
 func Max(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Max", x, c) }
 
-// reduction is what a reduction and its gradient have in common.
+// reduction is the settings of a reduction and of its gradient.
 type reduction struct {
 	outShape
 	Name  string
 	X     tensor.Shape
 	Along kernel.Reduction
-	C     float64 // what Sum and Mean divide by
+	C     float64 // the divisor of Sum and Mean
 }
 
 func reduceBy(name string, x *G.Node, c ReduceConfig) (*G.Node, error) {

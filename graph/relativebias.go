@@ -84,7 +84,7 @@ func (sumDiagonals[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 		for h := lo / n; h*n < hi; h++ {
 			from, to := max(lo-h*n, 0), min(hi-h*n, n)
 			for ti := range t {
-				a, b := max(from, ti), min(to, ti+s) // diagonals that this row meets
+				a, b := max(from, ti), min(to, ti+s) // the diagonals of this row's elements
 				if a >= b {
 					continue
 				}

@@ -82,7 +82,8 @@ func (o rope[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 				setAngles(o.rotation, frequency, p.at(own), angles)
 			}
 			for row := own; row < p.rows; row += p.own {
-				turnHeads(o.rotation, y[row*width:][:width], x[row*width:][:width], angles[:o.Dims/2], angles[o.Dims/2:])
+				turnHeads(o.rotation, y[row*width:][:width], x[row*width:][:width], angles[:o.Dims/2],
+					angles[o.Dims/2:])
 			}
 		}
 	})

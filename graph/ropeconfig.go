@@ -36,7 +36,7 @@ type RoPEConfig struct {
 	// Factor, those that turn BetaFast times or more stay. 0 means 1 and 32.
 	BetaSlow float64 `json:"beta_slow,omitempty"`
 	BetaFast float64 `json:"beta_fast,omitempty"`
-	// AttentionFactor multiplies what is turned, and so the scores by its square, with
+	// AttentionFactor multiplies the turned elements, and so the scores by its square, with
 	// YaRNScaling; 0 means 0.1·ln Factor + 1.
 	AttentionFactor float64 `json:"attention_factor,omitempty"`
 }

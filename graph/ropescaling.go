@@ -40,7 +40,7 @@ func (c RoPEConfig) mixByPairs(f []float64) {
 	}
 }
 
-// mix returns a at share 0 and below, b at share 1 and above, and what lies linearly between them.
+// mix returns a at share 0 and below, b at share 1 and above, and interpolates linearly between them.
 func mix(a, b, share float64) float64 {
 	share = min(max(share, 0), 1)
 	return (1-share)*a + share*b

@@ -4,8 +4,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// unpack takes the gradients of nodes out of the vector in which they lie one after the
-// other. A nil node has none.
+// unpack cuts the gradients of nodes out of the vector that holds them side by side. A nil
+// node has none.
 func unpack(grads *G.Node, of G.Nodes) (G.Nodes, error) {
 	parts, from := make(G.Nodes, len(of)), 0
 	for i, n := range of {

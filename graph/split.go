@@ -37,18 +37,18 @@ func splitAlong(x *G.Node, axis int, lengths []int) (G.Nodes, error) {
 	for i, n := range lengths {
 		to := shape.Clone()
 		to[axis] = n
-		n *= behind
+		p := part{outShape{to}, "Split", shape[axis] * behind, columnRange{from, n * behind}}
 		var err error
-		if parts[i], err = takePart(x, part{outShape{to}, "Split", shape[axis] * behind, columnRange{from, n}}); err != nil {
+		if parts[i], err = takePart(x, p); err != nil {
 			return nil, err
 		}
-		from += n
+		from += p.Width
 	}
 	return parts, nil
 }
 
-// Rows returns the n rows of x (R, …) from row from on, as (n, …): x[from:from+n]. They
-// lie together, so a machine need not copy them.
+// Rows returns the n rows of x (R, …) from row from, as (n, …): x[from:from+n]. They are
+// adjacent in memory, so a machine need not copy them.
 func Rows(x *G.Node, from, n int) (*G.Node, error) {
 	in, err := checked("Rows", named("x"), x)
 	if err != nil {

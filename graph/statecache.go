@@ -11,9 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// StateCache holds what a recurrent op keeps of the tokens that a model has seen: a state whose size does not depend on
-// how many there are. It belongs to no graph: graphs for chunks of any length share it. It is for one goroutine at a
-// time.
+// StateCache holds the state of a recurrent op after the tokens that a model has seen, whose size does not depend on
+// their number. It belongs to no graph: graphs for chunks of any length share it. It is for one goroutine at a time.
 type StateCache struct {
 	cacheBase
 	value *tensor.Dense
@@ -35,8 +34,8 @@ func NewStateCache(dt tensor.Dtype, shape ...int) (*StateCache, error) {
 	return &StateCache{cacheBase{make([]int, sequences)}, tensor.New(tensor.Of(dt), tensor.WithShape(shape...))}, nil
 }
 
-// Len returns the number of tokens that the cache has seen, of the shortest sequence: where the next chunk of all may
-// start.
+// Len returns the number of tokens in the shortest sequence of the cache: the next chunk of all sequences may start
+// there.
 func (c *StateCache) Len() int { return c.shortest() }
 
 // Bytes returns the memory that the state takes.
@@ -81,8 +80,9 @@ func (c *StateCache) check(op string, x, start *G.Node, state ...int) error {
 	return nil
 }
 
-// take checks that a chunk of T tokens, or of a length for each sequence, follows those seen, and counts it. It returns
-// the tokens of each. With lengths a sequence that starts at 0 begins anew, and one of no tokens may start anywhere.
+// take checks that a chunk of T tokens, or of a length for each sequence, follows the tokens seen, and counts it. It
+// returns the number of tokens of each sequence. With lengths, a sequence that starts at 0 begins with an empty state,
+// and a sequence without tokens may start anywhere.
 func take[F kernel.Float](c *StateCache, op string, start *tensor.Dense, lengths []int64, T int) ([]int, error) {
 	starts, counts := dense.Ints(start), make([]int, len(c.seen))
 	for b, seen := range c.seen {

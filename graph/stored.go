@@ -12,13 +12,13 @@ import (
 )
 
 // BF16 is the type of a node that holds a weight as a file stores it: in bfloat16, the upper half of a float32.
-// Functions of this package take such a node beside nodes of float32. MatMul and Linear as their second argument,
-// Embedding, PositionRows and LinearCrossEntropy as their weight read it as it is and widen what they need, with the
-// bits of a float32; for the others it is widened as a whole. A stored weight has no gradient, but gradients flow through
-// products with it.
+// Functions of this package take such a node beside nodes of float32. MatMul and Linear read it in place as their second
+// argument, Embedding, PositionRows and LinearCrossEntropy as their weight: they widen the rows that they need, with the
+// bits of a float32. For the other functions it is widened as a whole. A stored weight has no gradient, but gradients
+// flow through products with it.
 var BF16 = dense.BF16
 
-// widened returns w in float32: a node of BF16 widened, which is exact, and any other node as it is.
+// widened returns w in float32: a node of BF16 is widened, which is exact, and any other node is returned unchanged.
 func widened(w *G.Node) (*G.Node, error) {
 	if w == nil || w.Graph() == nil || w.Dtype() != BF16 {
 		return w, nil
@@ -50,7 +50,7 @@ func takeFrom[F kernel.Float](y []F, table *tensor.Dense, at int) {
 	copy(y, dense.Floats[F](table)[at:])
 }
 
-// widenOthers returns the nodes with those of BF16 widened of which the op takes no stored ones.
+// widenOthers returns the nodes; a node of BF16 is widened if the op does not read stored ones.
 func widenOthers(args []arg, in G.Nodes) (G.Nodes, error) {
 	for i, n := range in {
 		if a := args[i]; a.stored || a.integer || a.anyNumber {

@@ -16,7 +16,7 @@ import (
 type T5Config struct {
 	T, S        int // queries and keys
 	Offset      int // position of query 0, where key 0 is at position 0
-	MaxDistance int // distances from here on share the last bucket; 0 means 128
+	MaxDistance int // this distance and all larger ones share the last bucket; 0 means 128
 
 	// Unidirectional is the decoder's: keys after the query share its bucket. Otherwise, as
 	// in the encoder, keys before and after the query have half the buckets each.
@@ -71,8 +71,8 @@ func (c T5Config) check(table tensor.Shape) error {
 		return &ShapeError{"T5RelativeBias", "table", table, want}
 	}
 	if n := c.single(table[0]); c.MaxDistance <= n {
-		const wrong = "graph: T5RelativeBias: MaxDistance: got %d, want more than the %d distances that have a bucket each"
-		return fmt.Errorf(wrong, c.MaxDistance, n)
+		return fmt.Errorf("graph: T5RelativeBias: MaxDistance: got %d, want more than the %d distances that have a "+
+			"bucket each", c.MaxDistance, n)
 	}
 	return checkResult("T5RelativeBias", tensor.Shape{table[1], c.T + c.S - 1})
 }

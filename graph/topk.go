@@ -36,10 +36,9 @@ func (o argMax[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// TopK returns the k largest elements of every row of x (…, S), and where they are, as
-// ints, both (…, k) (torch.topk over the last axis): the largest first, the first among
-// equals, and NaN before every number. Gradients flow through the values to the elements
-// that they are.
+// TopK returns the k largest elements of every row of x (…, S), and their indices as ints, both (…, k) (torch.topk over
+// the last axis): the largest first, the first among equals, and NaN before every number. The gradient of a value flows
+// to its element of x.
 func TopK(x *G.Node, k int) (values, ids *G.Node, err error) {
 	if ids, err = applyTyped(topK[float32]{K: k}, topK[float64]{K: k}, x); err != nil {
 		return nil, nil, err

@@ -23,7 +23,7 @@
 //
 // A call of level 3 shares its work among up to GOMAXPROCS goroutines; there is no other setting of threads. The bits
 // of a result do not depend on their number, but they do on the processor's vectors: AVX-512, AVX2, NEON, or none.
-// Calls may run at once, as long as no result overlaps with what another call reads or writes. They allocate nothing
+// Calls may run concurrently if no result overlaps with the operands or results of another call. They allocate nothing
 // once their workspace has grown.
 //
 // Unlike the rest of this module, and as gonum's interface has no room for errors, a call with arguments that do not

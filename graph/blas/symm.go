@@ -31,7 +31,8 @@ func symm[F kernel.Float](s blas.Side, ul blas.Uplo, m, n int, alpha F, a []F, l
 		return false
 	}
 	w := borrow[F]()
-	p := symmetricProduct[F]{right: s == blas.Right, upper: ul == blas.Upper, alpha: alpha, a: a, lda: lda, square: w.room(squareRows * squareRows)}
+	p := symmetricProduct[F]{right: s == blas.Right, upper: ul == blas.Upper, alpha: alpha, a: a, lda: lda,
+		square: w.room(squareRows * squareRows)}
 	p.do(0, size, panel[F]{m, n, b, ldb}, panel[F]{m, n, c, ldc}, beta)
 	w.giveBack()
 	return true
