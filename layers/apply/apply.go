@@ -49,7 +49,7 @@ func (l *Layer) Run(ctx context.Context, c Config) ([]Tensor, error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tensors, err = l.run(c)
+		tensors, err = l.run(ctx, c)
 	}()
 	select {
 	case <-done:
@@ -60,7 +60,7 @@ func (l *Layer) Run(ctx context.Context, c Config) ([]Tensor, error) {
 }
 
 // run is Run to its end: the files stay open until nothing reads them.
-func (l *Layer) run(c Config) ([]Tensor, error) {
+func (l *Layer) run(ctx context.Context, c Config) ([]Tensor, error) {
 	if c.Dtype.Type != nil && !dense.IsFloat(c.Dtype) {
 		return nil, config.Errorf(c, "Dtype", "got %v, want float32 or float64", c.Dtype)
 	}
@@ -77,7 +77,7 @@ func (l *Layer) run(c Config) ([]Tensor, error) {
 	if err := l.checkInput(input); err != nil {
 		return nil, err
 	}
-	return l.compute(l.elementType(c.Dtype, input), weights, input)
+	return l.compute(ctx, l.elementType(c.Dtype, input), weights, input)
 }
 
 // openWeights opens the file of the parameters and checks them against the layer's.

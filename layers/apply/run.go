@@ -1,11 +1,11 @@
 package apply
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
-	"attention/graph/machine"
-	"attention/internal/dense"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -13,74 +13,71 @@ import (
 )
 
 // compute returns output, weights and, if the input holds grad_output, the gradients.
-func (l *Layer) compute(dt tensor.Dtype, weights, input *tensorFile) (tensors []Tensor, err error) {
+func (l *Layer) compute(ctx context.Context, dt tensor.Dtype, weights, input *tensorFile) (all []Tensor, err error) {
 	// Gorgonia panics on some operations it does not support.
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("layer %s: panic: %v", l.Name, r)
 		}
 	}()
-	names, nodes, err := l.graph(dt, weights, input)
-	if err != nil {
-		return nil, err
-	}
-	m, err := machine.New(nodes...)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.RunAll(); err != nil {
-		return nil, err
-	}
-	for i, n := range nodes {
-		value, err := dense.RowMajor(n.Value())
-		if err != nil {
-			return nil, err
-		}
-		tensors = append(tensors, Tensor{names[i], value})
-	}
-	return tensors, nil
-}
-
-// graph builds the layer's graph and binds all values. It returns the names and nodes of the
-// tensors to write.
-func (l *Layer) graph(dt tensor.Dtype, weights, input *tensorFile) (names []string, nodes G.Nodes, err error) {
 	p := layers.NewBlankParams(dt)
 	forward, err := l.build(p.Scope(""))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for name := range p.Shapes() {
 		value, err := weights.dense(name, realNumbers, dt)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if err := p.Set(name, value); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	b := layers.NewBuild(p, layers.Eval)
-	var wrt G.Nodes
-	for _, t := range l.inputs() {
+	values := layers.Values{}
+	for _, t := range append(l.inputs(), extraSpec{name: gradOutput}) {
 		if !input.has(t.name) {
 			continue
 		}
-		value, err := input.dense(t.name, t.kind, dt)
-		if err != nil {
-			return nil, nil, err
-		}
-		n := bind(b, t.name, value)
-		if t.kind == realNumbers {
-			wrt = append(wrt, n)
+		if values[t.name], err = input.dense(t.name, t.kind, dt); err != nil {
+			return nil, err
 		}
 	}
-	out, attn := forward(b, b.Inputs())
+	var names []string
+	var wrong error // which needs no list of the inputs' shapes
+	f, err := layers.NewFunc(p, func(b *layers.Build, in layers.Inputs) (nodes []*G.Node) {
+		if names, nodes, wrong = l.graph(b, in, forward, input); wrong != nil {
+			b.Of(nil, wrong)
+		}
+		return nodes
+	}, layers.FuncConfig{})
+	if err != nil {
+		return nil, err
+	}
+	computed, err := f.Call(ctx, values)
+	if err = cmp.Or(wrong, err); err != nil {
+		return nil, err
+	}
+	for i, value := range computed {
+		all = append(all, Tensor{names[i], value})
+	}
+	return all, nil
+}
+
+// graph builds the layer's graph on its inputs. It returns the names and nodes of the tensors to write.
+func (l *Layer) graph(b *layers.Build, in layers.Inputs, forward forward, input *tensorFile) (
+	names []string, nodes G.Nodes, err error) {
+	out, attn := forward(b, in)
 	if b.Err() != nil {
 		return nil, nil, b.Err()
 	}
 	names, nodes = []string{"output", "weights"}, G.Nodes{out, attn}
-	if input.has(gradOutput) {
-		wrt = append(wrt, learnables(b)...)
-		grads, err := backpropagate(b, out, input, wrt)
+	if upstream := in[gradOutput]; upstream != nil {
+		if got := upstream.Shape(); !slices.Equal(got, out.Shape()) {
+			return nil, nil, input.fail(gradOutput, "shape %v, want %v as the output", got, out.Shape())
+		}
+		wrt := l.differentiable(b, in)
+		grads, err := G.Backpropagate(G.Nodes{out}, G.Nodes{upstream}, wrt)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -96,30 +93,13 @@ func (l *Layer) graph(dt tensor.Dtype, weights, input *tensorFile) (names []stri
 	return names, nodes, nil
 }
 
-// backpropagate returns the gradients of Σ output·grad_output with respect to nodes.
-func backpropagate(b *layers.Build, out *G.Node, input *tensorFile, wrt G.Nodes) (G.Nodes, error) {
-	if got := input.shape(gradOutput); !slices.Equal(got, out.Shape()) {
-		return nil, input.fail(gradOutput, "shape %v, want %v as the output", got, out.Shape())
+// differentiable returns the inputs of real numbers and then the parameters, in the order in which they were made.
+func (l *Layer) differentiable(b *layers.Build, in layers.Inputs) (nodes G.Nodes) {
+	for _, t := range l.inputs() {
+		if n := in[t.name]; n != nil && t.kind == realNumbers {
+			nodes = append(nodes, n)
+		}
 	}
-	value, err := input.dense(gradOutput, realNumbers, out.Dtype())
-	if err != nil {
-		return nil, err
-	}
-	upstream := bind(b, gradOutput, value)
-	if b.Err() != nil {
-		return nil, b.Err()
-	}
-	return G.Backpropagate(G.Nodes{out}, G.Nodes{upstream}, wrt)
-}
-
-// bind makes an input with a value.
-func bind(b *layers.Build, name string, value *tensor.Dense) *G.Node {
-	n := b.InputOf(value.Dtype(), name, value.Shape()...)
-	return b.Of(n, G.Let(n, value))
-}
-
-// learnables returns the nodes of the parameters in the order in which the parameters were made.
-func learnables(b *layers.Build) (nodes G.Nodes) {
 	named := map[string]*G.Node{}
 	for _, n := range b.Learnables() {
 		named[n.Name()] = n
