@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -49,8 +50,8 @@ func TestRecordEstimatesLargeChanges(t *testing.T) {
 // What is too much, or no part of the model, is refused before a step is taken.
 func TestOpenRefuses(t *testing.T) {
 	m := small.New(t, tensor.Float32, 4, 0)
-	node := func(shape ...int) func(b *layers.Build) (record.Probe, error) {
-		return func(b *layers.Build) (record.Probe, error) {
+	node := func(shape ...int) func(b *layers.Build, _ layers.Inputs) (record.Probe, error) {
+		return func(b *layers.Build, _ layers.Inputs) (record.Probe, error) {
 			return record.Probe{Tensors: map[string]*G.Node{"big": b.Input("big", shape...)}}, nil
 		}
 	}
@@ -63,10 +64,18 @@ func TestOpenRefuses(t *testing.T) {
 			record.Config{Matrices: []record.Matrix{{Param: "tokens.weight"}, {Param: "tokens.weight"}}}},
 		{"tensors: got 131089 numbers of a record, want at most 131072", record.Config{Probe: node(13, 10083, 1),
 			Matrices: []record.Matrix{{Param: "tokens.weight", Rows: 2, Columns: 5}}}},
-		{"probe: got a node of other numbers, of another graph or nil, want one of floats of the build's",
-			record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
-				return record.Probe{Nodes: G.Nodes{b.InputOf(tensor.Int, "ids", 3)}}, nil
+		{"probe: layers: func of ids int (3): got a node of int, want one of float32 or float64",
+			record.Config{Inputs: train.Values{"ids": tensor.New(tensor.Of(tensor.Int), tensor.WithShape(3))},
+				Probe: func(_ *layers.Build, in layers.Inputs) (record.Probe, error) {
+					return record.Probe{Nodes: G.Nodes{in["ids"]}}, nil
+				}}},
+		{"probe: layers: func of no values: output 0: got nil or a node of another graph, want one of the build's",
+			record.Config{Probe: func(*layers.Build, layers.Inputs) (record.Probe, error) {
+				return record.Probe{Nodes: G.Nodes{nil}}, nil
 			}}},
+		{"probe: layers: func of no values: no picture", record.Config{Probe: func(*layers.Build, layers.Inputs) (record.Probe, error) {
+			return record.Probe{}, errors.New("no picture")
+		}}},
 	} {
 		_, err := record.Open(m.Loop(t, small.Config()), t.TempDir(), row.c)
 		require.EqualError(t, err, "train: record: "+row.want)
@@ -86,13 +95,12 @@ func TestOpenRefuses(t *testing.T) {
 	}
 
 	l := m.Loop(t, small.Config())
-	rc := record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
-		x := b.Input("x", 1)
-		return record.Probe{Nodes: G.Nodes{b.Of(x, G.Let(x, small.Zeros(tensor.Float32, 1)))},
-			Numbers: func([]*tensor.Dense) (map[string][]float64, error) {
+	rc := record.Config{Inputs: train.Values{"x": small.Zeros(tensor.Float32, 1)},
+		Probe: func(_ *layers.Build, in layers.Inputs) (record.Probe, error) {
+			return record.Probe{Nodes: G.Nodes{in["x"]}, Numbers: func([]*tensor.Dense) (map[string][]float64, error) {
 				return map[string][]float64{"many": make([]float64, 1<<14+1)}, nil
 			}}, nil
-	}}
+		}}
 	recordTo(t, l, t.TempDir(), rc)
 	require.EqualError(t, l.Run(context.Background(), small.Batches(1), nil),
 		"train: record after 0 steps: probe: got 16385 numbers, want at most 16384")

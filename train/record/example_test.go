@@ -35,13 +35,12 @@ func ExampleOpen() {
 	folder, err := os.MkdirTemp("", "fixed")
 	check(err)
 	defer os.RemoveAll(folder)
-	fixed := p.Draw(layers.Normal(0, 1), 5, 16)
-	recorder, err := record.Open(l, folder, record.Config{Probe: func(b *layers.Build) (record.Probe, error) {
-		x := b.Input("fixed", 5, 16)
-		b.Of(x, gorgonia.Let(x, fixed))
-		weights := b.Of(attention.Weights(b, layers.AttentionInput{Query: x})) // (H, T, T)
-		return record.Probe{Tensors: map[string]*gorgonia.Node{"weights": weights}}, b.Err()
-	}})
+	recorder, err := record.Open(l, folder, record.Config{
+		Inputs: layers.Values{"fixed": p.Draw(layers.Normal(0, 1), 5, 16)},
+		Probe: func(b *layers.Build, in layers.Inputs) (record.Probe, error) {
+			weights := b.Of(attention.Weights(b, layers.AttentionInput{Query: in["fixed"]})) // (H, T, T)
+			return record.Probe{Tensors: map[string]*gorgonia.Node{"weights": weights}}, nil
+		}})
 	check(err)
 	check(l.Run(context.Background(), batches, nil))
 	check(recorder.Close())

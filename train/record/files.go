@@ -58,7 +58,7 @@ func (o *observer) resume() (size int64, err error) {
 	if err := w.readTensors(o.dir.Path(TensorsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
-	o.kept.set(w, o.last, o.keptTensors(), o.probe.Notes)
+	o.kept.set(w, o.last, o.parts, o.probe.Notes)
 	return size, nil
 }
 
@@ -93,7 +93,7 @@ func (o *observer) write() error {
 		return nil
 	}
 	began := time.Now()
-	f, err := o.kept.file(o.keptTensors(), o.probe.Notes)
+	f, err := o.kept.file(o.parts, o.probe.Notes)
 	if err != nil {
 		return err
 	}

@@ -53,8 +53,8 @@ func TestGroupRecords(t *testing.T) {
 	for rank, err := range inFirst(t.TempDir(), func(t testing.TB, m *small.Model) record.Config {
 		c := recordConfig(t, m)
 		probe := c.Probe
-		c.Probe = func(b *layers.Build) (record.Probe, error) {
-			p, err := probe(b)
+		c.Probe = func(b *layers.Build, in layers.Inputs) (record.Probe, error) {
+			p, err := probe(b, in)
 			p.Numbers = func([]*tensor.Dense) (map[string][]float64, error) {
 				if records++; records == 3 {
 					return nil, full

@@ -5,8 +5,6 @@ import (
 	"math"
 	"time"
 
-	"attention/graph/machine"
-	"attention/internal/expr"
 	"attention/internal/folder"
 	"attention/internal/lines"
 	"attention/internal/oneline"
@@ -18,21 +16,22 @@ import (
 
 // observer records one loop's parameters.
 type observer struct {
-	loop    *loop.Loop
-	every   int // steps between two evaluations of the loop; 0 for none
-	dir     *folder.Dir
-	config  Config
-	lines   *lines.Appender // nil until a run begins
-	lost    bool            // the lines up to the last record are lost
-	params  []*param
-	norms   *tensor.Dense // (P), float64: of the trained parameters' gradients in the last step; NaN before the first
-	parts   []keptTensor  // of Config.Matrices
-	probe   Probe
-	machine *machine.Machine // of the probe's nodes; nil without
-	tensors []probeNode      // of the probe, by name
-	kept    kept
-	last    int  // steps before the last record; -1 before the first
-	begun   bool // the files are open at the last record
+	loop   *loop.Loop
+	every  int // steps between two evaluations of the loop; 0 for none
+	dir    *folder.Dir
+	config Config
+	lines  *lines.Appender // nil until a run begins
+	lost   bool            // the lines up to the last record are lost
+	params []*param
+	norms  *tensor.Dense // (P), float64: of the trained parameters' gradients in the last step; NaN before the first
+	parts  []keptTensor  // of Config.Matrices, then of the probe
+	probe  Probe
+	kept   kept
+	last   int  // steps before the last record; -1 before the first
+	begun  bool // the files are open at the last record
+
+	computed *layers.Func    // of the probe's nodes and then its tensors, by name; nil without a probe
+	values   []*tensor.Dense // of the last record
 
 	unwritten bool // kept has tensors that the file lacks
 	failed    bool // writing the file has failed
@@ -54,12 +53,12 @@ func newObserver(l *loop.Loop, path string, c Config) (*observer, error) {
 		return nil, err
 	}
 	if c.Probe != nil {
-		if err := expr.Building(func() error { return o.makeProbe(s.Params) }); err != nil {
+		if err := o.makeProbe(s.Params); err != nil {
 			return nil, fmt.Errorf("probe: %w", err)
 		}
 	}
 	numbers := 0
-	for _, t := range o.keptTensors() {
+	for _, t := range o.parts {
 		numbers += t.shape.TotalSize()
 	}
 	if numbers > mostKept {
@@ -198,7 +197,7 @@ func (o *observer) record() error {
 	if err := o.lines.Add(line); err != nil {
 		return err
 	}
-	o.kept.add(line.Step, o.keptTensors())
+	o.kept.add(line.Step, o.parts)
 	o.kept.thin(o.evaluationIndex)
 	o.last, o.lost, o.unwritten = line.Step, false, true
 	if o.config.OnRecord != nil {

@@ -1,24 +1,17 @@
 package record
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 
-	"attention/graph/machine"
 	"attention/internal/dense"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
-
-// probeNode is a node of a Probe.
-type probeNode struct {
-	name string
-	node *G.Node
-}
 
 // makeParts finds the parts of Config.Matrices.
 func (o *observer) makeParts(p *layers.Params) error {
@@ -53,72 +46,51 @@ func upperLeft(m *tensor.Dense, shape tensor.Shape) (part []float32) {
 	return part
 }
 
-// makeProbe builds the probe's graph.
-func (o *observer) makeProbe(p *layers.Params) error {
-	b := layers.NewBuild(p, layers.Eval)
-	probe, err := o.config.Probe(b)
+// makeProbe makes the function of the probe's nodes and finds the tensors that are kept.
+func (o *observer) makeProbe(p *layers.Params) (err error) {
+	var names []string // of the probe's tensors, whose values come after those of its nodes
+	o.computed, err = layers.NewFunc(p, func(b *layers.Build, in layers.Inputs) []*G.Node {
+		probe, err := o.config.Probe(b, in)
+		if err != nil {
+			return b.Nodes(nil, err)
+		}
+		o.probe, names = probe, slices.Sorted(maps.Keys(probe.Tensors))
+		wanted := slices.Clone(probe.Nodes)
+		for _, name := range names {
+			wanted = append(wanted, probe.Tensors[name])
+		}
+		for _, n := range wanted {
+			if n != nil && !dense.IsFloat(n.Dtype()) {
+				b.Of(nil, fmt.Errorf("got a node of %v, want one of float32 or float64", n.Dtype()))
+			}
+		}
+		return wanted
+	}, layers.FuncConfig{})
 	if err != nil {
 		return err
 	}
-	if err := b.Err(); err != nil {
+	shapes, err := o.computed.Prepare(o.config.Inputs)
+	if err != nil {
 		return err
 	}
-	o.probe = probe
-	for _, name := range slices.Sorted(maps.Keys(o.probe.Tensors)) {
-		o.tensors = append(o.tensors, probeNode{name, o.probe.Tensors[name]})
+	for i, name := range names {
+		at := len(o.probe.Nodes) + i
+		o.parts = append(o.parts, keptTensor{name: probePrefix + name, shape: shapes[at],
+			read: func() []float32 { return dense.Float32s(o.values[at], 0, shapes[at].TotalSize()) }})
 	}
-	wanted := slices.Clone(o.probe.Nodes)
-	for _, t := range o.tensors {
-		wanted = append(wanted, t.node)
-	}
-	for _, n := range wanted {
-		if n == nil || n.Graph() != b.Graph() || !dense.IsFloat(n.Dtype()) {
-			return errors.New("got a node of other numbers, of another graph or nil, want one of floats of the build's")
-		}
-	}
-	if len(wanted) > 0 {
-		o.machine, err = machine.New(wanted...)
-	}
-	return err
-}
-
-// keptTensors returns the tensors of every record.
-func (o *observer) keptTensors() []keptTensor {
-	all := slices.Clone(o.parts)
-	for _, t := range o.tensors {
-		all = append(all, keptTensor{name: probePrefix + t.name, shape: t.node.Shape().Clone(), read: t.values})
-	}
-	return all
-}
-
-// values returns the values of the node.
-func (n probeNode) values() []float32 {
-	switch v := n.node.Value().Data().(type) {
-	case float32:
-		return []float32{v}
-	case float64:
-		return []float32{float32(v)}
-	}
-	v := n.node.Value().(*tensor.Dense)
-	if !dense.IsRowMajor(v) {
-		v = v.Materialize().(*tensor.Dense)
-	}
-	return dense.Float32s(v, 0, v.Shape().TotalSize())
+	return nil
 }
 
 // runProbe computes the probe's nodes and returns its numbers.
-func (o *observer) runProbe() (map[string][]Number, error) {
-	if o.machine == nil {
+func (o *observer) runProbe() (_ map[string][]Number, err error) {
+	if o.computed == nil {
 		return nil, nil
 	}
-	if err := o.machine.RunAll(); err != nil || o.probe.Numbers == nil {
+	o.values, err = o.computed.CallInto(context.Background(), o.values, o.config.Inputs)
+	if err != nil || o.probe.Numbers == nil {
 		return nil, err
 	}
-	values, err := dense.Tensors(o.probe.Nodes)
-	if err != nil {
-		return nil, err
-	}
-	lists, err := o.probe.Numbers(values)
+	lists, err := o.probe.Numbers(o.values[:len(o.probe.Nodes)])
 	if err != nil {
 		return nil, err
 	}

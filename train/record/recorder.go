@@ -16,11 +16,10 @@ import (
 // Config sets what a run records beside the norms of its parameters. It does not change
 // a bit of the training.
 type Config struct {
-	// Probe returns the nodes of a graph, built over b, that each record computes anew with
-	// the parameters of its time: the attention weights of a short text, say. Its inputs
-	// are bound with gorgonia.Let. b is an evaluation graph's; Probe is called once. Nil
-	// means none.
-	Probe func(b *layers.Build) (Probe, error)
+	// Probe returns the nodes, at least one, that each record computes anew with the parameters of its
+	// time: the attention weights of a short text, say. It is a layers.Formula of Inputs. Nil means none.
+	Probe  func(b *layers.Build, in layers.Inputs) (Probe, error)
+	Inputs layers.Values
 	// Matrices are the parts of parameters that are kept over time.
 	Matrices []Matrix
 	// OnRecord is called by Run with every record; may be nil.

@@ -45,11 +45,11 @@ func (s *counter) SetState(state []byte) error { s.at = state[0]; return nil }
 
 // recordConfig records the model's attention over five ids, its sum, and a part of a matrix.
 func recordConfig(t testing.TB, m *small.Model) record.Config {
+	ids := tensor.New(tensor.WithShape(small.ContextLength), tensor.WithBacking([]int{3, 1, 4, 1, 5}))
 	return record.Config{
-		Probe: func(b *layers.Build) (record.Probe, error) {
-			ids := b.InputOf(tensor.Int, "ids", small.ContextLength)
-			b.Of(ids, G.Let(ids, tensor.New(tensor.WithShape(small.ContextLength), tensor.WithBacking([]int{3, 1, 4, 1, 5}))))
-			weights := b.Of(m.Net.Weights(b, ids))
+		Inputs: train.Values{"ids": ids},
+		Probe: func(b *layers.Build, in layers.Inputs) (record.Probe, error) {
+			weights := b.Of(m.Net.Weights(b, in["ids"]))
 			return record.Probe{
 				Tensors: map[string]*G.Node{"attention": weights},
 				Notes:   map[string]string{"ids": "3 1 4 1 5"},

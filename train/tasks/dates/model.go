@@ -3,14 +3,13 @@
 package dates
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"unicode/utf8"
 
-	"attention/graph/machine"
 	"attention/internal/config"
 	"attention/internal/dense"
-	"attention/internal/oneline"
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
@@ -72,26 +71,21 @@ func (m *Model) Loss(b *layers.Build, in layers.Inputs) []*G.Node {
 	return b.Nodes(m.Seq2Seq.Loss(b, in[SourceInput], in[TargetInput], in[LengthsInput], in[TargetsInput]))
 }
 
-// One builds the network for one pair whose written date has n characters. It returns the inputs, source ids (n) and
-// target ids (ISOLength) that begin with the mark, and the logits (ISOLength, V) of the ISO date.
-func (m *Model) One(b *layers.Build, n int) (source, target, logits *G.Node) {
-	source, target = b.InputOf(tensor.Int, SourceInput, n), b.InputOf(tensor.Int, TargetInput, ISOLength)
-	return source, target, b.Of(m.Forward(b, source, target, nil))
+// Logits builds the network's logits ([B,] T, V) of ISO dates, of source ids ([B,] S), target ids ([B,] T) that begin
+// with the mark and, in a batch, lengths (B) of the source.
+func (m *Model) Logits(b *layers.Build, in layers.Inputs) *G.Node {
+	return b.Of(m.Forward(b, in[SourceInput], in[TargetInput], in[LengthsInput]))
 }
 
-// Pair builds the network for a pair of dates.
-func (m *Model) Pair(b *layers.Build, p Pair) error {
+// Values returns the inputs of Logits for one pair: source ids (S) and target ids (T = ISOLength).
+func (m *Model) Values(p Pair) (layers.Values, error) {
 	batch := NewBatch(m.Alphabets, 1)
 	if _, err := batch.Fill([]Pair{p}); err != nil {
-		return err
+		return nil, err
 	}
 	n := batch.Lengths[0]
-	source, target, _ := m.One(b, n)
-	if err := b.Err(); err != nil {
-		return err
-	}
-	return oneline.Join(G.Let(source, tensor.New(tensor.WithShape(n), tensor.WithBacking(batch.Source[:n]))),
-		G.Let(target, tensor.New(tensor.WithShape(ISOLength), tensor.WithBacking(batch.Target))))
+	return layers.Values{SourceInput: tensor.New(tensor.WithShape(n), tensor.WithBacking(batch.Source[:n])),
+		TargetInput: tensor.New(tensor.WithShape(ISOLength), tensor.WithBacking(batch.Target))}, nil
 }
 
 // CrossAttention matches the paths of the decoder's cross-attentions.
@@ -100,24 +94,23 @@ const CrossAttention = "*.multihead_attn"
 // CrossWeights returns the cross-attention weights (T, S) of each head of the decoder's last block: from each character
 // of the ISO date to each of the written one.
 func (m *Model) CrossWeights(p Pair) (heads [][]float64, err error) {
-	b := layers.NewBuild(m.Params(), layers.Eval)
-	if err := m.Pair(b, p); err != nil {
-		return nil, err
-	}
-	blocks := b.Calls(CrossAttention)
-	weights, err := blocks[len(blocks)-1].Weights() // (H, T, S)
+	v, err := m.Values(p)
 	if err != nil {
 		return nil, err
 	}
-	vm, err := machine.New(weights)
+	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) []*G.Node {
+		m.Logits(b, in)
+		calls := b.Calls(CrossAttention)
+		return b.Nodes(calls[len(calls)-1].Weights()) // (H, T, S)
+	}, layers.FuncConfig{})
 	if err != nil {
 		return nil, err
 	}
-	if err := vm.RunAll(); err != nil {
+	weights, err := f.Call(context.Background(), v)
+	if err != nil {
 		return nil, err
 	}
-	all := dense.Float64s(weights.Value().(*tensor.Dense))
-	return slices.Collect(slices.Chunk(all, ISOLength*utf8.RuneCountInString(p.Written))), nil
+	return slices.Collect(slices.Chunk(dense.Float64s(weights[0]), ISOLength*utf8.RuneCountInString(p.Written))), nil
 }
 
 // String describes the model.

@@ -22,7 +22,7 @@ type Translator struct {
 // NewTranslator makes a translator of batches of any size.
 func (m *Model) NewTranslator() (*Translator, error) {
 	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) []*G.Node {
-		return b.Nodes(m.Forward(b, in[SourceInput], in[TargetInput], in[LengthsInput]))
+		return []*G.Node{m.Logits(b, in)}
 	}, layers.FuncConfig{})
 	return &Translator{m.Alphabets, f}, err
 }

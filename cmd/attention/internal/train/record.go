@@ -9,7 +9,6 @@ import (
 	"attention/train/record"
 	"attention/train/text"
 
-	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -52,17 +51,36 @@ func (r *training) recordConfig() (c record.Config, err error) {
 	}
 	queries, columns := r.model.Queries()
 	about := text.WeightTexts{Queries: tokens, Keys: tokens, Causal: r.model.Causal()}
-	return record.Config{
-		Matrices: record.QueryParts(r.model.Params(), queries, record.Matrix{Columns: columns}), OnRecord: r.printHeads,
-		Probe: func(b *layers.Build) (record.Probe, error) { return r.probe(b, ids, about) },
-	}, nil
+	c = record.Config{Matrices: record.QueryParts(r.model.Params(), queries, record.Matrix{Columns: columns}),
+		OnRecord: r.printHeads, Inputs: layers.Values{}}
+	if shown > 0 {
+		c.Inputs[probeIDs] = vector(ids[:shown])
+	}
+	if r.config.HeadStats {
+		c.Inputs[statsIDs] = vector(ids)
+	}
+	if len(c.Inputs) > 0 {
+		c.Probe = func(b *layers.Build, in layers.Inputs) (record.Probe, error) { return r.probe(b, in, about) }
+	}
+	return c, nil
 }
 
-// probe returns the attention weights over the first ids, whose tokens about has, and with --head-stats the statistics
-// of each head over all ids.
-func (r *training) probe(b *layers.Build, ids []int, about text.WeightTexts) (p record.Probe, err error) {
-	if n := len(about.Queries); n > 0 {
-		weights, err := r.model.AttentionWeights(b, boundIDs(b, "ids", ids[:n]))
+// The inputs of a probe.
+const (
+	probeIDs = "ids"
+	statsIDs = "stats.ids"
+)
+
+// vector returns ids (T).
+func vector(ids []int) *tensor.Dense {
+	return tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))
+}
+
+// probe returns the attention weights over some ids, whose tokens about has, and with --head-stats the statistics of
+// each head over more of them.
+func (r *training) probe(b *layers.Build, in layers.Inputs, about text.WeightTexts) (p record.Probe, err error) {
+	if ids := in[probeIDs]; ids != nil {
+		weights, err := r.model.AttentionWeights(b, ids)
 		if err != nil {
 			return p, err
 		}
@@ -73,16 +91,10 @@ func (r *training) probe(b *layers.Build, ids []int, about text.WeightTexts) (p 
 	}
 	before := len(b.Calls("*"))
 	b.Observe("*")
-	b.Of(r.model.Forward(b, boundIDs(b, "stats.ids", ids)))
+	b.Of(r.model.Forward(b, in[statsIDs]))
 	if err := b.Err(); err != nil {
 		return p, err
 	}
 	p.Nodes, p.Numbers, err = heads.Record(b.Calls("*")[before:])
 	return p, err
-}
-
-// boundIDs returns an input of a graph that has a value.
-func boundIDs(b *layers.Build, name string, ids []int) *G.Node {
-	n := b.InputOf(tensor.Int, name, len(ids))
-	return b.Of(n, G.Let(n, tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))))
 }

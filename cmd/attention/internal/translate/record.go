@@ -13,24 +13,21 @@ import (
 
 // recordConfig returns what the run records: how its weights move, and all attention weights of the held-out date in
 // the picture.
-func (r *translation) recordConfig() record.Config {
+func (r *translation) recordConfig() (record.Config, error) {
 	queries := record.Matrix{Rows: r.model.Settings.Model.EmbedDim}
-	return record.Config{Matrices: record.QueryParts(r.model.Params(), "in_proj_weight", queries), Probe: r.probe}
+	pair, err := r.model.Values(r.heldOut.Pairs[drawnPair])
+	return record.Config{Matrices: record.QueryParts(r.model.Params(), "in_proj_weight", queries), Inputs: pair,
+		Probe: r.probe}, err
 }
 
 // probe returns the attention weights of the held-out date of the picture and its translation.
-func (r *translation) probe(b *layers.Build) (record.Probe, error) {
-	p := r.heldOut.Pairs[drawnPair]
-	if err := r.model.Pair(b, p); err != nil {
-		return record.Probe{}, err
-	}
+func (r *translation) probe(b *layers.Build, in layers.Inputs) (record.Probe, error) {
+	r.model.Logits(b, in)
 	weights := map[string]*G.Node{}
 	for _, call := range b.Calls("*") {
 		weights[call.Path] = b.Of(call.Weights())
 	}
-	if err := b.Err(); err != nil {
-		return record.Probe{}, err
-	}
+	p := r.heldOut.Pairs[drawnPair]
 	written := strings.Split(p.Written, "")
 	writes := strings.Split(p.ISO, "")
 	reads := append([]string{"<begin>"}, writes[:len(writes)-1]...)

@@ -89,10 +89,14 @@ func newTranslation(w io.Writer, o options) (*translation, error) {
 func (r *translation) plan() (session.Plan, error) {
 	m := r.model
 	about, err := m.Settings.Identity()
+	if err != nil {
+		return session.Plan{}, err
+	}
+	recorded, err := r.recordConfig()
 	return session.Plan{
 		Command: "translate", CommandLine: r.options.command, Config: m.Settings, About: about, Params: m.Params(),
 		Loss: m.Loss, Training: trainConfig(m.Settings, about), Checkpoints: checkpoints,
-		Source: r.training, Validation: r.heldOut, Record: r.recordConfig(), Title: run.DatesModel,
+		Source: r.training, Validation: r.heldOut, Record: recorded, Title: run.DatesModel,
 		Drawn: dates.CrossAttention,
 		Text:  "dates " + r.text(), Model: run.DatesModel + ", " + m.String(),
 		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation,

@@ -16,6 +16,7 @@ import (
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // translation is a model that translates dates.
@@ -95,8 +96,9 @@ const (
 )
 
 func (t *pair) build(b *layers.Build) (logits *G.Node) {
-	t.from, t.to, logits = t.model.One(b, len(t.source))
-	return logits
+	t.from = b.InputOf(tensor.Int, dates.SourceInput, len(t.source))
+	t.to = b.InputOf(tensor.Int, dates.TargetInput, dates.ISOLength)
+	return t.model.Logits(b, b.Inputs())
 }
 
 func (t *pair) place(path string) place {

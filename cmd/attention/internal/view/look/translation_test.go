@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // datesRun writes the folder of a run of attention translate.
@@ -93,7 +94,9 @@ func weightsOfPair(t testing.TB, m *translations.Model, l *Look) (all [][]float6
 		}
 		return ids
 	}
-	source, target, _ := m.One(b, len(ids(dateRead)))
+	source := b.InputOf(tensor.Int, dates.SourceInput, len(ids(dateRead)))
+	target := b.InputOf(tensor.Int, dates.TargetInput, dates.ISOLength)
+	m.Logits(b, b.Inputs())
 	var nodes G.Nodes
 	for _, c := range b.Calls("*") {
 		nodes = append(nodes, b.Of(c.Weights()))
