@@ -60,6 +60,19 @@ func NewBuild(p *Params, m Mode) *Build {
 	return b
 }
 
+// usable returns the build. For a build that NewBuild did not make, and for one that has failed, since its nodes may
+// only stand for missing ones, it returns an error, and another build whose graph nobody sees.
+func usable(b *Build) (*Build, error) {
+	err := errors.New("layers: build: got nil or its zero value, want one of NewBuild")
+	if b != nil && b.graph != nil {
+		err = b.Err()
+	}
+	if err != nil {
+		b = NewBuild(nil, Eval)
+	}
+	return b, err
+}
+
 // Of returns the node of one step of a formula and keeps its error, as in
 // b.Of(graph.Softmax(scores)); a step is a call of a layer, of package graph or of Gorgonia.
 // b.Err is checked once, at the end. After the first error Of returns a scalar in place of

@@ -2,7 +2,6 @@ package layers
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -25,21 +24,11 @@ type formula struct {
 
 // begin returns the formula of a call of the layer called name. If the build has failed, so has the formula.
 func begin(b *Build, name string) *formula {
-	f := &formula{b: b, name: name, broken: checkBuild(b)}
-	if f.broken != nil {
-		f.b = NewBuild(nil, Eval) // nobody sees its graph
+	f := &formula{name: name}
+	if f.b, f.broken = usable(b); f.broken != nil {
 		f.fail(f.broken)
 	}
 	return f
-}
-
-// checkBuild refuses a build that NewBuild did not make and returns the error of one that has failed: its nodes may
-// only stand for missing ones.
-func checkBuild(b *Build) error {
-	if b == nil || b.graph == nil {
-		return errors.New("layers: build: got nil or its zero value, want one of NewBuild")
-	}
-	return b.Err()
 }
 
 // result returns the formula's last node, or nil and the first error, in the layer's name.

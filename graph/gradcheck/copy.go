@@ -25,14 +25,14 @@ type copied struct {
 	children G.Nodes
 }
 
-// copyGraph copies the nodes that out depends on. The inputs in own become variables of
+// copyGraph copies the nodes that out depends on to a graph. The inputs in own become variables of
 // the copy; the others share their value with the original.
-func copyGraph(out *G.Node, own map[*G.Node]*variable) (*copier, error) {
+func copyGraph(to *G.ExprGraph, out *G.Node, own map[*G.Node]*variable) (*copier, error) {
 	c := &copier{
 		// A subgraph, since a graph looks up nodes by an index that is stale once a node
 		// was removed.
 		from:   out.Graph().ExactSubgraphRoots(out),
-		to:     G.NewGraph(),
+		to:     to,
 		own:    own,
 		copies: map[*G.Node]*G.Node{},
 	}

@@ -42,7 +42,7 @@ func newSubject(out *G.Node, wrt G.Nodes, dt tensor.Dtype) (s *subject, err erro
 		own[n] = v
 		s.variables = append(s.variables, v)
 	}
-	if s.copier, err = copyGraph(out, own); err != nil {
+	if s.copier, err = copyGraph(G.NewGraph(), out, own); err != nil {
 		return nil, err
 	}
 	s.out = s.copier.copies[out]

@@ -6,7 +6,9 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/expr"
+	"attention/layers"
 
+	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
@@ -137,4 +139,22 @@ func (s Section) Layer() Config {
 	}
 	c.NumHeads = s.NumHeads
 	return c
+}
+
+// Graph builds the section's layer of one op for each step of attention, on a sequence x as long as its words or of
+// 1024 tokens, and returns the layer's output.
+func (s Section) Graph() (b *layers.Build, out *G.Node, err error) {
+	c, mode := s.Layer(), layers.Eval
+	if c.Dropout > 0 {
+		mode = layers.Train
+	}
+	b = layers.NewBuild(layers.NewParams(tensor.Float32, s.Seed), mode)
+	b.Compose("*")
+	layer, err := New(b.Params().Scope(""), c)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := cmp.Or(len(s.Words), 1024)
+	out = b.Of(layer.Forward(b, b.Input("x", t, max(c.EmbedDim, c.KeyDim))))
+	return b, out, b.Err()
 }

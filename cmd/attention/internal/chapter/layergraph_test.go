@@ -18,7 +18,7 @@ func TestLayerGraphs(t *testing.T) {
 		if c.Layer == "" || c.Layer == "additive" { // which has no other form
 			continue
 		}
-		b, _, err := steps(s)
+		b, _, err := s.Graph()
 		require.NoError(t, err)
 		var nodes strings.Builder
 		for _, n := range b.Graph().AllNodes() {
