@@ -73,9 +73,10 @@ func TestOpenRefuses(t *testing.T) {
 			record.Config{Probe: func(*layers.Build, layers.Inputs) (record.Probe, error) {
 				return record.Probe{Nodes: G.Nodes{nil}}, nil
 			}}},
-		{"probe: layers: func of no values: no picture", record.Config{Probe: func(*layers.Build, layers.Inputs) (record.Probe, error) {
-			return record.Probe{}, errors.New("no picture")
-		}}},
+		{"probe: layers: func of no values: no picture",
+			record.Config{Probe: func(*layers.Build, layers.Inputs) (record.Probe, error) {
+				return record.Probe{}, errors.New("no picture")
+			}}},
 	} {
 		_, err := record.Open(m.Loop(t, small.Config()), t.TempDir(), row.c)
 		require.EqualError(t, err, "train: record: "+row.want)
