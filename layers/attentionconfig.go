@@ -149,7 +149,7 @@ func (c AttentionConfig) resolved() AttentionConfig {
 	if c.Latent != nil {
 		c = c.withLatents()
 	}
-	c.HeadDim = cmp.Or(c.HeadDim, cmp.Or(c.OutDim, c.EmbedDim)/c.NumHeads)
+	c.HeadDim = cmp.Or(c.HeadDim, cmp.Or(c.OutDim, c.EmbedDim)/max(c.NumHeads, 1))
 	c.ValueDim = cmp.Or(c.ValueDim, c.HeadDim)
 	if c.ContextOnly {
 		c.OutDim = cmp.Or(c.OutDim, c.contextWidth())

@@ -38,8 +38,8 @@ func (c NormConfig) validate() error {
 		config.OneOf(c, "Kind", cmp.Or(c.Kind, LayerNorm), LayerNorm, RMSNorm))
 }
 
-// normEps are the kinds' default Eps, if it is not LayerNorm's.
-var normEps = map[NormKind]float64{RMSNorm: 1e-6, L2Norm: 1e-12}
+// normEps are the kinds' default Eps.
+var normEps = map[NormKind]float64{LayerNorm: 1e-5, RMSNorm: 1e-6, L2Norm: 1e-12}
 
 // Norm is a normalisation with a learned gain.
 type Norm struct {
@@ -52,7 +52,7 @@ type Norm struct {
 func NewNorm(s Scope, c NormConfig) (*Norm, error) { return checked(s, "Norm", c, newNorm) }
 
 func newNorm(s Scope, c NormConfig) (*Norm, error) {
-	c.Eps = cmp.Or(c.Eps, normEps[c.Kind], 1e-5)
+	c = c.resolved()
 	m := maker{scope: s}
 	return done(&m, &Norm{
 		name: s.name("Norm"), config: c,

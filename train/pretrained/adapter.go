@@ -29,7 +29,7 @@ func (t *target) moduleOf(at place) (module, kind string) {
 // placeOf returns where a parameter is in a folder.
 func (t *target) placeOf(name string) place {
 	at := t.family.weights.place(name)
-	at.headDim = plainBlocks(t.Model.Config())[0].Attention.HeadDim
+	at.headDim = t.Model.Config().Block(0).Resolved().Attention.HeadDim
 	return at
 }
 

@@ -79,19 +79,19 @@ func (g *GPT) gguf(name string, t GGUFType) (*gguf.File, error) {
 
 // settings returns the settings of the model.
 func (m *ggufModel) settings() []gguf.Setting {
-	b, d := m.kind, m.headDim()
+	b := m.kind
 	all := m.numbers(map[string]int{
 		"context_length": m.context, "embedding_length": b.Attention.EmbedDim, "block_count": m.NumLayers,
-		"feed_forward_length":     cmp.Or(b.MLP.DimFeedforward, 4*b.Attention.EmbedDim),
+		"feed_forward_length":     b.MLP.DimFeedforward,
 		"attention.head_count":    b.Attention.NumHeads,
-		"attention.head_count_kv": cmp.Or(b.Attention.NumKVHeads, b.Attention.NumHeads),
-		"attention.key_length":    d, "attention.value_length": d,
+		"attention.head_count_kv": b.Attention.NumKVHeads,
+		"attention.key_length":    b.Attention.HeadDim, "attention.value_length": b.Attention.HeadDim,
 	})
 	epsilon := "attention.layer_norm_rms_epsilon"
-	if blockKind(b).Norm.Kind == layers.LayerNorm {
+	if b.Norm.Kind == layers.LayerNorm {
 		epsilon = "attention.layer_norm_epsilon"
 	}
-	all = append(all, m.setting(epsilon, float32(eps(b.Norm))))
+	all = append(all, m.setting(epsilon, float32(b.Norm.Eps)))
 	if m.family == &gptNeoX {
 		all = append(all, m.setting("use_parallel_residual", b.Parallel))
 	}
@@ -105,7 +105,7 @@ func (m *ggufModel) settings() []gguf.Setting {
 			"attention.sliding_window_pattern": m.period,
 		})...)
 		if m.local != nil {
-			all = append(all, m.setting("rope.freq_base_swa", float32(base(m.local, d))))
+			all = append(all, m.setting("rope.freq_base_swa", float32(base(m.local))))
 		}
 	}
 	return append(all, m.ropeSettings()...)
@@ -126,12 +126,12 @@ func (m *ggufModel) numbers(of map[string]int) (all []gguf.Setting) {
 
 // ropeSettings returns the settings of rotary positions.
 func (m *ggufModel) ropeSettings() []gguf.Setting {
-	r, d := cmp.Or(m.global, m.local), m.headDim()
+	r := cmp.Or(m.global, m.local)
 	if r == nil {
 		return nil
 	}
-	all := []gguf.Setting{m.setting("rope.dimension_count", uint32(cmp.Or(r.Dims, d))),
-		m.setting("rope.freq_base", float32(base(r, d)))}
+	all := []gguf.Setting{m.setting("rope.dimension_count", uint32(r.Dims)),
+		m.setting("rope.freq_base", float32(base(r)))}
 	switch r.Scaling {
 	case graph.LinearScaling, graph.YaRNScaling:
 		all = append(all, m.setting("rope.scaling.type", r.Scaling.String()),
@@ -144,8 +144,8 @@ func (m *ggufModel) ropeSettings() []gguf.Setting {
 }
 
 // base returns the base of rotary positions, which is all that NTKScaling changes.
-func base(r *graph.RoPEConfig, headDim int) float64 {
-	b, dims := cmp.Or(r.Base, 10000), float64(cmp.Or(r.Dims, headDim))
+func base(r *graph.RoPEConfig) float64 {
+	b, dims := r.Base, float64(r.Dims)
 	if r.Scaling == graph.NTKScaling {
 		b *= math.Pow(r.Factor, dims/(dims-2))
 	}

@@ -1,10 +1,6 @@
 package pretrained
 
-import (
-	"cmp"
-
-	"attention/layers"
-)
+import "attention/layers"
 
 // ggufForm is a family in llama.cpp, as data. Its blocks are the family's.
 type ggufForm struct {
@@ -30,22 +26,26 @@ const (
 	allBiases        // all: one that the model has not is 0
 )
 
-// blockKind returns what a block has, with its defaults: not its sizes, biases, positions, mask, scale and caps, which
+// blockKind returns what a block has, resolved: not its sizes, biases, positions, mask, scale and caps, which
 // settings of a file say, nor what only training needs. A GELU is the approximation by tanh, which llama.cpp has.
 func blockKind(b layers.BlockConfig) layers.BlockConfig {
+	b = b.Resolved()
 	a := &b.Attention
-	a.EmbedDim, a.OutDim, a.NumHeads, a.NumKVHeads, a.HeadDim, a.Layout, a.OutStd = 0, 0, 0, 0, 0, "", 0
+	if a.ValueDim == a.HeadDim {
+		a.ValueDim = 0
+	}
+	a.EmbedDim, a.OutDim, a.KDim, a.VDim, a.NumHeads, a.NumKVHeads, a.HeadDim = 0, 0, 0, 0, 0, 0, 0
+	a.Layout, a.OutStd = "", 0
 	a.QKVBias, a.OutBias, a.Mask, a.RoPE, a.Scale, a.Softcap, a.QKNormEps = false, false, nil, nil, 0, 0, 0
 	a.Dropout, a.ContextDropout, a.OutDropout, a.ContextLength = 0, 0, 0, 0
-	b.Norm = layers.NormConfig{Kind: cmp.Or(b.Norm.Kind, layers.LayerNorm), UnitOffset: b.Norm.UnitOffset}
-	b.MLP = layers.MLPConfig{Activation: cmp.Or(b.MLP.Activation, layers.GELU)}
+	b.Norm = layers.NormConfig{Kind: b.Norm.Kind, UnitOffset: b.Norm.UnitOffset}
+	b.MLP = layers.MLPConfig{Activation: b.MLP.Activation}
 	switch b.MLP.Activation {
 	case layers.GELU:
 		b.MLP.Activation = layers.GELUTanh
 	case layers.GeGLU:
 		b.MLP.Activation = layers.GeGLUTanh
 	}
-	b.NormPlacement = cmp.Or(b.NormPlacement, layers.PreNorm)
 	if b.ResidualScale == 1 {
 		b.ResidualScale = 0
 	}

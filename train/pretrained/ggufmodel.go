@@ -16,13 +16,13 @@ import (
 // ggufModel is a model in the form that it has in a file.
 type ggufModel struct {
 	ggufForm
-	layers.DecoderConfig
-	family        *family
-	kind          layers.BlockConfig // one layer's
-	context       int                // the longest sequence that all layers see whole
-	global, local *graph.RoPEConfig  // of layers without window and with one; nil means none
-	window        int                // keys that a layer sees; 0 means all
-	period        int                // n of a model whose every n-th layer has no window
+	layers.DecoderConfig // resolved
+	family               *family
+	kind                 layers.BlockConfig // one layer's
+	context              int                // the longest sequence that all layers see whole
+	global, local        *graph.RoPEConfig  // of layers without window and with one; nil means none
+	window               int                // keys that a layer sees; 0 means all
+	period               int                // n of a model whose every n-th layer has no window
 }
 
 // ggufModelOf returns the form of a model: that of the family it was read from, or else the first one that fits.
@@ -31,12 +31,13 @@ func ggufModelOf(c layers.DecoderConfig, from *origin) (*ggufModel, error) {
 	if from != nil {
 		all = append([]*family{from.family}, all...)
 	}
+	c = c.Resolved()
 	b := c.Block(0)
 	parallel := b.Parallel
 	b.Parallel = false // which a setting says
 	var reason error
 	for _, f := range all {
-		if cmp.Or(c.Layout, layers.Llama) != f.layout() || parallel && f != &gptNeoX ||
+		if c.Layout != f.layout() || parallel && f != &gptNeoX ||
 			!reflect.DeepEqual(blockKind(b), blockKind(f.block)) {
 			continue
 		}
@@ -70,27 +71,24 @@ func (f *family) layout() layers.Layout {
 // check returns an error for what the form cannot say.
 func (m *ggufModel) check() error {
 	b, e := m.kind, m.kind.Attention.EmbedDim
-	last := m.Norm
-	if last == (layers.NormConfig{}) {
-		last = b.Norm
-	}
-	scale := m.EmbeddingScale
+	scale, last := m.EmbeddingScale, m.Norm
+	last.Bias = b.Norm.Bias // the file has zeros for biases that the model has not
 	switch {
 	case m.LearnedPositions != (m.family == &gpt2):
 		return fmt.Errorf("learned positions: got %v, want %v", m.LearnedPositions, !m.LearnedPositions)
 	case m.skips > m.NumLayers:
 		return fmt.Errorf("layers: got %d, want at least %d, the last of which has no positions", m.NumLayers, m.skips)
-	case m.LogitScale != 0 && m.LogitScale != 1:
+	case m.LogitScale != 1:
 		return fmt.Errorf("scale of the logits: got %v, want 1", m.LogitScale)
-	case !m.family.scaled && scale != 0 && scale != 1:
+	case !m.family.scaled && scale != 1:
 		return fmt.Errorf("scale of the embeddings: got %v, want 1", scale)
 	case m.family.scaled && math.Abs(scale-math.Sqrt(float64(e))) > 0x1p-8*scale: // bfloat16's rounding
 		return fmt.Errorf("scale of the embeddings: got %v, want √%d", scale, e)
 	case m.capped != (m.LogitSoftcap > 0) || m.capped != (b.Attention.Softcap > 0):
 		return fmt.Errorf("caps of scores and logits: got %v and %v, want both in gemma2 and none elsewhere",
 			b.Attention.Softcap, m.LogitSoftcap)
-	case blockKind(layers.BlockConfig{Norm: last}).Norm != blockKind(b).Norm || eps(last) != eps(b.Norm):
-		return fmt.Errorf("last norm: got %+v, want that of the blocks", last)
+	case last != b.Norm:
+		return fmt.Errorf("last norm: got %+v, want that of the blocks", m.Norm)
 	}
 	if err := m.checkHeads(); err != nil {
 		return err
@@ -103,23 +101,9 @@ func (m *ggufModel) check() error {
 	return m.checkRoPE(m.global)
 }
 
-// eps returns what a norm adds.
-func eps(n layers.NormConfig) float64 {
-	if n.Kind == layers.RMSNorm {
-		return cmp.Or(n.Eps, 1e-6)
-	}
-	return cmp.Or(n.Eps, 1e-5)
-}
-
-// headDim returns D.
-func (m *ggufModel) headDim() int {
-	a := m.kind.Attention
-	return cmp.Or(a.HeadDim, a.EmbedDim/a.NumHeads)
-}
-
 // checkHeads checks the widths, scale and norms of heads and the biases.
 func (m *ggufModel) checkHeads() error {
-	a, d := m.kind.Attention, m.headDim()
+	a, d := m.kind.Attention, m.kind.Attention.HeadDim
 	scale := 1 / math.Sqrt(float64(d))
 	if m.wide == m.NumLayers {
 		scale = 1 / math.Sqrt(float64(a.EmbedDim)/float64(a.NumHeads))
@@ -127,11 +111,10 @@ func (m *ggufModel) checkHeads() error {
 	switch {
 	case m.narrow && d*a.NumHeads != a.EmbedDim:
 		return fmt.Errorf("heads: got %d of width %d, want the width E=%d in all", a.NumHeads, d, a.EmbedDim)
-	case a.QKNorm != "" && cmp.Or(a.QKNormEps, 1e-6) != eps(m.kind.Norm):
-		return fmt.Errorf("norms of queries and keys: got eps %v, want the blocks' %v", cmp.Or(a.QKNormEps, 1e-6),
-			eps(m.kind.Norm))
-	case math.Abs(cmp.Or(a.Scale, 1/math.Sqrt(float64(d)))-scale) > 1e-6*scale:
-		return fmt.Errorf("scale of the scores: got %v, want %v", cmp.Or(a.Scale, 1/math.Sqrt(float64(d))), scale)
+	case a.QKNorm != "" && a.QKNormEps != m.kind.Norm.Eps:
+		return fmt.Errorf("norms of queries and keys: got eps %v, want the blocks' %v", a.QKNormEps, m.kind.Norm.Eps)
+	case math.Abs(a.Scale-scale) > 1e-6*scale:
+		return fmt.Errorf("scale of the scores: got %v, want %v", a.Scale, scale)
 	}
 	qkv, others := a.QKVBias, a.OutBias || m.kind.MLP.Bias
 	switch {
@@ -150,6 +133,11 @@ func (m *ggufModel) checkLayer(i int) error {
 	if err != nil {
 		return err
 	}
+	got := b.Attention.RoPE
+	b.Attention.Mask, b.Attention.RoPE = first.Attention.Mask, first.Attention.RoPE
+	if !reflect.DeepEqual(b, first) {
+		return fmt.Errorf("got another kind of block than in layer 0, want the same but for windows and positions")
+	}
 	rope := &m.global
 	if m.slides {
 		m.noteWindow(i, window)
@@ -164,17 +152,13 @@ func (m *ggufModel) checkLayer(i int) error {
 	}
 	turned := !m.LearnedPositions && (m.skips == 0 || (i+1)%m.skips != 0)
 	if turned && *rope == nil {
-		*rope = b.Attention.RoPE
+		*rope = got
 	}
-	switch got := b.Attention.RoPE; {
+	switch {
 	case turned != (got != nil):
 		return fmt.Errorf("rotary positions: got %v, want %v", got != nil, turned)
 	case turned && *got != **rope:
 		return fmt.Errorf("rotary positions: got %+v, want those of the first layer, %+v", *got, **rope)
-	}
-	b.Attention.Mask, b.Attention.RoPE = first.Attention.Mask, first.Attention.RoPE
-	if !reflect.DeepEqual(b, first) {
-		return fmt.Errorf("got another kind of block than in layer 0, want the same but for windows and positions")
 	}
 	return nil
 }
@@ -217,13 +201,13 @@ func (m *ggufModel) checkRoPE(r *graph.RoPEConfig) error {
 	if r == nil {
 		return nil
 	}
-	d := m.headDim()
+	d := m.kind.Attention.HeadDim
 	switch {
 	case r.Interleaved && !m.pairs:
 		return fmt.Errorf("positions: got interleaved pairs, want (i, i + %d)", d/2)
-	case m.family != &gptNeoX && cmp.Or(r.Dims, d) != d:
+	case m.family != &gptNeoX && r.Dims != d:
 		return fmt.Errorf("positions: got %d of %d elements of a head turned, want all", r.Dims, d)
-	case r.AtEnd && cmp.Or(r.Dims, d) != d:
+	case r.AtEnd && r.Dims != d:
 		return fmt.Errorf("positions: got the end of each head turned, want its start")
 	case r.Scaling == graph.Llama3Scaling && m.name != llamaForm.name:
 		return fmt.Errorf("positions: got the scaling llama3, want none, linear, ntk or yarn")

@@ -37,7 +37,7 @@ var refusedDecoders = []struct {
 	{"llama: positions: got 2 of 8 elements of a head turned, want all", of(turned(graph.RoPEConfig{Dims: 2}))},
 	{"gptneox: positions: got the end of each head turned, want its start", of(neoX,
 		turned(graph.RoPEConfig{Dims: 2, AtEnd: true}))},
-	{"\"latent\":{}", of(func(b *layers.BlockConfig) { b.Attention.Latent = &layers.LatentConfig{} })},
+	{"\"latent\":{", of(func(b *layers.BlockConfig) { b.Attention.Latent = &layers.LatentConfig{} })},
 	{"qwen3: positions: got the scaling llama3, want none, linear, ntk or yarn", of(qkNorm,
 		turned(graph.RoPEConfig{Scaling: graph.Llama3Scaling, Factor: 8, OriginalLength: 8}))},
 	{"positions: got yarn with betas or a factor of its own, want 1, 32 and 0.1·ln(factor) + 1", of(turned(
@@ -62,7 +62,7 @@ var refusedDecoders = []struct {
 	{"gemma3: layer 2: window: got 0, want 3, and none in every 2-th layer", layers.DecoderConfig{NumLayers: 4,
 		EmbeddingScale: math.Sqrt(24), Pattern: []int{0, 1, 1, 1},
 		Blocks: []layers.BlockConfig{blocks(gemma3, window(3)), blocks(gemma3)}}},
-	{"llama: last norm: got {EmbedDim:0 Kind:layer Bias:false UnitOffset:false Eps:0}, want that of the blocks",
+	{"llama: last norm: got {EmbedDim:24 Kind:layer Bias:false UnitOffset:false Eps:1e-05}, want that of the blocks",
 		layers.DecoderConfig{Norm: layers.NormConfig{Kind: layers.LayerNorm}, Blocks: of().Blocks}},
 }
 

@@ -45,7 +45,7 @@ func (m *ggufModel) ggufName(name string) string {
 	if to == "" || kind != ".weight" && kind != ".bias" {
 		return ""
 	}
-	if blockKind(m.kind).NormPlacement != layers.PreNorm {
+	if m.kind.NormPlacement != layers.PreNorm {
 		to = cmp.Or(ggufNames["sandwich."+part], to)
 	}
 	if m.packed && to == "attn_q" {
@@ -77,7 +77,7 @@ func (m *ggufModel) tensors(p *layers.Params, t GGUFType) (all []gguf.Tensor, er
 		}
 	}
 	if r := m.global; r != nil && r.Scaling == graph.Llama3Scaling {
-		all = append(all, constant("rope_freqs.weight", m.headDim()/2, llama3Factors(*r, m.headDim())))
+		all = append(all, constant("rope_freqs.weight", r.Dims/2, llama3Factors(*r)))
 	}
 	return all, nil
 }
@@ -102,10 +102,10 @@ func constant(name string, n int, of func(i int) float64) gguf.Tensor {
 }
 
 // llama3Factors returns what the frequency of each pair is divided by.
-func llama3Factors(r graph.RoPEConfig, headDim int) func(pair int) float64 {
+func llama3Factors(r graph.RoPEConfig) func(pair int) float64 {
 	low, high := cmp.Or(r.LowFreqFactor, 1), cmp.Or(r.HighFreqFactor, 4)
 	return func(pair int) float64 {
-		frequency := math.Pow(cmp.Or(r.Base, 10000), -2*float64(pair)/float64(headDim))
+		frequency := math.Pow(r.Base, -2*float64(pair)/float64(r.Dims))
 		turns := float64(r.OriginalLength) * frequency / (2 * math.Pi)
 		kept := min(max((turns-low)/(high-low), 0), 1)
 		return 1 / ((1-kept)/r.Factor + kept)
@@ -196,7 +196,7 @@ func (m *ggufModel) headsOf(name string) int {
 	case strings.Contains(name, ".attn_q."):
 		return a.NumHeads
 	case strings.Contains(name, ".attn_k."):
-		return cmp.Or(a.NumKVHeads, a.NumHeads)
+		return a.NumKVHeads
 	}
 	return 0
 }

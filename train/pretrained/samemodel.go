@@ -1,12 +1,9 @@
 package pretrained
 
 import (
-	"cmp"
 	"encoding/json"
-	"math"
 	"reflect"
 
-	"attention/graph"
 	"attention/graph/mask"
 	"attention/layers"
 )
@@ -16,17 +13,19 @@ func sameModel(a, b layers.DecoderConfig) bool {
 	if a.NumLayers != b.NumLayers || len(a.Blocks) == 0 || len(b.Blocks) == 0 {
 		return false
 	}
-	as, bs, equal := plainBlocks(a), plainBlocks(b), map[[2]int]bool{}
+	a, b = forInference(a), forInference(b)
+	equal := map[[2]int]bool{}
 	for i := range a.NumLayers {
 		pair := [2]int{kindAt(a, i), kindAt(b, i)}
 		if _, compared := equal[pair]; !compared {
-			equal[pair] = reflect.DeepEqual(as[pair[0]], bs[pair[1]])
+			equal[pair] = reflect.DeepEqual(a.Blocks[pair[0]], b.Blocks[pair[1]])
 		}
 		if !equal[pair] {
 			return false
 		}
 	}
-	return reflect.DeepEqual(plainDecoder(a), plainDecoder(b))
+	a.Blocks, a.Pattern, b.Blocks, b.Pattern = nil, nil, nil, nil
+	return reflect.DeepEqual(a, b)
 }
 
 // kindAt returns the index of a layer's kind.
@@ -37,42 +36,18 @@ func kindAt(c layers.DecoderConfig, layer int) int {
 	return c.Pattern[layer%len(c.Pattern)]
 }
 
-// plainDecoder returns a config with defaults in place of zeros, without blocks, and without what only training uses.
-func plainDecoder(c layers.DecoderConfig) layers.DecoderConfig {
-	c.EmbeddingScale, c.LogitScale = cmp.Or(c.EmbeddingScale, 1), cmp.Or(c.LogitScale, 1)
-	if c.Norm == (layers.NormConfig{}) {
-		c.Norm = c.Blocks[0].Norm
-	}
-	c.Norm = plainNorm(c.Norm)
-	c.Layout = cmp.Or(c.Layout, layers.Llama)
-	c.Blocks, c.Pattern, c.Initializer, c.EmbeddingDropout = nil, nil, "", 0
-	return c
-}
-
-// plainBlocks returns the kinds of blocks with defaults in place of zeros, and without what only training uses.
-func plainBlocks(c layers.DecoderConfig) (all []layers.BlockConfig) {
-	for _, b := range c.Blocks {
+// forInference returns a resolved config without what only training uses.
+func forInference(c layers.DecoderConfig) layers.DecoderConfig {
+	c = c.Resolved()
+	for i := range c.Blocks {
+		b := &c.Blocks[i]
 		a := &b.Attention
-		a.Layout = cmp.Or(a.Layout, c.Layout, layers.Llama)
-		a.NumKVHeads = cmp.Or(a.NumKVHeads, a.NumHeads)
-		a.HeadDim = cmp.Or(a.HeadDim, a.EmbedDim/max(a.NumHeads, 1))
-		a.ValueDim, a.OutDim = cmp.Or(a.ValueDim, a.HeadDim), cmp.Or(a.OutDim, a.EmbedDim)
-		a.Scale = cmp.Or(a.Scale, 1/math.Sqrt(float64(max(a.HeadDim, 1))))
 		a.Mask = plainMask(a.Mask)
-		if a.QKNorm != "" {
-			a.QKNormEps = cmp.Or(a.QKNormEps, 1e-6)
-		}
-		if a.RoPE != nil {
-			a.RoPE = plainRoPE(*a.RoPE, a.HeadDim)
-		}
 		a.Dropout, a.OutDropout, a.ContextDropout, a.OutStd, a.ContextLength = 0, 0, 0, 0, 0
-		b.MLP = layers.MLPConfig{DimFeedforward: cmp.Or(b.MLP.DimFeedforward, 4*a.EmbedDim), Bias: b.MLP.Bias,
-			Activation: cmp.Or(b.MLP.Activation, layers.GELU)}
-		b.Norm, b.NormPlacement = plainNorm(b.Norm), cmp.Or(b.NormPlacement, layers.PreNorm)
-		b.ResidualScale = cmp.Or(b.ResidualScale, 1)
-		all = append(all, b)
+		b.MLP.Dropout, b.MLP.HiddenDropout, b.MLP.OutStd, b.MLP.Layout = 0, 0, 0, ""
 	}
-	return all
+	c.Initializer, c.EmbeddingDropout = "", 0
+	return c
 }
 
 // plainMask returns a causal window as one mask. It is one too if it is both, causal and a sliding window.
@@ -88,17 +63,4 @@ func plainMask(m mask.Mask) mask.Mask {
 		}
 	}
 	return m
-}
-
-func plainNorm(c layers.NormConfig) layers.NormConfig {
-	c.EmbedDim, c.Kind = 0, cmp.Or(c.Kind, layers.LayerNorm)
-	if c.Eps == 0 {
-		c.Eps = map[layers.NormKind]float64{layers.LayerNorm: 1e-5, layers.RMSNorm: 1e-6}[c.Kind]
-	}
-	return c
-}
-
-func plainRoPE(c graph.RoPEConfig, headDim int) *graph.RoPEConfig {
-	c.Base, c.Dims = cmp.Or(c.Base, 10000), cmp.Or(c.Dims, headDim)
-	return &c
 }

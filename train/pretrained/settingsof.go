@@ -1,7 +1,6 @@
 package pretrained
 
 import (
-	"cmp"
 	"math"
 
 	"attention/graph/mask"
@@ -24,7 +23,8 @@ func (f *family) settingsOf(c layers.DecoderConfig, dtype string) settings {
 
 // allSettings returns the settings of a decoder by all keys that there are.
 func allSettings(c layers.DecoderConfig, dtype string) settings {
-	b := plainBlocks(c)[0]
+	c = c.Resolved()
+	b := c.Block(0)
 	a, norm := b.Attention, b.Norm.Eps
 	s := settings{
 		VocabSize: c.VocabSize, HiddenSize: a.EmbedDim, IntermediateSize: b.MLP.DimFeedforward,
@@ -63,16 +63,14 @@ func (s *settings) layers(c layers.DecoderConfig) {
 		case a.RoPE == nil:
 			turned = 0
 		case windowed:
-			s.RopeLocalBaseFreq = cmp.Or(a.RoPE.Base, 10000)
+			s.RopeLocalBaseFreq = a.RoPE.Base
 			if s.RopeTheta != 0 {
 				break
 			}
 			fallthrough
 		default:
-			s.RopeTheta, s.RopeScaling = cmp.Or(a.RoPE.Base, 10000), ropeText(a.RoPE)
-			if a.RoPE.Dims > 0 {
-				s.RotaryPct = float64(a.RoPE.Dims) / float64(plainBlocks(c)[0].Attention.HeadDim)
-			}
+			s.RopeTheta, s.RopeScaling = a.RoPE.Base, ropeText(a.RoPE)
+			s.RotaryPct = float64(a.RoPE.Dims) / float64(a.HeadDim)
 		}
 		s.LayerTypes, s.NoRopeLayers = append(s.LayerTypes, kind), append(s.NoRopeLayers, turned)
 	}

@@ -22,7 +22,7 @@ func tensors[F float32 | float64](t *target) (all []safetensors.Tensor) {
 		all = append(all, safetensors.Tensor{Name: t.nameOf(name), Shape: shape, Data: stream(t.typeOf(name), run, parts)})
 	}
 	gpt, _ := t.Model.Config().GPT()
-	headDim := plainBlocks(t.Model.Config())[0].Attention.HeadDim
+	headDim := t.Model.Config().Block(0).Resolved().Attention.HeadDim
 	from := folderConfig{family: t.family, configExtra: configExtra{Format: t.format}}
 	parts := map[string][]func() []F{}
 	for name, value := range t.Params.All() {
