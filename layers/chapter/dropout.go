@@ -38,34 +38,41 @@ func (w *walk) unlessDropped(formula string) string {
 
 var dropout = Section{
 	Title: "Dropout",
-	Text:  "Some of a matrix of ones and of the causal weights are dropped, in the chapter half of them.",
-	Why: "In training some weights are dropped by chance, anew in every step, so that no token can rely on a single " +
-		"other one. What stays is divided by 1 − p, so that a weight is the same on average, and nothing has to change " +
-		"when dropout is off, as it is whenever the model is used. The rate p is set, not learnt.",
+	Text:  "Dropout sets random elements to 0: half of a matrix of ones, of the causal weights and of the context vectors.",
+	Why: "In training, each step drops other weights at random, so that no token comes to rely on a single other token. " +
+		"The kept weights are divided by 1 − p. The mean of a weight therefore stays the same, and a model in use, which " +
+		"has no dropout, needs no correction. The rate p is set, not learnt: the chapter's 0.5 shows the effect, and " +
+		"models in practice use 0.1 to 0.2, or none. Dropout can follow the weights or the context vectors.",
 	Words:   sentence,
 	Seed:    789,
 	Dropout: dropProbability,
 	build: func(w *walk) {
 		q, k, v := w.queriesKeysAndValues()
 		p, t := w.section.Dropout, len(w.words())
-		keep := w.input("keep", drawMask(layers.NewParams(w.Params().Dtype(), w.seed()), p, t))
-		drop := func(x *G.Node) *G.Node {
+		draws := layers.NewParams(w.Params().Dtype(), w.seed())
+		keep := w.input("keep", drawMask(draws, p, t))
+		keepContext := w.input("keep_context", draws.Draw(layers.Bernoulli(1-p), t, 2))
+		drop := func(x, keep *G.Node) *G.Node {
 			return w.Of(graph.Scale(w.Of(graph.Mul(x, keep)), 1/(1-p)))
 		}
 		ones := w.ones()
 		w.part(ones, "ones", "A matrix of ones.", w.words(), w.words())
 		w.part(keep, "keep", "What is kept, drawn by chance: 1, or 0 for what is dropped.", w.words(), w.words())
-		w.show(drop(ones), "dropout(ones)",
+		w.show(drop(ones, keep), "dropout(ones)",
 			"Ones, some dropped by chance (a seed of their own); the rest over 1 − p.", w.words(), w.words()).
 			exactly(fmt.Sprintf("ones⊙keep / %v", 1-p))
 		masked := w.Of(graph.MaskFill(w.Of(graph.Scores(q, k)), mask.Causal{}))
 		w.show(masked, "masked = fill(q·kᵀ)", "The causal scores.", w.words(), w.words())
 		weights := w.causalWeights(q, k)
 		w.show(weights, "weights = softmax(masked / √2)", "The causal weights.", w.words(), w.words())
-		dropped := drop(weights)
+		dropped := drop(weights, keep)
 		w.show(dropped, "dropout(weights)", "The causal weights with the same places dropped, as in training.",
 			w.words(), w.words()).exactly(fmt.Sprintf("weights⊙keep / %v", 1-p))
 		w.show(w.Of(graph.MatMul(dropped, v)), "context = dropout(weights)·v",
-			"The context vectors of this step of training; the next drops other weights.", w.words(), nil)
+			"The context vectors of this training step; the next step drops other weights.", w.words(), nil)
+		w.part(keepContext, "keep_context", "A second mask, for the context vectors.", w.words(), nil)
+		w.show(drop(w.Of(graph.MatMul(weights, v)), keepContext), "dropout(weights·v)",
+			"The other place for dropout: the context vectors of all weights.", w.words(), nil).
+			exactly(fmt.Sprintf("(weights·v)⊙keep_context / %v", 1-p))
 	},
 }

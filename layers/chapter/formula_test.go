@@ -281,7 +281,7 @@ func TestFormulasAreTrue(t *testing.T) {
 		requireTrue(t, s, o)
 		for name, step := range o {
 			leaf := step.Exact == nil && step.Value.Dtype() != tensor.Int
-			inputs := "x ones keep states window key other old kept new shift blocks earlier"
+			inputs := "x ones keep keep_context states window key other old kept new shift blocks earlier"
 			isInput := slices.Contains(strings.Fields(inputs), name)
 			require.Equal(t, leaf, isInput || step.Learnt && step.Formula == "", "section %d, %s", s.Number, name)
 		}
@@ -307,7 +307,7 @@ func TestTraceReplacesValues(t *testing.T) {
 	for _, s := range computed() {
 		own := traced(t, s, nil)
 		for name, step := range own {
-			if step.Exact != nil || step.Value.Dtype() == tensor.Int || name == "keep" {
+			if step.Exact != nil || step.Value.Dtype() == tensor.Int || strings.HasPrefix(name, "keep") {
 				continue
 			}
 			if s.Number == 6 && name == "W_query.weight" { // of a layer that is only drawn

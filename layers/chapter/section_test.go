@@ -67,6 +67,7 @@ var entries = map[string][]string{
 	"10 masked":                      {"walk/dropout masked"},
 	"10 weights":                     {"walk/dropout weights"},
 	"10 context":                     {"walk/dropped context"},
+	"10 dropout(weights·v)":          {"walk/context dropped"},
 	"11 masked":                      {"walk/causal masked"},
 	"11 weights":                     {"walk/causal weights"},
 	"11 batch":                       {"002/34 batch"},

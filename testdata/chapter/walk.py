@@ -2,8 +2,8 @@
 """Writes walk.txt and walk_float64.txt: what `attention chapter` prints, computed with PyTorch.
 
 Run beside the files:  python3 walk.py
-Last run with torch 1.13.0a0 (Debian's 1.13.1) on a CPU. walk.txt has, in float32, what no notebook prints;
-walk_float64.txt has every value that the command shows with --dtype float64: those of the same program with
+Last run with torch 2.15.0 on a CPU; with 1.13.1 only the last digits of four sums differ. walk.txt has the float32
+values that no notebook prints. walk_float64.txt has every value of --dtype float64: those of the same program with
 torch.set_default_dtype(torch.float64), which draws other numbers.
 
 The lengths of gradients are not torch.linalg.norm's: in float32 it is wrong in the sixth digit here.
@@ -51,10 +51,19 @@ def joined(x, maps, heads):
     return scores, weights, context.transpose(1, 2).reshape(b, t, -1)
 
 
+def next_word():
+    """The next 32 bits of PyTorch's stream. random_ takes two words, the first as the high half: one is put back."""
+    state = torch.get_rng_state()
+    two = int(torch.empty(1, dtype=torch.int64).random_(-2**63, None)) % 2**64
+    torch.set_rng_state(state)
+    torch.randint(2, (1,))
+    return two >> 32
+
+
 def keep_mask(p, *shape):
-    """Dropout's mask as a PyTorch built with MKL draws it; README.md has the formula."""
+    """Dropout's mask as a PyTorch 1.13 built with MKL draws it; README.md has the formula."""
     modulus = 2**31 - 1
-    s = int(torch.randint(2**32 - 1, (1,))) % modulus or 1
+    s = next_word() % modulus or 1
     mask = torch.zeros(math.prod(shape))
     for i in range(len(mask)):
         mask[i] = s / modulus < 1 - p
@@ -133,6 +142,9 @@ def causal(x):
     values["002/31 dropout(example)"] = keep / 0.5
     values["002/32 dropout(attn_weights)"] = weights * keep / 0.5
     values["walk/dropped context"] = (weights * keep / 0.5) @ maps[2](x)
+    after = torch.get_rng_state()  # the layers below are drawn after one mask, as in the notebook
+    values["walk/context dropped"] = (weights @ maps[2](x)) * keep_mask(0.5, 6, 2) / 0.5
+    torch.set_rng_state(after)
     values["walk/dropout masked"], values["walk/dropout weights"] = scores, weights
     batch = torch.stack((x, x))
     values["002/34 batch"] = batch

@@ -111,7 +111,7 @@ func TestMatrices(t *testing.T) {
 	}, drawn(8))
 	require.Equal(t, []row{
 		{"dropout(ones)", 6, 6, false}, {"masked = fill(q·kᵀ)", 6, 6, false}, {"weights = softmax(masked / √2)", 6, 6, true},
-		{"dropout(weights)", 6, 6, true}, {"context = dropout(weights)·v", 6, 2, true},
+		{"dropout(weights)", 6, 6, true}, {"context = dropout(weights)·v", 6, 2, true}, {"dropout(weights·v)", 6, 2, false},
 	}, drawn(10))
 	require.Equal(t, []row{ // the scalars and sizes are left out
 		{"x", 6, 3, false}, {"scores = x[1]·xᵀ", 1, 6, true}, {"weights_tmp = scores / Σ scores", 1, 6, true},
