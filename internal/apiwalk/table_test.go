@@ -246,6 +246,7 @@ var exportedFunctions = []struct {
 	{"text.NewNGram", text.NewNGram},
 	{"text.OpenTokenizer", text.OpenTokenizer},
 	{"text.ReadTokenizer", text.ReadTokenizer},
+	{"text.VocabularyOf", text.VocabularyOf},
 	{"text.NewPacked", text.NewPacked},
 	{"text.NewPasses", text.NewPasses},
 	{"text.NewSample", text.NewSample},

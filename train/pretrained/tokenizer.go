@@ -1,7 +1,6 @@
 package pretrained
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -125,7 +124,7 @@ func (f *Folder) ends(generation []byte) ([]int, error) {
 // isGPT2 reports whether the vocabulary beside a model is GPT-2's or missing. Models of other languages have other
 // tokens, sometimes the same number of them.
 func isGPT2(dir string, t *text.BPETokenizer) bool {
-	ids, err := vocabularyIn(dir)
+	ids, err := text.VocabularyOf(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
@@ -133,44 +132,9 @@ func isGPT2(dir string, t *text.BPETokenizer) bool {
 		return false
 	}
 	for id := range text.GPT2EndOfText {
-		if got, ok := ids[t.Token(id)]; !ok || got != id {
+		if got, ok := ids[t.Token(id)]; !ok || int(got) != id {
 			return false
 		}
 	}
 	return true
-}
-
-// vocabularyIn returns the ids of the tokens in vocab.json or else in tokenizer.json.
-func vocabularyIn(dir string) (ids map[string]int, err error) {
-	data, err := folder.ReadFile(filepath.Join(dir, "vocab.json"), folder.MaxVocabulary)
-	if err == nil {
-		err = json.Unmarshal(data, &ids)
-		return ids, err
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if data, err = folder.ReadFile(filepath.Join(dir, "tokenizer.json"), folder.MaxVocabulary); err != nil {
-		return nil, err
-	}
-	var whole struct {
-		Model struct{ Vocab map[string]int }
-	}
-	err = json.Unmarshal(data, &whole)
-	return whole.Model.Vocab, err
-}
-
-// byteLetters returns the characters that stand for bytes in GPT-2's vocab.json: a
-// printable byte is itself, the others are U+0100, U+0101, … in order.
-func byteLetters() (letters [256]rune) {
-	next := rune(0x100)
-	for b := range letters {
-		if b >= '!' && b <= '~' || b >= 0xa1 && b <= 0xac || b >= 0xae {
-			letters[b] = rune(b)
-			continue
-		}
-		letters[b] = next
-		next++
-	}
-	return letters
 }

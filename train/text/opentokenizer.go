@@ -116,6 +116,24 @@ func openVocabulary(dir string) (*BPETokenizer, error) {
 	return t, nil
 }
 
+// VocabularyOf returns the ids of the tokens of a folder's vocab.json or else of its tokenizer.json.
+func VocabularyOf(dir string) (ids map[string]int32, err error) {
+	data, err := folder.ReadFile(filepath.Join(dir, vocabularyFile), folder.MaxVocabulary)
+	if err == nil {
+		var m modelJSON
+		err = m.readVocab(newJSONReader(string(data)))
+		return m.ids, err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		data, err = folder.ReadFile(filepath.Join(dir, TokenizerFile), folder.MaxVocabulary)
+	}
+	if err != nil {
+		return nil, err
+	}
+	read, err := readTokenizerJSON(string(data))
+	return read.model.ids, err
+}
+
 // byteLevelJSON returns a tokenizer.json as GPT-2's, without its model's tokens.
 func byteLevelJSON() (t tokenizerJSON) {
 	level := jsontext.Value(`{"type": "ByteLevel", "add_prefix_space": false}`)
