@@ -6,6 +6,7 @@ import (
 	"attention/graph/mask"
 	"attention/internal/dense"
 	"attention/internal/kernel"
+	"attention/internal/parallel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -82,7 +83,7 @@ func (o maskFill[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	}
 	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
 	hidden := F(o.Hidden)
-	kernel.Parallel(len(x)/n, 1+(1<<14)/n, func(first, end int) {
+	parallel.For(len(x)/n, 1+(1<<14)/n, func(first, end int) {
 		var shown []bool
 		for row := first; row < end; row++ {
 			b, h, t := row/axes.T/axes.H, row/axes.T%axes.H, row%axes.T

@@ -6,6 +6,7 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
+	"attention/internal/parallel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -58,7 +59,7 @@ func (o takenPart[F]) spec() spec {
 
 func (o takenPart[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
-	kernel.Parallel(len(y)/o.Width, copyGrain(o.Width), func(lo, hi int) {
+	parallel.For(len(y)/o.Width, copyGrain(o.Width), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			copy(y[r*o.Width:][:o.Width], x[r*o.Cols+o.From:])
 		}
@@ -171,7 +172,7 @@ func (o wholeGradient[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	for i, t := range in {
 		dys[i] = dense.Floats[F](t)
 	}
-	kernel.Parallel(len(dx)/o.Cols, copyGrain(o.Cols), func(lo, hi int) {
+	parallel.For(len(dx)/o.Cols, copyGrain(o.Cols), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			row, done := dx[r*o.Cols:][:o.Cols], 0
 			for i, p := range o.Parts {

@@ -5,6 +5,7 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
+	"attention/internal/parallel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -45,7 +46,7 @@ func (o expandBias[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (o expandBias[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	bias, y, n := dense.Floats[F](in[0]), dense.Floats[F](out), o.T+o.S-1
-	kernel.Parallel(len(y)/o.S, 1+biasGrain/o.S, func(lo, hi int) {
+	parallel.For(len(y)/o.S, 1+biasGrain/o.S, func(lo, hi int) {
 		for row := lo; row < hi; row++ {
 			h, t := row/o.T, row%o.T
 			to, from := y[row*o.S:][:o.S], bias[h*n+t:][:o.S] // from the farthest key to the nearest
@@ -79,7 +80,7 @@ func (sumDiagonals[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y := dense.Floats[F](in[0]), dense.Floats[F](out)
 	t, s, n := in[0].Shape()[1], in[0].Shape()[2], last(out.Shape())
 	// A block is a run of diagonals; it reads a run of each row, each diagonal from its first row.
-	kernel.Parallel(len(y), 1+biasGrain/min(s, t), func(lo, hi int) {
+	parallel.For(len(y), 1+biasGrain/min(s, t), func(lo, hi int) {
 		clear(y[lo:hi])
 		for h := lo / n; h*n < hi; h++ {
 			from, to := max(lo-h*n, 0), min(hi-h*n, n)

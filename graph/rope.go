@@ -6,6 +6,7 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
+	"attention/internal/parallel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -66,13 +67,13 @@ func (o rope[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	first, n := p.repeated()
 	if n > 0 {
 		table = make([]F, n*o.Dims)
-		kernel.Parallel(n, p.grain(width), func(lo, hi int) {
+		parallel.For(n, p.grain(width), func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				setAngles(o.rotation, frequency, float64(first+int64(i)), table[i*o.Dims:][:o.Dims])
 			}
 		})
 	}
-	kernel.Parallel(p.own, p.grain(width), func(lo, hi int) {
+	parallel.For(p.own, p.grain(width), func(lo, hi int) {
 		room := make([]F, o.Dims)
 		for own := lo; own < hi; own++ {
 			angles := room

@@ -5,6 +5,7 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
+	"attention/internal/parallel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -42,7 +43,7 @@ func (addSinusoidal[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (addSinusoidal[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y, width := dense.Floats[F](in[0]), dense.Floats[F](out), last(in[0].Shape())
 	p, frequency := placesOf(in[0].Shape(), in), frequencies(10000, width)
-	kernel.Parallel(p.own, p.grain(width), func(lo, hi int) {
+	parallel.For(p.own, p.grain(width), func(lo, hi int) {
 		waves := make([]F, width)
 		for own := lo; own < hi; own++ {
 			at := p.at(own)

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"math"
 
-	"attention/internal/kernel"
+	"attention/internal/parallel"
 )
 
 // blockSize is the number of elements of a block. Norms are summed block by block, so blocks fix their bits. With
@@ -41,7 +41,7 @@ func blocksOf(slots []slot, n int) (all []block) {
 // gradientNorm returns the norm of all gradients as one vector, and keeps each gradient's norm.
 func (s *Step) gradientNorm() (float64, error) {
 	squares := make([]float64, len(s.blocks))
-	kernel.Parallel(len(s.ownBlocks), 1, func(lo, hi int) {
+	parallel.For(len(s.ownBlocks), 1, func(lo, hi int) {
 		for _, i := range s.ownBlocks[lo:hi] {
 			b := s.blocks[i]
 			squares[i] = sumSquares(s.params[b.param].Grad, b.Span)

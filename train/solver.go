@@ -8,6 +8,7 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
+	"attention/internal/parallel"
 
 	"gorgonia.org/tensor"
 )
@@ -183,9 +184,9 @@ func (s *Solver) moveMatrices(lr float64, params []Param, numbers []int) {
 	}
 	var next atomic.Int64
 	end := func() {}
-	kernel.Parallel(workers, 1, func(worker, _ int) {
+	parallel.For(workers, 1, func(worker, _ int) {
 		if worker == 0 {
-			end = kernel.SideBySide(workers)
+			end = parallel.SideBySide(workers)
 		}
 		for i := int(next.Add(1)) - 1; i < len(numbers); i = int(next.Add(1)) - 1 {
 			at, p := s.slots[numbers[i]], params[numbers[i]]

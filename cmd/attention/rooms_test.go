@@ -22,7 +22,8 @@ import (
 // belongs to the lowest room whose nouns it uses; imports go down, never up.
 var rooms = map[string]string{
 	"internal/about":       "",
-	"internal/kernel":      "",
+	"internal/parallel":    "",
+	"internal/kernel":      `internal/parallel`,
 	"internal/expr":        "",
 	"internal/shapes":      `internal/dense`,
 	"internal/torchrand":   "",
@@ -44,10 +45,10 @@ var rooms = map[string]string{
 	"internal/refusal":     `internal/config`,
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
-	"internal/stock":       `internal/dense internal/kernel`,
-	"graph/machine":        `internal/dense internal/kernel internal/mapped internal/stock internal/expr`,
+	"internal/stock":       `internal/dense internal/kernel internal/parallel`,
+	"graph/machine":        `internal/dense internal/kernel internal/mapped internal/stock internal/expr internal/parallel`,
 	"graph/blas":           `internal/kernel`,
-	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr`,
+	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr internal/parallel`,
 	"graph/gradcheck":      `graph/machine internal/dense internal/expr`,
 	"graph/gradcases":      `graph graph/mask graph/gradcheck internal/dense internal/expr`,
 	"layers": `graph graph/machine graph/mask internal/config internal/dense internal/expr internal/oneline
@@ -60,7 +61,7 @@ var rooms = map[string]string{
 		internal/folder internal/oneline internal/safetensors`,
 	"layers/generate": `internal/config internal/expr layers graph graph/machine internal/dense internal/oneline`,
 	"train": `layers graph graph/machine internal/config internal/dense internal/expr internal/kernel
-		internal/pattern internal/shapes`,
+		internal/pattern internal/shapes internal/parallel`,
 	"train/loop": `train layers graph internal/config internal/dense internal/expr internal/kernel
 		internal/oneline`,
 	"train/checkpoint": `train train/loop layers graph internal/about internal/config internal/dense
@@ -141,8 +142,8 @@ var rooms = map[string]string{
 		train train/loop train/checkpoint train/record train/text layers`,
 	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/term cmd/attention/internal/view/serve
-		internal/dense internal/folder internal/kernel internal/safetensors
-		train train/loop train/tasks/reversal train/tasks/tiles layers`,
+		internal/dense internal/folder internal/safetensors
+		train train/loop train/tasks/reversal train/tasks/tiles layers internal/parallel`,
 	"cmd/attention/internal/compare": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term internal/folder
 		train train/loop train/tasks/lookback train/text layers layers/generate graph`,

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"attention/internal/kernel"
+	"attention/internal/parallel"
 )
 
 // OpTime is the time that a kind of ops took.
@@ -27,11 +27,11 @@ type OpTime struct {
 // 100 ns an op. Idle is right where one machine runs at a time.
 func StartProfile() (stop func() []OpTime) {
 	r := &recorder{times: map[string]*OpTime{}}
-	kernel.CountBusy(true)
+	parallel.CountBusy(true)
 	recording.Store(r)
 	return sync.OnceValue(func() []OpTime {
 		if recording.CompareAndSwap(r, nil) {
-			kernel.CountBusy(false)
+			parallel.CountBusy(false)
 		}
 		return r.sorted()
 	})
@@ -56,14 +56,14 @@ type recorder struct {
 	times map[string]*OpTime
 }
 
-// mark is when an op begins, with what kernel.Busy returned then.
+// mark is when an op begins, with what parallel.Busy returned then.
 type mark struct {
 	begin        time.Time
 	callers, all time.Duration
 }
 
 func markNow() mark {
-	callers, all := kernel.Busy()
+	callers, all := parallel.Busy()
 	return mark{time.Now(), callers, all}
 }
 

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/parallel"
+)
 
 // The solvers round after every operation, on every processor: a step gives the same bits everywhere.
 
@@ -25,7 +29,7 @@ type AdamConstants[F Float] struct {
 //	value = value − rate·m / (√v / root + eps)
 func Adam[F Float](value, grad, m, v []F, k AdamConstants[F]) {
 	fit("adam", len(value), len(grad), len(m), len(v))
-	split(adamCall[F]{value, grad, m, v, k}, len(value), grainSlow)
+	parallel.Do(adamCall[F]{value, grad, m, v, k}, len(value), grainSlow)
 }
 
 type adamCall[F Float] struct {
@@ -33,7 +37,7 @@ type adamCall[F Float] struct {
 	constants         AdamConstants[F]
 }
 
-func (c adamCall[F]) do(lo, hi int) {
+func (c adamCall[F]) Do(lo, hi int) {
 	adam(chosenPath, c.value[lo:hi], c.grad[lo:hi], c.m[lo:hi], c.v[lo:hi], &c.constants)
 }
 
@@ -56,7 +60,7 @@ func adamGo[F Float](value, grad, m, v []F, k *AdamConstants[F]) {
 //	value = value − lr·d
 func SGD[F Float](value, grad []F, lr, decay F) {
 	fit("sgd", len(value), len(grad))
-	split(sgdCall[F]{value, grad, lr, decay}, len(value), grainFast)
+	parallel.Do(sgdCall[F]{value, grad, lr, decay}, len(value), grainFast)
 }
 
 type sgdCall[F Float] struct {
@@ -64,7 +68,7 @@ type sgdCall[F Float] struct {
 	lr, decay   F
 }
 
-func (c sgdCall[F]) do(lo, hi int) { sgd(chosenPath, c.value[lo:hi], c.grad[lo:hi], c.lr, c.decay) }
+func (c sgdCall[F]) Do(lo, hi int) { sgd(chosenPath, c.value[lo:hi], c.grad[lo:hi], c.lr, c.decay) }
 
 func sgdGo[F Float](value, grad []F, rate, decay F) {
 	grad = grad[:len(value)]
@@ -81,7 +85,7 @@ func sgdGo[F Float](value, grad []F, rate, decay F) {
 //	value = value − lr·buffer
 func Momentum[F Float](value, grad, buffer []F, lr, momentum, decay F) {
 	fit("momentum", len(value), len(grad), len(buffer))
-	split(momentumCall[F]{value, grad, buffer, lr, momentum, decay}, len(value), grainFast)
+	parallel.Do(momentumCall[F]{value, grad, buffer, lr, momentum, decay}, len(value), grainFast)
 }
 
 type momentumCall[F Float] struct {
@@ -89,7 +93,7 @@ type momentumCall[F Float] struct {
 	lr, momentum, decay F
 }
 
-func (c momentumCall[F]) do(lo, hi int) {
+func (c momentumCall[F]) Do(lo, hi int) {
 	momentum(chosenPath, c.value[lo:hi], c.grad[lo:hi], c.buffer[lo:hi], c.lr, c.momentum, c.decay)
 }
 

@@ -1,12 +1,14 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // ArgMaxOver writes where along the reduced axes, counted row-major, the largest x is: the first among equals, and the
 // first NaN if there is one (torch.argmax).
 func ArgMaxOver[F Float](ids []int, x []F, r Reduction) {
 	r.fit("argmax", len(x), len(ids))
 	x, room := gather(&r, x)
 	defer giveBack(room)
-	split(argMaxCall[F]{ids, x, r}, len(ids), rowGrain(grainFast, r.N))
+	parallel.Do(argMaxCall[F]{ids, x, r}, len(ids), rowGrain(grainFast, r.N))
 }
 
 type argMaxCall[F Float] struct {
@@ -15,7 +17,7 @@ type argMaxCall[F Float] struct {
 	r   Reduction
 }
 
-func (c argMaxCall[F]) do(lo, hi int) {
+func (c argMaxCall[F]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		at := i/c.r.Inner*c.r.N*c.r.Inner + i%c.r.Inner
 		best := 0
@@ -36,7 +38,7 @@ func above[F Float](x, y F) bool { return x > y || x != x && y == y }
 func TopK[F Float](ids []int, x []F, k, cols int) {
 	rows := fitRows("top k", len(x), cols)
 	fit("top k", rows*k, len(ids))
-	split(topKCall[F]{ids, x, k, cols}, rows, rowGrain(grainSlow, cols))
+	parallel.Do(topKCall[F]{ids, x, k, cols}, rows, rowGrain(grainSlow, cols))
 }
 
 type topKCall[F Float] struct {
@@ -46,7 +48,7 @@ type topKCall[F Float] struct {
 }
 
 // A row of ids is a heap whose first element is the last among the best so far, and is sorted at the end.
-func (c topKCall[F]) do(lo, hi int) {
+func (c topKCall[F]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		x, ids := c.x[i*c.cols:][:c.cols], c.ids[i*c.k:][:c.k]
 		before := func(a, b int) bool { return above(x[a], x[b]) || a < b && !above(x[b], x[a]) }

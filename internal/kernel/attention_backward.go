@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // Backward computes the gradients of an attention after its Forward from dout, the gradient of Out. It recomputes the
 // weights from LSE (FlashAttention: Dao et al. 2022, algorithm 4). Gradients whose slice in grad is nil are left out;
 // the others are overwritten. The gradient of a broadcast bias is summed over the axes of the broadcast. With P the
@@ -31,10 +33,10 @@ func (compiledHere[F]) attentionBackward(c AttentionCall[F], grad QKV[F], dout [
 	}
 	r.beginBackward(grad, dout)
 	n := r.B * r.H * r.blocks()
-	Parallel(n, 1+n/64, r.sums)
+	parallel.For(n, 1+n/64, r.sums)
 	r.sumSinks()
 	n = r.backwardCount()
-	Parallel(n, r.grain(n, 5), r.backward)
+	parallel.For(n, r.grain(n, 5), r.backward)
 	r.endBias()
 	r.end()
 }

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/parallel"
+)
 
 // MeanColumns returns how many columns BlockMeans wants for the blocks of S keys.
 func MeanColumns(S, size int) int { return wholeVectors(S / size) }
@@ -15,7 +19,7 @@ func (compiledHere[F]) blockMeans(c Attention, means []F, size int, from []int, 
 	a := &c
 	columns := a.meanColumns(size, len(means))
 	a.checkHeads("attention: k", len(k), a.K, a.S, a.D, a.KeyAt)
-	Parallel(a.B*a.K, 1, func(lo, hi int) {
+	parallel.For(a.B*a.K, 1, func(lo, hi int) {
 		for head := lo; head < hi; head++ {
 			b := head / a.K
 			meansOf(a, means[head*a.D*columns:], columns, from[b], size, k[a.KeyAt.at(b, head%a.K, 0):])
@@ -50,7 +54,7 @@ func (compiledHere[F]) chooseBlocks(c Attention, numbers []int64, size int, star
 	a.checkHeads("attention: q", len(q), a.H, a.T, a.D, a.QueryAt)
 	blocks, each, columns := a.S/size, len(numbers)/rows, MeanColumns(a.S, size)
 	tasks := (a.T + queryBlock - 1) / queryBlock
-	Parallel(a.B*a.H*tasks, 1+leastAttention/(queryBlock*(columns*a.D+each)), func(lo, hi int) {
+	parallel.For(a.B*a.H*tasks, 1+leastAttention/(queryBlock*(columns*a.D+each)), func(lo, hi int) {
 		gates := borrow[F](queryBlock * columns)
 		best := make([]int, 0, each)
 		for task := lo; task < hi; task++ {

@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // Forward computes Out and LSE, without ever holding the (T,S) scores (FlashAttention: Dao et al. 2022, algorithm 1, in
 // the order of loops of Dao 2023): each block of queries goes along its keys tile by tile, keeping the running maximum
 // and sum of every row. The lse of a query that sees nothing is −∞ and its factor 0, as is its output. With Stats it
@@ -22,13 +24,13 @@ func (compiledHere[F]) attentionForward(c AttentionCall[F]) {
 	case r.Chosen != nil && !r.watched():
 		r.gather()
 		n := r.B * r.H * r.gathered.chunks
-		Parallel(n, r.grain(n, 2), r.chosen)
+		parallel.For(n, r.grain(n, 2), r.chosen)
 	default:
 		n := r.B * r.H * r.blocks()
-		Parallel(n, r.grain(n, 2), r.forward)
+		parallel.For(n, r.grain(n, 2), r.forward)
 	}
 	if single { // after statistics too, for the same bits
-		Parallel(r.B*r.H, r.singleHeads(), r.singles)
+		parallel.For(r.B*r.H, r.singleHeads(), r.singles)
 	}
 	r.end()
 }

@@ -1,6 +1,10 @@
 package kernel
 
-import "sort"
+import (
+	"sort"
+
+	"attention/internal/parallel"
+)
 
 // Cells cuts the (T,S) weights of a head: row i of cells has the queries Queries[i] ≤ t < Queries[i+1], column j the
 // keys Keys[j] ≤ s < Keys[j+1]. They rise from 0 to T and S.
@@ -44,7 +48,7 @@ func (compiledHere[F]) attentionLargest(c AttentionCall[F], largest []F, cells C
 	g.each = max(1, queryBlock*g.rows/max(c.T, 1))
 	tasks := c.B * c.H * ((g.rows + g.each - 1) / g.each)
 	r := newRun(&c)
-	Parallel(tasks, r.grain(tasks, 1), func(lo, hi int) {
+	parallel.For(tasks, r.grain(tasks, 1), func(lo, hi int) {
 		w := r.forwardRoom()
 		for task := lo; task < hi; task++ {
 			g.do(r, w, task)

@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // rowsOf is a matrix of rows with the given width and the stride row.
 type rowsOf[F Float] struct {
 	data       []F
@@ -121,7 +123,7 @@ func multiplyPairs[F Float](m, n, k int, alpha F, a []F, aRow, aCol int, b []F, 
 	x, y, z := singles(a), singles(b), singles(c)
 	blocks := kBlocks(k)
 	for l := range blocks {
-		q0, q1 := block(l, blocks, k), block(l+1, blocks, k)
+		q0, q1 := parallel.Share(l, blocks, k), parallel.Share(l+1, blocks, k)
 		for j := 0; j < n; j += pairWidth {
 			pairTile(m, min(pairWidth, n-j), q1-q0, float32(alpha), x[q0*aCol:], aRow, aCol, pairRowsTall*aRow,
 				y[q0*ldb+j:], ldb, float32(beta), z[j:], ldc)

@@ -12,7 +12,7 @@ import (
 
 // TestAttentionRuleThatPanics checks that nobody waits for a task that failed.
 func TestAttentionRuleThatPanics(t *testing.T) {
-	setProcs(t, 4)
+	testenv.SetProcs(t, 4)
 	p := newAttentionProblem[float32](Attention{B: 1, H: 2, K: 2, T: 640, S: 640, D: 16, DV: 16}, false)
 	results := func() (all [][]float32) {
 		p.run()
@@ -88,7 +88,7 @@ func TestAttentionBitsDoNotDependOnGoroutines(t *testing.T) {
 				}
 				var want [][]float32
 				for _, procs := range []int{1, 2, 5} {
-					setProcs(t, procs)
+					testenv.SetProcs(t, procs)
 					clear(p.grad.Bias)
 					p.run()
 					got := [][]float32{p.out, p.lse, p.grad.Q, p.grad.K, p.grad.V, p.grad.Bias, p.grad.Relative}

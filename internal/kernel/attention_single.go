@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // A token that follows others has one query in each head, and takes as long as reading keys and values. The heads of a
 // group share these: all heads process one tile of keys before the next is loaded, each with its scores in one row. The
 // first head prefetches the next tile meanwhile.
@@ -17,7 +19,7 @@ func (r *attentionRun[F]) isSingle() bool {
 
 // singleHeads returns how many heads a goroutine takes at least: whole groups, where there are enough of them.
 func (r *attentionRun[F]) singleHeads() int {
-	parts := (cores() + r.B*r.K - 1) / (r.B * r.K)
+	parts := (parallel.Cores() + r.B*r.K - 1) / (r.B * r.K)
 	heads := (r.H/r.K + parts - 1) / parts
 	least := 1 + singleGrain/(1+r.S*(r.D+r.DV))
 	return (least + heads - 1) / heads * heads

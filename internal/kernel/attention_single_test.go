@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/testenv"
+
 	"pgregory.net/rapid"
 )
 
@@ -24,7 +26,7 @@ func TestAttentionOfOneQueryOnAnyCores(t *testing.T) {
 	p := newAttentionProblem[float32](Attention{B: 2, H: 140, K: 2, T: 1, S: 300, D: 16, DV: 24}, true)
 	var out, lse []float32
 	for _, cores := range []int{1, 2, 5, 32, 600} {
-		setProcs(t, cores)
+		testenv.SetProcs(t, cores)
 		p.call().Forward()
 		if out == nil {
 			out, lse = slices.Clone(p.out), slices.Clone(p.lse)

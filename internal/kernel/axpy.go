@@ -1,10 +1,12 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // Axpy computes y ← α·x + y for x and y of one length. With α = 0, y is unchanged.
 func Axpy[F Float](alpha F, x, y []F) {
 	fit("axpy", len(x), len(y))
 	if alpha != 0 {
-		split(axpyCall[F]{alpha, x, y}, len(x), grainFast)
+		parallel.Do(axpyCall[F]{alpha, x, y}, len(x), grainFast)
 	}
 }
 
@@ -13,7 +15,7 @@ type axpyCall[F Float] struct {
 	x, y  []F
 }
 
-func (c axpyCall[F]) do(lo, hi int) {
+func (c axpyCall[F]) Do(lo, hi int) {
 	one := [1]F{1}
 	addOuter(chosenPath, 1, hi-lo, 0, c.alpha, c.y[lo:hi], one[:], c.x[lo:hi])
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"attention/internal/testenv"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -82,7 +84,7 @@ func testAxpy[F Float](t *testing.T, p path) {
 			want, size := float64(y[i])-0.5*float64(v), math.Abs(float64(y[i]))+0.5*math.Abs(float64(v))
 			require.True(t, closeSum(z[i], want, size, 1), "%d: Axpy gave %v, want %v", n, z[i], want)
 		}
-		noAllocations(t, "Axpy", func() { Axpy(0.5, x, z) })
+		testenv.NoAllocations(t, "Axpy", func() { Axpy(0.5, x, z) })
 	}
 	nan := F(math.NaN())
 	y := []F{1}

@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // computePairs computes a product in BFloat16.
 func (g *Product[F]) computePairs() {
 	p := pairProduct{Product: g.single()}
@@ -19,11 +21,11 @@ func (g *Product[F]) single() Product[float32] {
 // compute does the products.
 func (g pairProduct) compute() {
 	g.layOut()
-	g.across = min(g.panels, max(1, 4*cores()/(g.Batch*g.down)))
+	g.across = min(g.panels, max(1, 4*parallel.Cores()/(g.Batch*g.down)))
 	g.borrow()
-	split(packPairsA{g}, g.a.count*g.chunks, 1+grainFast/(packedRows*g.K))
+	parallel.Do(packPairsA{g}, g.a.count*g.chunks, 1+grainFast/(packedRows*g.K))
 	if !g.once {
-		split(packPairsB{g}, g.b.count*g.panels, 1+grainFast/(pairWidth*g.K))
+		parallel.Do(packPairsB{g}, g.b.count*g.panels, 1+grainFast/(pairWidth*g.K))
 	}
 	rows := g.M
 	if g.once {
@@ -31,7 +33,7 @@ func (g pairProduct) compute() {
 	}
 	tasks := g.Batch * g.down * g.across
 	each := float64(g.Batch) * float64(rows) * float64(g.N) * float64(g.K) / float64(tasks)
-	split(g, tasks, 1+int(float64(leastPairs)/each))
+	parallel.Do(g, tasks, 1+int(float64(leastPairs)/each))
 	g.giveBack()
 }
 
@@ -110,7 +112,7 @@ func (g *pairProduct) giveBack() {
 }
 
 // do computes blocks of C. Blocks of k follow from k alone: the bits do not depend on the blocks of C.
-func (g pairProduct) do(lo, hi int) {
+func (g pairProduct) Do(lo, hi int) {
 	blocks := kBlocks(g.pairs)
 	var room, rows *[]float32
 	if g.once {
@@ -123,10 +125,10 @@ func (g pairProduct) do(lo, hi int) {
 	for task := lo; task < hi; task++ {
 		which, down, across := task/(g.down*g.across), task/g.across%g.down, task%g.across
 		i0, i1 := cutAt(down, g.down, g.M, pairRowsTall), cutAt(down+1, g.down, g.M, pairRowsTall)
-		p0, p1 := block(across, g.across, g.panels), block(across+1, g.across, g.panels)
+		p0, p1 := parallel.Share(across, g.across, g.panels), parallel.Share(across+1, g.across, g.panels)
 		a, c := g.a.matrix(which), g.C.Data[which*g.C.Step:]
 		for l := range blocks {
-			q0, q1 := block(l, blocks, g.pairs), block(l+1, blocks, g.pairs)
+			q0, q1 := parallel.Share(l, blocks, g.pairs), parallel.Share(l+1, blocks, g.pairs)
 			beta := g.Beta
 			if l > 0 {
 				beta = 1
@@ -155,7 +157,7 @@ func (g pairProduct) do(lo, hi int) {
 // packPairsA copies A, chunks at a time.
 type packPairsA struct{ pairProduct }
 
-func (g packPairsA) do(lo, hi int) {
+func (g packPairsA) Do(lo, hi int) {
 	for task := lo; task < hi; task++ {
 		i, chunk := task/g.chunks, task%g.chunks
 		from, to := g.A.Data[i*g.A.Step:], g.a.matrix(i)
@@ -189,7 +191,7 @@ func pairUp(n, k int, x []float32, row int, to []float32, toRow, panel int) {
 // packPairsB copies panels of B.
 type packPairsB struct{ pairProduct }
 
-func (g packPairsB) do(lo, hi int) {
+func (g packPairsB) Do(lo, hi int) {
 	rows := borrow[float32](pairWidth * pairsOf(g.K))
 	for task := lo; task < hi; task++ {
 		i, panel := task/g.panels, task%g.panels

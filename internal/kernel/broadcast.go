@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // A Broadcast reads arrays of different shapes as if they had one: shapes are aligned at their last axes, and an axis
 // that is missing or of length 1 is repeated (as in torch and NumPy). Neighbouring axes that all operands read alike
 // are merged.
@@ -124,7 +126,7 @@ func Select[F Float](z []F, which []bool, x, y []F, b Broadcast) {
 			at++
 		}
 	}
-	split(selectCall[F]{z, which, x, y, b}, b.n, grainFast)
+	parallel.Do(selectCall[F]{z, which, x, y, b}, b.n, grainFast)
 }
 
 type selectCall[F Float] struct {
@@ -134,7 +136,7 @@ type selectCall[F Float] struct {
 	b     Broadcast
 }
 
-func (c selectCall[F]) do(lo, hi int) {
+func (c selectCall[F]) Do(lo, hi int) {
 	var none [1]F
 	c.b.runs(lo, hi, func(r run) {
 		z, which, x, y := c.z[r.lo:r.hi], part(&c.b, r, 0, c.which), none[:], none[:]

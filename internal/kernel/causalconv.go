@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // CausalConv is a convolution along T with a filter of N numbers for each of C channels, over B sequences: a token sees
 // itself and the N−1 tokens before it, y[t] = bias + Σ weight[i]⊙x[t−N+1+i] (torch.nn.Conv1d with groups C).
 type CausalConv struct{ B, T, C, N int }
@@ -14,7 +16,7 @@ func CausalConvForward[F Float](c CausalConv, y []F, in ConvOperands[F]) {
 	fitOrNil("causal conv", c.C, in.Bias)
 	fitOrNil("causal conv", c.B*(c.N-1)*c.C, in.State)
 	call := convCall[F]{CausalConv: c, y: y, in: in, filters: filters(c, in.Weight)}
-	split(call, c.B*c.T, rowGrain(grainFast, c.C*c.N))
+	parallel.Do(call, c.B*c.T, rowGrain(grainFast, c.C*c.N))
 }
 
 func (c CausalConv) check(y, x, weight int) {
@@ -61,7 +63,7 @@ type convCall[F Float] struct {
 	filters []F // (N, C)
 }
 
-func (c convCall[F]) do(lo, hi int) {
+func (c convCall[F]) Do(lo, hi int) {
 	products := make([]F, c.C)
 	for i := lo; i < hi; i++ {
 		y := c.y[i*c.C:][:c.C]
@@ -89,8 +91,8 @@ func CausalConvBackward[F Float](c CausalConv, grad ConvOperands[F], dy []F, in 
 	if grad.State != nil {
 		before = c.N - 1
 	}
-	split(convInputs[F]{c, grad, before, dy, filters(c, in.Weight)}, c.B*(before+c.T), rowGrain(grainFast, c.C*c.N))
-	split(convWeights[F]{c, grad, dy, in}, c.C, columnGrain(c.B*c.T*c.N))
+	parallel.Do(convInputs[F]{c, grad, before, dy, filters(c, in.Weight)}, c.B*(before+c.T), rowGrain(grainFast, c.C*c.N))
+	parallel.Do(convWeights[F]{c, grad, dy, in}, c.C, columnGrain(c.B*c.T*c.N))
 }
 
 // convInputs computes the gradients of x, and of as many tokens before: dx[t] = Σ weight[i]⊙dy[t+N−1−i].
@@ -101,7 +103,7 @@ type convInputs[F Float] struct {
 	dy, filters []F
 }
 
-func (c convInputs[F]) do(lo, hi int) {
+func (c convInputs[F]) Do(lo, hi int) {
 	products, each := make([]F, c.C), c.before+c.T
 	for i := lo; i < hi; i++ {
 		b, t := i/each, i%each-c.before
@@ -124,7 +126,7 @@ type convWeights[F Float] struct {
 	in   ConvOperands[F]
 }
 
-func (c convWeights[F]) do(lo, hi int) {
+func (c convWeights[F]) Do(lo, hi int) {
 	width := hi - lo
 	products, sums, total := make([]F, width), make([]F, (c.N+1)*width), make([]float64, (c.N+1)*width)
 	for b := range c.B {

@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"slices"
+
+	"attention/internal/parallel"
 )
 
 // Targets holds the right one of the Cols logits of every row of x.
@@ -46,7 +48,7 @@ func (t *Targets[F]) fit(x int) (rows int) {
 func CrossEntropy[F, G Float](losses []G, x []F, t Targets[F]) {
 	rows := t.fit(len(x))
 	fit("cross entropy", rows, len(losses))
-	split(crossEntropyCall[F, G]{losses, x, t, t.totalWeight(), true}, rows, rowGrain(grainSlow, t.Cols))
+	parallel.Do(crossEntropyCall[F, G]{losses, x, t, t.totalWeight(), true}, rows, rowGrain(grainSlow, t.Cols))
 }
 
 // SumCrossEntropy returns the sum of the losses of all rows. The losses of rows whose target is nearly certain are
@@ -63,7 +65,7 @@ func SumCrossEntropy[F Float](x []F, t Targets[F]) float64 {
 	total := 0.0
 	for _, exact := range []bool{false, true} {
 		call := crossEntropyCall[F, float64]{*losses, x, t, t.totalWeight(), exact}
-		split(call, len(*losses), rowGrain(grainSlow, t.Cols))
+		parallel.Do(call, len(*losses), rowGrain(grainSlow, t.Cols))
 		total = 0
 		for _, loss := range *losses {
 			total += loss
@@ -83,7 +85,7 @@ type crossEntropyCall[F, G Float] struct {
 	exact  bool    // also where the target is nearly certain
 }
 
-func (c crossEntropyCall[F, G]) do(lo, hi int) {
+func (c crossEntropyCall[F, G]) Do(lo, hi int) {
 	const most = 32
 	var top, sum [most]F
 	cols, smoothing := c.t.Cols, c.t.Smoothing
@@ -169,7 +171,7 @@ func CrossEntropyBackward[F Float](dx, x []F, t Targets[F], dlosses []F, divisor
 		fit("cross entropy backward", rows, len(dlosses))
 	}
 	c := crossEntropyBackwardCall[F]{dx, x, t, dlosses, divisor, t.totalWeight()}
-	split(c, rows, rowGrain(grainSlow, t.Cols))
+	parallel.Do(c, rows, rowGrain(grainSlow, t.Cols))
 }
 
 type crossEntropyBackwardCall[F Float] struct {
@@ -181,7 +183,7 @@ type crossEntropyBackwardCall[F Float] struct {
 }
 
 // A row of −∞ alone has no softmax: NaN.
-func (c crossEntropyBackwardCall[F]) do(lo, hi int) {
+func (c crossEntropyBackwardCall[F]) Do(lo, hi int) {
 	cols := c.t.Cols
 	spread := c.t.Smoothing / float64(cols)
 	for i := lo; i < hi; i++ {

@@ -1,6 +1,6 @@
 // Package kernel computes on plain slices what models are made of: matrix products, attention, softmax and
 // other functions of rows, elements and solvers, in SIMD assembly where the processor has it and in plain Go
-// elsewhere, and splits work over the cores.
+// elsewhere, on all cores (package parallel).
 //
 // It knows no graph node and no tensor. Matrices are row-major; the leading dimension of a matrix is the
 // distance from one stored row to the next. The assembly is generated: go generate writes it anew from gen. README.md

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/parallel"
+)
 
 // Dropout writes x·1/(1−p) where an element is kept and x·0 where it is dropped: 0, or NaN for a NaN or ∞.
 // Element i is kept when hash(key, site, i) ≥ p·2⁶⁴, so any part of the mask can
@@ -9,7 +13,7 @@ func Dropout[F Float](y, x []F, p float64, key int64, site int) {
 	seed := mix(mix(uint64(key)) + uint64(site)*golden)
 	dropBelow := uint64(p * math.Exp2(64))
 	scale := F(1 / (1 - p))
-	Parallel(len(x), 1<<14, func(lo, hi int) {
+	parallel.For(len(x), 1<<14, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			v := x[i] - x[i] // never −0, as x·0 may be
 			if mix(seed+uint64(i)*golden) >= dropBelow {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"attention/internal/testenv"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -59,7 +61,7 @@ func TestDropoutIsAFunctionOfTheIndex(t *testing.T) {
 	long := dropOnes(n, 0.3, 9, 4)
 	require.Equal(t, long[:1000], dropOnes(1000, 0.3, 9, 4))
 	for _, procs := range []int{1, 3} {
-		setProcs(t, procs)
+		testenv.SetProcs(t, procs)
 		require.Equal(t, long, dropOnes(n, 0.3, 9, 4))
 	}
 	x, y := make([]float32, n), make([]float32, n)

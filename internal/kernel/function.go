@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/parallel"
+)
 
 // A Function is a function of a number, y = f(x). NaN, infinities and −0 give what they give in package math.
 type Function int
@@ -46,7 +50,7 @@ func Apply[F Float](f Function, c Settings, y, x []F) {
 	if f >= Log {
 		grain = grainSlow
 	}
-	split(applyCall[F]{f, F(c[0]), F(c[1]), y, x}, len(x), grain)
+	parallel.Do(applyCall[F]{f, F(c[0]), F(c[1]), y, x}, len(x), grain)
 }
 
 type applyCall[F Float] struct {
@@ -55,7 +59,7 @@ type applyCall[F Float] struct {
 	y, x   []F
 }
 
-func (c applyCall[F]) do(lo, hi int) {
+func (c applyCall[F]) Do(lo, hi int) {
 	y, x := c.y[lo:hi], c.x[lo:hi]
 	switch c.f {
 	case Abs:
@@ -113,7 +117,7 @@ func Slope[F Float](f Function, c Settings, dx, known, dy []F) {
 	if f >= SiLU {
 		grain = grainSlow
 	}
-	split(slopeCall[F]{f, F(c[0]), F(c[1]), dx, known, dy}, len(known), grain)
+	parallel.Do(slopeCall[F]{f, F(c[0]), F(c[1]), dx, known, dy}, len(known), grain)
 }
 
 type slopeCall[F Float] struct {
@@ -122,7 +126,7 @@ type slopeCall[F Float] struct {
 	dx, known, dy []F
 }
 
-func (c slopeCall[F]) do(lo, hi int) {
+func (c slopeCall[F]) Do(lo, hi int) {
 	dx, known, dy := c.dx[lo:hi], c.known[lo:hi], c.dy[lo:hi]
 	switch c.f {
 	case Abs:

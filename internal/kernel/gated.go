@@ -1,10 +1,12 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // Gated writes f(gate)⊙up to y, all of one length; y may be gate or up. f is SiLU, GELU or GELUTanh (Shazeer,
 // arXiv:2002.05202).
 func Gated[F Float](f Function, y, gate, up []F) {
 	fit("gated", len(gate), len(up), len(y))
-	split(gatedCall[F]{f, y, gate, up}, len(gate), grainSlow)
+	parallel.Do(gatedCall[F]{f, y, gate, up}, len(gate), grainSlow)
 }
 
 type gatedCall[F Float] struct {
@@ -12,7 +14,7 @@ type gatedCall[F Float] struct {
 	y, gate, up []F
 }
 
-func (c gatedCall[F]) do(lo, hi int) {
+func (c gatedCall[F]) Do(lo, hi int) {
 	var room [chunk]F
 	chunks(lo, hi, func(lo, hi int) {
 		g := room[:hi-lo]
@@ -38,7 +40,7 @@ func activate[F Float](f Function, y, x []F) {
 //	dgate = dy⊙up⊙f′(gate), dup = dy⊙f(gate)
 func GatedBackward[F Float](f Function, dgate, dup, gate, up, dy []F) {
 	fit("gated backward", len(gate), len(up), len(dy), len(dgate), len(dup))
-	split(gatedBackwardCall[F]{f, dgate, dup, gate, up, dy}, len(gate), grainSlow)
+	parallel.Do(gatedBackwardCall[F]{f, dgate, dup, gate, up, dy}, len(gate), grainSlow)
 }
 
 type gatedBackwardCall[F Float] struct {
@@ -46,7 +48,7 @@ type gatedBackwardCall[F Float] struct {
 	dgate, dup, gate, up, dy []F
 }
 
-func (c gatedBackwardCall[F]) do(lo, hi int) {
+func (c gatedBackwardCall[F]) Do(lo, hi int) {
 	if c.f == SiLU { // with one exponential for both
 		gatedSiLUBackward(chosenPath, c.dgate[lo:hi], c.dup[lo:hi], c.gate[lo:hi], c.up[lo:hi], c.dy[lo:hi])
 		return

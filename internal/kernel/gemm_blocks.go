@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // A block of A of blockRows (float32) by blockK stays in the second-level cache while a panel of B, blockK
 // deep and as wide as a tile, stays in the first.
 const (
@@ -43,7 +45,7 @@ func (g *Product[F]) tiles(p path) {
 	ahead := aheadBytes / sizeOf[F]()
 	far := !g.packB && g.B.Stored == nil && g.K*g.B.distance() >= farBytes
 	for l := range blocks {
-		k0, k1 := block(l, blocks, g.K), block(l+1, blocks, g.K)
+		k0, k1 := parallel.Share(l, blocks, g.K), parallel.Share(l+1, blocks, g.K)
 		k := k1 - k0
 		a := g.A.from(0, k0)
 		panel := rows * a.Row

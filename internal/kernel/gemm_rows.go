@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // A product with few rows takes as long as it takes to read B. Tiles go down a few columns of it at a time; here B's
 // rows are read along, where the processor reads ahead.
 const (
@@ -46,7 +48,7 @@ func (g *Product[F]) weights(w *workspace[F]) Matrix[F] {
 // sumAlong writes the sums over block l of k, as rows with the stride ld.
 func (g *Product[F]) sumAlong(p path, l int, weights Matrix[F], sums []F, ld int) {
 	blocks := kBlocks(g.K)
-	end := block(l+1, blocks, g.K)
+	end := parallel.Share(l+1, blocks, g.K)
 	for i := range g.M {
 		clear(sums[i*ld:][:g.N])
 	}
@@ -59,7 +61,7 @@ func (g *Product[F]) sumAlong(p path, l int, weights Matrix[F], sums []F, ld int
 	if widens {
 		room = borrow[F](step * g.N)
 	}
-	for k0 := block(l, blocks, g.K); k0 < end; k0 += step {
+	for k0 := parallel.Share(l, blocks, g.K); k0 < end; k0 += step {
 		rows, b := min(step, end-k0), g.B.from(k0, 0)
 		if widens {
 			b = widenRows(p, *room, b, rows, g.N)
@@ -95,7 +97,7 @@ func (g *Product[F]) shareAlong(p path) {
 	pool := poolOf[F](&workspaces)
 	w := pool.Get().(*workspace[F])
 	sums := room(&w.b, blocks*g.M*g.N)
-	split(alongCall[F]{p, *g, g.weights(w), sums, across}, blocks*across, 1)
+	parallel.Do(alongCall[F]{p, *g, g.weights(w), sums, across}, blocks*across, 1)
 	for l := range blocks {
 		g.addSums(p, l, sums[l*g.M*g.N:])
 	}
@@ -107,7 +109,7 @@ func (g *Product[F]) shareAlong(p path) {
 func evenParts(blocks, most int) int {
 	const least = 4 // so that no core waits long for another
 	for parts := 1; parts < most; parts++ {
-		if n := blocks * parts; n%cores() == 0 && n >= least*cores() {
+		if n := blocks * parts; n%parallel.Cores() == 0 && n >= least*parallel.Cores() {
 			return parts
 		}
 	}
@@ -124,10 +126,10 @@ type alongCall[F Float] struct {
 	across  int
 }
 
-func (c alongCall[F]) do(lo, hi int) {
+func (c alongCall[F]) Do(lo, hi int) {
 	m, n := c.product.M, c.product.N
 	for i := lo; i < hi; i++ {
-		l, j0, j1 := i/c.across, block(i%c.across, c.across, n), block(i%c.across+1, c.across, n)
+		l, j0, j1 := i/c.across, parallel.Share(i%c.across, c.across, n), parallel.Share(i%c.across+1, c.across, n)
 		part := c.product.part(0, 0, m, j0, j1)
 		part.sumAlong(c.path, l, c.weights, c.sums[l*m*n+j0:], n)
 	}

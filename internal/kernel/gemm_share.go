@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // leastWork returns the number of multiply-adds below which starting another goroutine costs more than it brings.
 func (p path) leastWork() float64 {
 	if p == pathGo {
@@ -27,7 +29,7 @@ func (g *Product[F]) share(p path) {
 		g.shareAlong(p)
 		return
 	}
-	workers := cores()
+	workers := parallel.Cores()
 	pool := poolOf[F](&taskPools)
 	t := pool.Get().(*tasks[F])
 	t.path, t.product = p, *g
@@ -35,9 +37,9 @@ func (g *Product[F]) share(p path) {
 	n := g.Batch * t.down * t.across
 	each := work / float64(t.down*t.across)
 	if workers == 1 || float64(n)*each < 2*p.leastWork() {
-		t.do(0, n)
+		t.Do(0, n)
 	} else {
-		Parallel(n, int(min(max(1, p.leastWork()/each), float64(n))), t.run)
+		parallel.For(n, int(min(max(1, p.leastWork()/each), float64(n))), t.run)
 	}
 	t.product = Product[F]{}
 	pool.Put(t)
@@ -80,7 +82,7 @@ func (t *tasks[F]) cut(workers int, work float64) {
 }
 
 // do computes blocks [lo,hi) of the batch.
-func (t *tasks[F]) do(lo, hi int) {
+func (t *tasks[F]) Do(lo, hi int) {
 	g := &t.product
 	rows, lanes := tileShape[F](t.path)
 	for i := lo; i < hi; i++ {
@@ -97,13 +99,13 @@ func (t *tasks[F]) do(lo, hi int) {
 
 // cutAt returns where part i of n begins when [0,n) is cut into parts at multiples of unit.
 func cutAt(i, parts, n, unit int) int {
-	return min(block(i, parts, (n+unit-1)/unit)*unit, n)
+	return min(parallel.Share(i, parts, (n+unit-1)/unit)*unit, n)
 }
 
 var taskPools = pools{{New: newTasks[float32]}, {New: newTasks[float64]}}
 
 func newTasks[F Float]() any {
 	t := new(tasks[F])
-	t.run = t.do
+	t.run = t.Do
 	return t
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/testenv"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -43,7 +45,7 @@ func testProcs[F Float](t *testing.T, p path) {
 				start := append([]F(nil), x.c.data...)
 				var want []F
 				for _, procs := range []int{1, 2, 5} {
-					setProcs(t, procs)
+					testenv.SetProcs(t, procs)
 					copy(x.c.data, start)
 					x.run()
 					if want == nil {
@@ -120,7 +122,7 @@ func TestGemmStridedHeads(t *testing.T) {
 func TestGemmAllocatesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, procs := range []int{1, 2} {
-		setProcs(t, procs)
+		testenv.SetProcs(t, procs)
 		for _, p := range paths() {
 			onPath(t, p)
 			for _, s := range []struct{ batch, m, n, k int }{
@@ -132,7 +134,7 @@ func TestGemmAllocatesNothing(t *testing.T) {
 			} {
 				for _, transB := range bothWays {
 					x := newProblem[float32](r, s.batch, false, transB, s.m, s.n, s.k, 1, 0, 0)
-					noAllocations(t, fmt.Sprintf("%v on %d: %v", p, procs, x), x.run)
+					testenv.NoAllocations(t, fmt.Sprintf("%v on %d: %v", p, procs, x), x.run)
 				}
 			}
 		}
@@ -149,7 +151,7 @@ func testSymmetric[F Float](t *testing.T, p path) {
 	skipPlainGo(t, p)
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, procs := range []int{1, 3} {
-		setProcs(t, procs)
+		testenv.SetProcs(t, procs)
 		for _, s := range []struct{ n, k int }{
 			{1, 7}, {3, 1}, {16, 16}, {33, 20}, {64, 64}, {97, 300}, {128, 344}, {261, 70},
 		} {

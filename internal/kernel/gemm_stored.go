@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"unsafe"
+
+	"attention/internal/parallel"
 )
 
 // computeStoredRow computes product i of a batch of one row and a stored B.
@@ -47,7 +49,7 @@ func evenFirst[F Float](p path, y, x []F) {
 // Widen sets y to the numbers of x, which are stored as bfloat16.
 func Widen(y []float32, x []uint16) {
 	fit("widen", len(y), len(x))
-	split(widenCall{y, x}, len(y), grainFast)
+	parallel.Do(widenCall{y, x}, len(y), grainFast)
 }
 
 type widenCall struct {
@@ -55,7 +57,7 @@ type widenCall struct {
 	x []uint16
 }
 
-func (c widenCall) do(lo, hi int) { widen(chosenPath, c.y[lo:hi], c.x[lo:hi]) }
+func (c widenCall) Do(lo, hi int) { widen(chosenPath, c.y[lo:hi], c.x[lo:hi]) }
 
 // widen sets y to as many numbers of x.
 func widen[F Float](p path, y []F, x []uint16) { widenTo(p, 1, len(y), y, 0, x, 0) }

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unsafe"
 
+	"attention/internal/parallel"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -211,8 +213,8 @@ func timeOf(f func()) float64 {
 }
 
 // readAll reads memory on all cores.
-func readAll(x []float32) { split(reading{x}, len(x), 1<<16) }
+func readAll(x []float32) { parallel.Do(reading{x}, len(x), 1<<16) }
 
 type reading struct{ x []float32 }
 
-func (c reading) do(lo, hi int) { SumSquares(c.x[lo:hi]) }
+func (c reading) Do(lo, hi int) { SumSquares(c.x[lo:hi]) }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -250,12 +249,6 @@ func skipPlainGo(t *testing.T, p path) {
 	if leavesOut(p) {
 		t.Skip("-short leaves out plain Go, which is many times slower")
 	}
-}
-
-// setProcs runs the rest of the test with n processors.
-func setProcs(t testing.TB, n int) {
-	before := runtime.GOMAXPROCS(n)
-	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 }
 
 func TestGemmPanicsOnArgumentsThatDoNotFit(t *testing.T) {

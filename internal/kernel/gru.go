@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // GRU is a run of gated recurrent units (Cho et al. 2014) over B sequences of T tokens, with states of H elements:
 //
 //	r, z = σ(x + W·h + b)
@@ -32,7 +34,7 @@ func (compiledHere[F]) gruForward(g GRU, out, gates, x, h0, weight, bias []F) {
 		h, ld := before(g, i, out, h0)
 		Product[F]{M: g.B, N: 3 * g.H, K: width(h, g.H), Alpha: 1, A: Rows(h, ld), B: Transposed(weight, g.H),
 			C: Rows(gates[4*t*g.H:], 4*g.T*g.H), Precision: g.Precision}.Compute()
-		split(gruStep[F]{g, t, ld, h, out, gates, x, bias}, g.B, rowGrain(grainSlow, g.H))
+		parallel.Do(gruStep[F]{g, t, ld, h, out, gates, x, bias}, g.B, rowGrain(grainSlow, g.H))
 	}
 }
 
@@ -79,7 +81,7 @@ type gruStep[F Float] struct {
 	h, out, gates, x, b []F
 }
 
-func (s gruStep[F]) do(lo, hi int) {
+func (s gruStep[F]) Do(lo, hi int) {
 	for b := lo; b < hi; b++ {
 		row, n := b*s.T+s.t, s.H
 		out, gates, x := s.out[row*n:][:n], s.gates[4*row*n:][:4*n], s.x[3*row*n:][:3*n]
@@ -136,7 +138,7 @@ func (compiledHere[F]) gruBackward(g GRU, d GRUGradients[F], dout, out, gates, h
 	for i := g.T - 1; i >= 0; i-- {
 		t := g.token(i)
 		h, ld := before(g, i, out, h0)
-		split(gruStepBackward[F]{g, t, ld, d, h, dout, gates}, g.B, rowGrain(grainSlow, g.H))
+		parallel.Do(gruStepBackward[F]{g, t, ld, d, h, dout, gates}, g.B, rowGrain(grainSlow, g.H))
 		Product[F]{M: g.B, N: g.H, K: 3 * g.H, Alpha: 1, A: Rows(d.Scratch[3*t*g.H:], 3*g.T*g.H), B: Rows(weight, g.H),
 			Beta: 1, C: Rows(d.H0, g.H), Precision: g.Precision}.Compute()
 	}
@@ -170,7 +172,7 @@ type gruStepBackward[F Float] struct {
 
 // With dh the gradient of the token's state and w = W·h + b in n:  dn = dh·(1 − z)·(1 − n²), dz = dh·(h − n)·z·(1 − z),
 // dr = dn·w·r·(1 − r), dw = dn·r, and dh·z for the state before.
-func (s gruStepBackward[F]) do(lo, hi int) {
+func (s gruStepBackward[F]) Do(lo, hi int) {
 	for b := lo; b < hi; b++ {
 		row, n := b*s.T+s.t, s.H
 		dh, dout := s.d.H0[b*n:][:n], s.dout[row*n:][:n]

@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // LinearAttention is attention by a state S (D, DV) of each of K heads in place of a softmax over keys. With the decay
 // a = exp(Decay) of a token, for the H/K heads of queries that share a state:
 //
@@ -81,7 +83,7 @@ const headsEach = 2
 // since their elements of a token are contiguous.
 func eachHead[F Float](l LinearAttention, in LinearOperands[F], f func(c *linearChunk[F], lo, hi int)) {
 	heads := l.B * l.K
-	Parallel(heads, heads/(headsEach*cores()), func(lo, hi int) {
+	parallel.For(heads, heads/(headsEach*parallel.Cores()), func(lo, hi int) {
 		pool := poolOf[F](&linearChunks)
 		c := pool.Get().(*linearChunk[F])
 		c.begin(l, in, hi-lo)

@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // LinearLoss is the cross entropy of the logits Scale·x·Wᵀ, for x (rows, Width) and W (Targets.Cols, Width). If Cap is
 // not 0, they are kept within ±Cap as by Softcap. Only LogitsAtOnce logits exist at a time.
 type LinearLoss[F Float] struct {
@@ -43,7 +45,7 @@ func (l *LinearLoss[F]) Sum() float64 {
 	fitOrNil("linear cross entropy", len(l.W), l.DW)
 	sum, blocks := 0.0, lossBlocks(rows, cols)
 	for i := range blocks {
-		sum += l.block(block(i, blocks, rows), block(i+1, blocks, rows))
+		sum += l.block(parallel.Share(i, blocks, rows), parallel.Share(i+1, blocks, rows))
 	}
 	return sum
 }
@@ -88,7 +90,7 @@ func (l *LinearLoss[F]) backward(logits []F, t Targets[F]) {
 		return
 	}
 	c := crossEntropyBackwardCall[F]{logits, logits, t, one[F](), l.Divisor, t.totalWeight()}
-	split(cappedBackwardCall[F]{c, l.Cap}, len(t.IDs), rowGrain(grainSlow, t.Cols))
+	parallel.Do(cappedBackwardCall[F]{c, l.Cap}, len(t.IDs), rowGrain(grainSlow, t.Cols))
 }
 
 type cappedBackwardCall[F Float] struct {
@@ -97,14 +99,14 @@ type cappedBackwardCall[F Float] struct {
 }
 
 // do keeps the capped logits of one row at a time, since their gradient takes their place.
-func (c cappedBackwardCall[F]) do(lo, hi int) {
+func (c cappedBackwardCall[F]) Do(lo, hi int) {
 	cols := c.t.Cols
 	capped := borrow[F](cols)
 	defer giveBack(capped)
 	for i := lo; i < hi; i++ {
 		row := c.dx[i*cols:][:cols]
 		copy(*capped, row)
-		c.crossEntropyBackwardCall.do(i, i+1)
+		c.crossEntropyBackwardCall.Do(i, i+1)
 		softcapSlope(row, *capped, row, c.limit)
 	}
 }

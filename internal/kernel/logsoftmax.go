@@ -1,12 +1,16 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/parallel"
+)
 
 // LogSoftmax writes x − log Σexp(x) of every row of cols elements to y, which may be x. A row that is −∞ throughout
 // stays so.
 func LogSoftmax[F Float](y, x []F, cols int) {
 	fit("log softmax", len(x), len(y))
-	split(logSoftmaxCall[F]{y, x, cols}, fitRows("log softmax", len(x), cols), rowGrain(grainSlow, cols))
+	parallel.Do(logSoftmaxCall[F]{y, x, cols}, fitRows("log softmax", len(x), cols), rowGrain(grainSlow, cols))
 }
 
 type logSoftmaxCall[F Float] struct {
@@ -14,7 +18,7 @@ type logSoftmaxCall[F Float] struct {
 	cols int
 }
 
-func (c logSoftmaxCall[F]) do(lo, hi int) {
+func (c logSoftmaxCall[F]) Do(lo, hi int) {
 	var top, sum [1]F
 	for i := lo; i < hi; i++ {
 		x, y := c.x[i*c.cols:][:c.cols], c.y[i*c.cols:][:c.cols]
@@ -33,7 +37,7 @@ func (c logSoftmaxCall[F]) do(lo, hi int) {
 // that is −∞ throughout. dx may be y or dy.
 func LogSoftmaxBackward[F Float](dx, y, dy []F, cols int) {
 	fit("log softmax backward", len(y), len(dy), len(dx))
-	split(logSoftmaxBackwardCall[F]{dx, y, dy, cols}, fitRows("log softmax", len(y), cols), rowGrain(grainSlow, cols))
+	parallel.Do(logSoftmaxBackwardCall[F]{dx, y, dy, cols}, fitRows("log softmax", len(y), cols), rowGrain(grainSlow, cols))
 }
 
 type logSoftmaxBackwardCall[F Float] struct {
@@ -41,7 +45,7 @@ type logSoftmaxBackwardCall[F Float] struct {
 	cols      int
 }
 
-func (c logSoftmaxBackwardCall[F]) do(lo, hi int) {
+func (c logSoftmaxBackwardCall[F]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		dx, y, dy := c.dx[i*c.cols:][:c.cols], c.y[i*c.cols:][:c.cols], c.dy[i*c.cols:][:c.cols]
 		if maxOf(y) == lowest[F]() {

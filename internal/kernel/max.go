@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // MaxOver writes the largest x along the reduced axes to y: NaN if one is (torch.amax).
 func MaxOver[F Float](y, x []F, r Reduction) {
 	r.fit("max", len(x), len(y))
@@ -7,18 +9,18 @@ func MaxOver[F Float](y, x []F, r Reduction) {
 	defer giveBack(room)
 	if r.Inner > 1 {
 		wide := (r.Inner + sumWidth - 1) / sumWidth
-		split(maxMiddleCall[F]{y, x, r, wide}, r.Outer*wide, rowGrain(grainSlow, r.N*min(r.Inner, sumWidth)))
+		parallel.Do(maxMiddleCall[F]{y, x, r, wide}, r.Outer*wide, rowGrain(grainSlow, r.N*min(r.Inner, sumWidth)))
 		return
 	}
 	if blocks := r.N / sumBlock; r.Outer == 1 && blocks > 1 {
 		tops := borrow[F](blocks)
 		defer giveBack(tops)
 		whole := blocks * sumBlock
-		split(maxRunsCall[F]{*tops, x[:whole], sumBlock}, blocks, rowGrain(grainSlow, sumBlock))
+		parallel.Do(maxRunsCall[F]{*tops, x[:whole], sumBlock}, blocks, rowGrain(grainSlow, sumBlock))
 		y[0] = larger(maxOf(*tops), maxOf(x[whole:]))
 		return
 	}
-	split(maxRunsCall[F]{y, x, r.N}, r.Outer, rowGrain(grainSlow, r.N))
+	parallel.Do(maxRunsCall[F]{y, x, r.N}, r.Outer, rowGrain(grainSlow, r.N))
 }
 
 type maxRunsCall[F Float] struct {
@@ -26,7 +28,7 @@ type maxRunsCall[F Float] struct {
 	n    int
 }
 
-func (c maxRunsCall[F]) do(lo, hi int) {
+func (c maxRunsCall[F]) Do(lo, hi int) {
 	topRows(chosenPath, hi-lo, c.n, c.y[lo:hi], c.x[lo*c.n:hi*c.n])
 }
 
@@ -42,7 +44,7 @@ type maxMiddleCall[F Float] struct {
 	wide int
 }
 
-func (c maxMiddleCall[F]) do(lo, hi int) {
+func (c maxMiddleCall[F]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		outer, from := i/c.wide, i%c.wide*sumWidth
 		n := min(sumWidth, c.r.Inner-from)
@@ -88,12 +90,12 @@ func MaxBackward[F Float](dx, x, y, dy []F, r Reduction) {
 	defer giveBack(room)
 	shares := borrow[F](len(y))
 	defer giveBack(shares)
-	split(maxSharesCall[F]{*shares, x, y, dy, r}, r.Outer, rowGrain(grainFast, r.N*r.Inner))
+	parallel.Do(maxSharesCall[F]{*shares, x, y, dy, r}, r.Outer, rowGrain(grainFast, r.N*r.Inner))
 	tops := borrow[F](len(y)) // dx may be y
 	defer giveBack(tops)
 	copy(*tops, y)
 	scatter(&r, dx, func(dx []F) {
-		split(maxBackwardCall[F]{dx, x, *tops, *shares, r}, r.Outer*r.N, rowGrain(grainFast, r.Inner))
+		parallel.Do(maxBackwardCall[F]{dx, x, *tops, *shares, r}, r.Outer*r.N, rowGrain(grainFast, r.Inner))
 	})
 }
 
@@ -103,7 +105,7 @@ type maxSharesCall[F Float] struct {
 	r                Reduction
 }
 
-func (c maxSharesCall[F]) do(lo, hi int) {
+func (c maxSharesCall[F]) Do(lo, hi int) {
 	n := c.r.Inner
 	clear(c.shares[lo*n : hi*n])
 	for outer := lo; outer < hi; outer++ {
@@ -142,7 +144,7 @@ type maxBackwardCall[F Float] struct {
 	r                   Reduction
 }
 
-func (c maxBackwardCall[F]) do(lo, hi int) {
+func (c maxBackwardCall[F]) Do(lo, hi int) {
 	n := c.r.Inner
 	if n == 1 {
 		c.r.runs(lo, hi, func(outer, lo, hi int) {

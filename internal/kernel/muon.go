@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/parallel"
+)
 
 // MuonMomentum is the momentum μ of Muon, in Nesterov's form:
 //
@@ -9,7 +13,7 @@ import "math"
 func MuonMomentum[F Float](update, grad, buffer []F, momentum float64) {
 	fit("muon momentum", len(update), len(grad), len(buffer))
 	keep, rest := F(momentum), F(1-momentum)
-	Parallel(len(update), grainFast, func(lo, hi int) {
+	parallel.For(len(update), grainFast, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			b := buffer[i] + F(rest*(grad[i]-buffer[i]))
 			buffer[i], update[i] = b, grad[i]+F(keep*(b-grad[i]))

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/parallel"
+)
 
 // LayerNorm writes y = (x − mean)·rstd·gamma + beta for every row of cols elements, with the
 // row's mean and rstd = 1/√(variance + eps), the variance without Bessel's correction (torch's layer_norm).
@@ -11,7 +15,7 @@ func LayerNorm[F Float](y, mean, rstd, x, gamma, beta []F, cols int, eps float64
 	fit(name, len(x), len(y))
 	fit(name, rows, len(mean), len(rstd))
 	fitOrNil(name, cols, gamma, beta)
-	split(layerNormCall[F]{y, mean, rstd, x, gamma, beta, cols, F(eps)}, rows, rowGrain(grainFast, cols))
+	parallel.Do(layerNormCall[F]{y, mean, rstd, x, gamma, beta, cols, F(eps)}, rows, rowGrain(grainFast, cols))
 }
 
 type layerNormCall[F Float] struct {
@@ -20,7 +24,7 @@ type layerNormCall[F Float] struct {
 	eps                           F
 }
 
-func (c layerNormCall[F]) do(lo, hi int) {
+func (c layerNormCall[F]) Do(lo, hi int) {
 	from, to := lo*c.cols, hi*c.cols
 	y, mean, rstd, x := c.y[from:to], c.mean[lo:hi], c.rstd[lo:hi], c.x[from:to]
 	normRows(chosenPath, hi-lo, c.cols, y, mean, rstd, x, c.gamma, c.beta, c.eps)
@@ -80,7 +84,7 @@ func LayerNormBackward[F Float](dx, dgamma, dbeta, dy, x, gamma, mean, rstd []F,
 		c.sums = room(&w.a, shares*2*cols)
 		clear(c.sums)
 	}
-	split(c, shares, 1)
+	parallel.Do(c, shares, 1)
 	for s := range shares {
 		for i, d := range [2][]F{dgamma, dbeta} {
 			if d != nil {
@@ -100,11 +104,11 @@ type layerNormBackwardCall[F Float] struct {
 	cols                         int
 }
 
-func (c layerNormBackwardCall[F]) do(lo, hi int) {
+func (c layerNormBackwardCall[F]) Do(lo, hi int) {
 	cols, rows := c.cols, len(c.mean)
 	shares := normShares(rows, cols)
 	for s := lo; s < hi; s++ {
-		first, end := block(s, shares, rows), block(s+1, shares, rows)
+		first, end := parallel.Share(s, shares, rows), parallel.Share(s+1, shares, rows)
 		from, to := first*cols, end*cols
 		n, dy, x, mean, rstd := end-first, c.dy[from:to], c.x[from:to], c.mean[first:end], c.rstd[first:end]
 		if c.sums != nil {

@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // An Operation is one on two numbers. Where they are equal, Lesser and Greater give the first; where one is NaN they
 // give NaN (torch.minimum, torch.maximum). The comparisons after them give 1 or 0.
 type Operation int
@@ -22,7 +24,7 @@ const (
 // Arithmetic writes x op y to z. z may be an operand that is not repeated.
 func Arithmetic[F Float](op Operation, z, x, y []F, b Broadcast) {
 	b.fit("arithmetic", len(z), len(x), len(y))
-	split(arithmeticCall[F]{op, z, x, y, b}, b.n, grainFast)
+	parallel.Do(arithmeticCall[F]{op, z, x, y, b}, b.n, grainFast)
 }
 
 type arithmeticCall[F Float] struct {
@@ -31,7 +33,7 @@ type arithmeticCall[F Float] struct {
 	b       Broadcast
 }
 
-func (c arithmeticCall[F]) do(lo, hi int) {
+func (c arithmeticCall[F]) Do(lo, hi int) {
 	var room [roomForNumber]F
 	c.b.runs(lo, hi, func(r run) {
 		combineRun(c.op, c.z[r.lo:r.hi], part(&c.b, r, 0, c.x), part(&c.b, r, 1, c.y), room[:])
@@ -41,7 +43,7 @@ func (c arithmeticCall[F]) do(lo, hi int) {
 // Compare writes to z whether the comparison x op y holds.
 func Compare[F Float](op Operation, z []bool, x, y []F, b Broadcast) {
 	b.fit("compare", len(z), len(x), len(y))
-	split(compareCall[F]{op, z, x, y, b}, b.n, grainFast)
+	parallel.Do(compareCall[F]{op, z, x, y, b}, b.n, grainFast)
 }
 
 type compareCall[F Float] struct {
@@ -51,7 +53,7 @@ type compareCall[F Float] struct {
 	b    Broadcast
 }
 
-func (c compareCall[F]) do(lo, hi int) {
+func (c compareCall[F]) Do(lo, hi int) {
 	var results, room [roomForNumber]F
 	for ; lo < hi; lo += roomForNumber {
 		c.b.runs(lo, min(lo+roomForNumber, hi), func(r run) {

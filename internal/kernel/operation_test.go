@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/testenv"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -137,7 +139,7 @@ func TestArithmeticAllocatesNothing(t *testing.T) {
 		b, shape, _ := NewBroadcast(c.x, c.y)
 		x, y, z := make([]float32, countOf(c.x)), make([]float32, countOf(c.y)), make([]float32, countOf(shape))
 		holds := make([]bool, len(z))
-		noAllocations(t, fmt.Sprint(c), func() { Arithmetic(Plus, z, x, y, b) })
-		noAllocations(t, fmt.Sprint(c), func() { Compare(Less, holds, x, y, b) })
+		testenv.NoAllocations(t, fmt.Sprint(c), func() { Arithmetic(Plus, z, x, y, b) })
+		testenv.NoAllocations(t, fmt.Sprint(c), func() { Compare(Less, holds, x, y, b) })
 	}
 }

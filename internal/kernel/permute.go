@@ -1,6 +1,10 @@
 package kernel
 
-import "slices"
+import (
+	"slices"
+
+	"attention/internal/parallel"
+)
 
 // A Permutation is another order of the axes of a row-major array, as runs of elements that stay together: y has the
 // runs one after the other; their axes, from the last to the first, have these lengths and steps in x.
@@ -44,9 +48,9 @@ func Permute[F Float](y, x []F, p Permutation) {
 	case p.turned > 0:
 		n, across := p.lengths[p.turned], p.lengths[0]
 		blocks := (n + turnedBlock - 1) / turnedBlock
-		split(turnCall[F]{y, x, p, blocks}, len(x)/(n*across)*blocks, rowGrain(grainFast, min(n, turnedBlock)*across))
+		parallel.Do(turnCall[F]{y, x, p, blocks}, len(x)/(n*across)*blocks, rowGrain(grainFast, min(n, turnedBlock)*across))
 	default:
-		split(permuteCall[F]{y, x, p}, len(x)/p.run, rowGrain(grainFast, p.run))
+		parallel.Do(permuteCall[F]{y, x, p}, len(x)/p.run, rowGrain(grainFast, p.run))
 	}
 }
 
@@ -60,7 +64,7 @@ type turnCall[F Float] struct {
 	blocks int // of the turned axis
 }
 
-func (c turnCall[F]) do(lo, hi int) {
+func (c turnCall[F]) Do(lo, hi int) {
 	n, across := c.p.lengths[c.p.turned], c.p.lengths[0]
 	for i := lo; i < hi; i++ {
 		q := i % c.blocks * turnedBlock
@@ -87,7 +91,7 @@ type permuteCall[F Float] struct {
 	p    Permutation
 }
 
-func (c permuteCall[F]) do(lo, hi int) {
+func (c permuteCall[F]) Do(lo, hi int) {
 	run := c.p.run
 	if len(c.p.lengths) == 0 {
 		copy(c.y, c.x)

@@ -1,6 +1,10 @@
 package kernel
 
-import "slices"
+import (
+	"slices"
+
+	"attention/internal/parallel"
+)
 
 // A Reduction describes how the elements of a row-major array are combined along some of its axes. The array is read
 // as (Outer, N, Inner), and the results are (Outer, Inner). Where the reduced axes are no neighbours, the array is
@@ -126,7 +130,7 @@ var rooms pools
 func Repeat[F Float](x, y []F, r Reduction, divisor float64) {
 	r.fit("repeat", len(x), len(y))
 	scatter(&r, x, func(x []F) {
-		split(repeatCall[F]{x, y, r, F(divisor)}, r.Outer*r.N, rowGrain(grainFast, r.Inner))
+		parallel.Do(repeatCall[F]{x, y, r, F(divisor)}, r.Outer*r.N, rowGrain(grainFast, r.Inner))
 	})
 }
 
@@ -136,7 +140,7 @@ type repeatCall[F Float] struct {
 	divisor F
 }
 
-func (c repeatCall[F]) do(lo, hi int) {
+func (c repeatCall[F]) Do(lo, hi int) {
 	for i := lo; i < hi; {
 		outer := i / c.r.N
 		end := min(hi, (outer+1)*c.r.N)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/testenv"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -132,11 +134,11 @@ func TestSumOfManyNumbers(t *testing.T) {
 			var columns, alone [3]float32
 			how := NewReduction([]int{n / 3, 3}, []int{0})
 			SumOver(columns[:], x, how, 1)
-			setProcs(t, 1)
+			testenv.SetProcs(t, 1)
 			require.Equal(t, got, Sum(x))
 			SumOver(alone[:], x, how, 1)
 			require.Equal(t, columns, alone)
-			setProcs(t, 3)
+			testenv.SetProcs(t, 3)
 			require.Equal(t, got, Sum(x))
 			SumOver(alone[:], x, how, 1)
 			require.Equal(t, columns, alone)
@@ -160,7 +162,7 @@ func TestReductionsAllocateNothing(t *testing.T) {
 	for _, c := range shapesAndAxes {
 		how := NewReduction(c.shape, c.axes)
 		x, y := make([]float32, countOf(c.shape)), make([]float32, how.Outer*how.Inner)
-		noAllocations(t, fmt.Sprint(c.shape, c.axes), func() {
+		testenv.NoAllocations(t, fmt.Sprint(c.shape, c.axes), func() {
 			SumOver(y, x, how, 1)
 			MaxOver(y, x, how)
 			Repeat(x, y, how, 1)

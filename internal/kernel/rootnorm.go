@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/parallel"
+)
 
 // A RootNorm is the rule for the factor r of a row: 1/√(mean(x²) + Eps) (RMSNorm: Zhang and Sennrich, arXiv:1910.07467)
 // or, by length, 1/max(‖x‖, Eps) (torch's normalize).
@@ -26,7 +30,7 @@ func (f RootNorm) of(squares float64, n int) (r, slope float64) {
 func NormByRoot[F Float](y, x, weight []F, f RootNorm) {
 	fit("norm", len(x), len(y))
 	rows := fitRows("norm", len(x), len(weight))
-	split(rootNormCall[F]{y, x, weight, f}, rows, rowGrain(grainFast, len(weight)))
+	parallel.Do(rootNormCall[F]{y, x, weight, f}, rows, rowGrain(grainFast, len(weight)))
 }
 
 type rootNormCall[F Float] struct {
@@ -37,7 +41,7 @@ type rootNormCall[F Float] struct {
 // rootsTogether is how many rows have their factors computed before they are scaled.
 const rootsTogether = 64
 
-func (c rootNormCall[F]) do(lo, hi int) {
+func (c rootNormCall[F]) Do(lo, hi int) {
 	cols := len(c.weight)
 	var factors [rootsTogether]F
 	for ; lo < hi; lo += rootsTogether {
@@ -76,9 +80,9 @@ func NormByRootBackward[F Float](dx, dweight, dy, x, weight []F, f RootNorm) {
 	clear(dweight)
 	shares := normShares(rows, cols)
 	c := rootNormBackwardCall[F]{dx, dy, x, weight, f}
-	split(c, shares, 1)
+	parallel.Do(c, shares, 1)
 	for s := range shares {
-		last := block(s+1, shares, rows) - 1
+		last := parallel.Share(s+1, shares, rows) - 1
 		addRows(chosenPath, 1, cols, dweight, dweight, dx[last*cols:][:cols])
 		c.rows(last, last+1, dweight)
 	}
@@ -91,15 +95,15 @@ type rootNormBackwardCall[F Float] struct {
 }
 
 // do does the shares [lo,hi) except for their last rows.
-func (c rootNormBackwardCall[F]) do(lo, hi int) {
+func (c rootNormBackwardCall[F]) Do(lo, hi int) {
 	cols := len(c.weight)
 	rows := len(c.x) / cols
 	shares := normShares(rows, cols)
 	for s := lo; s < hi; s++ {
-		last := block(s+1, shares, rows) - 1
+		last := parallel.Share(s+1, shares, rows) - 1
 		sum := c.dx[last*cols:][:cols]
 		clear(sum)
-		c.rows(block(s, shares, rows), last, sum)
+		c.rows(parallel.Share(s, shares, rows), last, sum)
 	}
 }
 

@@ -1,11 +1,13 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // Softmax writes exp(x−max)/Σexp(x−max) of every row of cols elements to y, which may be x. A row that is −∞
 // throughout gives zeros; one with a NaN or +∞ gives NaN.
 func Softmax[F Float](y, x []F, cols int) {
 	fit("softmax", len(x), len(y))
 	rows := fitRows("softmax", len(x), cols)
-	split(softmaxCall[F]{y, x, cols}, rows, rowGrain(grainSlow, cols))
+	parallel.Do(softmaxCall[F]{y, x, cols}, rows, rowGrain(grainSlow, cols))
 }
 
 type softmaxCall[F Float] struct {
@@ -13,7 +15,7 @@ type softmaxCall[F Float] struct {
 	cols int
 }
 
-func (c softmaxCall[F]) do(lo, hi int) {
+func (c softmaxCall[F]) Do(lo, hi int) {
 	from, to := lo*c.cols, hi*c.cols
 	softmaxRows(chosenPath, hi-lo, c.cols, c.y[from:to], c.x[from:to], 1, 0)
 }
@@ -43,7 +45,7 @@ func softmaxRowsGo[F Float](rows, cols int, y, x []F, scale, empty F) {
 func SoftmaxBackward[F Float](dx, y, dy []F, cols int) {
 	fit("softmax backward", len(y), len(dy), len(dx))
 	rows := fitRows("softmax backward", len(y), cols)
-	split(softmaxBackwardCall[F]{dx, y, dy, cols}, rows, rowGrain(grainFast, cols))
+	parallel.Do(softmaxBackwardCall[F]{dx, y, dy, cols}, rows, rowGrain(grainFast, cols))
 }
 
 type softmaxBackwardCall[F Float] struct {
@@ -51,7 +53,7 @@ type softmaxBackwardCall[F Float] struct {
 	cols      int
 }
 
-func (c softmaxBackwardCall[F]) do(lo, hi int) {
+func (c softmaxBackwardCall[F]) Do(lo, hi int) {
 	from, to := lo*c.cols, hi*c.cols
 	softmaxBackwardRows(chosenPath, hi-lo, c.cols, c.dx[from:to], c.y[from:to], c.dy[from:to])
 }

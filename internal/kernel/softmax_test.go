@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/testenv"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -133,7 +135,7 @@ func TestSoftmaxBitsDoNotDependOnGoroutines(t *testing.T) {
 	x, dy := randomRows[float32](r, rows*cols, 1), randomRows[float32](r, rows*cols, 1)
 	var want, wantBack []float32
 	for _, procs := range []int{1, 2, 3} {
-		setProcs(t, procs)
+		testenv.SetProcs(t, procs)
 		y, dx := make([]float32, rows*cols), make([]float32, rows*cols)
 		Softmax(y, x, cols)
 		SoftmaxBackward(dx, y, dy, cols)

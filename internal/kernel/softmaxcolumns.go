@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/parallel"
+)
 
 // Columns are distributions whose elements lie apart: an array (…, N, Inner), each of whose columns of N elements is
 // one; of probabilities, or of their logarithms.
@@ -31,7 +35,7 @@ func SoftmaxColumns[F Float](y, x []F, c Columns) {
 	fit("softmax columns", len(x), len(y))
 	fitRows("softmax columns", len(x), c.N*c.Inner)
 	parts, grain := c.split(len(x))
-	split(softmaxColumnsCall[F]{y, x, c}, parts, grain)
+	parallel.Do(softmaxColumnsCall[F]{y, x, c}, parts, grain)
 }
 
 type softmaxColumnsCall[F Float] struct {
@@ -39,7 +43,7 @@ type softmaxColumnsCall[F Float] struct {
 	Columns
 }
 
-func (c softmaxColumnsCall[F]) do(lo, hi int) {
+func (c softmaxColumnsCall[F]) Do(lo, hi int) {
 	var topRoom, room [columnsWidth]F
 	var sumRoom [columnsWidth]float64
 	for i := lo; i < hi; i++ {
@@ -104,7 +108,7 @@ func SoftmaxColumnsBackward[F Float](dx, y, dy []F, c Columns) {
 	fit("softmax columns backward", len(y), len(dy), len(dx))
 	fitRows("softmax columns backward", len(y), c.N*c.Inner)
 	parts, grain := c.split(len(y))
-	split(softmaxColumnsBackwardCall[F]{dx, y, dy, c}, parts, grain)
+	parallel.Do(softmaxColumnsBackwardCall[F]{dx, y, dy, c}, parts, grain)
 }
 
 type softmaxColumnsBackwardCall[F Float] struct {
@@ -112,7 +116,7 @@ type softmaxColumnsBackwardCall[F Float] struct {
 	Columns
 }
 
-func (c softmaxColumnsBackwardCall[F]) do(lo, hi int) {
+func (c softmaxColumnsBackwardCall[F]) Do(lo, hi int) {
 	var room, topRoom [columnsWidth]F
 	var sumRoom [columnsWidth]float64
 	for i := lo; i < hi; i++ {

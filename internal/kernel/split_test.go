@@ -30,7 +30,7 @@ func TestVectorBitsDoNotDependOnGoroutines(t *testing.T) {
 				start := c.arguments(r, func(n int) []float32 { return make([]float32, n) })
 				var want [][]float32
 				for _, procs := range []int{1, 2, 5} {
-					setProcs(t, procs)
+					testenv.SetProcs(t, procs)
 					got := clones(start)
 					c.run(got)
 					if want == nil {
@@ -47,15 +47,15 @@ func TestVectorBitsDoNotDependOnGoroutines(t *testing.T) {
 
 func TestVectorAllocatesNothing(t *testing.T) {
 	if testenv.Race {
-		t.Skip("noAllocations counts none under the race detector")
+		t.Skip("NoAllocations counts none under the race detector")
 	}
 	r := rand.New(rand.NewPCG(34, 1))
 	for _, shape := range [][2]int{{3, 7}, {700, 129}} {
 		for _, procs := range []int{1, 2} {
-			setProcs(t, procs)
+			testenv.SetProcs(t, procs)
 			for _, c := range vectorCases[float32](shape[0], shape[1]) {
 				a := c.arguments(r, func(n int) []float32 { return make([]float32, n) })
-				noAllocations(t, fmt.Sprintf("%s with %d goroutines", c.name, procs), func() { c.run(a) })
+				testenv.NoAllocations(t, fmt.Sprintf("%s with %d goroutines", c.name, procs), func() { c.run(a) })
 			}
 		}
 	}

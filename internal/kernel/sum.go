@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 // Sums of up to sumBlock elements, or as many rows, are added one after the other in several places at a time, in
 // float64; the sums of blocks pairwise. The blocks depend on the lengths alone.
 const sumBlock = 1 << 10
@@ -29,13 +31,13 @@ func sumRuns[F, G Float](y []G, x []F, r Reduction, divisor float64) {
 	blocks := max(1, (r.N+sumBlock-1)/sumBlock)
 	c := sumRunsCall[F, G]{y: y, x: x, n: r.N, blocks: blocks, divisor: divisor}
 	if blocks == 1 {
-		split(c, r.Outer, rowGrain(grainFast, r.N))
+		parallel.Do(c, r.Outer, rowGrain(grainFast, r.N))
 		return
 	}
 	room := borrow[float64](r.Outer * blocks)
 	defer giveBack(room)
 	c.sums = *room
-	split(c, r.Outer*blocks, grainFast/sumBlock)
+	parallel.Do(c, r.Outer*blocks, grainFast/sumBlock)
 	for i := range y {
 		y[i] = G(pairwise(c.sums[i*blocks:][:blocks], 1) / divisor)
 	}
@@ -49,7 +51,7 @@ type sumRunsCall[F, G Float] struct {
 	divisor   float64
 }
 
-func (c sumRunsCall[F, G]) do(lo, hi int) {
+func (c sumRunsCall[F, G]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		if c.blocks == 1 {
 			c.y[i] = G(sumPart(c.x[i*c.n:][:c.n]) / c.divisor)
@@ -94,9 +96,9 @@ func sumMiddle[F, G Float](y []G, x []F, r Reduction, divisor float64) {
 		c.sums = *room
 	}
 	rows, cols := min(r.N, sumBlock), min(r.Inner, sumWidth)
-	split(c, r.Outer*c.blocks*c.wide, rowGrain(grainFast, rows*cols))
+	parallel.Do(c, r.Outer*c.blocks*c.wide, rowGrain(grainFast, rows*cols))
 	if c.blocks > 1 {
-		split(sumBlocksCall[G]{y, c.sums, c.blocks, r.Inner, divisor}, len(y), rowGrain(grainFast, c.blocks))
+		parallel.Do(sumBlocksCall[G]{y, c.sums, c.blocks, r.Inner, divisor}, len(y), rowGrain(grainFast, c.blocks))
 	}
 }
 
@@ -112,7 +114,7 @@ type sumMiddleCall[F, G Float] struct {
 	divisor      float64
 }
 
-func (c sumMiddleCall[F, G]) do(lo, hi int) {
+func (c sumMiddleCall[F, G]) Do(lo, hi int) {
 	var room [sumWidth]float64
 	for i := lo; i < hi; i++ {
 		block := i / c.wide // among those of all outer
@@ -157,7 +159,7 @@ type sumBlocksCall[G Float] struct {
 	divisor       float64
 }
 
-func (c sumBlocksCall[G]) do(lo, hi int) {
+func (c sumBlocksCall[G]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		outer, at := i/c.inner, i%c.inner
 		all := c.sums[outer*c.blocks*c.inner:][:c.blocks*c.inner]

@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/parallel"
+
 func mulGo[F Float](z, x, y []F) { ofTwo(z, x, y, func(x, y F) F { return x * y }) }
 func subGo[F Float](z, x, y []F) { ofTwo(z, x, y, func(x, y F) F { return x - y }) }
 func divGo[F Float](z, x, y []F) { ofTwo(z, x, y, func(x, y F) F { return x / y }) }
@@ -14,19 +16,19 @@ func AddRows[F Float](z, x, y []F) {
 	fit("add rows", len(x), len(z))
 	rows := fitRows("add rows", len(x), len(y))
 	if rows == 1 {
-		split(addCall[F]{z, x, y}, len(x), grainFast)
+		parallel.Do(addCall[F]{z, x, y}, len(x), grainFast)
 		return
 	}
-	split(addRowsCall[F]{z, x, y}, rows, rowGrain(grainFast, len(y)))
+	parallel.Do(addRowsCall[F]{z, x, y}, rows, rowGrain(grainFast, len(y)))
 }
 
 type addCall[F Float] struct{ z, x, y []F }
 
-func (c addCall[F]) do(lo, hi int) { addRows(chosenPath, 1, hi-lo, c.z[lo:hi], c.x[lo:hi], c.y[lo:hi]) }
+func (c addCall[F]) Do(lo, hi int) { addRows(chosenPath, 1, hi-lo, c.z[lo:hi], c.x[lo:hi], c.y[lo:hi]) }
 
 type addRowsCall[F Float] struct{ z, x, row []F }
 
-func (c addRowsCall[F]) do(lo, hi int) {
+func (c addRowsCall[F]) Do(lo, hi int) {
 	cols := len(c.row)
 	addRows(chosenPath, hi-lo, cols, c.z[lo*cols:hi*cols], c.x[lo*cols:hi*cols], c.row)
 }
@@ -47,12 +49,12 @@ func SumRows[F Float](y, x []F) {
 	if rows == 0 {
 		return
 	}
-	split(sumRowsCall[F]{y, x}, len(y), columnGrain(rows))
+	parallel.Do(sumRowsCall[F]{y, x}, len(y), columnGrain(rows))
 }
 
 type sumRowsCall[F Float] struct{ y, x []F }
 
-func (c sumRowsCall[F]) do(lo, hi int) {
+func (c sumRowsCall[F]) Do(lo, hi int) {
 	cols := len(c.y)
 	sumRows(chosenPath, len(c.x)/cols, hi-lo, cols, c.y[lo:hi], c.x[lo:])
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"attention/internal/testenv"
 )
 
 // BenchmarkVector reports the time per element of every kernel, path and type on rows of a language model: the
@@ -20,7 +22,7 @@ func benchmarkVector[F Float](b *testing.B) {
 		for _, c := range vectorCases[F](shape[0], shape[1]) {
 			b.Run(fmt.Sprintf("%s/%dx%d", c.name, shape[0], shape[1]), func(b *testing.B) {
 				a := c.arguments(r, func(n int) []F { return make([]F, n) })
-				setProcs(b, 1)
+				testenv.SetProcs(b, 1)
 				best := map[path]float64{}
 				for range 10 {
 					for _, p := range paths() {

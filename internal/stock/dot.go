@@ -2,6 +2,7 @@ package stock
 
 import (
 	"attention/internal/kernel"
+	"attention/internal/parallel"
 )
 
 // dot returns the op of the sum of the products of two vectors' elements. It is summed in float64, block by block.
@@ -19,7 +20,7 @@ func dot[F kernel.Float](c call) *Op {
 	}
 	return computes(Loop, nil, func(out []F, in [][]F) {
 		x, y = in[0], in[1]
-		kernel.Parallel(len(sums), 4, part)
+		parallel.For(len(sums), 4, part)
 		x, y = nil, nil
 		total := 0.0
 		for _, s := range sums {

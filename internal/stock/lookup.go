@@ -5,6 +5,7 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
+	"attention/internal/parallel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -25,7 +26,7 @@ func lookup[F kernel.Float](c call) *Op {
 	}
 	op := runs(Loop, nil, func(out G.Value, in []G.Value) {
 		y, x = dense.Floats[F](out), dense.Floats[F](in[0])
-		kernel.Parallel(l.outer*len(l.indices), 1+loopGrain/l.inner, part)
+		parallel.For(l.outer*len(l.indices), 1+loopGrain/l.inner, part)
 		y, x = nil, nil
 	})
 	op.check = func(in []G.Value) error { return l.read(in[1]) }
@@ -57,7 +58,7 @@ func lookupBackward[F kernel.Float](c call) *Op {
 	op := runs(Loop, nil, func(out G.Value, in []G.Value) {
 		y, x = dense.Floats[F](out), dense.Floats[F](in[0])
 		clear(y)
-		kernel.Parallel(l.outer*l.inner, 1+loopGrain/len(l.indices), part)
+		parallel.For(l.outer*l.inner, 1+loopGrain/len(l.indices), part)
 		y, x = nil, nil
 	}).reading(c.in[1], c.in[2])
 	op.check = func(in []G.Value) error { return l.read(in[1]) }

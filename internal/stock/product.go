@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"attention/internal/kernel"
+	"attention/internal/parallel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -146,7 +147,7 @@ func (p *products[F]) run(c []F, in [][]F) {
 	if each > 8*outerWork { // the kernel shares the work better
 		p.do(0, p.count)
 	} else {
-		kernel.Parallel(p.count, 1+int(outerWork/each), p.part)
+		parallel.For(p.count, 1+int(outerWork/each), p.part)
 	}
 	p.a, p.b, p.c = nil, nil, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/kernel"
+	"attention/internal/parallel"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -154,7 +155,7 @@ func loops[F kernel.Float](inPlace []int, n, grain int, part func(y []F, x [][]F
 	parts := func(lo, hi int) { part(y, x, lo, hi) } // made once: a run allocates nothing
 	return computes(Loop, inPlace, func(out []F, in [][]F) {
 		y, x = out, in
-		kernel.Parallel(n, grain, parts)
+		parallel.For(n, grain, parts)
 		y, x = nil, nil
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"attention/graph"
 	"attention/internal/kernel"
+	"attention/internal/parallel"
 	"attention/layers"
 	"attention/layers/generate"
 
@@ -123,5 +124,5 @@ func median(x []float64) float64 {
 
 // readAll reads x on all cores.
 func readAll(x []float32) {
-	kernel.Parallel(len(x), 1<<18, func(lo, hi int) { kernel.SumSquares(x[lo:hi]) })
+	parallel.For(len(x), 1<<18, func(lo, hi int) { kernel.SumSquares(x[lo:hi]) })
 }

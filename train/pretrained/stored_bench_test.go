@@ -15,6 +15,7 @@ import (
 
 	"attention/graph"
 	"attention/internal/kernel"
+	"attention/internal/parallel"
 	"attention/internal/safetensors"
 	"attention/layers/generate"
 	"attention/train/pretrained"
@@ -148,7 +149,7 @@ var manyFloats []float32
 // bandwidth returns the bytes of memory that all cores read in a second.
 func bandwidth() float64 {
 	begin := time.Now()
-	kernel.Parallel(len(manyFloats), 1<<18, func(lo, hi int) { kernel.SumSquares(manyFloats[lo:hi]) })
+	parallel.For(len(manyFloats), 1<<18, func(lo, hi int) { kernel.SumSquares(manyFloats[lo:hi]) })
 	return float64(len(manyFloats)) * float64(unsafe.Sizeof(manyFloats[0])) / time.Since(begin).Seconds()
 }
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"attention/cmd/attention/internal/term"
-	"attention/internal/kernel"
+	"attention/internal/parallel"
 	"attention/train"
 	"attention/train/loop"
 )
@@ -26,7 +26,7 @@ func (t *trials) run(ctx context.Context, n int, trial func(ctx context.Context,
 	defer end(nil)
 	t.reports = map[int]func(){}
 	beside := min(n, workers())
-	defer kernel.SideBySide(beside)()
+	defer parallel.SideBySide(beside)()
 	places := make(chan bool, beside)
 	var running sync.WaitGroup
 	for i := range n {

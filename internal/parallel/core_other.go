@@ -1,6 +1,6 @@
 //go:build !linux
 
-package kernel
+package parallel
 
 // A core is not known here: no two threads are on the same one.
 type core struct{}

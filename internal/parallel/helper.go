@@ -1,4 +1,4 @@
-package kernel
+package parallel
 
 import (
 	"runtime"
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Helpers are goroutines that take part in calls of Parallel. A sleeping core takes longer to wake than a small
+// Helpers are goroutines that take part in calls of For. A sleeping core takes longer to wake than a small
 // product to compute, so an idle helper keeps polling for the next job for a while before it ends.
 const (
 	pollTime   = time.Millisecond // of an idle helper, before it ends

@@ -1,4 +1,6 @@
-package kernel
+// Package parallel divides the work of a call among the cores. A pool of goroutines helps the caller; they poll for work
+// for a while, since a sleeping core takes longer to wake than a small product to compute.
+package parallel
 
 import (
 	"runtime"
@@ -11,7 +13,7 @@ import (
 // handing them out costs nothing beside the work.
 const maxBlocks = 256
 
-// A job is one call of Parallel. Jobs are reused, so that a call allocates nothing.
+// A job is one call of For. Jobs are reused, so that a call allocates nothing.
 type job struct {
 	f       func(lo, hi int)
 	n       int
@@ -40,23 +42,23 @@ var jobs = sync.Pool{New: func() any {
 	return j
 }}
 
-// Parallel calls f for consecutive blocks that together cover [0,n), on up to GOMAXPROCS goroutines including the
+// For calls f for consecutive blocks that together cover [0,n), on up to GOMAXPROCS goroutines including the
 // caller's (see SideBySide), and returns when all are done. A block holds at least grain items (unless n
 // itself is smaller). The blocks depend on n and grain alone, never on the number of goroutines, so an f
 // that computes something per block gives the same bits on any machine. Calls may be nested. When f
-// panics, Parallel panics with the same value in the caller, and some blocks may not have been done.
-func Parallel(n, grain int, f func(lo, hi int)) {
+// panics, For panics with the same value in the caller, and some blocks may not have been done.
+func For(n, grain int, f func(lo, hi int)) {
 	if n <= 0 {
 		return
 	}
 	blocks := min(max(n/max(grain, 1), 1), maxBlocks)
 	workers := 1
 	if blocks > 1 {
-		workers = min(blocks, cores())
+		workers = min(blocks, Cores())
 	}
 	if workers == 1 {
 		for i := range blocks {
-			f(block(i, blocks, n), block(i+1, blocks, n))
+			f(Share(i, blocks, n), Share(i+1, blocks, n))
 		}
 		return
 	}
@@ -87,12 +89,13 @@ func SideBySide(n int) (end func()) {
 	return sync.OnceFunc(func() { others.Add(-beside) })
 }
 
-// cores returns the number of goroutines that a computation may work on.
-func cores() int { return max(1, runtime.GOMAXPROCS(0)/int(1+others.Load())) }
+// Cores returns the number of goroutines that a computation may work on.
+func Cores() int { return max(1, runtime.GOMAXPROCS(0)/int(1+others.Load())) }
 
-// block returns where block i of the given number begins. All blocks are equal to within one item.
-func block(i, blocks, n int) int {
-	q, r := n/blocks, n%blocks
+// Share returns the first of the n items of share i, if the items are divided into the given number of shares. Shares
+// differ by at most one item.
+func Share(i, shares, n int) int {
+	q, r := n/shares, n%shares
 	return i*q + min(i, r)
 }
 
@@ -105,8 +108,8 @@ func (j *job) begin(n, blocks, workers int, f func(lo, hi int)) {
 	}
 	j.shares = j.shares[:workers]
 	for i := range j.shares {
-		j.shares[i].next.Store(int64(block(i, workers, blocks)))
-		j.shares[i].end = int64(block(i+1, workers, blocks))
+		j.shares[i].next.Store(int64(Share(i, workers, blocks)))
+		j.shares[i].end = int64(Share(i+1, workers, blocks))
 	}
 	j.workers.Store(int64(workers))
 }
@@ -123,8 +126,7 @@ func (j *job) end(begin time.Time) {
 	}
 }
 
-// work takes blocks until none is left, those of its own share first. A panic of f is kept for the caller of
-// Parallel and stops the handing out of blocks.
+// work takes blocks until none is left, those of its own share first. A panic of f is kept for the caller of For and stops the handing out of blocks.
 func (j *job) work(own int) {
 	defer j.unpost()
 	defer j.keepPanic()
@@ -135,7 +137,7 @@ func (j *job) work(own int) {
 		s := &j.shares[(own+i)%len(j.shares)]
 		for s.next.Load() < s.end && !j.failed.Load() {
 			if b := s.next.Add(1) - 1; b < s.end {
-				j.f(block(int(b), j.blocks, j.n), block(int(b)+1, j.blocks, j.n))
+				j.f(Share(int(b), j.blocks, j.n), Share(int(b)+1, j.blocks, j.n))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package kernel
+package parallel
 
 import (
 	"runtime"

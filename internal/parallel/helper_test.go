@@ -1,4 +1,4 @@
-package kernel
+package parallel
 
 import (
 	"runtime"
@@ -6,18 +6,20 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"attention/internal/testenv"
 )
 
 // More calls at once than slots for jobs: each still does every item once.
-func TestParallelCallsAtOnce(t *testing.T) {
-	setProcs(t, 4)
+func TestForCallsAtOnce(t *testing.T) {
+	testenv.SetProcs(t, 4)
 	var calls sync.WaitGroup
 	for range 8 * len(posted) {
 		calls.Go(func() {
 			for range 50 {
 				var n atomic.Int64
-				Parallel(100, 1, func(lo, hi int) {
-					Parallel(10, 1, func(lo, hi int) { n.Add(int64(hi - lo)) })
+				For(100, 1, func(lo, hi int) {
+					For(10, 1, func(lo, hi int) { n.Add(int64(hi - lo)) })
 				})
 				if n.Load() != 1000 {
 					t.Errorf("saw %d items, want 1000", n.Load())
@@ -30,15 +32,15 @@ func TestParallelCallsAtOnce(t *testing.T) {
 
 // A caller that has done its part waits for helpers, also longer than it stays awake, and is not taken for an
 // earlier caller whose job it reuses.
-func TestParallelWaitsForHelpers(t *testing.T) {
-	setProcs(t, 12)
+func TestForWaitsForHelpers(t *testing.T) {
+	testenv.SetProcs(t, 12)
 	var calls sync.WaitGroup
 	for range 3 {
 		calls.Go(func() {
 			for i := range 400 {
 				each := []time.Duration{0, spinTime / 2, 2 * spinTime, 0, 4 * spinTime}[i%5]
 				var done atomic.Int64
-				Parallel(8, 1, func(lo, hi int) {
+				For(8, 1, func(lo, hi int) {
 					if lo > 0 {
 						for begin := time.Now(); time.Since(begin) < each; {
 							runtime.Gosched()
@@ -56,13 +58,13 @@ func TestParallelWaitsForHelpers(t *testing.T) {
 }
 
 // Fewer goroutines may run than in the call that woke the helpers.
-func TestParallelWithFewerGoroutines(t *testing.T) {
+func TestForWithFewerGoroutines(t *testing.T) {
 	for range 20 {
-		setProcs(t, 8)
-		Parallel(64, 1, func(lo, hi int) {})
-		setProcs(t, 2)
+		testenv.SetProcs(t, 8)
+		For(64, 1, func(lo, hi int) {})
+		testenv.SetProcs(t, 2)
 		var at, most atomic.Int64
-		Parallel(64, 1, func(lo, hi int) {
+		For(64, 1, func(lo, hi int) {
 			now := at.Add(1)
 			for {
 				old := most.Load()
@@ -81,8 +83,8 @@ func TestParallelWithFewerGoroutines(t *testing.T) {
 
 // Idle helpers end and leave the cores to others.
 func TestHelpersEnd(t *testing.T) {
-	setProcs(t, 4)
-	Parallel(1000, 1, func(lo, hi int) {})
+	testenv.SetProcs(t, 4)
+	For(1000, 1, func(lo, hi int) {})
 	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
 		some := false
 		for i := range helpers {

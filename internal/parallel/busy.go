@@ -1,4 +1,4 @@
-package kernel
+package parallel
 
 import (
 	"sync/atomic"
@@ -14,7 +14,7 @@ var (
 // CountBusy turns on what Busy returns, or off.
 func CountBusy(on bool) { counting.Store(on) }
 
-// Busy returns how long callers have been in calls of Parallel with several goroutines, and how long all of these have
+// Busy returns how long callers have been in calls of For with several goroutines, and how long all of these have
 // computed in them. A call inside of another counts as both.
 func Busy() (callers, all time.Duration) {
 	return time.Duration(inParallel.Load()), time.Duration(atWork.Load())

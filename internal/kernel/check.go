@@ -1,57 +1,6 @@
 package kernel
 
-import (
-	"slices"
-	"sync"
-)
-
-// A call is one call of a kernel: its arguments, and how a part of it is done. Elements, rows and columns do not
-// touch each other, so the bits of the results do not depend on how a call is split.
-type call interface {
-	do(lo, hi int) // the elements, rows or columns [lo,hi)
-}
-
-// split does a call of n elements, rows or columns. If it is large enough, goroutines share it, each doing at least
-// grain of them at a time.
-func split[C call](c C, n, grain int) {
-	if n < 2*grain {
-		if n > 0 {
-			c.do(0, n)
-		}
-		return
-	}
-	pool := sharedCalls[C]()
-	shared := pool.Get().(*sharedCall[C])
-	shared.call = c
-	Parallel(n, grain, shared.do)
-	var none C
-	shared.call = none
-	pool.Put(shared)
-}
-
-// A sharedCall is a call that goroutines share. It is kept for the next call of the same kernel, so that splitting
-// allocates nothing.
-type sharedCall[C call] struct {
-	call C
-	do   func(lo, hi int) // call.do, made once
-}
-
-// callPools holds a pool of *sharedCall[C] for the type *C.
-var callPools sync.Map
-
-func sharedCalls[C call]() *sync.Pool {
-	key := any((*C)(nil))
-	pool, ok := callPools.Load(key)
-	if !ok {
-		pool, _ = callPools.LoadOrStore(key, &sync.Pool{New: func() any {
-			s := new(sharedCall[C])
-			// By its address: a call that is copied to the stack for each part waits for the stores of the part before.
-			s.do = any(&s.call).(call).do
-			return s
-		}})
-	}
-	return pool.(*sync.Pool)
-}
+import "slices"
 
 // The number of elements that are worth a goroutine: of functions that compute much, and of those that wait for
 // memory.
