@@ -57,7 +57,7 @@ func TestReadmeNames(t *testing.T) {
 	ours := regexp.MustCompile(`^(graph|mask|machine|gradcheck|layers|chapter|generate|heads|train|loop|checkpoint|record|parallel|text|pretrained)\.[A-Z]`)
 	bare := regexp.MustCompile("Bare names are fields of `([a-zA-Z.]+)`")
 	checked := 0
-	for _, path := range []string{"../README.md", "README.md", "chapter/README.md",
+	for _, path := range []string{"../README.md", "README.md", "chapter/README.md", "chapter/afterbook.md",
 		"names.md", "cookbook.md", "../cmd/attention/README.md", "../cmd/attention/benchmarks.md"} {
 		content := must(os.ReadFile(path))
 		text := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllStringFunc(string(content), func(block string) string {
