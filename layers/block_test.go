@@ -112,8 +112,8 @@ func TestBlockInputsAreRefused(t *testing.T) {
 			func() (*G.Node, error) { return mlp.Forward(b, x) },
 			func() (*G.Node, error) { return pre.Forward(b, layers.AttentionInput{Query: x}) },
 			func() (*G.Node, error) { return post.Forward(b, layers.AttentionInput{Query: x}) },
-			func() (*G.Node, error) { return decoder.Forward(b, layers.DecoderInput{X: x, Memory: good}) },
-			func() (*G.Node, error) { return decoder.Forward(b, layers.DecoderInput{X: good, Memory: x}) },
+			func() (*G.Node, error) { return decoder.Forward(b, x, good, nil, nil) },
+			func() (*G.Node, error) { return decoder.Forward(b, good, x, nil, nil) },
 		} {
 			out, err := forward()
 			require.ErrorContains(t, err, row.wantErr)

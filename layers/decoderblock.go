@@ -102,26 +102,19 @@ func newDecoderBlock(s Scope, c DecoderBlockConfig) (*DecoderBlock, error) {
 	return done(&m, l)
 }
 
-// DecoderInput is the input of one call of a DecoderBlock. The masks may be nil.
-type DecoderInput struct {
-	X          *G.Node   // (T, E) or (B, T, E)
-	Memory     *G.Node   // ([B,] S, Cross.KDim)
-	Mask       mask.Mask // hides tokens of X from tokens of X that the config's Mask shows
-	MemoryMask mask.Mask // hides tokens of Memory
-}
-
-// Forward maps in.X (…, T, E) to (…, T, E).
-func (l *DecoderBlock) Forward(b *Build, in DecoderInput) (*G.Node, error) {
+// Forward maps x ([B,] T, E), with memory ([B,] S, Cross.KDim), to ([B,] T, E). own hides tokens of x that the config's
+// Mask shows, and ofMemory tokens of memory; nil hides none.
+func (l *DecoderBlock) Forward(b *Build, x, memory *G.Node, own, ofMemory mask.Mask) (*G.Node, error) {
 	f := begin(b, l.name)
-	if !f.isNode("memory", in.Memory) {
+	if !f.isNode("memory", memory) {
 		return f.result(nil)
 	}
 	scale := l.config.Block.ResidualScale
-	x := f.residual(f.checkpoint(in.X), l.norms[0], scale, func(x *G.Node) (*G.Node, error) {
-		return l.attention.Attend(b, AttentionInput{Query: x, Mask: in.Mask})
+	x = f.residual(f.checkpoint(x), l.norms[0], scale, func(x *G.Node) (*G.Node, error) {
+		return l.attention.Attend(b, AttentionInput{Query: x, Mask: own})
 	})
 	x = f.residual(x, l.norms[1], scale, func(x *G.Node) (*G.Node, error) {
-		return l.cross.Attend(b, AttentionInput{Query: x, Key: in.Memory, Mask: in.MemoryMask})
+		return l.cross.Attend(b, AttentionInput{Query: x, Key: memory, Mask: ofMemory})
 	})
 	x = f.residual(x, l.norms[2], scale, func(x *G.Node) (*G.Node, error) { return l.mlp.Forward(b, x) })
 	return f.result(f.checkpoint(x))

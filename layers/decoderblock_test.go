@@ -49,8 +49,8 @@ func TestDecoderBlockOfAnotherMemory(t *testing.T) {
 	l := must(layers.NewDecoderBlock(p.Scope(""), c))
 	requireDeclared(t, p, layers.NewDecoderBlock, c)
 	b := layers.NewBuild(p, layers.Eval)
-	out := must(l.Forward(b, layers.DecoderInput{X: input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3, 6)),
-		Memory: input(t, b, "memory", golden.Numbers(tensor.Float64, 2, 7, 5))}))
+	out := must(l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 2, 3, 6)),
+		input(t, b, "memory", golden.Numbers(tensor.Float64, 2, 7, 5)), nil, nil))
 	require.Equal(t, tensor.Shape{2, 3, 6}, out.Shape())
 	values(t, out)
 }
@@ -64,8 +64,7 @@ func TestDecoderBlockMask(t *testing.T) {
 		p := layers.NewParams(tensor.Float64, 1)
 		l := must(layers.NewDecoderBlock(p.Scope(""), layers.DecoderBlockConfig{Block: block}))
 		b := layers.NewBuild(p, layers.Eval)
-		out := must(l.Forward(b, layers.DecoderInput{X: input(t, b, "x", x), Memory: input(t, b, "memory", memory),
-			Mask: call}))
+		out := must(l.Forward(b, input(t, b, "x", x), input(t, b, "memory", memory), call, nil))
 		return values(t, out)[0]
 	}
 	causal := run(mask.Causal{}, nil)
@@ -91,8 +90,8 @@ func TestDecoderBlockSeesWholeMemory(t *testing.T) {
 		memory := golden.Numbers(tensor.Float64, 9, 4)
 		run := func() []float64 {
 			b := layers.NewBuild(p, layers.Eval)
-			y, err := l.Forward(b, layers.DecoderInput{X: input(t, b, "x", golden.Numbers(tensor.Float64, 6, 4)),
-				Memory: input(t, b, "memory", memory)})
+			y, err := l.Forward(b, input(t, b, "x", golden.Numbers(tensor.Float64, 6, 4)),
+				input(t, b, "memory", memory), nil, nil)
 			require.NoError(t, err, name)
 			return values(t, y)[0]
 		}

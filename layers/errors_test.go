@@ -120,11 +120,11 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 			block := gptBlock()
 			block.Attention.Layout = layers.Book
 			l := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: block}))
-			return failed(l.Forward(c.b, layers.DecoderInput{X: c.x(2, 3, 12), Memory: c.x(2, 7, 5)}))
+			return failed(l.Forward(c.b, c.x(2, 3, 12), c.x(2, 7, 5), nil, nil))
 		}},
 		{"", "DecoderBlock: memory: got nil, want a node", func(c site) error {
 			l := must(layers.NewDecoderBlock(c.s, layers.DecoderBlockConfig{Block: gptBlock()}))
-			return failed(l.Forward(c.b, layers.DecoderInput{X: c.x(2, 3, 12)}))
+			return failed(l.Forward(c.b, c.x(2, 3, 12), nil, nil, nil))
 		}},
 		{"", "GPT: ids: shape (2, 13), want ([B,] T <= ContextLength=11)", func(c site) error {
 			return failed(must(layers.NewGPT(c.s, tinyGPT())).Forward(c.b, c.ids(2, 13)))

@@ -22,13 +22,13 @@ func ExampleRNNSeq2Seq() {
 	check(G.Let(target, tensor.New(tensor.WithBacking([]int{10, 6, 2}))))
 	memory, err := model.Encode(build, source, nil)
 	check(err)
-	out, err := model.Decode(build, target, memory)
+	logits, after, err := model.Decode(build, target, memory)
 	check(err)
-	m, err := machine.New(out.Weights, out.Logits)
+	m, err := machine.New(after.Weights, logits)
 	check(err)
 	check(m.RunAll())
-	fmt.Println(out.Logits.Shape(), out.Weights.Shape())
-	for weights := out.Weights.Value().Data().([]float32); len(weights) > 0; weights = weights[4:] {
+	fmt.Println(logits.Shape(), after.Weights.Shape())
+	for weights := after.Weights.Value().Data().([]float32); len(weights) > 0; weights = weights[4:] {
 		fmt.Printf("%.4f\n", weights[:4])
 	}
 	// Output:

@@ -125,7 +125,7 @@ func decoder(c func() layers.BlockConfig) func(s layers.Scope) (module, error) {
 		block.Attention.Mask = mask.Causal{}
 		l, err := layers.NewDecoderBlock(s, layers.DecoderBlockConfig{Block: block})
 		return module{forward: func(b *layers.Build, in map[string]*G.Node) (*G.Node, error) {
-			return l.Forward(b, layers.DecoderInput{X: in["x"], Memory: in["memory"], MemoryMask: unpadded(in)})
+			return l.Forward(b, in["x"], in["memory"], nil, unpadded(in))
 		}}, err
 	}
 }

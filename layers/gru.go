@@ -83,35 +83,27 @@ func (l *GRU) directions() int {
 	return 1
 }
 
-// GRUInput is the input of one call of a GRU. All but X may be nil.
-type GRUInput struct {
-	X     *G.Node // ([B,] T, E)
-	State *G.Node // (L·directions, [B,] N), before the first token; nil means 0
-	// Lengths of the sequences, int or int64 (B); nil means T. Tokens beyond do not change the
-	// state.
-	Lengths *G.Node
-}
-
-// Forward returns the last layer's states after each token, ([B,] T, directions·N), with
-// the directions side by side, and every run's state at its end,
-// (L·directions, [B,] N), in the order of the parameters.
-func (l *GRU) Forward(b *Build, in GRUInput) (output, state *G.Node, err error) {
+// Forward maps x ([B,] T, E) to the last layer's states after each token, ([B,] T, directions·N), with the directions
+// side by side, and every run's state at its end, (L·directions, [B,] N), in the order of the parameters. before, of the
+// shape of the latter, is the state before the first token; nil means 0. lengths, int or int64 (B), are those of the
+// sequences: tokens beyond do not change the state; nil means T.
+func (l *GRU) Forward(b *Build, x, before, lengths *G.Node) (output, state *G.Node, err error) {
 	f := begin(b, l.name)
-	if !f.isSequence("x", in.X, l.config.InputSize, 0) {
+	if !f.isSequence("x", x, l.config.InputSize, 0) {
 		return nil, nil, f.failure()
 	}
-	batch, n := in.X.Shape()[:in.X.Dims()-2], l.config.HiddenSize
+	batch, n := x.Shape()[:x.Dims()-2], l.config.HiddenSize
 	want := slices.Concat(tensor.Shape{len(l.runs)}, batch, tensor.Shape{n})
-	if in.State != nil && !slices.Equal(in.State.Shape(), want) {
-		return nil, nil, errorf(l.name, "state: shape %v, want %v", in.State.Shape(), want)
+	if before != nil && !slices.Equal(before.Shape(), want) {
+		return nil, nil, errorf(l.name, "state: shape %v, want %v", before.Shape(), want)
 	}
-	x, ends := in.X, G.Nodes(nil)
+	var ends G.Nodes
 	for first := 0; first < len(l.runs); first += l.directions() {
 		var outs G.Nodes
 		for d, run := range l.runs[first:][:l.directions()] {
 			gates := f.linear(x, run.weightIH, run.biasIH, false) // ([B,] T, 3·N)
-			c := graph.GRUConfig{Reverse: d == 1, Lengths: in.Lengths, Precision: b.precision}
-			out := f.Of(graph.GRU(gates, f.start(in.State, first+d, want[1:]), f.node(run.weightHH),
+			c := graph.GRUConfig{Reverse: d == 1, Lengths: lengths, Precision: b.precision}
+			out := f.Of(graph.GRU(gates, f.start(before, first+d, want[1:]), f.node(run.weightHH),
 				f.optional(run.biasHH), c)) // ([B,] T, N)
 			outs, ends = append(outs, out), append(ends, f.end(out, d == 1))
 		}

@@ -43,18 +43,19 @@ func TestGRUEqualsPyTorch(t *testing.T) {
 			}
 
 			b := layers.NewBuild(params, layers.Train)
-			x := layers.GRUInput{X: input(t, b, "x", want.load("x"))}
-			wrt, entries := G.Nodes{x.X}, []string{"dx"}
+			x := input(t, b, "x", want.load("x"))
+			wrt, entries := G.Nodes{x}, []string{"dx"}
+			var state, lengthsIn *G.Node
 			if c.state {
-				x.State = input(t, b, "state", want.load("state"))
-				wrt, entries = append(wrt, x.State), append(entries, "dstate")
+				state = input(t, b, "state", want.load("state"))
+				wrt, entries = append(wrt, state), append(entries, "dstate")
 			}
 			var lengths []int64
 			if c.lengths {
 				lengths = file.Int64(want.prefix + "lengths")
-				x.Lengths = input(t, b, "lengths", tensor.New(tensor.WithBacking(lengths)))
+				lengthsIn = input(t, b, "lengths", tensor.New(tensor.WithBacking(lengths)))
 			}
-			out, end, err := l.Forward(b, x)
+			out, end, err := l.Forward(b, x, state, lengthsIn)
 			require.NoError(t, err)
 			for _, n := range b.Learnables() {
 				wrt, entries = append(wrt, n), append(entries, "grad."+strings.TrimPrefix(n.Name(), c.name+"."))
@@ -86,8 +87,7 @@ func TestGRUOfPaddedSequences(t *testing.T) {
 	l := must(layers.NewGRU(p.Scope(""), layers.GRUConfig{InputSize: 1, HiddenSize: 2}))
 	b := layers.NewBuild(p, layers.Eval)
 	x := golden.Dense(tensor.Float64, []float64{1, 2, math.NaN(), math.Inf(1)}, 1, 4, 1)
-	out, end, err := l.Forward(b, layers.GRUInput{X: input(t, b, "x", x),
-		Lengths: input(t, b, "lengths", of([]int{2}, 1))})
+	out, end, err := l.Forward(b, input(t, b, "x", x), nil, input(t, b, "lengths", of([]int{2}, 1)))
 	require.NoError(t, err)
 	got := values(t, out, end)
 	last := got[0][2:4]
@@ -103,15 +103,15 @@ func TestGRURefusesWrongInput(t *testing.T) {
 	b := layers.NewBuild(p, layers.Eval)
 	x := b.Input("x", 2, 5, 3)
 	for _, c := range []struct {
-		wantErr string
-		in      layers.GRUInput
+		wantErr           string
+		x, state, lengths *G.Node
 	}{
-		{"x: got nil, want a node", layers.GRUInput{}},
-		{"x: shape (5, 2), want ([B,] T, 3)", layers.GRUInput{X: b.Input("narrow", 5, 2)}},
-		{"state: shape (1, 2, 2), want (2, 2, 2)", layers.GRUInput{X: x, State: b.Input("h", 1, 2, 2)}},
-		{"graph: GRU: lengths: shape (3), want (2)", layers.GRUInput{X: x, Lengths: b.InputOf(tensor.Int, "n", 3)}},
+		{"x: got nil, want a node", nil, nil, nil},
+		{"x: shape (5, 2), want ([B,] T, 3)", b.Input("narrow", 5, 2), nil, nil},
+		{"state: shape (1, 2, 2), want (2, 2, 2)", x, b.Input("h", 1, 2, 2), nil},
+		{"graph: GRU: lengths: shape (3), want (2)", x, nil, b.InputOf(tensor.Int, "n", 3)},
 	} {
-		_, _, err := l.Forward(b, c.in)
+		_, _, err := l.Forward(b, c.x, c.state, c.lengths)
 		require.EqualError(t, err, "layers: rnn: GRU: "+c.wantErr)
 	}
 }

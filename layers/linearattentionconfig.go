@@ -22,9 +22,9 @@ type LinearAttentionConfig struct {
 	// none.
 	ConvSize int `json:"conv_size,omitempty"`
 	// Features are what queries and keys become: ELUFeatures, or as they are.
-	Features LinearFeatures `json:"features,omitempty"`
-	QKNorm   bool           `json:"qk_norm,omitempty"` // queries and keys of a head get length 1, after the features
-	Scale    float64        `json:"scale,omitempty"`   // of the outputs; 0 means 1/√D
+	Features string  `json:"features,omitempty"`
+	QKNorm   bool    `json:"qk_norm,omitempty"` // queries and keys of a head get length 1, after the features
+	Scale    float64 `json:"scale,omitempty"`   // of the outputs; 0 means 1/√D
 
 	// Delta moves the state's value for a key towards the token's value by a fraction β(x): the delta rule.
 	Delta bool        `json:"delta,omitempty"`
@@ -37,11 +37,8 @@ type LinearAttentionConfig struct {
 	Gate    bool    `json:"gate,omitempty"`     // multiplies the outputs by SiLU(x·g_proj), after the norm
 }
 
-// LinearFeatures are functions of queries and keys.
-type LinearFeatures string
-
 // ELUFeatures are elu(x) + 1, above 0 (Katharopoulos et al. 2020).
-const ELUFeatures LinearFeatures = "elu"
+const ELUFeatures = "elu"
 
 // LinearDecay is how a state decays.
 type LinearDecay string

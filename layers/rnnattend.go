@@ -9,8 +9,9 @@ import (
 )
 
 // attend runs the decoder over embeddings ([B,] T, E), step by step: each step attends to the
-// memory with the state before it.
-func (m *RNNSeq2Seq) attend(f *formula, x *G.Node, memory RNNMemory) RNNOutput {
+// memory with the state before it. It returns the vectors of the logits ([B,] T, N + 2·N), the last state ([B,] N) and
+// the weights ([B,] 1, T, S).
+func (m *RNNSeq2Seq) attend(f *formula, x *G.Node, memory RNNMemory) (h, after, weights *G.Node) {
 	T, e := length(x), last(x)
 	rows := x.Shape().TotalSize() / (T * e) // B
 	whole := x.Shape()[:x.Dims()-1]         // ([B,] T)
@@ -19,23 +20,19 @@ func (m *RNNSeq2Seq) attend(f *formula, x *G.Node, memory RNNMemory) RNNOutput {
 	state := f.Of(G.Reshape(memory.State, tensor.Shape{rows, 1, m.config.HiddenSize})) // (B, 1, N)
 	tokens := f.columns(f.Of(G.Reshape(x, tensor.Shape{rows, T * e})), T)              // (B, 1, E) each
 	seen := unpadded(memory.Lengths)
-	outs, weights := make(G.Nodes, T), make(G.Nodes, T)
+	outs, each := make(G.Nodes, T), make(G.Nodes, T)
 	for t, token := range tokens {
 		query := m.attention.query.apply(f, state)
 		context, w := m.attention.attend(f, query, keys, values, seen) // (B, 1, 2·N), (B, 1, S)
 		state = m.decoder.step(f, f.Of(graph.Concat(token, context)), state)
-		outs[t], weights[t] = f.Of(graph.Concat(state, context)), w
+		outs[t], each[t] = f.Of(graph.Concat(state, context)), w
 	}
 	join := func(parts G.Nodes, shape ...int) *G.Node {
 		return f.Of(G.Reshape(f.Of(graph.Concat(parts...)), shape))
 	}
-	h := join(outs, append(whole.Clone(), m.config.outputDim())...) // ([B,] T, N + 2·N)
-	batch := whole[:len(whole)-1]
-	return RNNOutput{
-		Logits:  m.output.apply(f, h),
-		State:   f.Of(G.Reshape(state, memory.State.Shape())),
-		Weights: join(weights, append(batch.Clone(), 1, T, length(memory.States))...),
-	}
+	h = join(outs, append(whole.Clone(), m.config.outputDim())...)
+	weights = join(each, append(whole[:len(whole)-1].Clone(), 1, T, length(memory.States))...)
+	return h, f.Of(G.Reshape(state, memory.State.Shape())), weights
 }
 
 // columns cuts (B, n·E) into n nodes (B, 1, E).

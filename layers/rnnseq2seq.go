@@ -123,21 +123,12 @@ func newRNNSeq2Seq(s Scope, c RNNSeq2SeqConfig) (*RNNSeq2Seq, error) {
 // Params returns the set of parameters that the model was made in.
 func (m *RNNSeq2Seq) Params() *Params { return m.params }
 
-// Config returns the config that the model was made from.
-func (m *RNNSeq2Seq) Config() RNNSeq2SeqConfig { return m.config }
-
 // RNNMemory is what an RNNSeq2Seq keeps of a source.
 type RNNMemory struct {
 	States  *G.Node // ([B,] S, 2·N), the encoder's; only attention looks at them
 	State   *G.Node // ([B,] N), the decoder's before the next token
 	Lengths *G.Node // (B) of the sources without padding; nil means S
-}
-
-// RNNOutput is what an RNNSeq2Seq makes of a target.
-type RNNOutput struct {
-	Logits  *G.Node // ([B,] T, V) of the tokens that follow
-	State   *G.Node // ([B,] N) after the last token: in RNNMemory.State it continues the target
-	Weights *G.Node // ([B,] 1, T, S), of the attention; nil without one
+	Weights *G.Node // ([B,] 1, T, S), with which the tokens before attended; nil without them or attention
 }
 
 // Forward maps the ids of source ([B,] S) and target ([B,] T), int or int64, to the logits
@@ -149,8 +140,8 @@ func (m *RNNSeq2Seq) Forward(b *Build, source, target, lengths *G.Node) (*G.Node
 	if err != nil {
 		return nil, err
 	}
-	out, err := m.Decode(b, target, memory)
-	return out.Logits, err
+	logits, _, err := m.Decode(b, target, memory)
+	return logits, err
 }
 
 // Loss returns the mean cross entropy of the logits for target, in nats: a scalar. targets
@@ -167,7 +158,7 @@ func (m *RNNSeq2Seq) Encode(b *Build, source, lengths *G.Node) (RNNMemory, error
 		return RNNMemory{}, f.failure()
 	}
 	x := m.source.apply(f, source) // ([B,] S, E)
-	states, ends := f.Of2(m.encoder.Forward(b, GRUInput{X: x, Lengths: lengths}))
+	states, ends := f.Of2(m.encoder.Forward(b, x, nil, lengths))
 	shape := append(source.Shape()[:source.Dims()-1].Clone(), m.config.HiddenSize) // ([B,] N)
 	end := func(i int) *G.Node { return f.Of(G.Reshape(f.Of(graph.Rows(ends, i, 1)), shape)) }
 	state := f.Of(graph.Tanh(m.bridge.apply(f, f.Of(graph.Concat(end(0), end(1))))))
@@ -177,26 +168,26 @@ func (m *RNNSeq2Seq) Encode(b *Build, source, lengths *G.Node) (RNNMemory, error
 	return RNNMemory{States: states, State: state, Lengths: lengths}, nil
 }
 
-// Decode maps the ids of target ([B,] T), after a memory's state, to the logits of the
-// tokens that follow.
-func (m *RNNSeq2Seq) Decode(b *Build, target *G.Node, memory RNNMemory) (RNNOutput, error) {
+// Decode maps the ids of target ([B,] T), after a memory's state, to the logits ([B,] T, V) of the tokens that follow,
+// and to the memory after the last token, which continues the target.
+func (m *RNNSeq2Seq) Decode(b *Build, target *G.Node, memory RNNMemory) (logits *G.Node, after RNNMemory, err error) {
 	f := begin(b, m.name)
 	if !m.isDecoded(f, target, memory) {
-		return RNNOutput{}, f.failure()
+		return nil, RNNMemory{}, f.failure()
 	}
-	x := m.target.apply(f, target) // ([B,] T, E)
-	var out RNNOutput
+	x, after := m.target.apply(f, target), memory // ([B,] T, E)
+	var h *G.Node                                 // what the logits come from
 	if m.attention == nil {
 		state := f.Of(G.Reshape(memory.State, append(tensor.Shape{1}, memory.State.Shape()...)))
-		states, end := f.Of2(m.decoder.Forward(b, GRUInput{X: x, State: state}))
-		out.Logits, out.State = m.output.apply(f, states), f.Of(G.Reshape(end, memory.State.Shape()))
+		states, end := f.Of2(m.decoder.Forward(b, x, state, nil))
+		h, after.State = states, f.Of(G.Reshape(end, memory.State.Shape()))
 	} else {
-		out = m.attend(f, x, memory)
+		h, after.State, after.Weights = m.attend(f, x, memory)
 	}
-	if f.Err() != nil {
-		return RNNOutput{}, f.failure()
+	if logits = m.output.apply(f, h); f.Err() != nil {
+		return nil, RNNMemory{}, f.failure()
 	}
-	return out, nil
+	return logits, after, nil
 }
 
 // isDecoded refuses a target and a memory that do not belong together.

@@ -200,7 +200,7 @@ func (m *Seq2Seq) Decode(b *Build, target, memory, lengths *G.Node) (*G.Node, er
 	}
 	x := m.embed(f, target, m.target, m.targetPositions) // (…, T, E)
 	for _, block := range m.decoder {
-		x = f.Of(block.Forward(b, DecoderInput{X: x, Memory: memory, MemoryMask: unpadded(lengths)}))
+		x = f.Of(block.Forward(b, x, memory, nil, unpadded(lengths)))
 	}
 	x = f.Of(m.decoderNorm.Forward(b, x))
 	if m.output != nil {

@@ -114,9 +114,6 @@ func newViT(s Scope, c ViTConfig) (*ViT, error) {
 // Params returns the set of parameters that the model was made in.
 func (m *ViT) Params() *Params { return m.params }
 
-// Config returns the config that the model was made from.
-func (m *ViT) Config() ViTConfig { return m.config }
-
 // Forward maps pictures ([B,] Height, Width, Channels), of the parameters' type, to logits
 // ([B,] R·C, V) of the patches, row by row from the top, each row from the left.
 // The build's Calls("encoder.layers.*.self_attn") have the attention weights

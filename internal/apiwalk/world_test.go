@@ -199,9 +199,6 @@ var valid = map[reflect.Type][]func(w *world) any{
 	reflect.TypeFor[layers.AttentionInput](): {func(w *world) any {
 		return layers.AttentionInput{Query: w.node(tensor.Float32, 2, 2, 2)}
 	}},
-	reflect.TypeFor[layers.DecoderInput](): {func(w *world) any {
-		return layers.DecoderInput{X: w.node(tensor.Float32, 2, 2, 2), Memory: w.node(tensor.Float32, 2, 2, 2)}
-	}},
 	reflect.TypeFor[*parallel.Group](): {func(*world) any { return must(parallel.NewLocal(1))[0] }},
 	reflect.TypeFor[context.Context](): {
 		func(*world) any { return context.Background() },

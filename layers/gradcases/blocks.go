@@ -133,7 +133,7 @@ func decoderBlocks() []Case {
 			NormPlacement: placement,
 		}}
 		return made(layers.NewDecoderBlock, c, func(l *layers.DecoderBlock, b *layers.Build, in G.Nodes) (*G.Node, error) {
-			return l.Forward(b, layers.DecoderInput{X: in[0], Memory: in[1]})
+			return l.Forward(b, in[0], in[1], nil, nil)
 		})
 	}
 	inputs := []gradcases.Input{gradcases.Float("x", 2, 3, 6), gradcases.Float("memory", 2, 5, 6)}

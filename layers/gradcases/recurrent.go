@@ -12,14 +12,8 @@ import (
 func grus() []Case {
 	all := func(c layers.GRUConfig) func(layers.Scope) (Forward, error) {
 		return made(layers.NewGRU, c, func(l *layers.GRU, b *layers.Build, in G.Nodes) (*G.Node, error) {
-			x := layers.GRUInput{X: in[0]}
-			if len(in) > 1 {
-				x.State = in[1]
-			}
-			if len(in) > 2 {
-				x.Lengths = in[2]
-			}
-			out, state, err := l.Forward(b, x)
+			in = append(in, nil, nil) // without state and lengths
+			out, state, err := l.Forward(b, in[0], in[1], in[2])
 			if err != nil {
 				return nil, err
 			}

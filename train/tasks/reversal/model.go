@@ -69,8 +69,8 @@ func (m *Model) shown(b *layers.Build, in layers.Inputs) []*G.Node {
 		if err != nil {
 			return b.Nodes(nil, err)
 		}
-		out, err := rnn.Decode(b, target, memory)
-		return append(b.Nodes(out.Logits, err), cmp.Or(out.Weights, memory.State))
+		logits, after, err := rnn.Decode(b, target, memory)
+		return append(b.Nodes(logits, err), cmp.Or(after.Weights, memory.State))
 	}
 	b.Observe("*.multihead_attn")
 	nodes := b.Nodes(m.Forward(b, source, target, lengths))
