@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/kernel"
 	"attention/internal/safetensors"
@@ -224,14 +224,14 @@ func TestGenerateFromUnfinishedRuns(t *testing.T) {
 		dir, _ := trainTiny(t, append(flags, "--save-every", "5", "--keep", "3", "--dtype", "float64")...)
 		args := []string{"--model", dir, "--prompt", "the qu", "--tokens", "30"}
 		want := generateText(t, args...)
-		require.NoError(t, os.Remove(filepath.Join(dir, run.ModelFile)))
-		newest := filepath.Join(dir, run.CheckpointsFolder, "step-00000012.safetensors")
+		require.NoError(t, os.Remove(filepath.Join(dir, settings.ModelFile)))
+		newest := filepath.Join(dir, settings.CheckpointsFolder, "step-00000012.safetensors")
 		text, notes, err := attention(t, append([]string{"generate"}, args...)...)
 		require.NoError(t, err)
 		require.Equal(t, want, text)
 		require.Equal(t, "attention: the run is not finished: the weights are those of "+newest+"\n", notes)
 
-		config := filepath.Join(dir, run.ConfigFile)
+		config := filepath.Join(dir, settings.ConfigFile)
 		content, err := os.ReadFile(config)
 		require.NoError(t, err)
 		text = string(content)
@@ -256,7 +256,7 @@ func TestGenerateFromUnfinishedRuns(t *testing.T) {
 		require.Contains(t, notes, "\nattention: the run is not finished: the weights are those of "+
 			filepath.Join(filepath.Dir(newest), "step-00000010.safetensors")+"\n")
 		for _, steps := range commandtest.Inspect(t, dir).Checkpoints {
-			path := checkpoint.Path(filepath.Join(dir, run.CheckpointsFolder), steps)
+			path := checkpoint.Path(filepath.Join(dir, settings.CheckpointsFolder), steps)
 			require.NoError(t, os.WriteFile(path, nil, 0o644))
 		}
 		_, _, err = attention(t, append([]string{"generate"}, args...)...)
@@ -279,7 +279,7 @@ func TestChangedModelsAreNamed(t *testing.T) {
 			flags = nil
 		}
 		dir, _ := trainTiny(t, flags...)
-		model, config := filepath.Join(dir, run.ModelFile), filepath.Join(dir, run.ConfigFile)
+		model, config := filepath.Join(dir, settings.ModelFile), filepath.Join(dir, settings.ConfigFile)
 		weights, err := os.ReadFile(model)
 		require.NoError(t, err)
 		text, err := os.ReadFile(config)
@@ -327,7 +327,7 @@ func TestChangedModelsAreNamed(t *testing.T) {
 // Commands that need the model of an unfinished run return an error with how to get one.
 func TestUnfinishedRunsAreNoModels(t *testing.T) {
 	dir, _ := trainTiny(t, gptFlags...)
-	model := filepath.Join(dir, run.ModelFile)
+	model := filepath.Join(dir, settings.ModelFile)
 	want, err := os.ReadFile(model)
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(model))
@@ -346,7 +346,7 @@ func TestUnfinishedRunsAreNoModels(t *testing.T) {
 // A run that was resumed after it wrote its model, and then killed, is not finished.
 func TestResumedRunsAreUnfinished(t *testing.T) {
 	dir, _ := trainTiny(t, gptFlags...)
-	model := filepath.Join(dir, run.ModelFile)
+	model := filepath.Join(dir, settings.ModelFile)
 	old, err := os.ReadFile(model)
 	require.NoError(t, err)
 	require.False(t, commandtest.Inspect(t, dir).Unfinished())

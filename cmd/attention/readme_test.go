@@ -187,7 +187,7 @@ func readmeFolder(t *testing.T, root, path string) (dir string, environment []st
 		write("mine/main.go", codeBlocks(markdown, "go")[0])
 	}
 	if strings.Contains(markdown, "`novel.txt`") {
-		text := readFile(t, "internal/run/text/attention.txt")
+		text := readFile(t, "internal/run/settings/text/attention.txt")
 		write("novel.txt", text)
 		write("tinyshakespeare.txt", "ROMEO:\n"+text)
 		write("the-verdict.txt", text)

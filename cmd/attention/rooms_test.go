@@ -89,17 +89,19 @@ var rooms = map[string]string{
 	"cmd/attention/internal/plot":    "",
 	"cmd/attention/internal/diagram": `cmd/attention/internal/plot internal/layered`,
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/program cmd/attention/internal/run train/checkpoint train/text train/pretrained
-		layers layers/chapter graph`,
+		cmd/attention/internal/program cmd/attention/internal/run/models cmd/attention/internal/run/settings
+		train/checkpoint train/text train/pretrained layers layers/chapter graph`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
-	"cmd/attention/internal/run": `cmd/attention/internal/flags cmd/attention/internal/program graph
-		graph/mask train train/loop train/checkpoint train/text train/pretrained layers layers/chapter
-		layers/generate internal/about internal/config internal/folder internal/pattern internal/safetensors
-		internal/oneline`,
+	"cmd/attention/internal/run/settings": `cmd/attention/internal/flags graph graph/mask internal/about
+		internal/config internal/folder internal/pattern internal/safetensors layers layers/chapter train
+		train/checkpoint train/loop train/text`,
+	"cmd/attention/internal/run/models": `cmd/attention/internal/flags cmd/attention/internal/program
+		cmd/attention/internal/run/settings internal/about internal/config internal/folder internal/oneline
+		internal/safetensors layers layers/generate train train/checkpoint train/pretrained train/text`,
 	"cmd/attention/internal/session": `cmd/attention/internal/flags cmd/attention/internal/pictures
-		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term train train/loop
-		train/checkpoint train/metrics train/record train/parallel layers graph internal/about internal/config
-		internal/folder internal/kernel internal/oneline`,
+		cmd/attention/internal/program cmd/attention/internal/run/models cmd/attention/internal/run/settings
+		cmd/attention/internal/term train train/loop train/checkpoint train/metrics train/record train/parallel layers
+		graph internal/about internal/config internal/folder internal/kernel internal/oneline`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term
 		internal/oneline layers/apply internal/safetensors internal/dense`,
@@ -110,57 +112,60 @@ var rooms = map[string]string{
 		cmd/attention/internal/plot cmd/attention/internal/term
 		internal/config internal/folder internal/oneline internal/tensorprint
 		layers layers/chapter internal/dense`,
-	"cmd/attention/internal/chat": `cmd/attention/internal/program cmd/attention/internal/run
-		cmd/attention/internal/term train/text layers layers/generate internal/folder`,
-	"cmd/attention/internal/export": `cmd/attention/internal/run train/pretrained`,
+	"cmd/attention/internal/chat": `cmd/attention/internal/program cmd/attention/internal/run/models
+		cmd/attention/internal/run/settings cmd/attention/internal/term train/text layers layers/generate
+		internal/folder`,
+	"cmd/attention/internal/export": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
+		train/pretrained`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/term train train/checkpoint train/text layers
-		layers/generate internal/config`,
-	"cmd/attention/internal/classify": `cmd/attention/internal/run cmd/attention/internal/term`,
+		cmd/attention/internal/run/models cmd/attention/internal/run/settings cmd/attention/internal/term train
+		train/checkpoint train/text layers layers/generate internal/config`,
+	"cmd/attention/internal/classify": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
+		cmd/attention/internal/term`,
 	"cmd/attention/internal/finetune": `graph cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
-		cmd/attention/internal/view/live train train/loop train/checkpoint train/metrics
+		cmd/attention/internal/run/models cmd/attention/internal/run/settings cmd/attention/internal/session
+		cmd/attention/internal/term cmd/attention/internal/view/live train train/loop train/checkpoint train/metrics
 		train/text layers layers/generate internal/config internal/folder internal/kernel internal/oneline`,
-	"cmd/attention/internal/tokenize": `cmd/attention/internal/run cmd/attention/internal/term train/text
+	"cmd/attention/internal/tokenize": `cmd/attention/internal/run/settings cmd/attention/internal/term train/text
 		internal/folder`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases
 		graph/gradcases graph/gradcheck`,
-	"cmd/attention/internal/runs": `cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term internal/folder
+	"cmd/attention/internal/runs": `cmd/attention/internal/program cmd/attention/internal/run/models
+		cmd/attention/internal/run/settings cmd/attention/internal/session cmd/attention/internal/term internal/folder
 		internal/oneline`,
 	"cmd/attention/internal/train": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/program
-		cmd/attention/internal/run cmd/attention/internal/session cmd/attention/internal/term
-		cmd/attention/internal/view/live
-		train train/loop train/checkpoint train/record train/text layers layers/generate layers/heads graph
-		internal/dense internal/expr internal/folder internal/kernel internal/moved internal/oneline
-		internal/tensorprint`,
-	"cmd/attention/internal/translations": `cmd/attention/internal/run internal/config layers train/tasks/dates`,
+		cmd/attention/internal/program cmd/attention/internal/run/models cmd/attention/internal/run/settings
+		cmd/attention/internal/session cmd/attention/internal/term cmd/attention/internal/view/live train train/loop
+		train/checkpoint train/record train/text layers layers/generate layers/heads graph internal/dense internal/expr
+		internal/folder internal/kernel internal/moved internal/oneline internal/tensorprint`,
+	"cmd/attention/internal/translations": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
+		internal/config layers train/tasks/dates`,
 	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations
-		train/tasks/dates cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run
-		cmd/attention/internal/session cmd/attention/internal/term internal/config internal/folder internal/oneline
-		train train/loop train/checkpoint train/record train/text layers`,
+		train/tasks/dates cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run/models
+		cmd/attention/internal/run/settings cmd/attention/internal/session cmd/attention/internal/term internal/config
+		internal/folder internal/oneline train train/loop train/checkpoint train/record train/text layers`,
 	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/term cmd/attention/internal/view/serve
 		internal/dense internal/folder internal/safetensors
 		train train/loop train/tasks/reversal train/tasks/tiles layers internal/parallel`,
 	"cmd/attention/internal/compare": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/program cmd/attention/internal/run cmd/attention/internal/term internal/folder
+		cmd/attention/internal/program cmd/attention/internal/run/settings cmd/attention/internal/term internal/folder
 		train train/loop train/tasks/lookback train/text layers layers/generate graph`,
-	"cmd/attention/internal/view": `cmd/attention/internal/run cmd/attention/internal/term
-		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/serve
-		internal/folder`,
-	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run
-		cmd/attention/internal/session internal/folder train train/loop train/metrics train/record`,
-	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run
-		train/tasks train/tasks/dates train/checkpoint train/text layers graph graph/machine graph/mask internal/config
-		internal/expr layers/chapter layers/heads internal/dense`,
+	"cmd/attention/internal/view": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
+		cmd/attention/internal/term cmd/attention/internal/view/follow cmd/attention/internal/view/look
+		cmd/attention/internal/view/serve internal/folder`,
+	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run/models
+		cmd/attention/internal/run/settings cmd/attention/internal/session internal/folder train train/loop
+		train/metrics train/record`,
+	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run/models
+		cmd/attention/internal/run/settings train/tasks train/tasks/dates train/checkpoint train/text layers graph
+		graph/machine graph/mask internal/config internal/expr layers/chapter layers/heads internal/dense`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/web
 		train/record train/tasks/reversal train/text internal/safetensors`,
-	"cmd/attention/internal/view/live": `cmd/attention/internal/run cmd/attention/internal/session
-		cmd/attention/internal/term cmd/attention/internal/view/follow cmd/attention/internal/view/look
-		cmd/attention/internal/view/serve train/text internal/oneline`,
+	"cmd/attention/internal/view/live": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
+		cmd/attention/internal/session cmd/attention/internal/term cmd/attention/internal/view/follow
+		cmd/attention/internal/view/look cmd/attention/internal/view/serve train/text internal/oneline`,
 	"cmd/attention/internal/view/web": "",
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter

@@ -11,7 +11,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/layers"
 	"attention/layers/generate"
@@ -22,7 +23,7 @@ import (
 
 // command holds the flags of attention chat.
 type command struct {
-	run.Drawing
+	models.Drawing
 	system, template string
 	tokens           int
 	stats            bool
@@ -64,9 +65,9 @@ func (c *command) run(ctx context.Context, in io.Reader, s screen) error {
 		return err
 	}
 	if c.template == "" {
-		c.Accept = (*run.Inspection).CheckTalks
+		c.Accept = (*models.Inspection).CheckTalks
 	}
-	m, err := c.Open(s.notes, run.GPTModel, run.DecoderModel)
+	m, err := c.Open(s.notes, settings.GPTModel, settings.DecoderModel)
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (c *command) run(ctx context.Context, in io.Reader, s screen) error {
 }
 
 // newTalk returns a talk with a model in which nothing has been said.
-func (c *command) newTalk(ctx context.Context, m *run.OpenModel) (*talk, error) {
+func (c *command) newTalk(ctx context.Context, m *models.OpenModel) (*talk, error) {
 	decoder, ok := m.Model.Network.(*layers.Decoder)
 	if !ok {
 		return nil, fmt.Errorf("--model: %s: got a model of one attention layer, want a GPT or another decoder", c.Dir)
@@ -111,7 +112,7 @@ func (c *command) newTalk(ctx context.Context, m *run.OpenModel) (*talk, error) 
 	var err error
 	t.generator, err = generate.New(decoder, c.Sampling)
 	t.capacity = cmp.Or(c.Sampling.Capacity, m.Model.Context())
-	return t, run.NamedSampling(err)
+	return t, models.NamedSampling(err)
 }
 
 // openTemplate gives a talk its template, which the model must have the tokens for.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/term"
 	"attention/layers/generate"
 	"attention/train/text"
@@ -16,7 +16,7 @@ import (
 
 // talk is a conversation with a model.
 type talk struct {
-	model     *run.OpenModel
+	model     *models.OpenModel
 	generator *generate.Generator
 	template  *text.Template
 	rendering text.TemplateConfig
@@ -68,7 +68,7 @@ func (t *talk) messages(first int) []text.Message {
 
 // render returns the tokens of the turns from one on, up to where the next answer begins.
 func (t *talk) render(ctx context.Context, first int) ([]int, error) {
-	return run.Asked(ctx, t.template, t.model.Tokenizer, t.messages(first), t.rendering)
+	return models.Asked(ctx, t.template, t.model.Tokenizer, t.messages(first), t.rendering)
 }
 
 // errLong is the error of a message that does not fit into the context.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -51,7 +51,7 @@ func TestPrompt(t *testing.T) {
 		{"no room", count(system + question("q3")), 9, "", "", ""},
 	} {
 		var notes bytes.Buffer
-		of := talk{model: &run.OpenModel{Tokenizer: tokenizer}, template: template, capacity: row.capacity,
+		of := talk{model: &models.OpenModel{Tokenizer: tokenizer}, template: template, capacity: row.capacity,
 			screen: screen{notes: &notes}, system: []text.Message{say("system", "Be it.")}}
 		for _, q := range []string{"q0", "q1", "q2"} {
 			of.turns = append(of.turns, turn{q, answer})
@@ -147,7 +147,7 @@ func TestEnds(t *testing.T) {
 	} {
 		template, err := text.OpenTemplateAs(t.TempDir(), row.template, nil)
 		require.NoError(t, err)
-		of := talk{model: &run.OpenModel{Tokenizer: tokenizer, EndOfText: -1}, template: template}
+		of := talk{model: &models.OpenModel{Tokenizer: tokenizer, EndOfText: -1}, template: template}
 		of.ends, err = of.model.AnswerEnds(t.Context(), template)
 		require.NoError(t, err)
 		require.NoError(t, of.findStop(t.Context()))

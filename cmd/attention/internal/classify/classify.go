@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 
 	"github.com/spf13/cobra"
@@ -62,7 +63,7 @@ func (c *command) run(ctx context.Context, w, notes io.Writer) error {
 	case c.file != "" && len(texts) > 0:
 		return errors.New("--text-file: got a file besides --text, want one of them")
 	case c.file != "":
-		content, err := term.Await(ctx, func() ([]byte, error) { return run.ReadFile("--text-file", c.file) })
+		content, err := term.Await(ctx, func() ([]byte, error) { return settings.ReadFile("--text-file", c.file) })
 		if err != nil {
 			return fmt.Errorf("--text-file: %w", err)
 		}
@@ -74,7 +75,7 @@ func (c *command) run(ctx context.Context, w, notes io.Writer) error {
 	if len(texts) == 0 {
 		return errors.New("--text: got no text, want one")
 	}
-	in, err := run.Source{Dir: c.model, Base: c.base}.Inspect(notes)
+	in, err := models.Source{Dir: c.model, Base: c.base}.Inspect(notes)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (c *command) run(ctx context.Context, w, notes io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
-	run.PrintNotes(notes, m.Notes)
+	models.PrintNotes(notes, m.Notes)
 	out, long, longest, tokens := term.NewOutput(w), 0, 0, 0
 	for _, text := range texts {
 		chances, err := term.Await(ctx, func() (chances []float64, err error) {
@@ -99,7 +100,7 @@ func (c *command) run(ctx context.Context, w, notes io.Writer) error {
 	}
 	if long > 0 {
 		fmt.Fprintf(notes, "attention: the model's window is %d tokens: the ends of %d of %s are not read; "+
-			"the longest has %d\n", m.Window, long, run.Count(len(texts), "text"), longest)
+			"the longest has %d\n", m.Window, long, settings.Count(len(texts), "text"), longest)
 	}
 	return out.Err()
 }

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/layers"
 	"attention/layers/chapter"
 	"attention/train/checkpoint"
@@ -55,7 +56,7 @@ func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chap
 	p = layers.NewParams(tensor.Float64, 3)
 	m, err := chapter.NewLanguageModel(p.Scope(""), c)
 	require.NoError(t, err)
-	return writeRun(t, p, run.ModelConfig{Layer: &c}), p, m
+	return writeRun(t, p, settings.ModelConfig{Layer: &c}), p, m
 }
 
 // DecoderRun writes the folder of a run whose model is a decoder of five layers of four kinds: with grouped heads that
@@ -86,15 +87,15 @@ func DecoderRunOf(t testing.TB, config string) (dir string, p *layers.Params, m 
 			v.Float64s()[i] *= 6
 		}
 	}
-	return writeRun(t, p, run.ModelConfig{Decoder: &c}), p, m
+	return writeRun(t, p, settings.ModelConfig{Decoder: &c}), p, m
 }
 
 // writeRun writes the folder of a run of a model of five characters.
-func writeRun(t testing.TB, p *layers.Params, c run.ModelConfig) (dir string) {
+func writeRun(t testing.TB, p *layers.Params, c settings.ModelConfig) (dir string) {
 	dir = t.TempDir()
 	require.NoError(t, checkpoint.WriteParams(filepath.Join(dir, "model.safetensors"), p, nil))
 	text, err := json.Marshal(map[string]any{
-		"format": run.Format,
+		"format": settings.Format,
 		"text":   map[string]any{"name": "x"}, "vocabulary": map[string]any{"characters": "abcde"},
 		"model": c, "dtype": "float64", "batch": 3,
 	})
@@ -104,8 +105,8 @@ func writeRun(t testing.TB, p *layers.Params, c run.ModelConfig) (dir string) {
 }
 
 // Inspect returns what a folder holds.
-func Inspect(t testing.TB, dir string) *run.Inspection {
-	in, err := run.Inspect(dir)
+func Inspect(t testing.TB, dir string) *models.Inspection {
+	in, err := models.Inspect(dir)
 	require.NoError(t, err)
 	return in
 }

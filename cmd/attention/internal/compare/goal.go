@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/layers"
 	"attention/train"
 	"attention/train/loop"
@@ -34,7 +34,7 @@ type goal struct {
 
 // ofText reads a text of which the models learn the next characters.
 func ofText(path string) (g goal, err error) {
-	content, err := run.ReadText(path)
+	content, err := settings.ReadText(path)
 	if err != nil {
 		return g, err
 	}

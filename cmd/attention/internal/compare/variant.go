@@ -6,25 +6,25 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/layers"
 )
 
 // variant is an attention that a model may have.
 type variant struct {
 	name, text string
-	set        func(m *run.ModelConfig, window int) // in a model with full attention
+	set        func(m *settings.ModelConfig, window int) // in a model with full attention
 }
 
 // variants returns all attentions: full, grouped heads, a window, and the forms that attention train has.
 func variants() []variant {
 	all := []variant{
-		{full, "every token sees all before it", func(*run.ModelConfig, int) {}},
-		{"grouped", "two heads share keys and values", func(m *run.ModelConfig, _ int) { m.GPT.NumKVHeads = m.GPT.NumHeads / 2 }},
-		{"window", "a token sees a quarter of the sequence", func(m *run.ModelConfig, n int) { m.Parts.Window = n }},
+		{full, "every token sees all before it", func(*settings.ModelConfig, int) {}},
+		{"grouped", "two heads share keys and values", func(m *settings.ModelConfig, _ int) { m.GPT.NumKVHeads = m.GPT.NumHeads / 2 }},
+		{"window", "a token sees a quarter of the sequence", func(m *settings.ModelConfig, n int) { m.Parts.Window = n }},
 	}
-	for _, form := range run.Forms() {
-		all = append(all, variant{form, "", func(m *run.ModelConfig, _ int) { m.Parts.Form = form }})
+	for _, form := range settings.Forms() {
+		all = append(all, variant{form, "", func(m *settings.ModelConfig, _ int) { m.Parts.Form = form }})
 	}
 	return all
 }
@@ -94,7 +94,7 @@ func (g goal) count(v variant, width int) (int, error) {
 func (g goal) config(v variant, width int) layers.DecoderConfig {
 	gpt := g.model
 	gpt.DimFeedforward = width
-	m := run.ModelConfig{GPT: &gpt, Parts: run.Parts{RoPE: true, Norm: layers.RMSNorm, MLP: layers.SwiGLU}}
+	m := settings.ModelConfig{GPT: &gpt, Parts: settings.Parts{RoPE: true, Norm: layers.RMSNorm, MLP: layers.SwiGLU}}
 	v.set(&m, g.model.ContextLength/4)
 	c, _ := m.Blocks() // a GPT has them
 	for _, b := range c.Blocks {

@@ -10,7 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/train/pretrained"
 
 	"github.com/spf13/cobra"
@@ -84,7 +85,7 @@ const example = `  attention export --model runs/shakespeare --format huggingfac
 
 // New returns the command attention export.
 func New() *cobra.Command {
-	var from run.Source
+	var from models.Source
 	var out, typ string
 	var alone bool
 	var c weightsConfig
@@ -164,7 +165,7 @@ func (c weightsConfig) parse() (w pretrained.WriteConfig, err error) {
 }
 
 // write reads a model, writes it and returns the names of the files.
-func write(notes io.Writer, from run.Source, c weightsConfig, out string) (files []string, err error) {
+func write(notes io.Writer, from models.Source, c weightsConfig, out string) (files []string, err error) {
 	var how pretrained.WriteConfig
 	if c.format != adapter {
 		how, err = c.parse()
@@ -208,7 +209,7 @@ const (
 )
 
 // writeGGUF reads a model and writes it for llama.cpp.
-func writeGGUF(cmd *cobra.Command, from run.Source, typ pretrained.GGUFType, alone bool, out string) error {
+func writeGGUF(cmd *cobra.Command, from models.Source, typ pretrained.GGUFType, alone bool, out string) error {
 	typ = cmp.Or(typ, pretrained.GGUFTypes()[0])
 	switch {
 	case !slices.Contains(pretrained.GGUFTypes(), typ):
@@ -234,8 +235,8 @@ func writeGGUF(cmd *cobra.Command, from run.Source, typ pretrained.GGUFType, alo
 }
 
 // read reads a model.
-func read(notes io.Writer, from run.Source) (*pretrained.GPT, *run.Inspection, error) {
-	in, err := from.Inspect(notes, run.GPTModel, run.DecoderModel)
+func read(notes io.Writer, from models.Source) (*pretrained.GPT, *models.Inspection, error) {
+	in, err := from.Inspect(notes, settings.GPTModel, settings.DecoderModel)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -243,6 +244,6 @@ func read(notes io.Writer, from run.Source) (*pretrained.GPT, *run.Inspection, e
 	if err != nil {
 		return nil, nil, in.Named(err)
 	}
-	run.NoteIgnored(notes, in.Dir, m)
+	models.NoteIgnored(notes, in.Dir, m)
 	return m, in, nil
 }

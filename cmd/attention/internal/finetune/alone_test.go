@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/layers"
 	"attention/train/checkpoint"
 
@@ -20,7 +20,7 @@ import (
 func formRun(t *testing.T, form string) (dir string) {
 	of, err := commandtest.Inspect(t, commandtest.SmallLlama(t)).GPT()
 	require.NoError(t, err)
-	var c run.ModelConfig
+	var c settings.ModelConfig
 	require.NoError(t, json.Unmarshal([]byte(`{"type": "gpt", "num_layers": 2, "num_heads": 2, "embed_dim": 12, `+
 		`"context_length": 32, `+
 		`"vocab_size": 265, "attention_form": "`+form+`"}`), &c))
@@ -28,11 +28,11 @@ func formRun(t *testing.T, form string) (dir string) {
 	_, err = c.New(p.Scope(""))
 	require.NoError(t, err)
 	dir = t.TempDir()
-	require.NoError(t, checkpoint.WriteParams(filepath.Join(dir, run.ModelFile), p, nil))
-	config, err := json.Marshal(map[string]any{"format": run.Format, "text": map[string]any{"name": "x"},
+	require.NoError(t, checkpoint.WriteParams(filepath.Join(dir, settings.ModelFile), p, nil))
+	config, err := json.Marshal(map[string]any{"format": settings.Format, "text": map[string]any{"name": "x"},
 		"vocabulary": of.Tokenizer.Config(), "model": c, "dtype": "float32", "batch": 3})
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, run.ConfigFile), config, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, settings.ConfigFile), config, 0o600))
 	tokenizer, err := os.ReadFile(filepath.Join(commandtest.SmallLlama(t), "tokenizer.json"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tokenizer.json"), tokenizer, 0o600))
@@ -42,7 +42,7 @@ func formRun(t *testing.T, form string) (dir string) {
 // A model of any form of attention is tuned; one whose rows are not shared says so.
 func TestEveryFormIsTuned(t *testing.T) {
 	_, flags := files(t, "--steps", "2", "--sample", "0")
-	for _, form := range run.Forms() {
+	for _, form := range settings.Forms() {
 		said, err := tune(t, append(slices.Clone(flags), "--model", formRun(t, form), "--out",
 			filepath.Join(t.TempDir(), "run"))...)
 		require.NoError(t, err, form)

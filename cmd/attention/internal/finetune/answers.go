@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/term"
 	"attention/layers/generate"
 	"attention/train/text"
@@ -30,7 +30,7 @@ func (r *tuning) ask(ctx context.Context) (err error) {
 		longest = max(longest, len(p.ids))
 	}
 	length := min(longest+r.config.Sample.Tokens, r.model.Context())
-	if r.answers, err = run.NewGenerator(r.model, c, length); err != nil {
+	if r.answers, err = models.NewGenerator(r.model, c, length); err != nil {
 		return err
 	}
 	for i, p := range r.prompts {

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strconv"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/graph"
 	"attention/internal/oneline"
@@ -45,7 +46,7 @@ func classesOf(path string) (classes []string, err error) {
 		labels[example.Label] = true
 	}
 	if len(labels) < 2 {
-		return nil, fmt.Errorf("--data: %s: got %s, want at least two", path, run.Count(len(labels), "class"))
+		return nil, fmt.Errorf("--data: %s: got %s, want at least two", path, settings.Count(len(labels), "class"))
 	}
 	return slices.SortedFunc(maps.Keys(labels), compareLabels), nil
 }
@@ -98,7 +99,7 @@ func (r *tuning) confusion(ctx context.Context) ([][]int, error) {
 // likeliest returns the index of the largest of n scores from one on.
 func likeliest(scores *tensor.Dense, from, n int) (best int) {
 	for i := range n {
-		if run.Number(scores, from+i) > run.Number(scores, from+best) {
+		if models.Number(scores, from+i) > models.Number(scores, from+best) {
 			best = i
 		}
 	}

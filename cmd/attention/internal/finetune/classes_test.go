@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 
 	"github.com/stretchr/testify/require"
 )
@@ -31,7 +31,7 @@ func TestClasses(t *testing.T) {
 		"--lora", "0", "--lr", "0.02", "--warmup", "0", "--steps", "60", "--out", out)
 	require.NoError(t, err)
 	require.Contains(t, said, "Of the held-out texts 8 of 8 are given their class: 100.0 %.", said)
-	in, err := run.Inspect(out)
+	in, err := models.Inspect(out)
 	require.NoError(t, err)
 	c, err := in.OpenClasses()
 	require.NoError(t, err)

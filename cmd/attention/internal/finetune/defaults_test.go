@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/term"
 	"attention/graph"
 	"attention/layers"
@@ -75,7 +75,7 @@ func TestDefaults(t *testing.T) {
 		said, err := tune(t, "--model", commandtest.SmallLlama(t), "--data", rows(t, want.examples), "--sample", "0",
 			"--out", out)
 		require.NoError(t, err, said)
-		in, err := run.Inspect(out)
+		in, err := models.Inspect(out)
 		require.NoError(t, err)
 		c := in.Config
 		require.Equal(t, []int{want.context, want.batch, want.steps, want.epochs},

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/oneline"
 	"attention/train/text"
 )
@@ -21,10 +22,10 @@ type examples struct {
 
 // openFiles opens the files of a run's examples, which must be those that the run began with, and reports whether a
 // template makes the text of some.
-func (e *examples) openFiles(c *run.Config) (template bool, err error) {
+func (e *examples) openFiles(c *settings.Config) (template bool, err error) {
 	for _, of := range []struct {
 		flag   string
-		source *run.TextSource
+		source *settings.TextSource
 	}{{"data", &c.Text}, {"valid", c.Tuning.Valid}} {
 		if of.source == nil {
 			break
@@ -47,7 +48,7 @@ func (e *examples) openFiles(c *run.Config) (template bool, err error) {
 
 // open packs the examples of a run, as its base learns them. With fit a row is as long as the longest example needs, up
 // to the context of the config. A batch has no more rows than there are.
-func (e *examples) open(ctx context.Context, c *run.Config, g *run.Base, fit bool) (err error) {
+func (e *examples) open(ctx context.Context, c *settings.Config, g *models.Base, fit bool) (err error) {
 	if len(g.Ends) == 0 {
 		return errors.New("--model: got a model without a token that ends a text, want one that has it")
 	}
@@ -111,7 +112,7 @@ const mostAsked = 100
 
 // prompts returns the ids of up to n conversations to the last answer, with the answers: held-out ones, if there are
 // any. Those that leave no room for an answer are none.
-func (e *examples) prompts(ctx context.Context, b *run.Base, n int) (all []prompt, err error) {
+func (e *examples) prompts(ctx context.Context, b *models.Base, n int) (all []prompt, err error) {
 	file := e.files[len(e.files)-1]
 	for i := 0; i < min(file.Len(), mostAsked) && len(all) < n; i++ {
 		example, err := file.At(i)
@@ -126,7 +127,7 @@ func (e *examples) prompts(ctx context.Context, b *run.Base, n int) (all []promp
 		if b.Template == nil {
 			p.ids, err = e.lessons.Prompt(p.question)
 		} else {
-			p.ids, err = run.Asked(ctx, b.Template, b.Tokenizer, example.Messages[:last], example.Rendering(b.Rendering()))
+			p.ids, err = models.Asked(ctx, b.Template, b.Tokenizer, example.Messages[:last], example.Rendering(b.Rendering()))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Where(i), err)

@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/train/checkpoint"
 	"attention/train/text"
 
@@ -55,14 +56,14 @@ func TestFinetune(t *testing.T) {
 	require.NoError(t, os.CopyFS(stopped, os.DirFS(whole)))
 	_, err = tune(t, "--resume", filepath.Join(stopped, "checkpoints", "step-00000010.safetensors"))
 	require.NoError(t, err)
-	for _, name := range []string{run.ModelFile, run.ConfigFile, "checkpoints/step-00000020.safetensors"} {
+	for _, name := range []string{settings.ModelFile, settings.ConfigFile, "checkpoints/step-00000020.safetensors"} {
 		want, err := os.ReadFile(filepath.Join(whole, name))
 		require.NoError(t, err)
 		got, err := os.ReadFile(filepath.Join(stopped, name))
 		require.NoError(t, err)
 		require.Equal(t, want, got, name)
 	}
-	saved, _, err := checkpoint.ReadTensors(filepath.Join(whole, run.ModelFile))
+	saved, _, err := checkpoint.ReadTensors(filepath.Join(whole, settings.ModelFile))
 	require.NoError(t, err)
 	require.Len(t, saved, 2*2*7, "two adapters of seven maps in each of two blocks")
 	for name := range maps.Keys(saved) {
@@ -78,7 +79,7 @@ func TestBestAndPatience(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, `The model is that of step \d+, which has the lowest validation loss\.`, said)
 	require.Regexp(t, `The run ended after \d+ of 40 steps:\s+the last 2 validations were not lower\.`, said)
-	in, err := run.Inspect(out)
+	in, err := models.Inspect(out)
 	require.NoError(t, err)
 	require.False(t, in.Unfinished())
 	_, err = in.Open()

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
@@ -18,8 +18,8 @@ import (
 
 // options are the flags of attention finetune.
 type options struct {
-	config         run.Config // what flags set of it
-	tuning         run.Tuning
+	config         settings.Config // what flags set of it
+	tuning         settings.Tuning
 	lora           layers.LoRAConfig
 	out, resume    string
 	data, valid    string
@@ -33,12 +33,12 @@ type options struct {
 // usual returns the options without flags.
 func usual() *options {
 	return &options{
-		config: run.Config{Format: run.Format, Precision: "full", Batch: 4, Order: text.RandomOrder,
+		config: settings.Config{Format: settings.Format, Precision: "full", Batch: 4, Order: text.RandomOrder,
 			Training: loop.Config{StepConfig: train.StepConfig{Accumulate: 1,
 				Solver:   train.SolverConfig{Name: train.AdamW, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: train.DecayMatrices},
 				ClipNorm: 1, Seed: 1}},
-			Checkpoints: checkpoint.Config{Every: 100, Keep: 2}, Sample: run.SampleConfig{Tokens: 48}},
-		tuning: run.Tuning{Long: text.CutLong},
+			Checkpoints: checkpoint.Config{Every: 100, Keep: 2}, Sample: settings.SampleConfig{Tokens: 48}},
+		tuning: settings.Tuning{Long: text.CutLong},
 		lora:   layers.LoRAConfig{Rank: 8}, task: answerTask,
 	}
 }
@@ -122,7 +122,7 @@ func (o *options) check(set *pflag.FlagSet) (err error) {
 		}
 		if err == nil && o.resume != "" && f.Name != "resume" && !slices.Contains(resumed, f.Name) {
 			err = fmt.Errorf("--%s: got it beside --resume, want only --%s: the run's %s has the rest", f.Name,
-				strings.Join(resumed, ", --"), run.ConfigFile)
+				strings.Join(resumed, ", --"), settings.ConfigFile)
 		}
 	})
 	switch {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/live"
 	"attention/train/metrics"
@@ -54,9 +54,9 @@ func requireSameRun(t *testing.T, want, got string) {
 		require.Equal(t, s.Loss, found.Steps[i].Loss, i)
 	}
 	require.Equal(t, wanted.Evaluations, found.Evaluations)
-	model, err := os.ReadFile(filepath.Join(want, run.ModelFile))
+	model, err := os.ReadFile(filepath.Join(want, settings.ModelFile))
 	require.NoError(t, err)
-	other, err := os.ReadFile(filepath.Join(got, run.ModelFile))
+	other, err := os.ReadFile(filepath.Join(got, settings.ModelFile))
 	require.NoError(t, err)
 	require.Equal(t, model, other)
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/train"
 	"attention/train/loop"
@@ -40,13 +40,13 @@ func (r *tuning) printHead() {
 	}
 	per := c.Batch * max(c.Training.Accumulate, 1)
 	s := r.examples.training.Summary()
-	r.Print("training", fmt.Sprintf("%s of %s of %d tokens,", run.Count(c.Training.Steps, "step"), run.Count(per, "row"),
+	r.Print("training", fmt.Sprintf("%s of %s of %d tokens,", settings.Count(c.Training.Steps, "step"), settings.Count(per, "row"),
 		c.Tuning.Context),
 		fmt.Sprintf("%.1f epochs,", float64(c.Training.Steps*max(c.Training.Accumulate, 1))/float64(s.Batches)),
 		fmt.Sprintf("learning rate %.2g at most", c.Training.Schedule.Schedule.(train.CosineLR).Peak))
 	if s.Examples < fewExamples {
 		r.Print("", fmt.Sprintf("%s: too few to learn from; the model will repeat them and learn little else",
-			run.Count(s.Examples, "example")))
+			settings.Count(s.Examples, "example")))
 	}
 	r.printMemory()
 	r.printDisk()
@@ -93,9 +93,9 @@ func (r *tuning) printMemory() {
 
 // dataPhrases describes examples and their rows.
 func dataPhrases(s text.PackSummary) []string {
-	phrases := []string{fmt.Sprintf("%s,", run.Count(s.Examples, "example")),
+	phrases := []string{fmt.Sprintf("%s,", settings.Count(s.Examples, "example")),
 		fmt.Sprintf("%d tokens, of which %d are learned,", s.Tokens, s.Learned),
-		fmt.Sprintf("in %s, %.0f %% full", run.Count(s.Rows, "row"), 100*s.Fill)}
+		fmt.Sprintf("in %s, %.0f %% full", settings.Count(s.Rows, "row"), 100*s.Fill)}
 	for _, more := range []struct {
 		n    int
 		what string
@@ -135,10 +135,10 @@ func (r *tuning) unit() string {
 // printSummary prints the losses of the run.
 func (r *tuning) printSummary() {
 	l, s := r.Losses(), r.Report.Session()
-	fmt.Fprintf(r.Out, "\n%s in %.1f s", run.Count(r.Loop.Steps()-r.From, "step"), s.Seconds)
+	fmt.Fprintf(r.Out, "\n%s in %.1f s", settings.Count(r.Loop.Steps()-r.From, "step"), s.Seconds)
 	if l.Training != nil {
 		fmt.Fprintf(r.Out, "; loss of the last %s %.4f nats a %s",
-			run.Count(min(metrics.RecentSteps, cmp.Or(r.Best, len(r.History.Steps))), "step"), *l.Training, r.unit())
+			settings.Count(min(metrics.RecentSteps, cmp.Or(r.Best, len(r.History.Steps))), "step"), *l.Training, r.unit())
 	}
 	if l.Validation != nil {
 		fmt.Fprintf(r.Out, ", held out %.4f", *l.Validation)

@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/config"
 	"attention/train"
 	"attention/train/text"
 )
 
 // begin returns the config of a new run that has not read its base and its examples.
-func (o *options) begin() (run.Config, error) {
+func (o *options) begin() (settings.Config, error) {
 	c, t := o.config, o.tuning
 	if o.lora.Rank > 0 {
 		lora := o.lora
@@ -28,10 +29,10 @@ func (o *options) begin() (run.Config, error) {
 		return c, err
 	}
 	t.Template, c.Tuning = source, &t
-	if _, err := run.Inspect(t.Base.Name); err != nil {
+	if _, err := models.Inspect(t.Base.Name); err != nil {
 		return c, fmt.Errorf("--model: %w", err)
 	}
-	if c.Tuning.Base, err = run.SourceOf(t.Base.Name); err != nil {
+	if c.Tuning.Base, err = settings.SourceOf(t.Base.Name); err != nil {
 		return c, fmt.Errorf("--model: %w", err)
 	}
 	if err = o.findData(&c); err != nil {
@@ -46,9 +47,9 @@ func (o *options) begin() (run.Config, error) {
 }
 
 // findData finds the files of examples.
-func (o *options) findData(c *run.Config) (err error) {
+func (o *options) findData(c *settings.Config) (err error) {
 	files := []string{o.data, o.valid}
-	if run.IsFolder(o.data) {
+	if settings.IsFolder(o.data) {
 		found, valid, _, err := text.ExampleFiles(o.data)
 		if err != nil {
 			return fmt.Errorf("--data: %w", err)
@@ -59,15 +60,15 @@ func (o *options) findData(c *run.Config) (err error) {
 		}
 	}
 	if files[0] != "" {
-		if c.Text, err = run.SourceOf(files[0]); err != nil {
+		if c.Text, err = settings.SourceOf(files[0]); err != nil {
 			return fmt.Errorf("--data: %w", err)
 		}
 	}
-	if run.IsFolder(files[1]) {
+	if settings.IsFolder(files[1]) {
 		return fmt.Errorf("--valid: %s: got a folder, want a file of examples", files[1])
 	}
 	if files[1] != "" {
-		valid, err := run.SourceOf(files[1])
+		valid, err := settings.SourceOf(files[1])
 		if err != nil {
 			return fmt.Errorf("--valid: %w", err)
 		}
@@ -96,7 +97,7 @@ func rateOf(width int, adapters bool) float64 {
 }
 
 // complete fills in the defaults that depend on the model's width and on the number of batches of an epoch.
-func (o *options) complete(c *run.Config, width, batches int) error {
+func (o *options) complete(c *settings.Config, width, batches int) error {
 	n, per := &c.Training.Steps, max(c.Training.Accumulate, 1)
 	if c.Epochs == 0 && !o.given("epochs") {
 		c.Epochs = max(usualEpochs, (leastSteps*per+batches-1)/batches)
@@ -124,15 +125,15 @@ func (o *options) complete(c *run.Config, width, batches int) error {
 }
 
 // again returns the config of a run to resume, with the flags that are given.
-func (o *options) again(dir string) (c run.Config, err error) {
-	in, err := run.Inspect(dir)
+func (o *options) again(dir string) (c settings.Config, err error) {
+	in, err := models.Inspect(dir)
 	if err != nil {
 		return c, err
 	}
 	if !in.IsRun() {
 		return c, in.ErrNoRun()
 	}
-	if in.Kind == run.DatesModel || in.Config.Tuning == nil {
+	if in.Kind == settings.DatesModel || in.Config.Tuning == nil {
 		return c, in.ErrResume("finetune")
 	}
 	c = in.Config

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/train/text"
 )
 
@@ -55,7 +55,7 @@ func (e *examples) unread() (phrases []string) {
 		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
 	})
 	for _, key := range keys[:min(len(keys), most)] {
-		phrases = append(phrases, fmt.Sprintf("%.40q in %s,", key, run.Count(counts[key], "example")))
+		phrases = append(phrases, fmt.Sprintf("%.40q in %s,", key, settings.Count(counts[key], "example")))
 	}
 	if more := len(keys) - most; more > 0 {
 		phrases = append(phrases, fmt.Sprintf("and %d more,", more))

@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 
@@ -56,7 +57,7 @@ func TestStoppedRunsResume(t *testing.T) {
 	require.True(t, term.IsInterrupted(err), "%v: %s", err, out.String())
 	require.ErrorContains(t, err, "stopped after 6 of 12 steps; resume with: ")
 
-	in, err := run.Inspect(stopped)
+	in, err := models.Inspect(stopped)
 	require.NoError(t, err)
 	m, err := in.Open()
 	require.NoError(t, err)
@@ -83,9 +84,9 @@ func TestStoppedRunsResume(t *testing.T) {
 
 	_, err = tune(t, "--resume", stopped, "--base", moved)
 	require.NoError(t, err)
-	want, err := os.ReadFile(filepath.Join(whole, run.ModelFile))
+	want, err := os.ReadFile(filepath.Join(whole, settings.ModelFile))
 	require.NoError(t, err)
-	got, err := os.ReadFile(filepath.Join(stopped, run.ModelFile))
+	got, err := os.ReadFile(filepath.Join(stopped, settings.ModelFile))
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 }
@@ -105,7 +106,7 @@ func TestStoppedLastAnswers(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, wrong)
 	require.Equal(t, session.Finished, state)
-	in, err := run.Inspect(dir)
+	in, err := models.Inspect(dir)
 	require.NoError(t, err)
 	m, err := in.Open()
 	require.NoError(t, err)

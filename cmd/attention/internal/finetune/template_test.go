@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/train/pretrained"
 	"attention/train/text"
 
@@ -44,12 +45,12 @@ func TestExportedTalksAreTheRuns(t *testing.T) {
 			_, flags := files(t, "--steps", "1", "--sample", "0", "--train-on-prompts")
 			base, out := flags[1], filepath.Join(t.TempDir(), "run")
 			if !row.begins {
-				file, err := os.ReadFile(filepath.Join(base, run.TokenizerFile))
+				file, err := os.ReadFile(filepath.Join(base, settings.TokenizerFile))
 				require.NoError(t, err)
 				at := bytes.Index(file, []byte(`"post_processor":{`))
 				end := at + bytes.Index(file[at:], []byte(`]}}}`)) + len(`]}}}`)
 				file = append(append(file[:at:at], `"post_processor": null`...), file[end:]...)
-				require.NoError(t, os.WriteFile(filepath.Join(base, run.TokenizerFile), file, 0o644))
+				require.NoError(t, os.WriteFile(filepath.Join(base, settings.TokenizerFile), file, 0o644))
 			}
 			if row.config != "" {
 				require.NoError(t, os.WriteFile(filepath.Join(base, "tokenizer_config.json"), []byte(row.config),
@@ -57,7 +58,7 @@ func TestExportedTalksAreTheRuns(t *testing.T) {
 			}
 			_, err := tune(t, append(flags, "--template", row.template, "--out", out)...)
 			require.NoError(t, err)
-			in, err := run.Inspect(out)
+			in, err := models.Inspect(out)
 			require.NoError(t, err)
 			m, err := in.Open()
 			require.NoError(t, err)
@@ -108,12 +109,12 @@ func TestTalksAsTrained(t *testing.T) {
 			require.True(t, strings.HasPrefix(learned.String(), want+"mat"), shown)
 			_, err = tune(t, append(flags, "--out", out)...)
 			require.NoError(t, err)
-			in, err := run.Inspect(out)
+			in, err := models.Inspect(out)
 			require.NoError(t, err)
 			m, err := in.Open()
 			require.NoError(t, err)
 			said := []text.Message{{Role: "user", Content: "cat"}}
-			ids, err := run.Asked(t.Context(), m.Template, m.Tokenizer, said, m.Rendering())
+			ids, err := models.Asked(t.Context(), m.Template, m.Tokenizer, said, m.Rendering())
 			require.NoError(t, err)
 			asked, err := m.Tokenizer.Decode(ids)
 			require.NoError(t, err)
@@ -140,7 +141,7 @@ func TestPairsWithoutTemplate(t *testing.T) {
 	require.Contains(t, said, "question  the cat\n")
 	require.Contains(t, said, "wanted    sat\n")
 	require.Contains(t, said, "To continue a text")
-	in, err := run.Inspect(out)
+	in, err := models.Inspect(out)
 	require.NoError(t, err)
 	require.Empty(t, in.Config.Tuning.Template)
 	_, err = tune(t, "--resume", out, "--steps", "3")

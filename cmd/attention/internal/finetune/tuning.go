@@ -7,7 +7,8 @@ import (
 	"runtime/debug"
 
 	"attention/cmd/attention/internal/flags"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/view/live"
@@ -22,9 +23,9 @@ import (
 type tuning struct {
 	*session.Session
 	ctx      context.Context // of the answers at evaluations
-	config   run.Config
-	base     *run.Base
-	model    run.Model
+	config   settings.Config
+	base     *models.Base
+	model    settings.Model
 	examples examples
 	prompts  []prompt
 	answers  *generate.Generator // of the prompts; nil without them
@@ -57,7 +58,7 @@ func (o *options) execute(ctx context.Context, c live.Command) (err error) {
 	if o.resume == "" {
 		err = r.Begin(o.out)
 	} else {
-		dir, file := run.FolderOf(o.resume)
+		dir, file := models.FolderOf(o.resume)
 		err = r.Resume(dir, file, c.Notes)
 	}
 	if err != nil {
@@ -78,11 +79,11 @@ func (o *options) prepare(r *tuning, c live.Command) (err error) {
 		if err := r.open("--model"); err != nil {
 			return err
 		}
-		run.NoteIgnored(c.Notes, r.config.Tuning.Base.Name, r.base.GPT)
+		models.NoteIgnored(c.Notes, r.config.Tuning.Base.Name, r.base.GPT)
 		width := r.base.Model.Config().Blocks[0].Attention.EmbedDim
 		return o.complete(&r.config, width, r.examples.training.Summary().Batches)
 	}
-	dir, _ := run.FolderOf(o.resume)
+	dir, _ := models.FolderOf(o.resume)
 	if r.config, err = o.again(dir); err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}
@@ -97,7 +98,7 @@ func (o *options) prepare(r *tuning, c live.Command) (err error) {
 }
 
 // move sets the paths of examples that have moved.
-func (o *options) move(c *run.Config) error {
+func (o *options) move(c *settings.Config) error {
 	began := *c
 	if c.Tuning.Valid != nil {
 		began.Tuning = new(*c.Tuning)
@@ -107,7 +108,7 @@ func (o *options) move(c *run.Config) error {
 	}
 	c.Text.Bytes, c.Text.SHA256 = began.Text.Bytes, began.Text.SHA256
 	if v := began.Tuning.Valid; v != nil && c.Tuning.Valid != v {
-		c.Tuning.Valid = &run.TextSource{Name: c.Tuning.Valid.Name, Bytes: v.Bytes, SHA256: v.SHA256}
+		c.Tuning.Valid = &settings.TextSource{Name: c.Tuning.Valid.Name, Bytes: v.Bytes, SHA256: v.SHA256}
 	}
 	return nil
 }
@@ -115,7 +116,7 @@ func (o *options) move(c *run.Config) error {
 // open reads the base, which a flag names, and the examples.
 func (r *tuning) open(flag string) (err error) {
 	c := &r.config
-	if r.base, err = c.OpenBase(); err != nil {
+	if r.base, err = models.OpenBase(*c); err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
 	talks, err := r.examples.openFiles(c)
@@ -124,11 +125,11 @@ func (r *tuning) open(flag string) (err error) {
 	}
 	if r.base.Template == nil && talks && c.Tuning.Classes == nil {
 		c.Tuning.Template = text.Alpaca
-		if r.base.Ends, r.base.Template, err = c.Tuning.OpenTemplate(r.base.GPT); err != nil {
+		if r.base.Ends, r.base.Template, err = models.OpenTemplate(c.Tuning, r.base.GPT); err != nil {
 			return err
 		}
 	}
-	r.model = run.NewDecoder(r.base.Model)
+	r.model = settings.NewDecoder(r.base.Model)
 	c.Model, c.Vocabulary, c.Dtype = r.model.ModelConfig, r.base.Tokenizer.Config(), r.base.Dtype().String()
 	c.Kernels = kernel.InstructionSet()
 	fit := c.Tuning.Context == 0
@@ -175,7 +176,7 @@ func (r *tuning) plan(of live.Command) (p session.Plan, err error) {
 	p.Facts = []string{"base", c.Tuning.Base.SHA256, "data", c.Text.SHA256}
 	first, err := r.examples.first(r.ctx)
 	p.Page = of.Page.Of(live.Shown{Model: r.model, Tokenizer: r.base.Tokenizer, Prompt: first,
-		Copy: func() (*run.OpenModel, error) { return c.CopyBase(r.base) }})
+		Copy: func() (*models.OpenModel, error) { return models.CopyBase(c, r.base) }})
 	return p, err
 }
 

@@ -12,7 +12,8 @@ import (
 	"syscall"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,7 @@ import (
 
 // command holds the flags of attention generate.
 type command struct {
-	run.Drawing
+	models.Drawing
 	promptFile      string
 	prompts, stop   []string
 	samples, tokens int
@@ -81,7 +82,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		return err
 	}
 	began := program.Now()
-	m, err := c.Open(notes, run.GPTModel, run.DecoderModel, run.LayerModel)
+	m, err := c.Open(notes, settings.GPTModel, settings.DecoderModel, settings.LayerModel)
 	if err != nil {
 		return err
 	}
@@ -124,12 +125,12 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 }
 
 // promptIDs returns the tokens of the texts to continue.
-func (c *command) promptIDs(m *run.OpenModel) (all [][]int, err error) {
+func (c *command) promptIDs(m *models.OpenModel) (all [][]int, err error) {
 	flag := "--prompt"
 	c.given = c.prompts
 	if c.promptFile != "" {
 		flag = "--prompt-file"
-		content, err := run.ReadFile(flag, c.promptFile)
+		content, err := settings.ReadFile(flag, c.promptFile)
 		if err != nil {
 			return nil, fmt.Errorf("--prompt-file: %w", err)
 		}
@@ -149,7 +150,7 @@ func (c *command) promptIDs(m *run.OpenModel) (all [][]int, err error) {
 }
 
 // promptIDs returns the tokens of a text to continue. A model with an end-of-text token can begin a new one.
-func promptIDs(m *run.OpenModel, flag, text string) ([]int, error) {
+func promptIDs(m *models.OpenModel, flag, text string) ([]int, error) {
 	ids, err := m.Encode(text)
 	switch {
 	case err != nil:

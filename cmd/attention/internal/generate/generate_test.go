@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/kernel"
 	"attention/layers/generate"
@@ -151,9 +152,9 @@ func TestDrawEndsAtAnyEnd(t *testing.T) {
 		require.NoError(t, err)
 		return ids
 	}
-	m := &run.OpenModel{Model: run.NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: -1, Ends: ids("fa")}
+	m := &models.OpenModel{Model: settings.NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: -1, Ends: ids("fa")}
 	c := command{tokens: 30, given: []string{"ab", "c"}, prompts: []string{"ab", "c"}, samples: 1,
-		Drawing: run.Drawing{Sampling: generate.Config{Temperature: 2, Seed: 1, VocabSize: g.Tokenizer.Len()}}}
+		Drawing: models.Drawing{Sampling: generate.Config{Temperature: 2, Seed: 1, VocabSize: g.Tokenizer.Len()}}}
 	d, prompts, err := c.newTexts(m, [][]int{ids("ab"), ids("c")})
 	require.NoError(t, err)
 	texts, err := c.drawAll(t.Context(), d, m, prompts, io.Discard, new(stats))

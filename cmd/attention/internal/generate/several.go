@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/layers/generate"
 	"attention/train/text"
 )
@@ -17,7 +17,7 @@ import (
 const maxTexts = 1024
 
 // newTexts returns what continues each prompt c.samples times, and the prompts of its texts.
-func (c *command) newTexts(m *run.OpenModel, prompts [][]int) (texts *generate.Batch, all [][]int, err error) {
+func (c *command) newTexts(m *models.OpenModel, prompts [][]int) (texts *generate.Batch, all [][]int, err error) {
 	longest := 0
 	for _, ids := range prompts {
 		for range c.samples {
@@ -26,15 +26,15 @@ func (c *command) newTexts(m *run.OpenModel, prompts [][]int) (texts *generate.B
 		longest = max(longest, len(ids))
 	}
 	if len(all) == 1 {
-		g, err := run.NewGenerator(m.Model, c.Sampling, longest+c.tokens)
+		g, err := models.NewGenerator(m.Model, c.Sampling, longest+c.tokens)
 		if err != nil {
-			return nil, nil, run.NamedSampling(err)
+			return nil, nil, models.NamedSampling(err)
 		}
 		return g.Batch(), all, nil
 	}
-	g, err := run.NewBatch(m.Model, len(all), c.Sampling, longest+c.tokens)
+	g, err := models.NewBatch(m.Model, len(all), c.Sampling, longest+c.tokens)
 	if err != nil {
-		if named := run.NamedSampling(err); named != err {
+		if named := models.NamedSampling(err); named != err {
 			return nil, nil, named
 		}
 		return nil, nil, fmt.Errorf("--samples: %w", err)
@@ -45,7 +45,7 @@ func (c *command) newTexts(m *run.OpenModel, prompts [][]int) (texts *generate.B
 // drawAll reads the prompts and adds tokens to their texts until each has ended. A single text is written to out, after
 // its prompt; several are kept in memory.
 func (c *command) drawAll(
-	ctx context.Context, d *generate.Batch, m *run.OpenModel, prompts [][]int, out io.Writer, stats *stats,
+	ctx context.Context, d *generate.Batch, m *models.OpenModel, prompts [][]int, out io.Writer, stats *stats,
 ) (texts []*continuation, err error) {
 	if len(prompts) == 1 {
 		if err := printText(out, c.given[0]); err != nil {

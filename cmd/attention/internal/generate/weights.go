@@ -6,7 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/layers"
 	"attention/train/checkpoint"
 	"attention/train/text"
@@ -17,7 +18,7 @@ import (
 
 // writeWeights writes the attention weights of a model over the tokens of a text, the last that its window holds, to
 // a safetensors file: a tensor (H, T, T) for each layer, named by its path, and the tokens' texts as metadata.
-func writeWeights(ctx context.Context, path string, m *run.OpenModel, ids []int) error {
+func writeWeights(ctx context.Context, path string, m *models.OpenModel, ids []int) error {
 	if most := m.Model.Context(); len(ids) > most {
 		ids = ids[len(ids)-most:]
 	}
@@ -37,7 +38,7 @@ func writeWeights(ctx context.Context, path string, m *run.OpenModel, ids []int)
 }
 
 // weightsByLayer returns the attention weights by the paths of the layers.
-func weightsByLayer(ctx context.Context, m run.Model, ids []int) (map[string]*tensor.Dense, error) {
+func weightsByLayer(ctx context.Context, m settings.Model, ids []int) (map[string]*tensor.Dense, error) {
 	var paths []string
 	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) (weights []*G.Node) {
 		nodes, err := m.AttentionWeights(b, in["ids"])

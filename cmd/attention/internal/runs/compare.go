@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 
@@ -36,7 +37,7 @@ func newCompare() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if len(names) < 2 {
-				return fmt.Errorf("got %s, want two or more", run.Count(len(names), "run"))
+				return fmt.Errorf("got %s, want two or more", settings.Count(len(names), "run"))
 			}
 			out := term.NewOutput(cmd.OutOrStdout())
 			var all []session.Summary
@@ -59,7 +60,7 @@ func newCompare() *cobra.Command {
 // pathOf returns the path of a run by its name: a folder, or one in the folder of runs.
 func pathOf(name string) string {
 	if _, err := os.Stat(name); err != nil && filepath.Base(name) == name {
-		return filepath.Join(run.Runs, name)
+		return filepath.Join(models.Runs, name)
 	}
 	return name
 }
@@ -96,7 +97,7 @@ func printComparison(w io.Writer, all []session.Summary) error {
 func settingsOf(all []session.Summary) (map[string][]string, error) {
 	settings := map[string][]string{}
 	for i, s := range all {
-		in, err := run.Inspect(s.Folder)
+		in, err := models.Inspect(s.Folder)
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/oneline"
@@ -39,7 +39,7 @@ func newRemove() *cobra.Command {
 				if err := d.Remove(); err != nil {
 					return oneline.Join(err, keep(doomed[i+1:]))
 				}
-				fmt.Fprintf(out, "removed %s\n", filepath.Join(run.Runs, filepath.Base(names[i])))
+				fmt.Fprintf(out, "removed %s\n", filepath.Join(models.Runs, filepath.Base(names[i])))
 			}
 			return out.Err()
 		},
@@ -64,13 +64,13 @@ func doomedOf(names []string) (all []*session.Doomed, err error) {
 // doomedNamed holds the run of a name, which may have the folder of runs before it.
 func doomedNamed(name string) (*session.Doomed, error) {
 	path := filepath.Clean(name)
-	if parent := filepath.Dir(path); parent == run.Runs {
+	if parent := filepath.Dir(path); parent == models.Runs {
 		path = filepath.Base(path)
 	}
 	if filepath.Base(path) != path || !filepath.IsLocal(path) || path == "." {
-		return nil, fmt.Errorf("got %q, want the name of a run in the folder %s", name, run.Runs)
+		return nil, fmt.Errorf("got %q, want the name of a run in the folder %s", name, models.Runs)
 	}
-	return session.Doom(run.Runs, path)
+	return session.Doom(models.Runs, path)
 }
 
 func keep(all []*session.Doomed) error {

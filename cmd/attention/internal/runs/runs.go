@@ -14,7 +14,8 @@ import (
 	"slices"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
@@ -89,13 +90,13 @@ func New() *cobra.Command {
 // foldersOf returns the folders of runs that are or lie in dirs.
 func foldersOf(dirs []string) (folders []string, err error) {
 	if len(dirs) == 0 {
-		dirs = []string{run.Runs}
-		if _, err := os.Stat(run.Runs); errors.Is(err, fs.ErrNotExist) {
+		dirs = []string{models.Runs}
+		if _, err := os.Stat(models.Runs); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("got no folder runs, want one or a DIR; %s makes it", program.Command("train"))
 		}
 	}
 	for _, dir := range dirs {
-		if _, err := os.Lstat(filepath.Join(dir, run.ConfigFile)); err == nil {
+		if _, err := os.Lstat(filepath.Join(dir, settings.ConfigFile)); err == nil {
 			folders = append(folders, dir)
 			continue
 		}

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/oneline"
 	"attention/train/checkpoint"
 	"attention/train/metrics"
@@ -24,7 +25,7 @@ func (s *Session) Begin(path string) error {
 	}
 	return s.lead(func() (err error) {
 		if s.Folder, err = NewFolder(path, s.Checkpoints); err != nil {
-			if in, wrong := run.Inspect(path); wrong == nil && in.IsRun() {
+			if in, wrong := models.Inspect(path); wrong == nil && in.IsRun() {
 				err = fmt.Errorf("%w; to go on with the run that it holds: %s", err, s.ResumeCommand(path))
 			}
 			return err
@@ -143,7 +144,7 @@ func (s *Session) init() error {
 // it writes no checkpoint.
 func (s *Session) restoreBeside(dir, file string) (err error) {
 	if file == "" {
-		if file, err = newestIn(filepath.Join(dir, run.CheckpointsFolder)); err != nil {
+		if file, err = newestIn(filepath.Join(dir, settings.CheckpointsFolder)); err != nil {
 			return err
 		}
 	}
@@ -162,7 +163,7 @@ func (s *Session) requireFresh() error {
 		return err
 	}
 	steps, every, again := len(h.Steps), s.Checkpoints.Every, s.Hints.StartAgain
-	_, err = os.Stat(filepath.Join(s.Folder.Path, run.ModelFile))
+	_, err = os.Stat(filepath.Join(s.Folder.Path, settings.ModelFile))
 	if hasModel := err == nil && again != nil; !hasModel && (every == 0 || steps <= every) {
 		return nil
 	}

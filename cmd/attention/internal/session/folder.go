@@ -12,7 +12,8 @@ import (
 	"slices"
 
 	"attention/cmd/attention/internal/pictures"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/about"
 	"attention/internal/folder"
 	"attention/internal/oneline"
@@ -44,7 +45,7 @@ const (
 )
 
 // writtenFiles are the files that are written under another name and renamed.
-var writtenFiles = []string{run.ConfigFile, run.TokenizerFile, run.ModelFile, ReportFile, LossPicture,
+var writtenFiles = []string{settings.ConfigFile, settings.TokenizerFile, settings.ModelFile, ReportFile, LossPicture,
 	AttentionPicture, WeightsPicture, StepsPicture, record.TensorsFile}
 
 func written(name string) bool { return slices.Contains(writtenFiles, name) }
@@ -84,9 +85,9 @@ func checkFree(dir *folder.Dir) error {
 		return outError(err)
 	}
 	foreign := func(ours func(string) bool) func(name string) bool {
-		return func(name string) bool { return name != run.CheckpointsFolder && !folder.IsLeftover(name, ours) }
+		return func(name string) bool { return name != settings.CheckpointsFolder && !folder.IsLeftover(name, ours) }
 	}
-	checkpoints, _ := folder.Names(dir.Path(run.CheckpointsFolder)) // there may be none
+	checkpoints, _ := folder.Names(dir.Path(settings.CheckpointsFolder)) // there may be none
 	if slices.ContainsFunc(names, foreign(written)) || slices.ContainsFunc(checkpoints, foreign(checkpoint.IsName)) {
 		return fmt.Errorf("--out: %s: got a folder that is not empty, want a new or empty one", dir.Path(""))
 	}
@@ -118,10 +119,10 @@ func openCheckpoints(dir *folder.Dir, c checkpoint.Config) (*checkpoint.Folder, 
 			return nil, err
 		}
 	}
-	if err := dir.MakeFolder(run.CheckpointsFolder); err != nil {
+	if err := dir.MakeFolder(settings.CheckpointsFolder); err != nil {
 		return nil, err
 	}
-	return checkpoint.Open(dir.Path(run.CheckpointsFolder), c)
+	return checkpoint.Open(dir.Path(settings.CheckpointsFolder), c)
 }
 
 func outError(err error) error {
@@ -147,7 +148,7 @@ func (f *Folder) RecordTo(l *loop.Loop, c record.Config) (err error) {
 // Newest returns the path of the newest checkpoint, or "" if there is none. The error is that the checkpoints cannot be
 // read: nobody knows then whether there is one.
 func (f *Folder) Newest() (string, error) {
-	path, err := newestIn(f.dir.Path(run.CheckpointsFolder))
+	path, err := newestIn(f.dir.Path(settings.CheckpointsFolder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -169,7 +170,7 @@ func (f *Folder) Write(name string, fill func(io.Writer) error) error {
 // WriteModel writes the parameters of a run that has taken n steps, with the values of config.json that describe the
 // model. The parameters are those after step best, or the last ones if that is 0.
 func (f *Folder) WriteModel(values map[string]string, p *layers.Params, n, best int) error {
-	return f.Write(run.ModelFile, func(w io.Writer) error {
+	return f.Write(settings.ModelFile, func(w io.Writer) error {
 		return checkpoint.WriteParamsTo(w, p, about.ModelMetadata(values, n, best))
 	})
 }
@@ -177,7 +178,7 @@ func (f *Folder) WriteModel(values map[string]string, p *layers.Params, n, best 
 // WriteConfig writes config.json.
 func (f *Folder) WriteConfig(config any) error {
 	f.config = config
-	return f.writeJSON(run.ConfigFile, config)
+	return f.writeJSON(settings.ConfigFile, config)
 }
 
 func (f *Folder) writeJSON(name string, value any) error {
@@ -203,7 +204,7 @@ func (f *Folder) Close() error {
 
 // title returns the title of a picture of the run's model.
 func (f *Folder) title(model string) string {
-	return fmt.Sprintf("%s, run %s", model, run.Name(f.Path))
+	return fmt.Sprintf("%s, run %s", model, models.Name(f.Path))
 }
 
 // DrawRecord draws weights.png, and attention-steps.png of the attention weights that a pattern of path.Match matches,

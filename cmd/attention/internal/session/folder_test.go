@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/layers"
 	"attention/train/checkpoint"
 
@@ -34,7 +34,7 @@ func openFolder(t *testing.T, path string) *Folder {
 // A run folder from elsewhere may hold links. None is written through, and what lies behind one is not removed: the
 // folder is refused before anything is done.
 func TestLinksInARunFolderAreRefused(t *testing.T) {
-	for _, name := range append([]string{metrics.FileName, run.CheckpointsFolder, filepath.Join(run.CheckpointsFolder,
+	for _, name := range append([]string{metrics.FileName, settings.CheckpointsFolder, filepath.Join(settings.CheckpointsFolder,
 		"lock")},
 		writtenFiles...) {
 		path, outside := t.TempDir(), t.TempDir()
@@ -43,7 +43,7 @@ func TestLinksInARunFolderAreRefused(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(outside, name), []byte(text), 0o644))
 		}
 		target, want := filepath.Join(outside, "x"), "a regular file"
-		if name == run.CheckpointsFolder {
+		if name == settings.CheckpointsFolder {
 			target, want = outside, "a folder"
 		}
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(path, name)), 0o755))
@@ -95,15 +95,15 @@ func TestFolderWrite(t *testing.T) {
 func TestRemovedConfigIsSaid(t *testing.T) {
 	path := t.TempDir()
 	f := openFolder(t, path)
-	c := run.Config{Dtype: "float32"}
+	c := settings.Config{Dtype: "float32"}
 	require.NoError(t, f.WriteConfig(c))
 	require.NoError(t, f.CheckConfig())
-	before, err := os.ReadFile(filepath.Join(path, run.ConfigFile))
+	before, err := os.ReadFile(filepath.Join(path, settings.ConfigFile))
 	require.NoError(t, err)
-	require.NoError(t, os.Remove(filepath.Join(path, run.ConfigFile)))
-	require.EqualError(t, f.CheckConfig(), "train: "+filepath.Join(path, run.ConfigFile)+
+	require.NoError(t, os.Remove(filepath.Join(path, settings.ConfigFile)))
+	require.EqualError(t, f.CheckConfig(), "train: "+filepath.Join(path, settings.ConfigFile)+
 		": got none, want the one that the run began with: it was removed and is written anew")
-	after, err := os.ReadFile(filepath.Join(path, run.ConfigFile))
+	after, err := os.ReadFile(filepath.Join(path, settings.ConfigFile))
 	require.NoError(t, err)
 	require.Equal(t, before, after)
 }
@@ -122,7 +122,7 @@ func TestEqualModelsAreEqualFiles(t *testing.T) {
 	var files [2][]byte
 	for i := range files {
 		require.NoError(t, f.WriteModel(map[string]string{"dtype": "float32"}, p, 3, 0))
-		files[i], err = os.ReadFile(filepath.Join(path, run.ModelFile))
+		files[i], err = os.ReadFile(filepath.Join(path, settings.ModelFile))
 		require.NoError(t, err)
 	}
 	require.Equal(t, files[0], files[1])

@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/folder"
 	"attention/train/metrics"
 	"attention/train/record"
@@ -68,11 +68,11 @@ func (f *Folder) CheckConfig() error {
 		return err
 	}
 	return fmt.Errorf("train: %s: got %s, want the one that the run began with: it was %s and is written anew",
-		f.dir.Path(run.ConfigFile), got, how)
+		f.dir.Path(settings.ConfigFile), got, how)
 }
 
 func (f *Folder) readConfig() ([]byte, error) {
-	file, err := f.dir.Open(run.ConfigFile, os.O_RDONLY)
+	file, err := f.dir.Open(settings.ConfigFile, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

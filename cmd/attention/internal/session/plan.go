@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"attention/cmd/attention/internal/flags"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/graph"
 	"attention/internal/kernel"
 	"attention/layers"
@@ -71,7 +71,7 @@ func (noPage) Rest()                                {}
 
 // PlanOf returns the part of a plan that the config of a run says. command trains such runs of a model, and has the
 // flags of attention train.
-func PlanOf(command string, c run.Config, m run.Model) (p Plan, err error) {
+func PlanOf(command string, c settings.Config, m settings.Model) (p Plan, err error) {
 	p = Plan{Command: command, Config: c, Params: m.Params(), Training: c.Training, Checkpoints: c.Checkpoints,
 		EvalBatches: c.EvalBatches, Title: m.Title(), Drawn: "*", Text: c.Text.Name, Model: m.String(),
 		Hints: Hints{NotFinite: "a smaller --lr may help"}}
@@ -89,7 +89,7 @@ func PlanOf(command string, c run.Config, m run.Model) (p Plan, err error) {
 }
 
 // KeepPrecision lets a run that began in bfloat16 resume in it on every processor, and prints what that costs.
-func KeepPrecision(c run.Config, notes io.Writer) {
+func KeepPrecision(c settings.Config, notes io.Writer) {
 	taken, why := kernel.ChoiceOfBF16()
 	if c.Precision != graph.BFloat16.String() || taken {
 		return

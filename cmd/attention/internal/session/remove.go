@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/folder"
 	"attention/internal/oneline"
 	"attention/train/checkpoint"
@@ -50,9 +51,9 @@ func checkRemovable(path string) error {
 	if err == nil && !info.IsDir() {
 		return fmt.Errorf("%s: got no folder, want that of a run", path)
 	}
-	in, err := run.Inspect(path)
+	in, err := models.Inspect(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: got no %s, want the folder of a run", path, run.ConfigFile)
+		return fmt.Errorf("%s: got no %s, want the folder of a run", path, settings.ConfigFile)
 	}
 	if err != nil {
 		return err
@@ -69,18 +70,18 @@ func checkRemovable(path string) error {
 			return fmt.Errorf("%s: got %s in it, want only files of the run: move it away first", path, name)
 		}
 	}
-	checkpoints, _ := folder.Names(filepath.Join(path, run.CheckpointsFolder)) // there may be none
+	checkpoints, _ := folder.Names(filepath.Join(path, settings.CheckpointsFolder)) // there may be none
 	for _, name := range checkpoints {
 		if !isOwnCheckpoint(name) {
 			return fmt.Errorf("%s: got %s in it, want only files of the run: move it away first", path,
-				filepath.Join(run.CheckpointsFolder, name))
+				filepath.Join(settings.CheckpointsFolder, name))
 		}
 	}
 	return nil
 }
 
 func isOwn(name string) bool {
-	return written(name) || slices.Contains([]string{metrics.FileName, record.LinesFile, run.CheckpointsFolder},
+	return written(name) || slices.Contains([]string{metrics.FileName, record.LinesFile, settings.CheckpointsFolder},
 		name) ||
 		folder.IsLeftover(name, written)
 }
@@ -102,13 +103,13 @@ func (d *Doomed) Remove() error {
 func (d *Doomed) Keep() error { return oneline.Join(d.held.Close(), d.runs.Close()) }
 
 func (d *Doomed) removeFiles() error {
-	checkpoints, err := folder.Names(d.held.dir.Path(run.CheckpointsFolder))
+	checkpoints, err := folder.Names(d.held.dir.Path(settings.CheckpointsFolder))
 	if err != nil {
 		return err
 	}
 	for _, name := range checkpoints {
 		if checkpoint.IsName(name) {
-			if err := d.remove(run.CheckpointsFolder, name); err != nil {
+			if err := d.remove(settings.CheckpointsFolder, name); err != nil {
 				return err
 			}
 		}
@@ -118,29 +119,29 @@ func (d *Doomed) removeFiles() error {
 		return err
 	}
 	for _, name := range names {
-		if isOwn(name) && name != run.CheckpointsFolder && name != run.ConfigFile {
+		if isOwn(name) && name != settings.CheckpointsFolder && name != settings.ConfigFile {
 			if err := d.remove(name); err != nil {
 				return err
 			}
 		}
 	}
-	return d.remove(run.ConfigFile)
+	return d.remove(settings.ConfigFile)
 }
 
 // removeFolders removes the lock, which nobody holds any more, and the folders, which are empty.
 func (d *Doomed) removeFolders() error {
-	left, err := folder.Names(filepath.Join(d.runs.Path(d.name), run.CheckpointsFolder))
+	left, err := folder.Names(filepath.Join(d.runs.Path(d.name), settings.CheckpointsFolder))
 	if err != nil {
 		return err
 	}
 	for _, name := range left {
 		if folder.IsLeftover(name, checkpoint.IsName) {
-			if err := d.remove(run.CheckpointsFolder, name); err != nil {
+			if err := d.remove(settings.CheckpointsFolder, name); err != nil {
 				return err
 			}
 		}
 	}
-	if err := d.remove(run.CheckpointsFolder); err != nil {
+	if err := d.remove(settings.CheckpointsFolder); err != nil {
 		return err
 	}
 	return d.remove()

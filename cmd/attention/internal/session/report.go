@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/config"
 	"attention/internal/folder"
@@ -137,7 +137,7 @@ func (r *Report) stateIn(dir string) string {
 	switch {
 	case len(r.Sessions) > 0 && r.Session().State != unfinished:
 		return r.Session().State
-	case folder.Locked(filepath.Join(dir, run.CheckpointsFolder)):
+	case folder.Locked(filepath.Join(dir, settings.CheckpointsFolder)):
 		return Running
 	}
 	return unfinished

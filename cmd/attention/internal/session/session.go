@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/train"
 	"attention/train/checkpoint"
@@ -90,7 +90,7 @@ func (s *Session) printTimeLeft() {
 		validations = ", and the validations"
 	}
 	about := roundTime(program.Since(s.paced) / (paced - 1) * time.Duration(left))
-	fmt.Fprintf(s.Out, "%s left: about %s%s\n", run.Count(left, "step"), about, validations)
+	fmt.Fprintf(s.Out, "%s left: about %s%s\n", settings.Count(left, "step"), about, validations)
 }
 
 // roundTime returns a time rounded up to seconds, tens of seconds, or minutes.

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/graph"
 	"attention/layers"
@@ -107,7 +107,7 @@ func TestSession(t *testing.T) {
 	require.NoError(t, finish(t.Context(), resumed))
 	require.Contains(t, out.String(), "          continues after 2 steps\n")
 	require.Equal(t, calm.History.Digest(), resumed.History.Digest())
-	for _, name := range []string{run.ModelFile, run.ConfigFile} {
+	for _, name := range []string{settings.ModelFile, settings.ConfigFile} {
 		want, err := os.ReadFile(filepath.Join("calm", name))
 		require.NoError(t, err)
 		got, err := os.ReadFile(filepath.Join("stopped", name))
@@ -132,7 +132,7 @@ func TestResumeWithoutCheckpoints(t *testing.T) {
 		s := lineSession(t, io.Discard, steps)
 		require.NoError(t, s.Begin(fmt.Sprint(steps)))
 		require.NoError(t, finish(t.Context(), s))
-		require.NoError(t, os.RemoveAll(filepath.Join(fmt.Sprint(steps), run.CheckpointsFolder)))
+		require.NoError(t, os.RemoveAll(filepath.Join(fmt.Sprint(steps), settings.CheckpointsFolder)))
 	}
 	resume := func(steps int, startAgain func(dir string) string) error {
 		s := lineSession(t, io.Discard, steps)
@@ -150,7 +150,7 @@ func TestResumeWithoutCheckpoints(t *testing.T) {
 	require.EqualError(t, resume(4, from), want+"; start again with --from 4")
 	runFor(2)
 	require.ErrorContains(t, resume(2, from), "; start again with --from 2")
-	require.NoError(t, os.Remove(filepath.Join("2", run.ModelFile)))
+	require.NoError(t, os.Remove(filepath.Join("2", settings.ModelFile)))
 	require.NoError(t, resume(2, from))
 }
 
@@ -162,7 +162,7 @@ func TestExplain(t *testing.T) {
 		s := lineSession(t, io.Discard, 4)
 		require.NoError(t, s.Begin(dir))
 		defer s.Folder.Close()
-		checkpoints := filepath.Join(dir, run.CheckpointsFolder)
+		checkpoints := filepath.Join(dir, settings.CheckpointsFolder)
 		switch dir {
 		case "saved":
 			require.NoError(t, s.Train(t.Context()))

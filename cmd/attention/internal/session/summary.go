@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/train/metrics"
 )
 
@@ -30,9 +31,9 @@ const Running = "running"
 // Summarize reads the summary of a run folder: the steps and losses of a session that did not end, or of a run without
 // report.json, from metrics.jsonl.
 func Summarize(dir string) (Summary, error) {
-	in, err := run.Inspect(dir)
+	in, err := models.Inspect(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Summary{}, fmt.Errorf("%s: got no %s, want the folder of a run", dir, run.ConfigFile)
+		return Summary{}, fmt.Errorf("%s: got no %s, want the folder of a run", dir, settings.ConfigFile)
 	}
 	if err != nil {
 		return Summary{}, err
@@ -40,9 +41,9 @@ func Summarize(dir string) (Summary, error) {
 	if !in.IsRun() {
 		return Summary{}, in.ErrNoRun()
 	}
-	s := Summary{Folder: dir, Planned: in.Planned, Title: run.DatesModel}
-	model := run.DatesModel
-	if in.Kind != run.DatesModel {
+	s := Summary{Folder: dir, Planned: in.Planned, Title: settings.DatesModel}
+	model := settings.DatesModel
+	if in.Kind != settings.DatesModel {
 		s.Title, model = in.Config.Model.Title(), in.Config.Model.String()
 	}
 	if s.Report, err = ReadReport(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +63,7 @@ func Summarize(dir string) (Summary, error) {
 }
 
 // complete fills in what the report of a run does not hold while it trains, after it was killed, or without a report.
-func (s *Summary) complete(in *run.Inspection) error {
+func (s *Summary) complete(in *models.Inspection) error {
 	h, err := metrics.Read(in.Dir)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/golden"
 	"attention/train/checkpoint"
 
@@ -100,7 +100,7 @@ func TestSummarizeUnfinished(t *testing.T) {
 		{reason: "without a report", sessions: nil, killed: -1, running: -1},
 	} {
 		dir := folderWith(t, Report{Text: "text.txt", Model: "gpt", Sessions: row.sessions}, nil)
-		require.NoError(t, os.Remove(filepath.Join(dir, run.ModelFile)))
+		require.NoError(t, os.Remove(filepath.Join(dir, settings.ModelFile)))
 		check := func(state string, seconds float64) {
 			s, err := Summarize(dir)
 			require.NoError(t, err, row.reason)
@@ -123,10 +123,10 @@ func TestSummarizeUnfinished(t *testing.T) {
 // What a run of attention translate was to do is in its config.json too.
 func TestSummarizeDates(t *testing.T) {
 	dir := folderWith(t, Report{}, map[string]string{
-		run.ConfigFile: `{"format": 2, "model": {"type": "dates"}, "training": {"steps": 12}}`})
+		settings.ConfigFile: `{"format": 2, "model": {"type": "dates"}, "training": {"steps": 12}}`})
 	s, err := Summarize(dir)
 	require.NoError(t, err)
-	require.Equal(t, []any{run.DatesModel, run.DatesModel, 12, 12, Finished},
+	require.Equal(t, []any{settings.DatesModel, settings.DatesModel, 12, 12, Finished},
 		[]any{s.Title, s.Model, s.Planned, s.Steps, s.State})
 }
 
@@ -137,9 +137,9 @@ func TestSummarizeForeign(t *testing.T) {
 		files  map[string]string
 		want   string
 	}{
-		{reason: "an export", files: map[string]string{run.ConfigFile: `{"model_type": "gpt2"}`},
+		{reason: "an export", files: map[string]string{settings.ConfigFile: `{"model_type": "gpt2"}`},
 			want: "%s: got an exported model, want the folder of a run"},
-		{reason: "a damaged config", files: map[string]string{run.ConfigFile: `{"model"`},
+		{reason: "a damaged config", files: map[string]string{settings.ConfigFile: `{"model"`},
 			want: "%s/config.json: not JSON: unexpected end of JSON input, want one JSON object"},
 		{reason: "a damaged report", files: map[string]string{ReportFile: `{"sessions": 1}`},
 			want: "%s/report.json: sessions: got 1, want a list"},
@@ -152,7 +152,7 @@ func TestSummarizeForeign(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Summarize(dir)
 	require.EqualError(t, err, dir+": got no config.json, want the folder of a run")
-	require.NoError(t, os.Mkdir(filepath.Join(dir, run.ConfigFile), 0o755))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, settings.ConfigFile), 0o755))
 	_, err = Summarize(dir)
 	require.ErrorContains(t, err, "want a regular file")
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
 	"attention/train/text"
@@ -36,7 +36,7 @@ func (o options) learn(ctx context.Context, w io.Writer, content string) error {
 		return fmt.Errorf("--out: %w", err)
 	}
 	out := term.NewOutput(w)
-	fmt.Fprintf(out, "In %s: %s\ntext  %s\n", term.Printable(o.out), run.Count(t.Len(), "token"),
+	fmt.Fprintf(out, "In %s: %s\ntext  %s\n", term.Printable(o.out), settings.Count(t.Len(), "token"),
 		sizes(content, len(ids)))
 	return out.Err()
 }

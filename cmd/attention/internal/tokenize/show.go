@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/train/text"
 
@@ -27,7 +27,7 @@ func (o options) open() (*text.BPETokenizer, error) {
 	if err != nil {
 		hint := ""
 		if errors.Is(err, fs.ErrNotExist) {
-			hint = run.NameHint(o.tokenizer)
+			hint = settings.NameHint(o.tokenizer)
 		}
 		return nil, fmt.Errorf("--tokenizer: %w%s", err, hint)
 	}
@@ -52,7 +52,7 @@ func (o options) show(ctx context.Context, w io.Writer, content string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "tokenizer  %s, %s\ntext       %s\n\n", term.Printable(o.tokenizer), run.Count(t.Len(), "token"),
+	fmt.Fprintf(out, "tokenizer  %s, %s\ntext       %s\n\n", term.Printable(o.tokenizer), settings.Count(t.Len(), "token"),
 		sizes(content, len(ids)))
 	return cmp.Or(printCells(ctx, out, cells), out.Err())
 }
@@ -75,7 +75,7 @@ func printLines(ctx context.Context, out io.Writer, t *text.BPETokenizer, conten
 
 // sizes returns the bytes and tokens of a text.
 func sizes(content string, tokens int) string {
-	return fmt.Sprintf("%s, %s, %.2f bytes a token", run.Count(len(content), "byte"), run.Count(tokens, "token"),
+	return fmt.Sprintf("%s, %s, %.2f bytes a token", settings.Count(len(content), "byte"), settings.Count(tokens, "token"),
 		float64(len(content))/float64(tokens))
 }
 

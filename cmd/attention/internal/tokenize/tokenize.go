@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
 	"attention/train/text"
@@ -108,7 +108,7 @@ func (o options) content() (string, error) {
 		}
 		return o.text, nil
 	}
-	raw, err := run.ReadFile("--text-file", o.file)
+	raw, err := settings.ReadFile("--text-file", o.file)
 	if err == nil {
 		err = text.Check(raw)
 	}

@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 
 	"attention/cmd/attention/internal/flags"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/live"
 	"attention/internal/kernel"
@@ -36,12 +37,12 @@ func execute(ctx context.Context, of live.Command) error {
 
 // check returns an error for wrong flags.
 func (c command) check() error {
-	if err := run.CheckFlags(c.Flags); err != nil {
+	if err := settings.CheckFlags(c.Flags); err != nil {
 		return err
 	}
-	if c.Size() > 1 && run.Given(c.Flags, "text") == run.StandardInput {
+	if c.Size() > 1 && settings.Given(c.Flags, "text") == settings.StandardInput {
 		return fmt.Errorf("--text: got %s with %d processes, want a file: only one has the standard input",
-			run.StandardInput, c.Size())
+			settings.StandardInput, c.Size())
 	}
 	return nil
 }
@@ -50,7 +51,7 @@ func (c command) check() error {
 // run folder.
 func (c command) begin() (*training, error) {
 	if c.Flags.Changed("resume") {
-		dir, checkpoint := run.FolderOf(run.Given(c.Flags, "resume"))
+		dir, checkpoint := models.FolderOf(settings.Given(c.Flags, "resume"))
 		r, err := c.oldRun(dir)
 		if err := c.Agree(err); err != nil {
 			return nil, err
@@ -61,40 +62,46 @@ func (c command) begin() (*training, error) {
 	if err := c.Agree(err); err != nil {
 		return nil, err
 	}
-	return r, r.Begin(run.Given(c.Flags, "out"))
+	return r, r.Begin(settings.Given(c.Flags, "out"))
 }
 
 // newRun prepares a new run of the flags without making a folder.
 func (c command) newRun() (*training, error) {
-	settings, err := run.NewSettings(c.Flags)
+	var init *models.Inspection
+	given, err := settings.New(c.Flags, func(dir string) (of settings.Spec, err error) {
+		if init, err = models.Inspect(dir); err != nil {
+			return of, err
+		}
+		return init.Spec()
+	})
 	if err != nil {
 		return nil, err
 	}
-	config, err := settings.Config()
+	config, err := given.Config()
 	if err != nil {
 		return nil, err
 	}
 	if err := c.CheckShares(config.Training.Accumulate, false); err != nil {
 		return nil, err
 	}
-	corpus, err := run.ReadCorpus(config, settings.Tokenizer())
+	corpus, err := settings.ReadCorpus(config, given.Tokenizer())
 	if err != nil {
 		return nil, err
 	}
-	if config, err = settings.WithText(corpus); err != nil {
+	if config, err = given.WithText(corpus); err != nil {
 		return nil, err
 	}
 	r, err := c.newTraining(config, corpus)
 	if err != nil {
 		return nil, err
 	}
-	r.init = settings.Init()
+	r.init = init
 	return r, nil
 }
 
 // oldRun prepares the run of a folder.
 func (c command) oldRun(dir string) (*training, error) {
-	config, err := run.ReadConfig(dir)
+	config, err := models.ReadConfig(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +119,7 @@ func (c command) oldRun(dir string) (*training, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
-	corpus, err := run.ReadCorpus(config, tokenizer)
+	corpus, err := settings.ReadCorpus(config, tokenizer)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w; if it has moved, give its path with --text", err)
 	}
@@ -125,17 +132,17 @@ func (c command) oldRun(dir string) (*training, error) {
 // training is a run of attention train: the session of its model and text.
 type training struct {
 	*session.Session
-	config run.Config
-	init   *run.Inspection // the folder of the initial weights; nil without one, and until they are read
-	corpus *run.Corpus
-	model  run.Model
+	config settings.Config
+	init   *models.Inspection // the folder of the initial weights; nil without one, and until they are read
+	corpus *settings.Corpus
+	model  settings.Model
 	prompt []int // of the sample
 	tabled bool  // whether the head of the table of losses is printed
 	notes  io.Writer
 }
 
 // newTraining prepares a run without touching a file.
-func (c command) newTraining(config run.Config, corpus *run.Corpus) (*training, error) {
+func (c command) newTraining(config settings.Config, corpus *settings.Corpus) (*training, error) {
 	r := &training{config: config, corpus: corpus, notes: c.Notes}
 	r.config.Kernels = kernel.InstructionSet()
 	if err := r.makeModel(); err != nil {
@@ -147,7 +154,7 @@ func (c command) newTraining(config run.Config, corpus *run.Corpus) (*training, 
 	}
 	p.CommandLine = flags.CommandLine("train", c.Flags)
 	p.Page = c.Page.Of(live.Shown{Model: r.model, Tokenizer: corpus.Tokenizer, Prompt: r.prompt,
-		Copy: func() (*run.OpenModel, error) { return r.config.Copy(r.model.Params(), corpus.Tokenizer) }})
+		Copy: func() (*models.OpenModel, error) { return models.Copy(r.config, r.model.Params(), corpus.Tokenizer) }})
 	r.Session, err = session.New(c.Out, p, c.Processes)
 	return r, err
 }
@@ -187,7 +194,7 @@ func (r *training) plan() (p session.Plan, err error) {
 	}
 	p.PrintHead, p.PrintEvaluation = r.printHead, r.printEvaluation
 	p.Facts = []string{"text", fmt.Sprintf("%d bytes, SHA-256 %s", c.Text.Bytes, c.Text.SHA256)}
-	p.Hints.StartAgain = func(dir string) string { return "--config " + filepath.Join(dir, run.ConfigFile) }
+	p.Hints.StartAgain = func(dir string) string { return "--config " + filepath.Join(dir, settings.ConfigFile) }
 	if c.Init != nil {
 		p.Init = r.readInit
 	}

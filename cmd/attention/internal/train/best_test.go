@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/safetensors"
@@ -56,7 +56,7 @@ func lowest(losses map[int]float64) (step int) {
 
 // modelOf returns the bytes of the weights of a run, and the metadata.
 func modelOf(t *testing.T, folder string) (weights string, metadata map[string]string) {
-	f, err := safetensors.ReadFile(filepath.Join(folder, run.ModelFile))
+	f, err := safetensors.ReadFile(filepath.Join(folder, settings.ModelFile))
 	require.NoError(t, err)
 	return fmt.Sprint(f.Tensors), f.Metadata
 }
@@ -123,7 +123,7 @@ func TestTrainPatience(t *testing.T) {
 	r, err := session.ReadReport(folder)
 	require.NoError(t, err)
 	require.Equal(t, []any{session.Finished, last, best}, []any{r.Sessions[0].State, r.Sessions[0].To, r.Best})
-	require.Contains(t, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)),
+	require.Contains(t, namesIn(t, filepath.Join(folder, settings.CheckpointsFolder)),
 		fmt.Sprintf("step-%08d.safetensors", last))
 	require.False(t, commandtest.Inspect(t, folder).Unfinished())
 
@@ -132,7 +132,7 @@ func TestTrainPatience(t *testing.T) {
 	require.Equal(t, before, outcome(t, folder))
 	resume(t, folder, "--patience", "0")
 	whole, _ := tinyRun(t, append(worsening, "--best")...)
-	for _, name := range []string{run.ModelFile, metrics.FileName, session.LossPicture} {
+	for _, name := range []string{settings.ModelFile, metrics.FileName, session.LossPicture} {
 		require.True(t, outcome(t, whole)[name] == outcome(t, folder)[name], name)
 	}
 
@@ -174,7 +174,7 @@ func TestTrainFrozen(t *testing.T) {
 	initial, _ := tinyRun(t, "--lr", "0", "--min-lr", "0")
 	folder, printed := tinyRun(t, "--freeze", "tokens", "--freeze", "attention.W_*")
 	tensors := func(folder string) *safetensors.File {
-		f, err := safetensors.ReadFile(filepath.Join(folder, run.ModelFile))
+		f, err := safetensors.ReadFile(filepath.Join(folder, settings.ModelFile))
 		require.NoError(t, err)
 		return f
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/layers"
 	"attention/train/record"
@@ -115,6 +115,6 @@ func collapse(entropies []headNumber) []string {
 	if low == 1 {
 		have = "has collapsed: its"
 	}
-	return []string{fmt.Sprintf("%d of %s %s entropy is below %v nats", low, run.Count(len(entropies), "head"), have,
+	return []string{fmt.Sprintf("%d of %s %s entropy is below %v nats", low, settings.Count(len(entropies), "head"), have,
 		collapsed)}
 }

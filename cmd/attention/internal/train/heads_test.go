@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/train/record"
@@ -32,7 +32,7 @@ func TestCollapsedHeads(t *testing.T) {
 	} {
 		var printed bytes.Buffer
 		out := term.NewOutput(&printed)
-		r := &training{corpus: &run.Corpus{Corpus: &text.Corpus{}},
+		r := &training{corpus: &settings.Corpus{Corpus: &text.Corpus{}},
 			Session: &session.Session{Out: out, Progress: term.NewProgress(out, 1)}}
 		r.printHeads(record.Record{Step: 7, Numbers: map[string][]record.Number{
 			"entropy.transformer.h.0.attn": c.first, "entropy.transformer.h.1.attn": c.second,

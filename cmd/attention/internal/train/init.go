@@ -7,7 +7,8 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/train"
 	"attention/train/checkpoint"
 )
@@ -21,15 +22,15 @@ func (r *training) readInit() error {
 	return nil
 }
 
-func (r *training) readSource(s *run.TextSource) error {
+func (r *training) readSource(s *settings.TextSource) error {
 	read := r.readFile
-	if run.IsFolder(s.Name) {
+	if settings.IsFolder(s.Name) {
 		read = r.readFolder
 	}
 	if err := read(s.Name); err != nil {
 		return err
 	}
-	source, err := run.SourceOf(s.Name)
+	source, err := settings.SourceOf(s.Name)
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (r *training) readSource(s *run.TextSource) error {
 // readFile reads the initial weights in a safetensors file.
 func (r *training) readFile(path string) error {
 	if filepath.Ext(path) == ".gguf" { // which says what is wanted
-		_, err := run.Inspect(path)
+		_, err := models.Inspect(path)
 		return err
 	}
 	_, err := checkpoint.ReadParams(path, r.model.Params())
@@ -64,10 +65,10 @@ func (r *training) readFile(path string) error {
 func (r *training) readFolder(path string) (err error) {
 	if r.config.Model.Layer != nil {
 		return fmt.Errorf("%s: got a folder, want a safetensors file: only --model %s takes folders", path,
-			run.GPTModel)
+			settings.GPTModel)
 	}
 	if r.init == nil {
-		if r.init, err = run.Inspect(path); err != nil {
+		if r.init, err = models.Inspect(path); err != nil {
 			return err
 		}
 	}
@@ -75,8 +76,8 @@ func (r *training) readFolder(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	run.NoteIgnored(r.notes, path, g)
-	if err := r.config.CheckGPT(r.init, g); err != nil {
+	models.NoteIgnored(r.notes, path, g)
+	if err := models.CheckGPT(r.config, r.init, g); err != nil {
 		return atPath(path, err)
 	}
 	return g.CopyTo(r.model.Params())

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/plot"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/train"
 
 	"gonum.org/v1/plot/plotter"
@@ -20,7 +20,7 @@ func (r *training) drawLoss(w io.Writer) error {
 	if !r.config.Text.Builtin() {
 		text = filepath.Base(r.config.Text.Name)
 	}
-	title := fmt.Sprintf("%s on %s, run %s", r.model.Title(), text, run.Name(r.Folder.Path))
+	title := fmt.Sprintf("%s on %s, run %s", r.model.Title(), text, models.Name(r.Folder.Path))
 	return plot.Curves{Title: title, X: "step", Y: "loss (nats per " + strings.TrimSuffix(r.corpus.Unit(), "s") + ")",
 		Curves: r.curves()}.Write(w)
 }

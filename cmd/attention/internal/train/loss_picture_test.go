@@ -3,7 +3,7 @@ package train
 import (
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/train"
 	"attention/train/loop"
@@ -26,7 +26,7 @@ func TestMeanLosses(t *testing.T) {
 
 // TestCurvesNameLastValues: the legend has the values with which the curves end, as the table of losses has them.
 func TestCurvesNameLastValues(t *testing.T) {
-	r := &training{corpus: &run.Corpus{Corpus: &text.Corpus{NGram: &text.NGram{Unigram: 2.5, Bigram: 2}}},
+	r := &training{corpus: &settings.Corpus{Corpus: &text.Corpus{NGram: &text.NGram{Unigram: 2.5, Bigram: 2}}},
 		Session: &session.Session{Last: &loop.Evaluation{Step: 60, Loss: 1.4}}}
 	for n := range 60 {
 		r.History.Steps = append(r.History.Steps, train.StepResult{Step: n + 1, Loss: float64(n), TokensPerSecond: 1})

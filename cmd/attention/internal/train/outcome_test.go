@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/train/metrics"
 
@@ -19,9 +19,9 @@ import (
 func contents(t *testing.T, folder string) map[string]string {
 	files := map[string]string{}
 	for _, name := range append(namesIn(t, folder),
-		prefixed(run.CheckpointsFolder, namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))...) {
+		prefixed(settings.CheckpointsFolder, namesIn(t, filepath.Join(folder, settings.CheckpointsFolder)))...) {
 		switch filepath.Base(name) {
-		case run.CheckpointsFolder, "lock":
+		case settings.CheckpointsFolder, "lock":
 			continue
 		}
 		content, err := os.ReadFile(filepath.Join(folder, name))

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/view/live"
@@ -187,7 +187,7 @@ func TestTrainViewChangesNoBit(t *testing.T) {
 		heads[head] = true
 	}
 	require.Len(t, heads, len(seen), "the weights of each step")
-	for _, name := range []string{run.ModelFile, metrics.FileName, record.TensorsFile, record.LinesFile} {
+	for _, name := range []string{settings.ModelFile, metrics.FileName, record.TensorsFile, record.LinesFile} {
 		require.Equal(t, outcome(t, plain)[name], outcome(t, v.folder)[name], name)
 	}
 }
@@ -202,7 +202,7 @@ func TestTrainViewTellsHowARunEnds(t *testing.T) {
 	close(v.goOn)
 	require.Equal(t, session.Stopped, last().State)
 	require.True(t, term.IsInterrupted(<-v.ended))
-	require.FileExists(t, filepath.Join(v.folder, run.ModelFile), "the run is saved as ever")
+	require.FileExists(t, filepath.Join(v.folder, settings.ModelFile), "the run is saved as ever")
 	_, ok := get(url)
 	require.False(t, ok, "the page has ended")
 
@@ -279,7 +279,7 @@ func TestTrainViewTogether(t *testing.T) {
 	var running sync.WaitGroup
 	for rank, g := range group {
 		set := pflag.NewFlagSet("train", pflag.ContinueOnError)
-		run.AddFlags(set)
+		settings.AddFlags(set)
 		live.AddFlags(set)
 		require.NoError(t, set.Parse(append(tinyFlags(text, filepath.Join(dir, "run")), "--accumulate", "2", "--view")))
 		running.Go(func() {

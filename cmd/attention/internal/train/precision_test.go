@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/kernel"
 	"attention/internal/safetensors"
 	"attention/internal/small"
@@ -39,11 +40,11 @@ func TestTrainInBFloat16(t *testing.T) {
 	require.NoError(t, trainTo(t.Context(), new(strings.Builder), flags("full")...))
 	require.NotEqual(t, outcome(t, folder("calm"))["model.safetensors"], outcome(t, folder("full"))["model.safetensors"])
 
-	config, err := run.ReadConfig(folder("calm"))
+	config, err := models.ReadConfig(folder("calm"))
 	require.NoError(t, err)
 	require.Equal(t, "bf16", config.Precision)
 	for _, c := range []struct{ name, want string }{{"stopped", `"bf16"`}, {"full", `"full"`}} {
-		paths, err := filepath.Glob(filepath.Join(folder(c.name), run.CheckpointsFolder, "*.safetensors"))
+		paths, err := filepath.Glob(filepath.Join(folder(c.name), settings.CheckpointsFolder, "*.safetensors"))
 		require.NoError(t, err)
 		f, err := safetensors.ReadFile(paths[len(paths)-1])
 		require.NoError(t, err)

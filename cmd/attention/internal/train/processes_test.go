@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/live"
 	"attention/train/metrics"
@@ -28,7 +28,7 @@ func trainTogether(ctx context.Context, t *testing.T, size int, flags func(rank 
 	var running sync.WaitGroup
 	for rank, g := range group {
 		set := pflag.NewFlagSet("train", pflag.ContinueOnError)
-		run.AddFlags(set)
+		settings.AddFlags(set)
 		require.NoError(t, set.Parse(flags(rank)))
 		running.Go(func() {
 			c := live.Command{Processes: session.Processes{Group: g}, Out: &printed[rank], Notes: io.Discard, Flags: set,
@@ -90,9 +90,9 @@ func TestProcessesResumeTheSameRun(t *testing.T) {
 
 func requireSameModel(t *testing.T, want, got string) {
 	require.Equal(t, outcome(t, want)[metrics.FileName], outcome(t, got)[metrics.FileName])
-	wanted, err := os.ReadFile(filepath.Join(want, run.ModelFile))
+	wanted, err := os.ReadFile(filepath.Join(want, settings.ModelFile))
 	require.NoError(t, err)
-	found, err := os.ReadFile(filepath.Join(got, run.ModelFile))
+	found, err := os.ReadFile(filepath.Join(got, settings.ModelFile))
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(wanted, found))
 }

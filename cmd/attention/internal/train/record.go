@@ -3,7 +3,7 @@ package train
 import (
 	"math"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/layers"
 	"attention/layers/heads"
 	"attention/train/record"
@@ -20,7 +20,7 @@ const (
 
 // probedTokens returns the number of tokens of the text whose attention weights a run records, or 0 if the model has no
 // head or too many of them.
-func probedTokens(c run.ModelConfig) int {
+func probedTokens(c settings.ModelConfig) int {
 	heads := c.Heads()
 	if heads == 0 {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/train/metrics"
 	"attention/train/record"
@@ -45,7 +45,7 @@ func TestTrainRecords(t *testing.T) {
 
 	plain, _ := tinyRun(t, tinyGPT...)
 	watched, _ := tinyRun(t, append(tinyGPT, "--head-stats")...)
-	for _, name := range []string{metrics.FileName, run.ModelFile, record.TensorsFile} {
+	for _, name := range []string{metrics.FileName, settings.ModelFile, record.TensorsFile} {
 		require.Equal(t, outcome(t, plain)[name], outcome(t, watched)[name], "statistics change no bit")
 	}
 }
@@ -64,7 +64,7 @@ func TestTrainResumesWithoutRecords(t *testing.T) {
 	}
 	resume(t, folder, "--steps", "20")
 	require.Equal(t, runFiles, namesIn(t, folder))
-	require.Equal(t, outcome(t, calm)[run.ModelFile], outcome(t, folder)[run.ModelFile])
+	require.Equal(t, outcome(t, calm)[settings.ModelFile], outcome(t, folder)[settings.ModelFile])
 	w, err := record.Read(t.Context(), folder, nil)
 	require.NoError(t, err)
 	require.Equal(t, []int{15, 20}, w.Steps)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/graph"
 	"attention/internal/dense"
@@ -37,8 +37,8 @@ func (r *training) printHead() {
 	if config.Init != nil {
 		r.Print("", "begins with the weights of "+term.Line(config.Init.Name))
 	}
-	r.Print("training", fmt.Sprintf("%s of %s of %d %s", run.Count(training.Steps, "step"),
-		run.Count(config.Batch*max(training.Accumulate, 1), "window"), r.model.Context(), c.Unit()))
+	r.Print("training", fmt.Sprintf("%s of %s of %d %s", settings.Count(training.Steps, "step"),
+		settings.Count(config.Batch*max(training.Accumulate, 1), "window"), r.model.Context(), c.Unit()))
 	if len(config.Growth) > 0 {
 		r.Print("", growthPhrases(config.Growth)...)
 	}
@@ -56,7 +56,7 @@ func (r *training) printHead() {
 // growthPhrases returns how long windows are at first.
 func growthPhrases(stages []text.GrowthStage) (phrases []string) {
 	for _, s := range stages {
-		phrases = append(phrases, fmt.Sprintf("%s of windows of %d,", run.Count(s.Steps, "step"), s.Context))
+		phrases = append(phrases, fmt.Sprintf("%s of windows of %d,", settings.Count(s.Steps, "step"), s.Context))
 	}
 	phrases[0] = "first " + phrases[0]
 	return append(phrases, "several to a row")

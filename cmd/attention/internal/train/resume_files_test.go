@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
@@ -27,7 +28,7 @@ import (
 func TestTrainResumeRefuses(t *testing.T) {
 	folder, _ := tinyRun(t)
 	path := func(name ...string) string { return filepath.Join(append([]string{folder}, name...)...) }
-	c, err := run.ReadConfig(folder)
+	c, err := models.ReadConfig(folder)
 	require.NoError(t, err)
 	text := c.Text.Name
 	const only = ", want only --text, --precision, --steps, --checkpoint-activations, --head-stats, --patience, " +
@@ -64,7 +65,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 		return func(s string) string { return strings.Replace(s, old, new, 1) }
 	}
 	cut := func(s string) string { return s[:len(s)/2] }
-	config, checkpoint := path(run.ConfigFile), path(run.CheckpointsFolder, "step-00000012.safetensors")
+	config, checkpoint := path(settings.ConfigFile), path(settings.CheckpointsFolder, "step-00000012.safetensors")
 	spoil(config, cut, "--resume: "+config+": not JSON: unexpected end of JSON input, want one JSON object")
 	spoil(config, replace(`"batch": 3`, `"batch": 3, "batch": 3`), "--resume: "+config+`: field "batch" comes twice`)
 	spoil(config, replace(`"tokens": 40`, `"tokens": -1`), "--resume: "+config+": sample.tokens: got -1, want at least 0")
@@ -95,7 +96,7 @@ func TestTrainSaysWhatWasRemoved(t *testing.T) {
 	dir := t.TempDir()
 	text, folder := filepath.Join(dir, "text.txt"), filepath.Join(dir, "run")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
-	lines, config := filepath.Join(folder, metrics.FileName), filepath.Join(folder, run.ConfigFile)
+	lines, config := filepath.Join(folder, metrics.FileName), filepath.Join(folder, settings.ConfigFile)
 	out := &doOnce{text: "losses in nats per", do: func() {
 		require.NoError(t, os.Remove(lines))
 		require.NoError(t, os.Remove(config))
@@ -104,8 +105,8 @@ func TestTrainSaysWhatWasRemoved(t *testing.T) {
 	require.ErrorContains(t, err, "train: metrics: "+lines+": got none or another file, want the one")
 	require.ErrorContains(t, err, "; train: "+config+": got none, want the one that the run began with")
 	require.Equal(t, term.OneLine(err), err.Error())
-	require.FileExists(t, filepath.Join(folder, run.ModelFile))
-	_, err = run.ReadConfig(folder)
+	require.FileExists(t, filepath.Join(folder, settings.ModelFile))
+	_, err = models.ReadConfig(folder)
 	require.NoError(t, err)
 }
 
@@ -114,13 +115,13 @@ func TestTrainSaysWhatWasRemoved(t *testing.T) {
 func TestTrainResumesFromAnOlderCheckpoint(t *testing.T) {
 	folder, _ := tinyRun(t, "--save-every", "5", "--keep", "3", "--dropout", "0.2")
 	want := outcome(t, folder)
-	newest := filepath.Join(folder, run.CheckpointsFolder, "step-00000012.safetensors")
+	newest := filepath.Join(folder, settings.CheckpointsFolder, "step-00000012.safetensors")
 	content, err := os.ReadFile(newest)
 	require.NoError(t, err)
 	content[len(content)/3] ^= 1
 	require.NoError(t, os.WriteFile(newest, content, 0o644))
 	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
-	older := filepath.Join(folder, run.CheckpointsFolder, "step-00000010.safetensors")
+	older := filepath.Join(folder, settings.CheckpointsFolder, "step-00000010.safetensors")
 	require.ErrorContains(t, err, "; the newest intact checkpoint is "+older+
 		"; resume from it with: attention train --resume "+older)
 	require.Equal(t, 1, term.ExitCode(err))
@@ -132,7 +133,7 @@ func TestTrainResumesFromAnOlderCheckpoint(t *testing.T) {
 // then.
 func TestTrainResumesWithOtherKernels(t *testing.T) {
 	folderOf, _ := tinyRun(t, "--save-every", "5", "--keep", "3")
-	checkpoint := filepath.Join(folderOf, run.CheckpointsFolder, "step-00000010.safetensors")
+	checkpoint := filepath.Join(folderOf, settings.CheckpointsFolder, "step-00000010.safetensors")
 	require.NotContains(t, resume(t, checkpoint), "checkpoint was")
 	f, err := safetensors.ReadFile(checkpoint)
 	require.NoError(t, err)
@@ -150,7 +151,7 @@ func TestTrainRecordsKernels(t *testing.T) {
 	folder, printed := tinyRun(t)
 	line := "\nkernels   " + kernel.InstructionSet() + ", "
 	require.Contains(t, printed, line)
-	path := filepath.Join(folder, run.ConfigFile)
+	path := filepath.Join(folder, settings.ConfigFile)
 	config, err := os.ReadFile(path)
 	require.NoError(t, err)
 	own := fmt.Sprintf("\"kernels\": %q", kernel.InstructionSet())
@@ -180,7 +181,7 @@ func TestResumeWithoutCheckpointsIsRefused(t *testing.T) {
 	_, err = commandtest.Output(t.Context(), New(), "--resume", out, "--steps", "6")
 	require.EqualError(t, err, "--resume: "+out+
 		": got no checkpoint of a run that has taken 4 steps, want one; start again with --config "+
-		filepath.Join(out, run.ConfigFile))
+		filepath.Join(out, settings.ConfigFile))
 	after, err := os.ReadFile(filepath.Join(out, metrics.FileName))
 	require.NoError(t, err)
 	require.Equal(t, lines, after)
@@ -192,7 +193,7 @@ func TestResumeWithAnotherConfigIsRefused(t *testing.T) {
 	_, err := commandtest.Output(t.Context(), New(), "--width", "8", "--heads", "2", "--context", "8", "--steps", "4",
 		"--sample", "0", "--out", out)
 	require.NoError(t, err)
-	path := filepath.Join(out, run.ConfigFile)
+	path := filepath.Join(out, settings.ConfigFile)
 	config, err := os.ReadFile(path)
 	require.NoError(t, err)
 	edited := strings.Replace(string(config), `"clip_norm": 1`, `"clip_norm": 2`, 1)

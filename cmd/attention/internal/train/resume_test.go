@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/view/live"
 	"attention/train/checkpoint"
@@ -92,13 +93,13 @@ func TestTrainLengthens(t *testing.T) {
 		require.True(t, want[name] == got[name], name)
 	}
 	require.Equal(t, runFiles, namesIn(t, folder))
-	c, err := run.ReadConfig(folder)
+	c, err := models.ReadConfig(folder)
 	require.NoError(t, err)
 	require.Equal(t, 20, c.Training.Steps)
-	require.Equal(t, run.SampleConfig{}, c.Sample)
+	require.Equal(t, settings.SampleConfig{}, c.Sample)
 	require.Equal(t, checkpoint.Config{Every: 500, Keep: 1}, c.Checkpoints)
 	require.Equal(t, []string{"lock", "step-00000020.safetensors"},
-		namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
+		namesIn(t, filepath.Join(folder, settings.CheckpointsFolder)))
 
 	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder, "--steps", "19")
 	require.EqualError(t, err, "--steps: got 19, want at least the 20 that the run has taken")
@@ -106,11 +107,11 @@ func TestTrainLengthens(t *testing.T) {
 
 // killBeforeCheckpoint reduces a run to its files before its first checkpoint.
 func killBeforeCheckpoint(t *testing.T, folder string) {
-	checkpoints, err := filepath.Glob(filepath.Join(folder, run.CheckpointsFolder, "step-*"))
+	checkpoints, err := filepath.Glob(filepath.Join(folder, settings.CheckpointsFolder, "step-*"))
 	require.NoError(t, err)
 	require.Len(t, checkpoints, 1)
 	require.NoError(t, os.Remove(checkpoints[0]))
-	require.NoError(t, os.Remove(filepath.Join(folder, run.ModelFile)))
+	require.NoError(t, os.Remove(filepath.Join(folder, settings.ModelFile)))
 }
 
 // TestTrainResumeWithoutCheckpoint: a run that was killed before its first checkpoint
@@ -124,8 +125,8 @@ func TestTrainResumeWithoutCheckpoint(t *testing.T) {
 	killBeforeCheckpoint(t, folder)
 	resume(t, folder)
 	want, got := outcome(t, calm), outcome(t, folder)
-	delete(want, run.ConfigFile) // their texts have other names
-	delete(got, run.ConfigFile)
+	delete(want, settings.ConfigFile) // their texts have other names
+	delete(got, settings.ConfigFile)
 	require.Equal(t, want, got)
 
 	killBeforeCheckpoint(t, folder)
@@ -146,10 +147,10 @@ func TestTrainStopsWhenItsMetricsFail(t *testing.T) {
 	folder, _ := tinyRun(t, "--save-every", "5", "--keep", "3")
 	want := outcome(t, folder)
 	set := pflag.NewFlagSet("train", pflag.ContinueOnError)
-	run.AddFlags(set)
+	settings.AddFlags(set)
 	r, err := command{live.Command{Out: io.Discard, Flags: set, Page: new(live.Page)}}.oldRun(folder)
 	require.NoError(t, err)
-	at5 := filepath.Join(folder, run.CheckpointsFolder, "step-00000005.safetensors")
+	at5 := filepath.Join(folder, settings.CheckpointsFolder, "step-00000005.safetensors")
 	require.NoError(t, r.Resume(folder, at5, io.Discard))
 	f := r.Folder
 	for _, steps := range []int{10, 12} {
@@ -161,7 +162,7 @@ func TestTrainStopsWhenItsMetricsFail(t *testing.T) {
 	require.ErrorContains(t, err, "train: checkpoint after 5 steps: train: metrics: sync ")
 	require.ErrorContains(t, err, "; resume from "+f.Checkpoints.Path(5)+" with: attention train --resume "+folder)
 	require.Equal(t, []string{"lock", "step-00000005.safetensors"},
-		namesIn(t, filepath.Join(folder, run.CheckpointsFolder)))
+		namesIn(t, filepath.Join(folder, settings.CheckpointsFolder)))
 	resume(t, folder)
 	require.Equal(t, want, outcome(t, folder))
 }
@@ -183,7 +184,7 @@ func TestTrainResumesWithOtherCheckpointsOfBlocks(t *testing.T) {
 		stopAfter(t, 5, append(append(tinyFlags(text, folder), flags...), flag+c.first)...)
 		resume(t, folder, flag+c.then)
 		got := outcome(t, folder)
-		for _, name := range []string{run.ModelFile, metrics.FileName} {
+		for _, name := range []string{settings.ModelFile, metrics.FileName} {
 			require.NotEmpty(t, got[name])
 			if ends[name] == "" {
 				ends[name] = got[name]

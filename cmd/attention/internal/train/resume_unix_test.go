@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/testenv"
 	"attention/train/metrics"
 
@@ -76,7 +76,7 @@ func TestTrainSurvivesKills(t *testing.T) {
 
 // begin returns the flags to resume a run, or to begin it if it was killed before it began.
 func begin(folder string, flags []string) []string {
-	if fileSize(filepath.Join(folder, run.ConfigFile)) == 0 {
+	if fileSize(filepath.Join(folder, settings.ConfigFile)) == 0 {
 		return flags
 	}
 	return []string{"--resume", folder, "--sample", "0"}
@@ -84,6 +84,6 @@ func begin(folder string, flags []string) []string {
 
 // isSaving reports whether a checkpoint is being written.
 func isSaving(folder string) bool {
-	entries, _ := os.ReadDir(filepath.Join(folder, run.CheckpointsFolder))
+	entries, _ := os.ReadDir(filepath.Join(folder, settings.CheckpointsFolder))
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), ".tmp-") })
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/moved"
@@ -43,7 +43,7 @@ func (r *training) run(ctx context.Context) error {
 // save writes the model and the pictures.
 func (r *training) save() error {
 	files := []session.File{{Name: session.LossPicture, Fill: r.drawLoss}}
-	if m, ok := r.model.Network.(run.AttentionNetwork); ok {
+	if m, ok := r.model.Network.(settings.AttentionNetwork); ok {
 		files = append(files, session.File{Name: session.AttentionPicture,
 			Fill: func(w io.Writer) error { return r.drawWeights(w, m) }})
 	}

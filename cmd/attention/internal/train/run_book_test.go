@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/golden"
 	"attention/internal/testenv"
 	"attention/train/checkpoint"
@@ -51,7 +51,7 @@ func TestTrainBookAsPyTorch(t *testing.T) {
 			}
 		}
 		golden.Close(t, row.dtype+" losses", file.Float64(row.dtype+".loss"), losses, row.losses, 0)
-		got, _, err := checkpoint.ReadTensors(filepath.Join(folder, run.ModelFile))
+		got, _, err := checkpoint.ReadTensors(filepath.Join(folder, settings.ModelFile))
 		require.NoError(t, err)
 		seen := 0
 		for _, key := range file.Names() {

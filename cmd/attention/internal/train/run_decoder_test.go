@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/look"
 	"attention/layers"
@@ -89,7 +89,7 @@ func TestTrainDecoder(t *testing.T) {
 
 		m, err := commandtest.Inspect(t, calm).Open()
 		require.NoError(t, err)
-		g, err := run.NewGenerator(m.Model, generate.Config{}, 100)
+		g, err := models.NewGenerator(m.Model, generate.Config{}, 100)
 		require.NoError(t, err)
 		require.NoError(t, g.Prompt(t.Context(), []int{1, 2, 3}))
 		for range 9 { // past the context
@@ -161,7 +161,7 @@ func TestTrainInitOfADecoder(t *testing.T) {
 		require.InDelta(t, lastLoss(t, first), lastLoss(t, again), 1e-6, name)
 		short := filepath.Join(dir, name+"-short")
 		require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(begin, "--context", "4", "--out", short)...))
-		c, err := run.ReadConfig(short)
+		c, err := models.ReadConfig(short)
 		require.NoError(t, err)
 		require.Equal(t, 4, c.Model.Context())
 	}

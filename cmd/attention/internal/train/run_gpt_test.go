@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/internal/dense"
 	"attention/internal/golden"
@@ -60,7 +61,7 @@ func TestTrainGPT(t *testing.T) {
 					"  watch.safetensors, loss.png, weights.png, attention-steps.png, checkpoints\n")
 			require.NotEmpty(t, sampled(t, printed))
 			commandtest.RequirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
-			config, err := run.ReadConfig(folder)
+			config, err := models.ReadConfig(folder)
 			require.NoError(t, err)
 			require.Equal(t, layers.GPTConfig{VocabSize: c.vocab, ContextLength: 6, EmbedDim: 8, NumLayers: 2, NumHeads: 2,
 				Activation: "gelu_new", Eps: 1e-5, TieWordEmbeddings: true, Bias: true},
@@ -108,7 +109,7 @@ func TestTrainGPTResumes(t *testing.T) {
 		append(flags(filepath.Join(dir, "other")), "--dropout", "0")...))
 	require.NotEqual(t, before["model.safetensors"], outcome(t, filepath.Join(dir, "other"))["model.safetensors"])
 
-	config := filepath.Join(folder, run.ConfigFile)
+	config := filepath.Join(folder, settings.ConfigFile)
 	for _, c := range []struct{ old, new, want string }{
 		{old: `"tokenizer": "bytes"`, new: `"tokenizer": "gpt2"`,
 			want: `vocabulary.tokenizer: got "bytes", want the loop's "gpt2"`},
@@ -116,7 +117,7 @@ func TestTrainGPTResumes(t *testing.T) {
 		{old: `"num_heads": 2`, new: `"n_heads": 2`, want: `: model: unknown field "n_heads"`},
 		{old: `"num_layers": 2`, new: `"num_layers": 0`, want: ": model.num_layers: got 0, want at least 1"},
 	} {
-		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(before[run.ConfigFile], c.old, c.new, 1)), 0o644))
+		require.NoError(t, os.WriteFile(config, []byte(strings.Replace(before[settings.ConfigFile], c.old, c.new, 1)), 0o644))
 		require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer), "--resume", folder), c.want)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/moved"
 	"attention/internal/safetensors"
@@ -53,7 +54,7 @@ func TestTrainMovesTheWeights(t *testing.T) {
 			folder, printed := tinyRun(t, "--solver", solver, "--lr", rate)
 			model, err := safetensors.ReadFile(filepath.Join(folder, "model.safetensors"))
 			require.NoError(t, err)
-			c, err := run.ReadConfig(folder)
+			c, err := models.ReadConfig(folder)
 			require.NoError(t, err)
 			p := layers.NewParams(tensor.Float32, 1)
 			_, err = c.Model.New(p.Scope(""))
@@ -159,7 +160,7 @@ func TestSettingsOfARun(t *testing.T) {
 	} {
 		folder, _ := tinyRun(t, strings.Fields(flags)...)
 		again := filepath.Join(t.TempDir(), "run") // the name is in the pictures
-		require.NoError(t, trainTo(t.Context(), io.Discard, "--config", filepath.Join(folder, run.ConfigFile),
+		require.NoError(t, trainTo(t.Context(), io.Discard, "--config", filepath.Join(folder, settings.ConfigFile),
 			"--out", again))
 		requireSameOutcome(t, folder, again)
 	}
@@ -168,9 +169,9 @@ func TestSettingsOfARun(t *testing.T) {
 // TestSettingsNameAnotherFile: the text of a config must be unchanged.
 func TestSettingsNameAnotherFile(t *testing.T) {
 	folder, _ := tinyRun(t, "--tokenizer", "characters")
-	c, err := run.ReadConfig(folder)
+	c, err := models.ReadConfig(folder)
 	require.NoError(t, err)
-	config := filepath.Join(folder, run.ConfigFile)
+	config := filepath.Join(folder, settings.ConfigFile)
 	require.NoError(t, os.WriteFile(c.Text.Name, []byte(tinyText[1:]), 0o644))
 	err = trainTo(t.Context(), new(bytes.Buffer), "--config", config)
 	require.ErrorContains(t, err, "--text: "+c.Text.Name+": got a text with SHA-256 ")
@@ -178,7 +179,7 @@ func TestSettingsNameAnotherFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(other, []byte(tinyText[10:]), 0o644))
 	again := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), "--config", config, "--text", other, "--out", again))
-	d, err := run.ReadConfig(again)
+	d, err := models.ReadConfig(again)
 	require.NoError(t, err)
 	require.Equal(t, c.Vocabulary, d.Vocabulary)
 	require.NoError(t, os.WriteFile(other, []byte(strings.Repeat("é", 100)), 0o644))
@@ -217,8 +218,8 @@ func TestTrainFromStandardInput(t *testing.T) {
 	defer os.Stdin.Close()
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), tinyFlags("-", filepath.Join(dir, "stdin"))...))
 	want, got := outcome(t, filepath.Join(dir, "file")), outcome(t, filepath.Join(dir, "stdin"))
-	require.Contains(t, got[run.ConfigFile], `"name": "-"`)
-	require.True(t, want[run.ModelFile] == got[run.ModelFile])
+	require.Contains(t, got[settings.ConfigFile], `"name": "-"`)
+	require.True(t, want[settings.ModelFile] == got[settings.ModelFile])
 }
 
 // TestTrainBeginsWhereAKilledOneDidNot: the remains of a run killed before it began are not a run.
@@ -234,7 +235,7 @@ func TestTrainBeginsWhereAKilledOneDidNot(t *testing.T) {
 
 	// Checkpoints of another run are not used.
 	for _, name := range namesIn(t, "run") {
-		if name != run.CheckpointsFolder {
+		if name != settings.CheckpointsFolder {
 			require.NoError(t, os.Remove(filepath.Join("run", name)))
 		}
 	}

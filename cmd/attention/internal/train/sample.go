@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/layers/generate"
@@ -66,7 +66,7 @@ func (r *training) printSample(ctx context.Context) error {
 func (r *training) sample(ctx context.Context) ([]int, error) {
 	n := r.config.Sample.Tokens
 	c := generate.Config{VocabSize: r.corpus.Tokenizer.Len(), Temperature: 1, Seed: r.config.Training.Seed}
-	g, err := run.NewGenerator(r.model, c, len(r.prompt)+n)
+	g, err := models.NewGenerator(r.model, c, len(r.prompt)+n)
 	if err != nil {
 		return nil, err
 	}

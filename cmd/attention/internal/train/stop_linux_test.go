@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 
@@ -42,12 +42,12 @@ func TestTrainOnAFullDisk(t *testing.T) {
 	require.ErrorIs(t, err, syscall.EFBIG)
 	require.ErrorContains(t, err, "train: checkpoint after 10 steps: safetensors: ")
 	require.ErrorContains(t, err, "; resume from "+
-		filepath.Join(folder, run.CheckpointsFolder, "step-00000005.safetensors")+" with: attention train --resume "+folder)
+		filepath.Join(folder, settings.CheckpointsFolder, "step-00000005.safetensors")+" with: attention train --resume "+folder)
 	require.Equal(t, 1, term.ExitCode(err))
 	resume(t, folder)
 	want, got := outcome(t, calm), outcome(t, folder)
-	delete(want, run.ConfigFile) // their texts have other names
-	delete(got, run.ConfigFile)
+	delete(want, settings.ConfigFile) // their texts have other names
+	delete(got, settings.ConfigFile)
 	require.True(t, maps.Equal(want, got))
 }
 
@@ -83,7 +83,7 @@ func TestTrainEndsOnAFullDisk(t *testing.T) {
 	}}
 	err := trainTo(t.Context(), out, append(tinyFlags(text, folder), "--width", "16")...)
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before))
-	require.EqualError(t, err, "train: "+filepath.Join(folder, run.ModelFile)+": file too large; "+
+	require.EqualError(t, err, "train: "+filepath.Join(folder, settings.ModelFile)+": file too large; "+
 		"train: "+filepath.Join(folder, session.LossPicture)+": file too large; "+
 		"train: "+filepath.Join(folder, session.AttentionPicture)+": file too large; "+
 		"train: "+filepath.Join(folder, session.WeightsPicture)+": file too large; "+
@@ -99,7 +99,7 @@ func TestTrainEndsOnAFullDisk(t *testing.T) {
 func TestTrainInAReadOnlyFolder(t *testing.T) {
 	folder, _ := tinyRun(t)
 	parent := filepath.Dir(folder)
-	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
+	checkpoints := filepath.Join(folder, settings.CheckpointsFolder)
 	before := contents(t, folder)
 	for _, path := range []string{checkpoints, folder, parent} {
 		require.NoError(t, os.Chmod(path, 0o555))

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 
 	"github.com/stretchr/testify/require"
@@ -82,7 +82,7 @@ func TestTrainCannotWrite(t *testing.T) {
 // TestTrainFailsAfterCheckpoints: the error names the checkpoint to resume from.
 func TestTrainFailsAfterCheckpoints(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
+	checkpoints := filepath.Join(folder, settings.CheckpointsFolder)
 	out := &doOnce{text: "  10  ",
 		do: func() { require.NoError(t, os.Mkdir(filepath.Join(checkpoints, "step-00000010.safetensors"), 0o755)) }}
 	err := trainTo(t.Context(), out, "--steps", "20", "--eval-every", "5", "--save-every", "5", "--out", folder)
@@ -103,7 +103,7 @@ func TestTrainDiverges(t *testing.T) {
 
 	// Earlier checkpoints stay; in float64 the first update is still finite.
 	folder = filepath.Join(dir, "saved")
-	checkpoints := filepath.Join(folder, run.CheckpointsFolder)
+	checkpoints := filepath.Join(folder, settings.CheckpointsFolder)
 	err = trainTo(t.Context(), &out, "--lr", "1e300", "--steps", "9", "--dtype", "float64", "--save-every", "1",
 		"--out", folder)
 	require.ErrorContains(t, err, "train: step 2: loss: got NaN, which is not finite; it began with ")

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/train/checkpoint"
 	"attention/train/metrics"
@@ -108,7 +108,7 @@ func TestTrainInterrupted(t *testing.T) {
 	err = trainTo(t.Context(), new(bytes.Buffer), "--resume", folder)
 	require.ErrorIs(t, err, checkpoint.ErrInUse)
 	require.EqualError(t, err, fmt.Sprintf("--resume: train: checkpoints: %s: in use by another process (%d), want none",
-		filepath.Join(folder, run.CheckpointsFolder, "lock"), c.process.Pid))
+		filepath.Join(folder, settings.CheckpointsFolder, "lock"), c.process.Pid))
 	require.NoError(t, c.process.Signal(os.Interrupt))
 	go io.Copy(io.Discard, reader)
 	<-c.done
@@ -120,7 +120,7 @@ func TestTrainInterrupted(t *testing.T) {
 	said := line.FindStringSubmatch(c.printed.String())
 	require.NotNil(t, said, c.printed)
 	require.Equal(t, []string{"step-" + fmt.Sprintf("%08s", said[1]) + ".safetensors"},
-		namesIn(t, filepath.Join(folder, run.CheckpointsFolder))[1:])
+		namesIn(t, filepath.Join(folder, settings.CheckpointsFolder))[1:])
 
 	shell, err := exec.Command("sh", "-c", "printf '%s\\n' "+said[2]).Output()
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestTrainSignalled(t *testing.T) {
 			require.Equal(t, 1, strings.Count(started.printed.String(), "\n"),
 				"not which signal it was, nor that nothing could be printed")
 			require.Equal(t, runFiles, namesIn(t, folder))
-			require.NotEmpty(t, namesIn(t, filepath.Join(folder, run.CheckpointsFolder))[1:])
+			require.NotEmpty(t, namesIn(t, filepath.Join(folder, settings.CheckpointsFolder))[1:])
 		})
 	}
 }

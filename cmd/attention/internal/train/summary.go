@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 )
 
@@ -13,7 +13,7 @@ import (
 func (r *training) printSummary() {
 	l := r.Losses()
 	fmt.Fprintf(r.Out, "\n%s in %.1f s; losses in nats per %s:\n",
-		run.Count(r.Loop.Steps()-r.From, "step"), r.Report.Session().Seconds, strings.TrimSuffix(r.corpus.Unit(), "s"))
+		settings.Count(r.Loop.Steps()-r.From, "step"), r.Report.Session().Seconds, strings.TrimSuffix(r.corpus.Unit(), "s"))
 	head, values := "", ""
 	for _, column := range []struct {
 		name  string
@@ -52,7 +52,7 @@ func (r *training) printFiles() {
 	if probedTokens(r.config.Model) > 0 {
 		pictures = append(pictures, session.StepsPicture)
 	}
-	if _, ok := r.model.Network.(run.AttentionNetwork); ok {
+	if _, ok := r.model.Network.(settings.AttentionNetwork); ok {
 		pictures = append(pictures, session.AttentionPicture)
 	}
 	r.PrintFiles(pictures...)

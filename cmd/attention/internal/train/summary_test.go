@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/internal/testenv"
 
@@ -33,7 +34,7 @@ func TestReport(t *testing.T) {
 	require.Equal(t, "text", r.Text)
 	require.Equal(t, "multi_head, 2 heads, width 8", r.Model)
 	require.Equal(t, 812, r.Parameters)
-	c, err := run.ReadConfig("a run")
+	c, err := models.ReadConfig("a run")
 	require.NoError(t, err)
 	require.Equal(t, []*float64{&c.NGram.Bigram, &c.NGram.Unigram}, []*float64{r.Losses.Bigram, r.Losses.Unigram})
 	lines := metricLines(t, "a run")
@@ -70,7 +71,7 @@ func TestReportOfARunningRun(t *testing.T) {
 	require.NoError(t, trainTo(t.Context(), out, strings.Fields(
 		"--steps 9 --eval-every 3 --width 8 --context 6 --sample 0 --out run")...))
 	require.NoError(t, err)
-	require.Equal(t, []any{session.Running, 6, 9, run.BuiltinName}, []any{running.State, running.Steps, running.Planned,
+	require.Equal(t, []any{session.Running, 6, 9, settings.BuiltinName}, []any{running.State, running.Steps, running.Planned,
 		running.Text})
 	require.Equal(t, begin, *running.Begin)
 	require.Equal(t, 1.0, *running.Seconds)

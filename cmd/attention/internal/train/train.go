@@ -4,7 +4,7 @@ package train
 import (
 	"fmt"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/view/live"
 
 	"github.com/spf13/cobra"
@@ -27,7 +27,7 @@ func New() *cobra.Command {
 			return live.Execute(cmd, execute)
 		},
 	}
-	run.AddFlags(cmd.Flags())
+	settings.AddFlags(cmd.Flags())
 	live.AddFlags(cmd.Flags())
 	addHelp(cmd)
 	return cmd

@@ -14,7 +14,8 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/live"
 	"attention/internal/safetensors"
@@ -197,9 +198,9 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		folder, _ := tinyRun(t, "--layer", layer, "--dtype", "float64", "--qkv-bias")
 		text, err := os.ReadFile(filepath.Join(folder, "config.json"))
 		require.NoError(t, err)
-		c, err := run.ReadConfig(folder)
+		c, err := models.ReadConfig(folder)
 		require.NoError(t, err)
-		corpus, err := run.ReadCorpus(c, nil)
+		corpus, err := settings.ReadCorpus(c, nil)
 		require.NoError(t, err)
 		require.Equal(t, c.Text, corpus.Source)
 		require.Equal(t, c.NGram, corpus.NGram)

@@ -7,7 +7,8 @@ import (
 	"math"
 
 	"attention/cmd/attention/internal/plot"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/dense"
 	"attention/layers"
 	"attention/train/text"
@@ -39,13 +40,13 @@ func (r *training) pictured() (window []int, first int, err error) {
 }
 
 // weightsTitle returns the title of the picture of a model's attention weights after n steps of the run in a folder.
-func weightsTitle(m run.ModelConfig, n int, dir string) string {
-	return fmt.Sprintf("%s, layer 0, step %d, run %s", m.Title(), n, run.Name(dir))
+func weightsTitle(m settings.ModelConfig, n int, dir string) string {
+	return fmt.Sprintf("%s, layer 0, step %d, run %s", m.Title(), n, models.Name(dir))
 }
 
 // drawWeights draws the attention weights of each head: a row for each query, a column for each key, grey where the
 // mask hides the key.
-func (r *training) drawWeights(w io.Writer, m run.AttentionNetwork) error {
+func (r *training) drawWeights(w io.Writer, m settings.AttentionNetwork) error {
 	window, first, err := r.pictured()
 	if err != nil {
 		return err
@@ -85,7 +86,7 @@ func shownWeights(weights []float64, t, first int, causal bool) (shown []float64
 }
 
 // windowWeights returns the attention weights ([H,] T, T) of a window, without dropout.
-func windowWeights(m run.AttentionNetwork, window []int) ([]float64, error) {
+func windowWeights(m settings.AttentionNetwork, window []int) ([]float64, error) {
 	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) []*G.Node {
 		return b.Nodes(m.Weights(b, in["ids"]))
 	}, layers.FuncConfig{})

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/layers/chapter"
 	"attention/train/text"
 
@@ -41,7 +41,7 @@ func TestShownWeights(t *testing.T) {
 func TestPromptIsPictured(t *testing.T) {
 	files := func(prompt string) (model, picture string) {
 		folder, _ := tinyRun(t, "--prompt", prompt)
-		for name, to := range map[string]*string{run.ModelFile: &model, "attention.png": &picture} {
+		for name, to := range map[string]*string{settings.ModelFile: &model, "attention.png": &picture} {
 			content, err := os.ReadFile(filepath.Join(folder, name))
 			require.NoError(t, err)
 			*to = string(content)
@@ -56,7 +56,7 @@ func TestPromptIsPictured(t *testing.T) {
 
 // A picture names its model, its run and the number of steps.
 func TestWeightsTitle(t *testing.T) {
-	m := run.ModelConfig{Layer: &chapter.LanguageModelConfig{Attention: chapter.Config{Layer: "causal"}}}
+	m := settings.ModelConfig{Layer: &chapter.LanguageModelConfig{Attention: chapter.Config{Layer: "causal"}}}
 	require.Equal(t, "causal, layer 0, step 7, run first", weightsTitle(m, 7, "runs/first"))
 }
 
@@ -84,7 +84,7 @@ func TestPictured(t *testing.T) {
 	} {
 		given := cmp.Or(c.validationText, validation)
 		a := chapter.Config{Layer: c.layer, EmbedDim: 4, OutDim: 4, QueryDim: 4, KeyDim: 4, AttnDim: 4}
-		r := &training{corpus: corpusOf(t, validation+longest), model: run.Model{ModelConfig: run.ModelConfig{
+		r := &training{corpus: corpusOf(t, validation+longest), model: settings.Model{ModelConfig: settings.ModelConfig{
 			Layer: &chapter.LanguageModelConfig{VocabSize: 1, ContextLength: c.context, EmbedDim: 4, Attention: a}}}}
 		var err error
 		r.corpus.Validation, err = r.corpus.Tokenizer.Encode(given)
@@ -111,8 +111,8 @@ func TestPictured(t *testing.T) {
 }
 
 // corpusOf returns a corpus with a vocabulary of the characters of a text.
-func corpusOf(t *testing.T, characters string) *run.Corpus {
+func corpusOf(t *testing.T, characters string) *settings.Corpus {
 	v, err := text.NewVocabulary(characters)
 	require.NoError(t, err)
-	return &run.Corpus{Corpus: &text.Corpus{Tokenizer: v}}
+	return &settings.Corpus{Corpus: &text.Corpus{Tokenizer: v}}
 }

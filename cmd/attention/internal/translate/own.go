@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/translations"
 	"attention/train/tasks/dates"
 )
@@ -80,5 +80,5 @@ func translateWith(ctx context.Context, w, notes io.Writer, o options) error {
 	if err != nil || o.picture == "" {
 		return err
 	}
-	return writeCross(m, w, run.Name(in.Dir), nil, o.picture, pairs[0])
+	return writeCross(m, w, models.Name(in.Dir), nil, o.picture, pairs[0])
 }

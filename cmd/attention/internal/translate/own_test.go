@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/translations"
 	"attention/train"
@@ -60,7 +60,7 @@ func TestOwnDatesPrintingFails(t *testing.T) {
 	require.NoError(t, printTo(t.Context(), io.Discard, append(tinyTranslate("1"), "--out", "run")...))
 	err := printTo(t.Context(), commandtest.Full{}, "--model", "run", "--date", "1.2.2003")
 	require.EqualError(t, err, "printing: no space left")
-	require.NoError(t, os.Truncate("run/"+run.ModelFile, 100))
+	require.NoError(t, os.Truncate("run/"+settings.ModelFile, 100))
 	err = printTo(t.Context(), io.Discard, "--model", "run", "--date", "1.2.2003")
 	require.ErrorContains(t, err, "--model: train: parameters: ")
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/train/loop"
 	"attention/train/tasks/dates"
@@ -27,7 +27,7 @@ func (r *translation) printHead() {
 	s := r.model.Settings
 	r.Print("dates", r.text())
 	r.Print("model", fmt.Sprintf("%s: %d parameters", r.model, r.Params.Count()))
-	r.Print("training", fmt.Sprintf("%s of %s", run.Count(s.Training.Steps, "step"), run.Count(s.Batch, "date")))
+	r.Print("training", fmt.Sprintf("%s of %s", settings.Count(s.Training.Steps, "step"), settings.Count(s.Batch, "date")))
 }
 
 // printEvaluation prints one line of the table of losses.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 
 	"github.com/stretchr/testify/require"
@@ -33,7 +33,7 @@ func TestReport(t *testing.T) {
 	drawn := regexp.MustCompile(`write\n(\S+) for "(.+)"\n`).FindStringSubmatch(out.String())
 	require.NotNil(t, drawn, out.String())
 	require.Equal(t, []any{"dates 1950 to 2049 in 10 styles: 34525 to learn from, 2000 held out",
-		"dates, width 6, 2 heads, blocks 1 + 1", run.DatesModel, session.Finished, 105, 105, 2.0, begin},
+		"dates, width 6, 2 heads, blocks 1 + 1", settings.DatesModel, session.Finished, 105, 105, 2.0, begin},
 		[]any{s.Text, s.Model, s.Title, s.State, s.Steps, s.Planned, *s.Seconds, *s.Begin})
 	require.Regexp(t, regexp.QuoteMeta(s.Model[len("dates, "):])+`: \d+ parameters\n`, out.String())
 	require.Contains(t, out.String(), fmt.Sprintf("   105  %8.4f  %8.4f\n", *s.Losses.Training, *s.Losses.Validation))

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/train/checkpoint"
@@ -43,7 +43,7 @@ func stopped(t *testing.T, text string, args ...string) error {
 // outcomes returns the files of a run that equal runs have alike.
 func outcomes(t *testing.T, folder string) map[string]string {
 	files := map[string]string{}
-	for _, name := range []string{run.ModelFile, run.ConfigFile, session.AttentionPicture,
+	for _, name := range []string{settings.ModelFile, settings.ConfigFile, session.AttentionPicture,
 		"checkpoints/step-00000105.safetensors"} {
 		content, err := os.ReadFile(filepath.Join(folder, name))
 		require.NoError(t, err)

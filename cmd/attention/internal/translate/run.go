@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/translations"
@@ -47,12 +48,12 @@ func (o options) begin(w, notes io.Writer) (*translation, error) {
 		}
 		return r, r.Begin(o.folder)
 	}
-	dir, checkpoint := run.FolderOf(o.resume)
+	dir, checkpoint := models.FolderOf(o.resume)
 	in, err := translations.Inspect(dir)
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
-	if in.IsRun() && in.Kind != run.DatesModel {
+	if in.IsRun() && in.Kind != settings.DatesModel {
 		return nil, fmt.Errorf("--resume: %w", in.ErrResume("translate"))
 	}
 	if o.settings, err = translations.ReadSettings(in); err != nil {
@@ -96,9 +97,9 @@ func (r *translation) plan() (session.Plan, error) {
 	return session.Plan{
 		Command: "translate", CommandLine: r.options.command, Config: m.Settings, About: about, Params: m.Params(),
 		Loss: m.Loss, Training: trainConfig(m.Settings, about), Checkpoints: checkpoints,
-		Source: r.training, Validation: r.heldOut, Record: recorded, Title: run.DatesModel,
+		Source: r.training, Validation: r.heldOut, Record: recorded, Title: settings.DatesModel,
 		Drawn: dates.CrossAttention,
-		Text:  "dates " + r.text(), Model: run.DatesModel + ", " + m.String(),
+		Text:  "dates " + r.text(), Model: settings.DatesModel + ", " + m.String(),
 		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation,
 	}, err
 }
@@ -151,5 +152,5 @@ func (r *translation) finish(ctx context.Context) error {
 		drawn = own[0]
 	}
 	r.Report.Session().Sample = &session.Sample{Prompt: drawn.Written, Text: drawn.ISO}
-	return writeCross(r.model, r.Out, run.Name(r.Folder.Path), r.Folder, r.options.picture, drawn)
+	return writeCross(r.model, r.Out, models.Name(r.Folder.Path), r.Folder, r.options.picture, drawn)
 }

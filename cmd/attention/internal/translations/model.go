@@ -3,7 +3,7 @@
 package translations
 
 import (
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/layers"
 	"attention/train/tasks/dates"
 
@@ -24,7 +24,7 @@ func New(s Settings) (*Model, error) {
 }
 
 // Read reads the model of a run, from its newest checkpoint if the run is not finished.
-func Read(in *run.Inspection) (*Model, error) {
+func Read(in *models.Inspection) (*Model, error) {
 	if in.Unfinished() {
 		return ReadAt(in, in.Checkpoints[len(in.Checkpoints)-1])
 	}
@@ -32,14 +32,14 @@ func Read(in *run.Inspection) (*Model, error) {
 }
 
 // ReadAt reads the model of a run as it was at the checkpoint after n steps.
-func ReadAt(in *run.Inspection, n int) (*Model, error) {
+func ReadAt(in *models.Inspection, n int) (*Model, error) {
 	return read(in, n, func(p *layers.Params, identity map[string]string) error {
 		return in.ReadCheckpoint(n, p, identity)
 	})
 }
 
 // read returns the model of a run after n steps, with the weights that readWeights reads.
-func read(in *run.Inspection, n int, readWeights func(*layers.Params, map[string]string) error) (*Model, error) {
+func read(in *models.Inspection, n int, readWeights func(*layers.Params, map[string]string) error) (*Model, error) {
 	s, err := ReadSettings(in)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,8 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/config"
 	"attention/train/tasks/dates"
 )
@@ -37,7 +38,7 @@ type ModelSettings struct {
 
 // NewSettings returns settings with the vocabularies and without numbers.
 func NewSettings() Settings {
-	return Settings{Format: run.Format, Model: ModelSettings{Type: run.DatesModel,
+	return Settings{Format: settings.Format, Model: ModelSettings{Type: settings.DatesModel,
 		Written: dates.WrittenCharacters, ISO: dates.ISOCharacters}}
 }
 
@@ -55,8 +56,8 @@ func (s Settings) Validate() error {
 }
 
 // Inspect reads what the folder of a run holds.
-func Inspect(dir string) (*run.Inspection, error) {
-	in, err := run.Inspect(dir)
+func Inspect(dir string) (*models.Inspection, error) {
+	in, err := models.Inspect(dir)
 	if file, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, fmt.Errorf("%w, want the folder of a run of attention translate", file)
 	}
@@ -64,9 +65,9 @@ func Inspect(dir string) (*run.Inspection, error) {
 }
 
 // ReadSettings reads the config.json of a run.
-func ReadSettings(in *run.Inspection) (s Settings, err error) {
-	path := filepath.Join(in.Dir, run.ConfigFile)
-	if in.Kind != run.DatesModel {
+func ReadSettings(in *models.Inspection) (s Settings, err error) {
+	path := filepath.Join(in.Dir, settings.ConfigFile)
+	if in.Kind != settings.DatesModel {
 		return s, in.ErrKind("one of attention translate")
 	}
 	if err := in.Decode(&s); err != nil {

@@ -3,7 +3,7 @@ package translations
 import (
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/session"
 	"attention/train/checkpoint"
 
@@ -23,7 +23,7 @@ func TestSettingsAreRead(t *testing.T) {
 	got, err := ReadSettings(in)
 	require.NoError(t, err)
 	require.Equal(t, s, got)
-	_, err = run.ReadConfig(dir)
+	_, err = models.ReadConfig(dir)
 	require.ErrorContains(t, err, "got a run of attention translate, want one of attention train; "+
 		"resume it with: attention translate --resume "+dir,
 		"attention train refuses it by its type")

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
@@ -60,7 +61,7 @@ const example = `  attention view --model runs/first --text "It is the attention
 // command holds the flags of attention view.
 type command struct {
 	models         []string
-	source         run.Source // of each model, but for its folder
+	source         models.Source // of each model, but for its folder
 	runDir         string
 	text, textFile string
 	addr, export   string
@@ -100,7 +101,7 @@ func (c *command) validate() error {
 	switch {
 	case c.text != "" && c.textFile != "":
 		return errors.New("--text-file: got a file besides --text, want one of them")
-	case len(c.models) != 1 && c.source != (run.Source{}):
+	case len(c.models) != 1 && c.source != (models.Source{}):
 		return fmt.Errorf("--base, --adapter: got one with %d times --model, want --model once; an adapter's folder can be "+
 			"the --model, too", len(c.models))
 	case c.open && c.export != "":
@@ -116,7 +117,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	}
 	config := serve.Config{Addr: c.addr, Text: c.text}
 	if c.textFile != "" {
-		content, err := run.ReadFile("--text-file", c.textFile)
+		content, err := settings.ReadFile("--text-file", c.textFile)
 		if err != nil {
 			return fmt.Errorf("--text-file: %w", err)
 		}
@@ -149,12 +150,12 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 		}
 	}
 	if len(c.models) == 0 && c.runDir == "" && !c.chapter {
-		dir, err := run.Newest(notes, nil, run.GPTModel, run.DecoderModel, run.LayerModel, run.DatesModel)
+		dir, err := models.Newest(notes, nil, settings.GPTModel, settings.DecoderModel, settings.LayerModel, settings.DatesModel)
 		if err != nil {
 			return fmt.Errorf("--model: %w; or give --run or --chapter", err)
 		}
 		c.models = []string{dir}
-		if config.Folder, err = follow.OpenFolder(run.Runs); err != nil {
+		if config.Folder, err = follow.OpenFolder(models.Runs); err != nil {
 			return fmt.Errorf("--run: %w", err)
 		}
 	}
@@ -177,7 +178,7 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 			}
 			return err
 		}
-		run.PrintNotes(notes, m.Notes)
+		models.PrintNotes(notes, m.Notes)
 		config.Models = append(config.Models, m)
 		checkpoints = append(checkpoints, m.Checkpoints(from)...)
 	}

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/train"
 	"attention/train/loop"
@@ -66,7 +67,7 @@ func Open(dir string) (*Run, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s: got a file, want the folder of a run", dir)
 	}
-	r := &Run{Name: run.Name(dir), dir: dir, tail: metrics.NewTail(dir), recorded: newRecorded(dir)}
+	r := &Run{Name: models.Name(dir), dir: dir, tail: metrics.NewTail(dir), recorded: newRecorded(dir)}
 	if err := r.readConfig(); err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func (r *Run) readConfig() error {
 		return err
 	}
 	r.state.Name, r.state.Text, r.state.Model, r.state.Planned = r.Name, s.Text, s.Model, s.Planned
-	r.state.Translates = s.Title == run.DatesModel
+	r.state.Translates = s.Title == settings.DatesModel
 	r.stale, r.sessions = false, len(s.Sessions)
 	r.ngram = session.Losses{Bigram: s.Losses.Bigram, Unigram: s.Losses.Unigram}
 	return nil

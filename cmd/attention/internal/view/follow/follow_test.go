@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/train/checkpoint"
 	"attention/train/metrics"
@@ -158,8 +158,8 @@ func TestARunResumes(t *testing.T) {
 	again := bytes.ReplaceAll(bytes.Join(f.lines, nil), []byte(`"loss":`), []byte(`"loss":1`))
 	f.write(metrics.FileName, again)
 	f.report(func(r *session.Report) { r.Sessions = append(r.Sessions, r.Sessions[0]) })
-	config := bytes.Replace(f.read(run.ConfigFile), []byte(`"steps": 40`), []byte(`"steps": 60`), 1)
-	f.write(run.ConfigFile, config)
+	config := bytes.Replace(f.read(settings.ConfigFile), []byte(`"steps": 40`), []byte(`"steps": 60`), 1)
+	f.write(settings.ConfigFile, config)
 	s := updated(t, r)
 	require.Len(t, s.Steps, 40)
 	for _, step := range s.Steps {
@@ -181,7 +181,7 @@ func TestAFolderIsReplaced(t *testing.T) {
 		require.EqualError(t, r.Update(), f.path+": got no config.json, want the folder of a run")
 	}
 	require.NoError(t, os.CopyFS(f.path, os.DirFS("../testdata/run")))
-	f.write(run.ConfigFile, bytes.Replace(f.read(run.ConfigFile), []byte(`"steps": 40`), []byte(`"steps": 50`), 1))
+	f.write(settings.ConfigFile, bytes.Replace(f.read(settings.ConfigFile), []byte(`"steps": 40`), []byte(`"steps": 50`), 1))
 	f.metrics(5)
 	s := updated(t, r)
 	require.Len(t, s.Steps, 5)

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"sync"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/look"
 )
@@ -15,7 +15,7 @@ import (
 // when the page asks for one.
 type live struct {
 	run   *session.Session
-	open  func() (*run.OpenModel, error) // with a copy of the weights as they are
+	open  func() (*models.OpenModel, error) // with a copy of the weights as they are
 	asked chan chan<- copied
 	rests chan struct{} // closed when training is over and the weights change no more
 
@@ -29,7 +29,7 @@ type copied struct {
 	err   error
 }
 
-func newLive(s *session.Session, open func() (*run.OpenModel, error)) *live {
+func newLive(s *session.Session, open func() (*models.OpenModel, error)) *live {
 	return &live{run: s, open: open, asked: make(chan chan<- copied), rests: make(chan struct{})}
 }
 
@@ -75,5 +75,5 @@ func (l *live) copy() {
 		l.last = copied{err: err}
 		return
 	}
-	l.last = copied{model: look.Of(run.Name(s.Folder.Path), m, steps)}
+	l.last = copied{model: look.Of(models.Name(s.Folder.Path), m, steps)}
 }

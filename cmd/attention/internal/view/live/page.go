@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/look"
@@ -24,10 +25,10 @@ func AddFlags(to *pflag.FlagSet) {
 
 // Shown is the model of a run that a page shows.
 type Shown struct {
-	Model     run.Model
+	Model     settings.Model
 	Tokenizer text.Tokenizer
-	Prompt    []int                          // ids of the text that the page begins with
-	Copy      func() (*run.OpenModel, error) // returns the model with a copy of the weights as they are
+	Prompt    []int                             // ids of the text that the page begins with
+	Copy      func() (*models.OpenModel, error) // returns the model with a copy of the weights as they are
 }
 
 // Page is the page of --view. Without that flag it shows nothing.
@@ -52,7 +53,7 @@ func (p *Page) Of(m Shown) session.Page {
 
 // listen listens at the address of --addr, with --view.
 func (p *Page) listen(flags *pflag.FlagSet, notes io.Writer) (err error) {
-	if run.Given(flags, "view") != "true" {
+	if settings.Given(flags, "view") != "true" {
 		for _, name := range []string{"addr", "open"} {
 			if flags.Changed(name) {
 				return fmt.Errorf("--%s: got it without --view, want both", name)
@@ -60,7 +61,7 @@ func (p *Page) listen(flags *pflag.FlagSet, notes io.Writer) (err error) {
 		}
 		return nil
 	}
-	p.notes, p.opens = notes, run.Given(flags, "open") == "true"
+	p.notes, p.opens = notes, settings.Given(flags, "open") == "true"
 	p.server, err = serve.New(serve.Config{Addr: flags.Lookup("addr").Value.String()})
 	return err
 }
@@ -82,7 +83,7 @@ func (p *Page) Show(ctx context.Context, s *session.Session) error {
 		return err
 	}
 	p.live = newLive(s, p.Copy)
-	p.server.Show(followed, prompt, look.Live(run.Name(s.Folder.Path), p.Model, p.live.now))
+	p.server.Show(followed, prompt, look.Live(models.Name(s.Folder.Path), p.Model, p.live.now))
 	ctx, p.end = context.WithCancel(context.WithoutCancel(ctx)) // which lasts until the model is saved
 	p.ended = make(chan error, 1)
 	go func() { p.ended <- p.server.Run(ctx) }()

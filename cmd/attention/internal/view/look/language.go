@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/graph"
 	"attention/layers"
 
@@ -14,7 +14,7 @@ import (
 )
 
 // language is a model that continues a text: a GPT, or a model with a layer of the chapter.
-type language struct{ *run.OpenModel }
+type language struct{ *models.OpenModel }
 
 func (m language) params() *layers.Params { return m.Model.Params() }
 func (m language) String() string         { return m.Model.String() }

@@ -6,7 +6,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/layers"
 	"attention/train/checkpoint"
 
@@ -62,12 +63,12 @@ type place struct {
 const newest = -1
 
 // Open is OpenFrom for a folder, or a checkpoint's file.
-func Open(path string) (*Model, error) { return OpenFrom(run.Source{Dir: path}) }
+func Open(path string) (*Model, error) { return OpenFrom(models.Source{Dir: path}) }
 
 // OpenFrom reads a model, whose folder may be a checkpoint's file. That of a checkpoint is read again for each look; it
 // is read here so that a damaged one is an error.
-func OpenFrom(from run.Source) (*Model, error) {
-	dir, steps, ok := run.CheckpointAt(from.Dir)
+func OpenFrom(from models.Source) (*Model, error) {
+	dir, steps, ok := models.CheckpointAt(from.Dir)
 	if !ok {
 		dir, steps = from.Dir, newest
 	}
@@ -85,12 +86,12 @@ func OpenFrom(from run.Source) (*Model, error) {
 }
 
 // openNetwork reads a network and its name: with its newest weights, or as it was at the checkpoint after some steps.
-func openNetwork(from run.Source, steps int) (n network, name string, notes []string, err error) {
+func openNetwork(from models.Source, steps int) (n network, name string, notes []string, err error) {
 	in, err := from.Inspect(io.Discard)
 	if err != nil {
 		return nil, "", nil, err
 	}
-	if in.Kind == run.DatesModel {
+	if in.Kind == settings.DatesModel {
 		if n, notes, err = openTranslation(in, steps); err != nil {
 			return nil, "", nil, in.Named(err)
 		}
@@ -98,7 +99,7 @@ func openNetwork(from run.Source, steps int) (n network, name string, notes []st
 	}
 	open := in.Open
 	if steps != newest {
-		open = func() (*run.OpenModel, error) { return in.OpenAt(steps) }
+		open = func() (*models.OpenModel, error) { return in.OpenAt(steps) }
 	}
 	m, err := open()
 	if err != nil {
@@ -112,7 +113,7 @@ func newModel(name string, n network, open func() (network, error)) *Model {
 }
 
 // opener returns a function that reads the network of a run at a checkpoint.
-func opener(from run.Source, steps int) func() (network, error) {
+func opener(from models.Source, steps int) func() (network, error) {
 	return func() (network, error) {
 		n, _, _, err := openNetwork(from, steps)
 		return n, err
@@ -120,13 +121,13 @@ func opener(from run.Source, steps int) func() (network, error) {
 }
 
 func checkpointName(dir string, steps int) string {
-	return fmt.Sprintf("%s, step %d", run.Name(dir), steps)
+	return fmt.Sprintf("%s, step %d", models.Name(dir), steps)
 }
 
 // Checkpoints returns the models of a run at each of its checkpoints, the oldest first. m is the run's own model.
 // Weights are read when a model is looked at.
-func (m *Model) Checkpoints(from run.Source) (all []*Model) {
-	steps, err := checkpoint.Steps(filepath.Join(from.Dir, run.CheckpointsFolder))
+func (m *Model) Checkpoints(from models.Source) (all []*Model) {
+	steps, err := checkpoint.Steps(filepath.Join(from.Dir, settings.CheckpointsFolder))
 	if err != nil {
 		return nil // not a run's folder
 	}
@@ -139,7 +140,7 @@ func (m *Model) Checkpoints(from run.Source) (all []*Model) {
 }
 
 // Of returns a model that is open. Its weights are those after some steps of a run.
-func Of(name string, m *run.OpenModel, steps int) *Model {
+func Of(name string, m *models.OpenModel, steps int) *Model {
 	n := language{m}
 	of := newModel(name, n, func() (network, error) { return n, nil })
 	of.Notes, of.Steps = m.Notes, steps
@@ -148,7 +149,7 @@ func Of(name string, m *run.OpenModel, steps int) *Model {
 
 // Live returns the model of a run that trains. Each look is at the model that now returns, with the weights of that
 // moment.
-func Live(name string, m run.Model, now func(ctx context.Context) (*Model, error)) *Model {
+func Live(name string, m settings.Model, now func(ctx context.Context) (*Model, error)) *Model {
 	return &Model{Name: name, Title: m.String(), Most: m.Context(), IsLive: true, now: now}
 }
 

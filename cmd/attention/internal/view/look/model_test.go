@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/train/checkpoint"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +20,7 @@ func TestCheckpoints(t *testing.T) {
 		dir := filepath.Join("..", "..", "..", "..", "..", "testdata", "runs", c.run, "run")
 		m, err := Open(dir)
 		require.NoError(t, err, c.run)
-		all := m.Checkpoints(run.Source{Dir: dir})
+		all := m.Checkpoints(models.Source{Dir: dir})
 		require.Len(t, all, 1, c.run)
 		require.Equal(t, "run, step "+map[int]string{2: "2", 12: "12"}[c.steps], all[0].Name)
 		path := checkpoint.Path(filepath.Join(dir, "checkpoints"), c.steps)
@@ -28,7 +28,7 @@ func TestCheckpoints(t *testing.T) {
 		require.NoError(t, err, c.run)
 		require.Equal(t, all[0].Name, one.Name)
 		require.Equal(t, m.Title, one.Title)
-		require.Empty(t, one.Checkpoints(run.Source{Dir: path}))
+		require.Empty(t, one.Checkpoints(models.Source{Dir: path}))
 		var next [][][]Candidate
 		for _, x := range []*Model{m, all[0], one} {
 			l, err := x.See(t.Context(), Request{Text: c.text})

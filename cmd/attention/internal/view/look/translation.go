@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/run"
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/translations"
 	"attention/internal/dense"
 	"attention/layers"
@@ -28,7 +28,7 @@ func (m translation) most() int              { return dates.WrittenLength }
 func (m translation) example() string        { return "wednesday, 3 september 1975" }
 
 // openTranslation is openNetwork for a run of attention translate.
-func openTranslation(in *run.Inspection, steps int) (n network, notes []string, err error) {
+func openTranslation(in *models.Inspection, steps int) (n network, notes []string, err error) {
 	if steps != newest {
 		m, err := translations.ReadAt(in, steps)
 		return translation{m}, nil, err

@@ -1,0 +1,92 @@
+package models
+
+import (
+	"attention/cmd/attention/internal/run/settings"
+	"attention/layers"
+	"attention/train/pretrained"
+)
+
+// GPT reads a GPT or another decoder with its weights, from a finished run or from a model folder.
+func (in *Inspection) GPT() (*pretrained.GPT, error) {
+	g, err := in.Exported()
+	if err == nil && g.Labels != nil {
+		return nil, in.checkWrites()
+	}
+	return g, err
+}
+
+// Exported is GPT for a model that may also be one that gives texts classes.
+func (in *Inspection) Exported() (*pretrained.GPT, error) {
+	if !in.IsRun() {
+		return in.readPretrained()
+	}
+	if err := in.checkGPT(); err != nil {
+		return nil, err
+	}
+	m, err := in.openFinished()
+	if err != nil {
+		return nil, err
+	}
+	if m.base != nil {
+		m.base.GPT.Labels = in.Config.Tuning.Classes
+		if in.Config.Tuning.Template != "" {
+			m.base.ChatTemplate = m.base.Template.Source
+		}
+		return m.base.GPT, nil
+	}
+	model := m.Model.Network.(*layers.Decoder)
+	g := &pretrained.GPT{Model: model, Params: model.Params(), Tokenizer: m.Tokenizer, EndOfText: m.EndOfText}
+	return g, in.added.add(g)
+}
+
+// Spec returns all of a GPT or another decoder except the weights.
+func (in *Inspection) Spec() (settings.Spec, error) {
+	if !in.IsRun() {
+		f, err := in.pretrained()
+		if err != nil {
+			return settings.Spec{}, err
+		}
+		s, err := f.Spec()
+		return settings.Spec{Model: settings.ModelOf(s.Config), Dtype: s.Dtype, Tokenizer: s.Tokenizer}, err
+	}
+	if err := in.checkGPT(); err != nil {
+		return settings.Spec{}, err
+	}
+	if in.Config.Tuning != nil {
+		return settings.Spec{}, in.errTuned("the whole model")
+	}
+	identity, err := in.Config.ModelIdentity()
+	if err != nil {
+		return settings.Spec{}, err
+	}
+	if err := in.checkModel(identity); err != nil {
+		return settings.Spec{}, err
+	}
+	s := settings.Spec{Model: in.Config.Model}
+	if s.Dtype, err = in.Config.TensorType(); err != nil {
+		return s, err
+	}
+	s.Tokenizer, err = in.Config.Vocabulary.Open(in.Dir)
+	return s, err
+}
+
+// checkGPT returns an error for a run of another model than a GPT, and for one that is not finished.
+func (in *Inspection) checkGPT() error {
+	if in.Kind != settings.GPTModel && in.Kind != settings.DecoderModel {
+		return in.ErrKind("a GPT")
+	}
+	return in.checkFinished()
+}
+
+// CheckGPT returns an error naming the flag that makes the weights of a folder unfit for the model of the config, which
+// may have fewer positions.
+func CheckGPT(c settings.Config, in *Inspection, g *pretrained.GPT) error {
+	of := c
+	if of.Model = settings.ModelOf(g.Model.Config()); in.IsRun() {
+		of.Model = in.Config.Model
+	}
+	if g.Tokenizer != nil {
+		of.Vocabulary = g.Tokenizer.Config()
+	}
+	return c.CheckFits(of)
+}

@@ -1,0 +1,223 @@
+// Package models opens models with their tokenizers and weights: those of runs, and those of other programs.
+package models
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/run/settings"
+	"attention/internal/about"
+	"attention/internal/config"
+	"attention/internal/folder"
+	"attention/internal/safetensors"
+	"attention/train/checkpoint"
+	"attention/train/pretrained"
+)
+
+// Inspection describes a folder by its config.json, its model and its checkpoints.
+type Inspection struct {
+	Dir         string
+	Kind        string          // of a run's model: LayerModel, GPTModel or DatesModel; "" for a model folder that is no run's
+	Config      settings.Config // of a run of attention train or finetune, valid as far as its model goes
+	Planned     int             // steps of the whole run
+	Steps       int             // that the run had taken when it wrote its model; 0 if there is none or it does not say
+	Checkpoints []int           // steps of the run's checkpoints, ascending
+
+	base       string             // where the base of a run of attention finetune is now; "" means where it was
+	added      addedAdapter       // to the model; the zero value for none
+	contents   []byte             // of config.json
+	foreign    *pretrained.Folder // of a model that is no run's; nil until it is asked for
+	metadata   map[string]string  // of a run's model; nil without one
+	sealed     bool               // whether the model has a checksum
+	unfinished bool
+}
+
+// Inspect reads what a folder holds, except the weights. The error of a folder that is not there, or that has no
+// config.json, wraps fs.ErrNotExist.
+func Inspect(dir string) (*Inspection, error) {
+	if err := settings.CheckFolder(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, settings.ConfigFile)
+	contents, err := folder.ReadFile(path, folder.MaxConfig)
+	if errors.Is(err, os.ErrNotExist) {
+		if pretrained.IsAdapter(dir) {
+			return nil, errAdapter(dir)
+		}
+		return nil, fmt.Errorf("%w, want the folder of a model, with %s and %s", err, settings.ConfigFile, settings.ModelFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	in := &Inspection{Dir: dir, contents: contents}
+	if err := in.readConfig(); err != nil {
+		return nil, settings.InPart(path, err)
+	}
+	if in.IsRun() {
+		in.readSteps()
+	}
+	return in, nil
+}
+
+// readConfig reads config.json, which is a run's if it has a model or a number for its format.
+func (in *Inspection) readConfig() error {
+	var head struct {
+		Format any `json:"format"`
+		Model  *struct {
+			Type string `json:"type"`
+		} `json:"model"`
+		Training struct {
+			Steps int `json:"steps"`
+		} `json:"training"`
+	}
+	if err := config.Foreign.Decode(in.contents, &head); err != nil {
+		return err
+	}
+	if _, isNumber := head.Format.(float64); head.Model == nil && !isNumber {
+		return nil
+	}
+	if err := settings.CheckFormat(head.Format); err != nil {
+		return err
+	}
+	in.Planned = head.Training.Steps
+	if in.Kind = settings.DatesModel; head.Model != nil && head.Model.Type == settings.DatesModel {
+		return nil
+	}
+	if err := in.Decode(&in.Config); err != nil {
+		return err
+	}
+	in.Kind = in.Config.Model.Type()
+	return in.Config.ValidateModel()
+}
+
+// readSteps reads the steps that the checkpoints and the model are after. Reading the weights reports files that
+// cannot be read.
+func (in *Inspection) readSteps() {
+	in.Checkpoints, _ = checkpoint.Steps(filepath.Join(in.Dir, settings.CheckpointsFolder))
+	model, err := safetensors.Open(filepath.Join(in.Dir, settings.ModelFile))
+	if errors.Is(err, os.ErrNotExist) {
+		in.unfinished = len(in.Checkpoints) > 0
+		return
+	}
+	if err != nil {
+		return
+	}
+	defer model.Close()
+	in.metadata, in.sealed = model.Metadata(), model.Sealed()
+	var known bool
+	in.Steps, known = about.Steps(in.metadata)
+	in.unfinished = known && len(in.Checkpoints) > 0 && in.newest() > in.Steps
+}
+
+// configPath returns the path of config.json.
+func (in *Inspection) configPath() string { return filepath.Join(in.Dir, settings.ConfigFile) }
+
+// newest returns the steps of the newest checkpoint.
+func (in *Inspection) newest() int { return in.Checkpoints[len(in.Checkpoints)-1] }
+
+// IsRun reports whether the folder is a run's.
+func (in *Inspection) IsRun() bool { return in.Kind != "" }
+
+// Unfinished reports whether the run has a checkpoint and no model, or has taken steps since it wrote its model.
+func (in *Inspection) Unfinished() bool { return in.unfinished }
+
+// Decode reads config.json, all of it, into another struct than a Config.
+func (in *Inspection) Decode(into any) error { return config.Decode(in.contents, into) }
+
+// Values returns all values of config.json.
+func (in *Inspection) Values() (config.Values, error) {
+	t, err := config.ParseTree(in.contents)
+	return config.Leaves(t, ""), err
+}
+
+// ErrNoRun returns the error about a folder of a model that is not a run's.
+func (in *Inspection) ErrNoRun() error {
+	return fmt.Errorf("%s: got an exported model, want the folder of a run", in.Dir)
+}
+
+// config returns the config of a run of attention train.
+func (in *Inspection) config() (settings.Config, error) {
+	if in.Kind == settings.DatesModel {
+		return settings.Config{}, in.ErrKind("a GPT or a run of attention train")
+	}
+	return in.Config, nil
+}
+
+// checkFinished returns an error for a run that is not finished.
+func (in *Inspection) checkFinished() error {
+	if !in.unfinished {
+		return nil
+	}
+	return fmt.Errorf("%s: got a run that is not finished, want one that is; to end it where it stands: %s --steps %d",
+		in.Dir, in.resumeCommand(), in.newest())
+}
+
+// resumeCommand returns the shell command that resumes the run.
+func (in *Inspection) resumeCommand() string {
+	if in.Kind == settings.DatesModel {
+		return program.Command("translate", "--resume", in.Dir)
+	}
+	if in.Config.Tuning != nil {
+		return program.Command("finetune", "--resume", in.Dir)
+	}
+	return ResumeCommand(in.Dir)
+}
+
+// ResumeCommand returns the shell command that resumes a run.
+func ResumeCommand(path string) string { return program.Command("train", "--resume", path) }
+
+// CheckpointAt returns the run folder of a checkpoint's file and the steps after which it was saved; ok is false if
+// there is no checkpoint at the path.
+func CheckpointAt(path string) (dir string, steps int, ok bool) {
+	dir, file := FolderOf(filepath.Clean(path))
+	if file == "" {
+		return "", 0, false
+	}
+	all := filepath.Dir(file)
+	saved, err := checkpoint.Steps(all)
+	at := slices.IndexFunc(saved, func(n int) bool { return checkpoint.Path(all, n) == file })
+	if err != nil || at < 0 {
+		return "", 0, false
+	}
+	return dir, saved[at], true
+}
+
+// FolderOf returns the folder of a run, and its checkpoint if the path names one.
+func FolderOf(path string) (dir, file string) {
+	if all := filepath.Dir(path); filepath.Base(all) == settings.CheckpointsFolder {
+		return filepath.Dir(all), path
+	}
+	return path, ""
+}
+
+// ReadConfig reads the config of a run folder, to resume it.
+func ReadConfig(dir string) (settings.Config, error) {
+	c, err := readConfig(dir)
+	if err != nil {
+		return c, fmt.Errorf("--resume: %w", err)
+	}
+	return c, nil
+}
+
+func readConfig(dir string) (c settings.Config, err error) {
+	in, err := Inspect(dir)
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
+		return c, fmt.Errorf("%w, want the folder of a run", file)
+	}
+	if err != nil {
+		return c, err
+	}
+	if !in.IsRun() {
+		return c, fmt.Errorf("%w; to begin a run with its weights: --init %s", in.ErrNoRun(), dir)
+	}
+	if in.Kind == settings.DatesModel || in.Config.Tuning != nil {
+		return c, in.ErrResume("train")
+	}
+	c = in.Config
+	return c, settings.InPart(filepath.Join(dir, settings.ConfigFile), c.Validate())
+}
