@@ -2,11 +2,11 @@ package chapter
 
 var additive = Section{
 	Title: "Where attention began: additive attention",
-	Text:  "The attention of a translator's decoder to the sentence it translates (Bahdanau, Cho and Bengio 2014).",
-	Why: "A translator used to squeeze a sentence into one state and forgot the beginning of long ones. Bahdanau's " +
-		"attention lets the decoder look back at every word of the source. Its scores come from a small network, learnt " +
-		"with the rest, so queries and keys may differ in width; softmax and weighted sum are the same, and the later " +
-		"dot product is only cheaper.",
+	Text:  "The attention of a translator's decoder to the source sentence (Bahdanau, Cho and Bengio 2014).",
+	Why: "Earlier translators compressed a sentence into one state and forgot the beginning of long sentences. " +
+		"Bahdanau's attention lets the decoder look back at every word of the source. A small network computes the scores " +
+		"and is learnt with the model, so queries and keys may differ in width. The softmax and the weighted sum are the " +
+		"same as in later attention, whose dot product is only cheaper.",
 	layer: Config{Layer: "additive", QueryDim: 3, KeyDim: 3, AttnDim: 4},
 	Words: sentence,
 	Seed:  chapterSeed,
@@ -35,6 +35,6 @@ var additive = Section{
 			"How much each word attends to the tokens of the source.", stateNames, w.words()).
 			exactly("softmax(additive(q, k, v.weight))")
 		w.show(context, "context = weights·x",
-			"The context vector of each word: the tokens, each times its weight, added up.", stateNames, nil)
+			"The context vector of each word: the sum of the tokens times their weights.", stateNames, nil)
 	},
 }

@@ -9,11 +9,11 @@ import (
 
 var maskByZeros = Section{
 	Title: "A causal mask of zeros",
-	Text:  "Later tokens are hidden after the softmax.",
-	Why: "A model that writes must not see the word that it is to write: it would learn to copy. So the weights of " +
-		"later tokens are set to 0, and those that are left divided by their sum. Nothing of the hidden tokens " +
-		"leaks through: they were part of the softmax's sum, but that sum divides every weight of the row alike, and " +
-		"the second division takes it out.",
+	Text:  "Later tokens are masked after the softmax.",
+	Why: "A model that writes text must not see the word that it predicts, because it would learn to copy it. So the " +
+		"weights of later tokens are set to 0, and the other weights are divided by their sum. Nothing of the masked " +
+		"tokens leaks through: the sum of the softmax contains their scores, but it divides every weight of the row " +
+		"alike, and the second division cancels it.",
 	Words: sentence,
 	Seed:  789,
 	build: func(w *walk) {
@@ -25,13 +25,13 @@ var maskByZeros = Section{
 		ones := w.ones()
 		mask := w.Of(graph.Tril(ones))
 		w.part(ones, "ones", "A matrix of ones.", w.words(), w.words())
-		w.show(mask, "mask = tril(ones)", "The mask: a token may see itself and those before it.", w.words(), w.words())
+		w.show(mask, "mask = tril(ones)", "The mask: a token may see itself and the tokens before it.", w.words(), w.words())
 		masked := w.Of(graph.Mul(weights, mask))
-		w.show(masked, "masked = weights⊙mask", "Weights times mask: what may not be seen has weight 0.",
+		w.show(masked, "masked = weights⊙mask", "Weights times mask: masked tokens have weight 0.",
 			w.words(), w.words())
 		normed := w.Of(graph.DivideBySum(masked))
 		w.show(normed, "normed = masked / Σ masked",
-			"Divided by their sum, the weights of each row sum to one again.", w.words(), w.words())
+			"Divided by their sum, the weights of each row add up to 1 again.", w.words(), w.words())
 	},
 }
 
@@ -55,10 +55,10 @@ func (w *walk) causalWeights(q, k *G.Node) *G.Node {
 
 var maskByInfinity = Section{
 	Title: "A causal mask of minus infinity",
-	Text:  "Later tokens are hidden before the softmax.",
-	Why: "A score of −∞ has an exponential of exactly 0, so the softmax shares its 1 among the visible tokens alone: " +
-		"the weights are those of section 8, with one step less. A hidden token is in no sum at any time, and no " +
-		"gradient reaches it. The mask is fixed; nobody learns it.",
+	Text:  "Later tokens are masked before the softmax.",
+	Why: "The exponential of a score of −∞ is exactly 0, so the softmax divides its 1 among the visible tokens only. " +
+		"The weights equal those of section 8, with one step less. A masked token is in no sum, and no gradient reaches " +
+		"it. The mask is fixed and never learnt.",
 	Words: sentence,
 	Seed:  789,
 	build: func(w *walk) {
@@ -69,7 +69,7 @@ var maskByInfinity = Section{
 		w.show(masked, "masked = fill(scores)", "The scores, minus infinity where a token may not be seen.",
 			w.words(), w.words())
 		w.show(w.causalWeights(q, k), "weights = softmax(masked / √2)",
-			"Their scaled softmax: weight 0 there, and each row sums to one at once.", w.words(), w.words())
+			"Their scaled softmax: masked tokens have weight 0, and each row adds up to 1.", w.words(), w.words())
 	},
 }
 
@@ -84,9 +84,9 @@ func (w *walk) newCausal() attention {
 var causalAttention = Section{
 	Title: "CausalAttention on a batch",
 	Text:  "The causal layer on a batch of two.",
-	Why: "A batch is several sequences at once. They share the layer's matrices and never see one another, so two equal " +
-		"ones give equal results. The context length is the longest sequence that a model is made for: the book's " +
-		"class stores a mask of that size, while this layer makes the mask for the length that it is given.",
+	Why: "A batch is several sequences in one tensor. They share the matrices of the layer and never see each other, so " +
+		"two equal sequences give equal results. The context length is the longest sequence that a model accepts. The " +
+		"book's class stores a mask of that size; this layer makes the mask for the sequence that it gets.",
 	layer: Config{Layer: "causal", EmbedDim: 3, OutDim: 2},
 	drops: true,
 	Words: sentence,
@@ -96,7 +96,7 @@ var causalAttention = Section{
 		batch := w.twice(x)
 		w.inputs(x)
 		w.show(batch, "batch = stack(x, x)", "A batch: the tokens twice.", sequences, w.words(), nil)
-		w.shape(batch, "batch.shape", "Its size: sequences, tokens, numbers of a token.")
+		w.shape(batch, "batch.shape", "Its shape: sequences, tokens, numbers per token.")
 		context, weights := causal.forward(batch), causal.weights(batch) // (2, 1, T, T)
 		w.projections(x, "causal.", "")
 		masked := w.Of(graph.MaskFill(w.queryKeyScores(x, "causal."), mask.Causal{}))
@@ -106,9 +106,9 @@ var causalAttention = Section{
 			w.words(), w.words()).
 			exactly(w.unlessDropped("softmax(masked / √2)"))
 		w.show(context, "context = causal(batch)",
-			"The context vectors: no token sees a later one, no sequence the other.", sequences, w.words(), nil).
+			"The context vectors: no token sees a later token, no sequence another.", sequences, w.words(), nil).
 			exactly(w.unlessDropped("stack(weights·v, weights·v)"))
-		w.shape(context, "context.shape", "Their size.")
+		w.shape(context, "context.shape", "Their shape.")
 	},
 }
 

@@ -5,16 +5,16 @@ import "attention/graph"
 var oneQuery = Section{
 	Title: "Simple self-attention for one token",
 	Text:  "Self-attention without weights to train, for the second token.",
-	Why: "The vector of a word is the same in every sentence; attention makes a new one that tells of the words " +
-		"around it. How much each of them counts is read off dot products, which are large where two vectors " +
-		"are long and point the same way. The softmax makes shares of them: none negative, together 1, the " +
-		"larger ones favoured.",
+	Why: "The vector of a word is the same in every sentence. Attention computes a new vector that also contains " +
+		"something of the words around it. Dot products decide how much of each word: a dot product is large if both " +
+		"vectors are long and point in the same direction. The softmax turns the dot products into weights that are " +
+		"positive and add up to 1. A larger score gets a larger weight.",
 	Words: sentence,
 	build: func(w *walk) {
 		x := w.tokens()
 		w.show(x, "x", "The tokens, three numbers each.", w.words(), nil)
 		scores := w.Of(graph.Linear(w.row(x, 1), x, nil)) // x[1]·x[s] for every s
-		w.show(scores, "scores = x[1]·xᵀ", "The second token asks: its scores are its dot products with all tokens.",
+		w.show(scores, "scores = x[1]·xᵀ", "The scores of the second token: its dot products with all tokens.",
 			w.words())
 
 		weights := w.Of(graph.DivideBySum(scores))
@@ -28,28 +28,28 @@ var oneQuery = Section{
 		w.show(w.sum(weights), "weights_naive.sum()", "The sum of these weights.").exactly("Σ weights_naive")
 
 		weights = w.Of(graph.Softmax(scores))
-		w.show(weights, "weights = softmax(scores)", "The same softmax, computed so that no score is too large for it.",
+		w.show(weights, "weights = softmax(scores)", "The same softmax, computed without overflow for large scores.",
 			w.words())
 		w.show(w.sum(weights), "weights.sum()", "The sum of these weights.").exactly("Σ weights")
 
 		context := w.Of(graph.MatMul(weights, x))
-		w.show(context, "context = weights·x", "The context vector: the tokens, each times its weight, added up.")
+		w.show(context, "context = weights·x", "The context vector: the sum of the tokens, each times its weight.")
 	},
 }
 
 var allQueries = Section{
 	Title: "Simple self-attention for all tokens",
-	Text:  "The same for every token at once.",
-	Why: "No token waits for the result of another, so all of them are two products of matrices, and any two tokens " +
-		"meet in one step, however far apart. Nothing is learnt yet: the scores follow from the vectors alone, " +
-		"so there is no way to change who looks at whom.",
+	Text:  "The same computation for all tokens.",
+	Why: "No token needs the result of another token, so two matrix products compute all tokens. Any two tokens are " +
+		"connected in one step, however far they are from each other. Nothing is learnt yet: the scores follow from the " +
+		"vectors, and no number can change which token attends to which.",
 	layer: Config{Layer: "simple", EmbedDim: 3},
 	Words: sentence,
 	build: func(w *walk) {
 		x := w.tokens()
 		scores := w.Of(graph.Scores(x, x))
 		w.inputs(x)
-		w.show(scores, "scores = x·xᵀ", "Every token asks: each row holds the scores of one token with all tokens.",
+		w.show(scores, "scores = x·xᵀ", "The scores: each row has the scores of one token with all tokens.",
 			w.words(), w.words())
 		context := w.Of(SimpleSelfAttention{}.Forward(w.Build, x))
 		weights := w.withoutHeads(w.Of(SimpleSelfAttention{}.Weights(w.Build, x)))

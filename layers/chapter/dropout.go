@@ -38,7 +38,7 @@ func (w *walk) unlessDropped(formula string) string {
 
 var dropout = Section{
 	Title: "Dropout",
-	Text:  "Dropout sets random elements to 0: half of a matrix of ones, of the causal weights and of the context vectors.",
+	Text:  "Dropout sets random elements to 0: half of a matrix, of the causal weights, of the context vectors.",
 	Why: "In training, each step drops other weights at random, so that no token comes to rely on a single other token. " +
 		"The kept weights are divided by 1 − p. The mean of a weight therefore stays the same, and a model in use, which " +
 		"has no dropout, needs no correction. The rate p is set, not learnt: the chapter's 0.5 shows the effect, and " +
@@ -57,9 +57,9 @@ var dropout = Section{
 		}
 		ones := w.ones()
 		w.part(ones, "ones", "A matrix of ones.", w.words(), w.words())
-		w.part(keep, "keep", "What is kept, drawn by chance: 1, or 0 for what is dropped.", w.words(), w.words())
+		w.part(keep, "keep", "The mask of dropout, drawn at random: 1 for kept, 0 for dropped.", w.words(), w.words())
 		w.show(drop(ones, keep), "dropout(ones)",
-			"Ones, some dropped by chance (a seed of their own); the rest over 1 − p.", w.words(), w.words()).
+			"Ones, some dropped at random (with their own seed), the others over 1 − p.", w.words(), w.words()).
 			exactly(fmt.Sprintf("ones⊙keep / %v", 1-p))
 		masked := w.Of(graph.MaskFill(w.Of(graph.Scores(q, k)), mask.Causal{}))
 		w.show(masked, "masked = fill(q·kᵀ)", "The causal scores.", w.words(), w.words())

@@ -207,7 +207,7 @@ func ExampleSection_Run() {
 	}
 	// Output:
 	// 9. A causal mask of minus infinity
-	// Later tokens are hidden before the softmax.
+	// Later tokens are masked before the softmax.
 	//
 	// The scores of every token with every token.
 	// scores = q·kᵀ
@@ -227,7 +227,7 @@ func ExampleSection_Run() {
 	// ⎢0.2183  0.0874  0.0882  0.0177  0.0786    -Inf⎥
 	// ⎣0.3408  0.1270  0.1290  0.0198  0.1290  0.0078⎦
 	//
-	// Their scaled softmax: weight 0 there, and each row sums to one at once.
+	// Their scaled softmax: masked tokens have weight 0, and each row adds up to 1.
 	// weights = softmax(masked / √2)
 	// ⎡1.0000  0.0000  0.0000  0.0000  0.0000  0.0000⎤
 	// ⎢0.5517  0.4483  0.0000  0.0000  0.0000  0.0000⎥

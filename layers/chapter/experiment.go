@@ -22,9 +22,11 @@ var experimentWidths = []int{2, 8, 32, 128, 512}
 var scaleExperiment = Section{
 	Title: "An experiment: why scores are divided by √D",
 	Text:  "The softmax of random queries and keys of width D, with and without the division, as D grows.",
-	Why: "A dot product of D random numbers is about √D large. Without the division the softmax of wide vectors gives " +
-		"all to one key by chance: its entropy goes to 0, and so does the gradient that could correct it, so nothing is " +
-		"learnt. Divided by √D the scores are of size 1 at any width, the weights stay spread and the gradient stays alive.",
+	Why: "The dot product of two vectors of D random numbers is about √D large. Without the division, the softmax of " +
+		"wide vectors gives nearly everything to one key by chance. Its entropy falls toward 0, and with it the gradient " +
+		"that could correct it, so nothing is learnt. Scores divided by √D have about the same size at any width: the " +
+		"weights stay spread, and the gradient does not vanish. The entropy is in nats, with the natural logarithm: ln 8 " +
+		"for eight equal weights, 0 for one weight of 1.",
 	Seed:  chapterSeed,
 	large: true,
 	build: func(w *walk) {

@@ -11,9 +11,10 @@ import (
 var gpt2Small = Section{
 	Title: "MultiHeadAttention in the size of GPT-2 small",
 	Text:  "Multi-head attention in the size of the smallest GPT-2, forward and backward.",
-	Why: "The same layer in the size of a real model: 768 numbers a token, 12 heads of 64, 1024 tokens. How many " +
-		"numbers it learns depends neither on the tokens nor on the heads. The backward pass says how the output changes " +
-		"with each of them, and a step of training moves them a little against the loss: that is all of learning.",
+	Why: "This is the same layer in the size of a real model: 768 numbers per token, 12 heads of width 64, 1024 tokens. " +
+		"The number of parameters depends neither on the number of tokens nor on the number of heads. The backward pass " +
+		"computes how the output changes with each parameter. A training step changes each parameter a little in the " +
+		"direction that lowers the loss.",
 	layer:    Config{Layer: "multi_head", EmbedDim: 768, OutDim: 768, NumHeads: 12},
 	Seed:     chapterSeed,
 	large:    true,
@@ -24,15 +25,15 @@ var gpt2Small = Section{
 		doc := w.input("doc", w.Params().Draw(layers.Normal(0, 1), context, width))
 		mha := w.attention("gpt2", MultiHead(width, width, w.section.NumHeads))
 		w.show(doc, "doc", "A document of random numbers.")
-		w.shape(doc, "doc.shape", "Its size: tokens, numbers of a token.")
+		w.shape(doc, "doc.shape", "Its shape: tokens, numbers per token.")
 		batch := w.twice(doc)
 		w.show(batch, "batch = stack(doc, doc)", "A batch: the document twice.", sequences, nil, nil)
-		w.shape(batch, "batch.shape", "Its size.")
+		w.shape(batch, "batch.shape", "Its shape.")
 		out := mha.forward(batch)
 		w.show(w.row(out, 0), "context[0] = mha(batch)[0]",
 			"Forward: the context vectors of the first document, by all heads.")
-		w.shape(out, "context.shape", "The size of all context vectors.")
-		w.count(w.Learnables(), "parameters", "How many numbers the layer learns.")
+		w.shape(out, "context.shape", "The shape of all context vectors.")
+		w.count(w.Learnables(), "parameters", "The number of parameters of the layer.")
 		w.gradients(out)
 	},
 }
@@ -48,7 +49,7 @@ func (w *walk) gradients(out *G.Node) {
 		return
 	}
 	w.show(grads[0], "W_query.weight.grad = ∂½Σ context² / ∂W_query.weight",
-		"Backward: how half the sum of squared outputs changes with the query weights.")
+		"Backward: the gradient of half the sum of squared outputs for W_query.")
 	for i, n := range learnables {
 		name := strings.TrimPrefix(n.Name(), "gpt2.")
 		w.show(w.length(grads[i]), name+".grad.norm()", "The length of its gradient for "+name+".")

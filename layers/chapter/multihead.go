@@ -54,10 +54,10 @@ func (w *walk) joinedHeads(context *G.Node, d int) {
 
 var headsSideBySide = Section{
 	Title: "MultiHeadAttentionWrapper: heads side by side",
-	Text:  "Causal layers, called heads, whose context vectors are joined.",
-	Why: "One head has one softmax a token: a single 1 to share among all that might matter. Several heads with " +
-		"matrices of their own can look at several things at once, each with a 1 of its own. Their context vectors stand " +
-		"side by side, so two heads of width 2 give four numbers.",
+	Text:  "Causal layers, called heads, whose context vectors are concatenated.",
+	Why: "One head has one softmax per token: a single 1 to divide among all tokens that might matter. Several heads " +
+		"with their own matrices can attend to several things, each with its own 1. Their context vectors are " +
+		"concatenated, so two heads of width 2 give four numbers.",
 	layer:    Config{Layer: "multi_head_wrapper", EmbedDim: 3, OutDim: 2, NumHeads: 2},
 	Words:    sentence,
 	Seed:     chapterSeed,
@@ -73,19 +73,18 @@ var headsSideBySide = Section{
 			exactly(w.unlessDropped("softmax(masked / √2)"))
 		w.joinedHeads(context, 2)
 		w.show(context, "context = [head_0(batch), …]",
-			"The context vectors: two columns of each causal layer, side by side.", sequences, w.words(),
+			"The context vectors: two columns from each causal layer, side by side.", sequences, w.words(),
 			w.columnsOfHeads(2)).
 			exactly(w.unlessDropped("stack(joined, joined)"))
-		w.shape(context, "context.shape", "Their size.")
+		w.shape(context, "context.shape", "Their shape.")
 	},
 }
 
 var splitProjection = Section{
 	Title: "One projection split into heads",
 	Text:  "The queries of all heads by one projection.",
-	Why: "One large product is faster than several small ones. The matrices of all heads stacked are one matrix, and " +
-		"its result is cut into heads by another view of the same numbers: nothing is computed differently, and nothing " +
-		"more is learnt.",
+	Why: "One large product is faster than several small ones. The matrices of all heads are stacked into one matrix, " +
+		"and another view of its result splits it into heads. The numbers stay the same, and nothing more is learnt.",
 	Words:    sentence,
 	Seed:     chapterSeed,
 	NumHeads: 2,
@@ -99,12 +98,12 @@ var splitProjection = Section{
 		w.part(w.parameter("W_query.weight"), "W_query.weight", "The weights of the queries, a row for each head.")
 		w.show(queries, "queries = batch·W_query.weightᵀ", "The queries of all heads, made by one projection.",
 			sequences, w.words(), w.columnsOfHeads(1))
-		w.shape(queries, "queries.shape", "Their size: sequences, tokens, the width of all heads.")
+		w.shape(queries, "queries.shape", "Their shape: sequences, tokens, the width of all heads.")
 		viewed := w.reshape(queries, 2, t, heads, 1)
 		w.shape(viewed, "viewed.shape", "Another view of them: sequences, tokens, heads, the width of one head.")
 		w.shape(w.row(viewed, 0), "viewed[0].shape", "The first sequence in this view.")
 		split := w.Of(graph.SplitHeads(queries, heads)) // (2, H, T, 1)
-		w.shape(split, "split.shape", "As attention wants them: sequences, heads, tokens, the width of one head.")
+		w.shape(split, "split.shape", "The order that attention needs: sequences, heads, tokens, width of a head.")
 	},
 }
 
@@ -137,9 +136,9 @@ func (w *walk) splitParts(x *G.Node) {
 var multiHead = Section{
 	Title: "MultiHeadAttention: heads in one layer",
 	Text:  "The layer whose projections are split into heads.",
-	Why: "Joined, the heads still stand in columns of their own. The output projection out_proj mixes them into one " +
-		"vector, learning how much of each head belongs where. This is the attention of GPT: four matrices and a bias " +
-		"are learnt; heads, mask, scale and softmax are fixed.",
+	Why: "In the concatenated vector each head still has its own columns. The output projection out_proj mixes them " +
+		"into one vector and learns how much of each head to use. This is the attention of GPT. Four matrices and a bias " +
+		"are learnt; the heads, the mask, the scale and the softmax are fixed.",
 	layer:    Config{Layer: "multi_head", EmbedDim: 3, OutDim: 2, NumHeads: 2},
 	Words:    sentence,
 	Seed:     chapterSeed,
@@ -166,8 +165,8 @@ var multiHead = Section{
 		w.part(w.row(context, 0), "projected = joined·mha.out_proj.weightᵀ + mha.out_proj.bias",
 			"The heads' context vectors, mixed.", w.words(), nil)
 		w.show(context, "context = joined·out_proj.weightᵀ + out_proj.bias",
-			"The same projected, for both sequences: what the layer returns.", sequences, w.words(), nil).
+			"Their output projection, for both sequences: the result of the layer.", sequences, w.words(), nil).
 			exactly(w.unlessDropped("stack(projected, projected)"))
-		w.shape(context, "context.shape", "Their size.")
+		w.shape(context, "context.shape", "Their shape.")
 	},
 }

@@ -83,7 +83,8 @@ func (w *walk) movedWeights(path, from string) {
 // its context vectors.
 func (w *walk) whole(l attention, x *G.Node, path string) (formula string) {
 	w.projections(x, path, path)
-	w.part(w.withoutHeads(l.weights(x)), fmt.Sprintf("%sweights = softmax(%sq·%sᵀ / √2)", path, path, path+"k"), "The weights of the layer.",
+	w.part(w.withoutHeads(l.weights(x)), fmt.Sprintf("%sweights = softmax(%sq·%sᵀ / √2)", path, path, path+"k"),
+		"The weights of the layer.",
 		w.words(), w.words())
 	return path + "weights·" + path + "v"
 }

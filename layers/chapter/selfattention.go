@@ -25,9 +25,9 @@ func (w *walk) selfSteps(l attention, path string, x *G.Node) {
 var selfAttentionV1 = Section{
 	Title: "SelfAttentionV1: the steps as a layer",
 	Text:  "Self-attention with weights to train, for all tokens.",
-	Why: "As a layer the steps are one call, and its three matrices are parameters: nodes of the graph that a gradient " +
-		"reaches, and that a step of training changes. The row of the second token is section 3's; the scores are not " +
-		"symmetric any more, since asking and being found are different projections.",
+	Why: "A layer does all steps in one call. Its three matrices are parameters: nodes of the graph that gradients " +
+		"reach and that training changes. The row of the second token equals section 3. The scores are no longer " +
+		"symmetric, because query and key are different projections.",
 	layer: Config{Layer: "self_v1", EmbedDim: 3, OutDim: 2},
 	Words: sentence,
 	Seed:  chapterSeed,
@@ -38,10 +38,11 @@ var selfAttentionV1 = Section{
 
 var selfAttentionV2 = Section{
 	Title: "SelfAttentionV2: linear projections",
-	Text:  "The layer with linear projections, and how such a projection begins.",
-	Why: "A linear layer does the same product, but begins better: with small numbers on both sides of 0, at most " +
-		"1/√3 for tokens of three numbers. So scores begin near 0 and weights near 1/6, every token looking at all " +
-		"alike, and training decides from there. Its weight is stored as (out, in), the transpose of section 5's.",
+	Text:  "The layer with linear projections, and the initial values of such a projection.",
+	Why: "A linear layer computes the same product, but starts with better numbers: small numbers on both sides of 0, " +
+		"at most 1/√3 for tokens of width 3. The first scores are then near 0 and the weights near 1/6. Every token " +
+		"attends to all tokens alike, and training starts from there. The layer stores its weight as (out, in), the " +
+		"transpose of section 5's.",
 	layer: Config{Layer: "self_v2", EmbedDim: 3, OutDim: 2},
 	Words: sentence,
 	Seed:  789,
@@ -53,16 +54,16 @@ var selfAttentionV2 = Section{
 			w.linear(x, fmt.Sprint(number), 3, 2)
 		}
 		w.show(w.parameter("8.weight"), "W_query.weight",
-			"How the weight of a projection begins: here the eighth after the seed.")
+			"The initial weight of a projection: here the eighth after the seed.")
 	},
 }
 
 var movedWeights = Section{
 	Title: "Weights moved between the two layers",
-	Text:  "A layer of each kind gets the weights of the other.",
-	Why: "The two layers are one function and differ only in how their matrices begin and lie. With the other's " +
-		"weights, transposed, each gives the other's numbers to the last digit. So what a layer has learnt is in its " +
-		"parameters and nowhere else, and a model can move from one program to another.",
+	Text:  "A layer of each kind loads the weights of the other kind.",
+	Why: "The two layers compute the same function. They differ in the initial values of their matrices and in the " +
+		"layout. With the transposed weights of the other layer, each gives the other's numbers to the last digit. So " +
+		"everything that a layer has learnt is in its parameters, and a model can move from one program to another.",
 	Words: sentence,
 	Seed:  chapterSeed,
 	build: func(w *walk) {

@@ -32,10 +32,11 @@ func (w *walk) keysAndValues(x, keyWeights, valueWeights *G.Node) (keys, values 
 var stepByStep = Section{
 	Title: "Weights to train, step by step",
 	Text:  "Self-attention with weights to train, for the second token.",
-	Why: "A token plays three parts: it asks, it is found, and it hands over what it has. Three matrices make a vector " +
-		"for each part, the query, the key and the value, so what a token looks for may differ from what it is, and " +
-		"need not be mutual. Learnt are these matrices; fixed are the products, the softmax and the division by √2, the " +
-		"root of a key's width, which keeps scores where the softmax can learn (section 17).",
+	Why: "A token has three roles: it searches, other tokens find it, and it passes something on. Three matrices " +
+		"compute one vector per role: the query, the key and the value. A token can therefore search for something else " +
+		"than what it is, and attention need not be mutual. The matrices are learnt. The products, the softmax and the " +
+		"division by √2, the root of a key's width, are fixed; the division keeps the scores where the softmax can learn " +
+		"(section 17).",
 	Words: sentence,
 	Seed:  chapterSeed,
 	build: func(w *walk) {
@@ -46,8 +47,8 @@ var stepByStep = Section{
 		query := w.Of(graph.MatMul(w.row(x, 1), queryWeights))
 		w.show(query, "query = x[1]·W_query", "The query of the second token: the token times these weights.")
 		keys, values := w.keysAndValues(x, keyWeights, valueWeights)
-		w.shape(keys, "keys.shape", "The size of the keys: every token has one.")
-		w.shape(values, "values.shape", "The size of the values: every token has one.")
+		w.shape(keys, "keys.shape", "The shape of the keys: one per token.")
+		w.shape(values, "values.shape", "The shape of the values: one per token.")
 
 		scores := w.Of(graph.Linear(query, keys, nil)) // query·keys[s] for every s
 		w.show(w.row(scores, 1), "score = query·keys[1]",
@@ -57,27 +58,27 @@ var stepByStep = Section{
 		w.show(weights, "weights = softmax(scores / √2)",
 			"Its weights: the softmax of the scores over the root of a key's width.", w.words())
 		context := w.Of(graph.MatMul(weights, values))
-		w.show(context, "context = weights·values", "Its context vector: the values, each times its weight, added up.")
+		w.show(context, "context = weights·values", "Its context vector: the sum of the values, each times its weight.")
 	},
 }
 
 var fiveTokens = Section{
 	Title: "The same steps with five tokens",
 	Text:  "The same weights, for the second token of another input.",
-	Why: "The matrices belong to no position and no length: the same eighteen numbers serve five tokens as well as " +
-		"six. A score depends on its two tokens alone, so the first four are those of section 3; the weights share " +
-		"one sum, so all of them differ.",
+	Why: "The matrices depend neither on positions nor on the number of tokens: the same eighteen numbers serve five " +
+		"tokens as well as six. A score depends on its two tokens only, so the first four scores equal those of section " +
+		"3. The weights share one sum, so all of them differ.",
 	Words: append(sentence[:4:4], unknown),
 	Seed:  chapterSeed,
 	build: func(w *walk) {
 		x := w.tokens()
 		queryWeights, keyWeights, valueWeights := w.rawWeights()
-		w.show(x, "x", "The tokens: in the chapter four of the six, and a new one.", w.words(), nil)
+		w.show(x, "x", "The tokens: in the chapter, four of the six and a new one.", w.words(), nil)
 		query := w.Of(graph.MatMul(w.row(x, 1), queryWeights))
 		w.part(queryWeights, "W_query", "The weights of the queries.")
 		w.part(query, "query = x[1]·W_query", "The query of the second token.")
 		keys, values := w.keysAndValues(x, keyWeights, valueWeights)
-		w.shape(keys, "keys.shape", "The size of their keys.")
+		w.shape(keys, "keys.shape", "The shape of their keys.")
 		scores := w.Of(graph.Linear(query, keys, nil))
 		w.show(scores, "scores = query·keysᵀ", "The scores of the second token.", w.words())
 		weights := w.Of(graph.Softmax(w.Of(graph.Scale(scores, 1/math.Sqrt(2)))))

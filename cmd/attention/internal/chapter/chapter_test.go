@@ -30,9 +30,9 @@ func TestChapterReads(t *testing.T) {
 	for _, text := range []string{
 		"\n3. Weights to train, step by step (seed 123)\n",
 		"\nIts scores with all tokens.\ntensor([1.2705, 1.8524, 1.8111, 1.0795, 0.5577, 1.5440])\n\n",
-		"\nThe size of the keys: every token has one.\ntorch.Size([6, 2])\n\n",
-		"\nIts size: sequences, tokens, numbers of a token.\ntorch.Size([2, 6, 3])\n\n",
-		"\nHow many numbers the layer learns.\n2,360,064\n\n",
+		"\nThe shape of the keys: one per token.\ntorch.Size([6, 2])\n\n",
+		"\nIts shape: sequences, tokens, numbers per token.\ntorch.Size([2, 6, 3])\n\n",
+		"\nThe number of parameters of the layer.\n2,360,064\n\n",
 	} {
 		require.Contains(t, out, text)
 	}
