@@ -2,6 +2,7 @@ package generate_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"attention/layers/generate"
@@ -43,6 +44,37 @@ func TestErrorsChangeNothing(t *testing.T) {
 	again := must(generate.New(m, sampling))
 	require.NoError(t, again.Prompt(ctx, ids(3, 13)))
 	require.Equal(t, append(first, rest...), draw(t, again, 8))
+}
+
+// Take draws what Next does, at most so many tokens, and stops before one that ends a text and after an error.
+func TestTake(t *testing.T) {
+	_, m := small(t, tensor.Float64, config)
+	begun := func() *generate.Generator {
+		g := must(generate.New(m, generate.Config{Temperature: 1, Seed: 2, Capacity: 10}))
+		require.NoError(t, g.Prompt(ctx, ids(3, 13)))
+		return g
+	}
+	take := func(n int, ends ...int) (drawn []int, last error) {
+		g := begun()
+		for id, err := range g.Take(ctx, n, ends...) {
+			require.NoError(t, last, "nothing comes after an error")
+			if last = err; err == nil {
+				drawn = append(drawn, id)
+			}
+		}
+		return drawn, last
+	}
+	all := draw(t, begun(), 6)
+	drawn, err := take(6)
+	require.NoError(t, err)
+	require.Equal(t, all, drawn)
+	end := slices.IndexFunc(all[1:], func(id int) bool { return id != all[0] }) + 1
+	drawn, err = take(6, 99, all[end])
+	require.NoError(t, err)
+	require.Equal(t, all[:end], drawn)
+	drawn, err = take(100)
+	require.ErrorIs(t, err, generate.ErrFull)
+	require.Equal(t, all, drawn[:6])
 }
 
 // countdown is a context that is done after some looks at it.

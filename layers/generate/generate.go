@@ -10,7 +10,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
+	"slices"
 
 	"attention/graph"
 	"attention/internal/config"
@@ -88,6 +90,18 @@ func (g *Generator) Next(ctx context.Context) (int, error) {
 	var drawn [1]int
 	err := g.batch.next(ctx, drawn[:])
 	return drawn[0], err
+}
+
+// Take yields at most n tokens of Next, up to one of ends, which it does not yield. After an error it yields no more.
+func (g *Generator) Take(ctx context.Context, n int, ends ...int) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		for range n {
+			id, err := g.Next(ctx)
+			if err == nil && slices.Contains(ends, id) || !yield(id, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Rewrite makes the text these tokens. What they have in common with it from the beginning is kept, so that only what

@@ -41,7 +41,7 @@ func Example() {
 	examples, err := text.OpenExamples(talks)
 	check(err)
 	defer examples.Close()
-	template, err := text.OpenTemplateAs(folder, text.Alpaca, base.Tokenizer)
+	template, err := text.OpenTemplate(folder, text.Alpaca, base.Tokenizer)
 	check(err)
 	lessons, err := text.NewLessons(context.Background(), text.LessonConfig{Tokenizer: base.Tokenizer, Template: template,
 		Ends: base.Ends})

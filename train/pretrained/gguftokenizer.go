@@ -3,12 +3,9 @@ package pretrained
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"attention/internal/config"
-	"attention/internal/folder"
 	"attention/internal/gguf"
 	"attention/train/text"
 )
@@ -105,18 +102,7 @@ func (o *origin) chatTemplate() (string, error) {
 	if o == nil {
 		return "", nil
 	}
-	file, err := folder.ReadFile(filepath.Join(o.dir, chatTemplateName), folder.MaxConfig)
-	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return string(file), err
-	}
-	file, err = folder.ReadFile(filepath.Join(o.dir, tokenizerConfigName), folder.MaxVocabulary)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	source, err := text.TemplateSource(file)
+	source, err := text.TemplateSource(o.dir)
 	if errors.Is(err, text.ErrNoTemplate) {
 		return "", nil
 	}

@@ -30,7 +30,7 @@ func tuneSmall(ctx context.Context, folder, talks string, seed int64, onStep fun
 		return nil, err
 	}
 	defer examples.Close()
-	template, err := text.TemplateFor(folder, text.Alpaca, base.Tokenizer)
+	template, err := text.OpenTemplate(folder, text.Alpaca, base.Tokenizer)
 	if err != nil {
 		return nil, err
 	}

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"attention/internal/folder"
 )
 
-// Names of templates for OpenTemplateAs, of models whose folders have none.
+// Names of templates for OpenTemplate, of models whose folders have none.
 const (
 	ChatML = "chatml" // <|im_start|> and <|im_end|> around each message: needs these tokens
 	Alpaca = "alpaca" // instructions and responses under headings (Stanford Alpaca), which needs no tokens
@@ -35,51 +36,22 @@ var namedTemplates = map[string]string{
 {%- if add_generation_prompt %}{{ '\n\n### Response:\n' }}{% endif %}`,
 }
 
-// OpenTemplateAs is TemplateFor with the name of a file in place of a source.
-func OpenTemplateAs(dir, name string, t Tokenizer) (*Template, error) {
+// ReadTemplate returns the source of OpenTemplate that a word of a command line means: ChatML and Alpaca themselves, ""
+// for "", or the text of a file with a template, which is checked.
+func ReadTemplate(name string) (source string, err error) {
 	if _, named := namedTemplates[name]; named || name == "" {
-		return TemplateFor(dir, name, t)
+		return name, nil
 	}
 	file, err := folder.ReadFile(name, folder.MaxConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("text: template: got %q, want %s, %s or a file with a template", name, ChatML, Alpaca)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("got %.100q, want %s, %s or a file with a template", name, ChatML, Alpaca)
+	case err == nil && strings.TrimSpace(string(file)) == "":
+		err = fmt.Errorf("%s: got an empty file, want a template", name)
+	case err == nil:
+		if _, err = ParseTemplate(string(file)); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("text: template: %w", err)
-	}
-	of, err := TemplateFor(dir, string(file), t)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return of, nil
-}
-
-// TemplateFor returns the template of a source, or ChatML or Alpaca by their names, for a model in a folder whose
-// tokenizer is t. Its tokens are those of the folder's tokenizer_config.json; without one there, a text begins with what
-// the tokenizer puts before each. Alpaca begins with a token only if the tokenizer puts one before each text: Llama's
-// does, GPT-2's does not. Without a name it is OpenTemplate.
-func TemplateFor(dir, source string, t Tokenizer) (*Template, error) {
-	if source == "" {
-		return OpenTemplate(dir)
-	}
-	config, err := readTemplateConfig(dir)
-	if err != nil {
-		return nil, err
-	}
-	begin := ""
-	if b, ok := t.(*BPETokenizer); ok && len(b.before) > 0 {
-		begin = b.Token(b.before[0])
-	}
-	named, ok := namedTemplates[source]
-	if source == Alpaca && begin != "" {
-		named = "{{- bos_token }}\n" + named
-	}
-	if ok {
-		source = named
-	}
-	of, err := ParseTemplateConfig(config, source)
-	if err == nil && of.BOS == "" {
-		of.BOS = begin
-	}
-	return of, err
+	return string(file), err
 }

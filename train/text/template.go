@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,50 +32,108 @@ func ParseTemplate(source string) (*Template, error) {
 	return &Template{Source: source, compiled: compiled}, nil
 }
 
-// OpenTemplate returns the template of a model's folder: of its chat_template.jinja, or else of its
-// tokenizer_config.json, which names the tokens. Without a template the error is ErrNoTemplate.
-func OpenTemplate(dir string) (*Template, error) {
-	config, err := readTemplateConfig(dir)
+// OpenTemplate returns the template of conversations with a model in a folder whose tokenizer is t. source is ChatML,
+// Alpaca or the text of a template. "" means that of the folder: its chat_template.jinja, or else its
+// tokenizer_config.json. Without one there the error is ErrNoTemplate.
+//
+// The tokens that begin and end a text are those of tokenizer_config.json. If that names none that begins a text, a
+// given source begins with what the tokenizer puts before each text. Alpaca begins with a token only if the tokenizer
+// puts one before each text: Llama's does, GPT-2's does not.
+func OpenTemplate(dir, source string, t Tokenizer) (*Template, error) {
+	c, err := readTemplateConfig(dir)
 	if err != nil {
 		return nil, err
-	}
-	source, err := folder.ReadFile(filepath.Join(dir, "chat_template.jinja"), folder.MaxConfig)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	t, err := ParseTemplateConfig(config, string(source))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
-	}
-	return t, nil
-}
-
-// readTemplateConfig returns the tokenizer_config.json of a folder, which may have none.
-func readTemplateConfig(dir string) ([]byte, error) {
-	config, err := folder.ReadFile(filepath.Join(dir, "tokenizer_config.json"), folder.MaxConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		return []byte("{}"), nil
-	}
-	return config, err
-}
-
-// ParseTemplateConfig returns the template of a tokenizer_config.json, and its tokens. source is the content of the
-// chat_template.jinja beside it, which comes first; "" if there is none.
-func ParseTemplateConfig(config []byte, source string) (*Template, error) {
-	var c struct {
-		Template json.RawMessage `json:"chat_template"`
-		BOS      specialToken    `json:"bos_token"`
-		EOS      specialToken    `json:"eos_token"`
-	}
-	if err := json.Unmarshal(config, &c); err != nil {
-		return nil, fmt.Errorf("text: tokenizer_config.json: %w", err)
 	}
 	if source == "" {
-		var err error
-		if source, err = defaultTemplate(c.Template); err != nil {
-			return nil, fmt.Errorf("text: tokenizer_config.json: chat_template: %w", err)
+		var of *Template
+		if source, err = c.source(); err == nil {
+			of, err = c.parse(source)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		return of, nil
+	}
+	begin := ""
+	if b, ok := t.(*BPETokenizer); ok && len(b.before) > 0 {
+		begin = b.Token(b.before[0])
+	}
+	named, ok := namedTemplates[source]
+	if source == Alpaca && begin != "" {
+		named = "{{- bos_token }}\n" + named
+	}
+	if ok {
+		source = named
+	}
+	c.BOS = cmp.Or(c.BOS, specialToken(begin))
+	return c.parse(source)
+}
+
+// TemplateSource returns the source of the template in a model's folder, for other programs. If there is none, the error
+// is ErrNoTemplate.
+func TemplateSource(dir string) (string, error) {
+	c, err := readTemplateConfig(dir)
+	if err != nil {
+		return "", err
+	}
+	return c.source()
+}
+
+// templateConfig is the part of a tokenizer_config.json that is about templates, with the chat_template.jinja beside it.
+type templateConfig struct {
+	File     string          `json:"-"` // "" if there is none
+	Template json.RawMessage `json:"chat_template"`
+	BOS      specialToken    `json:"bos_token"`
+	EOS      specialToken    `json:"eos_token"`
+}
+
+// readTemplateConfig reads the files of a folder, which may have none.
+func readTemplateConfig(dir string) (c templateConfig, err error) {
+	config, err := folder.ReadFile(filepath.Join(dir, "tokenizer_config.json"), folder.MaxConfig)
+	if err == nil {
+		if err := json.Unmarshal(config, &c); err != nil {
+			return c, fmt.Errorf("%s: text: tokenizer_config.json: %w", dir, err)
 		}
 	}
+	var file []byte
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		file, err = folder.ReadFile(filepath.Join(dir, "chat_template.jinja"), folder.MaxConfig)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	c.File = string(file)
+	return c, err
+}
+
+// source returns the source of the template: the file, or the chat_template, which is a text or a list of texts with
+// names.
+func (c templateConfig) source() (source string, err error) {
+	if c.File != "" {
+		return c.File, nil
+	}
+	var named []struct{ Name, Template string }
+	switch {
+	case len(c.Template) == 0 || string(c.Template) == "null":
+		err = ErrNoTemplate
+	case json.Unmarshal(c.Template, &source) == nil:
+		return source, nil
+	default:
+		err = json.Unmarshal(c.Template, &named)
+	}
+	for _, t := range named {
+		if t.Name == "default" {
+			return t.Template, nil
+		}
+	}
+	if err == nil {
+		err = errors.New("got no template with the name default, want one")
+	}
+	return "", fmt.Errorf("text: tokenizer_config.json: chat_template: %w", err)
+}
+
+// parse returns the template of a source with the tokens of the config.
+func (c templateConfig) parse(source string) (*Template, error) {
 	t, err := ParseTemplate(source)
 	if err != nil {
 		return nil, err
@@ -96,28 +155,8 @@ func (s *specialToken) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// ErrNoTemplate is the error of a tokenizer_config.json without a chat template.
+// ErrNoTemplate is the error for a folder without a chat template.
 var ErrNoTemplate = errors.New("got none, want the template of a model that talks")
-
-// defaultTemplate returns the source in a chat_template: a text, or a list of texts with names.
-func defaultTemplate(value json.RawMessage) (source string, err error) {
-	if len(value) == 0 || string(value) == "null" {
-		return "", ErrNoTemplate
-	}
-	if json.Unmarshal(value, &source) == nil {
-		return source, nil
-	}
-	var named []struct{ Name, Template string }
-	if err := json.Unmarshal(value, &named); err != nil {
-		return "", err
-	}
-	for _, t := range named {
-		if t.Name == "default" {
-			return t.Template, nil
-		}
-	}
-	return "", errors.New("got no template with the name default, want one")
-}
 
 // TemplateConfig says how a conversation is rendered.
 type TemplateConfig struct {

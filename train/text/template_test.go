@@ -165,7 +165,8 @@ func TestContentOfParts(t *testing.T) {
 	require.Equal(t, "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nab<|im_end|>\n", got)
 }
 
-func TestParseTemplateConfig(t *testing.T) {
+// The template and the tokens of a folder; the source alone need not be one that can be rendered here.
+func TestTemplateConfig(t *testing.T) {
 	for _, row := range []struct{ name, config, source, text, failure string }{
 		{name: "a text", config: `{"chat_template": "{{ bos_token }}a{{ eos_token }}", "bos_token": "<s>",
 			"eos_token": {"content": "</s>", "lstrip": false}}`, text: "<s>a</s>"},
@@ -182,9 +183,12 @@ func TestParseTemplateConfig(t *testing.T) {
 		{name: "no template", config: `{"chat_template": "{% x %}"}`, failure: "text: template: line 1: got the block x, " +
 			"want one of break, continue, for, generation, if, macro, set"},
 	} {
-		template, err := text.ParseTemplateConfig([]byte(row.config), row.source)
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "tokenizer_config.json"), []byte(row.config), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "chat_template.jinja"), []byte(row.source), 0o644))
+		template, err := text.OpenTemplate(dir, "", nil)
 		if row.failure != "" {
-			require.EqualError(t, err, row.failure, row.name)
+			require.EqualError(t, err, dir+": "+row.failure, row.name)
 			continue
 		}
 		require.NoError(t, err, row.name)
@@ -198,7 +202,7 @@ func TestParseTemplateConfig(t *testing.T) {
 func TestOpenTemplate(t *testing.T) {
 	dir := t.TempDir()
 	render := func(want string) {
-		template, err := text.OpenTemplate(dir)
+		template, err := text.OpenTemplate(dir, "", nil)
 		require.NoError(t, err)
 		got, err := template.Render(t.Context(), nil, text.TemplateConfig{})
 		require.NoError(t, err)
@@ -207,7 +211,7 @@ func TestOpenTemplate(t *testing.T) {
 	write := func(name, content string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 	}
-	_, err := text.OpenTemplate(dir)
+	_, err := text.OpenTemplate(dir, "", nil)
 	require.ErrorIs(t, err, text.ErrNoTemplate)
 	write("tokenizer_config.json", `{"chat_template": "{{ bos_token }}a", "bos_token": "<s>"}`)
 	render("<s>a")
@@ -216,6 +220,9 @@ func TestOpenTemplate(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, "tokenizer_config.json")))
 	render("b")
 	write("chat_template.jinja", "{% x %}")
-	_, err = text.OpenTemplate(dir)
+	_, err = text.OpenTemplate(dir, "", nil)
 	require.ErrorContains(t, err, dir+": text: template: line 1: got the block x, want one of ")
+	source, err := text.TemplateSource(dir)
+	require.NoError(t, err)
+	require.Equal(t, "{% x %}", source, "for programs that can render it")
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"attention/cmd/attention/internal/program"
@@ -102,43 +101,40 @@ func (a *answer) draw(ctx context.Context) error {
 	return err
 }
 
-// drawAll draws the tokens of the answer up to one that ends it.
+// drawAll draws the tokens of the answer up to one that ends it. Where the context is full, the oldest turns are
+// forgotten first.
 func (a *answer) drawAll(ctx context.Context) error {
-	for len(a.ids) < a.tokens && !a.stops.Stopped() && a.out.Err() == nil {
-		id, err := a.next(ctx)
+	for id, err := range a.generator.Take(ctx, a.tokens-len(a.ids), a.ends...) {
+		if errors.Is(err, generate.ErrFull) {
+			if err = a.forget(ctx); err == nil {
+				return a.drawAll(ctx)
+			}
+		}
 		if err != nil {
 			return err
-		}
-		if slices.Contains(a.ends, id) {
-			return nil
 		}
 		a.ids = append(a.ids, id)
 		text, err := a.decoder.Decode(id)
 		if err != nil {
 			return err
 		}
-		a.print(a.stops.Add(text))
+		if a.print(a.stops.Add(text)); a.stops.Stopped() || a.out.Err() != nil {
+			return nil
+		}
 	}
 	return nil
 }
 
-// next draws a token. Where the context is full, the oldest turns are forgotten first.
-func (a *answer) next(ctx context.Context) (int, error) {
-	id, err := a.generator.Next(ctx)
-	if !errors.Is(err, generate.ErrFull) {
-		return id, err
-	}
+// forget makes room for the next token.
+func (a *answer) forget(ctx context.Context) error {
 	ids, err := a.prompt(ctx, a.ids, 1)
 	if errors.Is(err, errLong) {
-		return 0, errors.New("the context is full: the answer ends here")
+		return errors.New("the context is full: the answer ends here")
 	}
-	if err != nil {
-		return 0, err
+	if err == nil {
+		_, err = a.generator.Rewrite(ctx, ids)
 	}
-	if _, err := a.generator.Rewrite(ctx, ids); err != nil {
-		return 0, err
-	}
-	return a.generator.Next(ctx)
+	return err
 }
 
 // print prints a part of the answer.

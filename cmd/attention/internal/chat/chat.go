@@ -118,7 +118,10 @@ func (c *command) newTalk(ctx context.Context, m *models.OpenModel) (*talk, erro
 // openTemplate gives a talk its template, which the model must have the tokens for.
 func (c *command) openTemplate(ctx context.Context, t *talk) (err error) {
 	if t.template = t.model.Template; t.template == nil || c.template != "" {
-		t.template, err = text.OpenTemplateAs(c.Dir, c.template, t.model.Tokenizer)
+		var source string
+		if source, err = text.ReadTemplate(c.template); err == nil {
+			t.template, err = text.OpenTemplate(c.Dir, source, t.model.Tokenizer)
+		}
 	}
 	if errors.Is(err, text.ErrNoTemplate) {
 		return fmt.Errorf("--template: %s has no chat template, want chatml, alpaca or a file with one", c.Dir)

@@ -62,7 +62,7 @@ func TestChatIsTheModels(t *testing.T) {
 	dir, tokenizer := varied(t)
 	g, err := pretrained.ReadGPT(dir)
 	require.NoError(t, err)
-	template, err := text.OpenTemplateAs(dir, text.ChatML, tokenizer)
+	template, err := text.OpenTemplate(dir, text.ChatML, tokenizer)
 	require.NoError(t, err)
 	talk, want := []text.Message{say("system", "Be it.")}, ""
 	questions := []string{"all?", "is it the answer", "to it"}
@@ -182,7 +182,7 @@ func TestWrongChats(t *testing.T) {
 	for _, row := range []struct{ args, want string }{
 		{"--model " + dir, "--template: " + dir + " has no chat template, want chatml, alpaca or a file with one"},
 		{"--model " + dir + " --template vicuna",
-			`--template: text: template: got "vicuna", want chatml, alpaca or a file with a template`},
+			`--template: got "vicuna", want chatml, alpaca or a file with a template`},
 		{"--model " + letters + " --template chatml",
 			"--template: got the token <|im_start|>, which the tokenizer does not have, want another template"},
 		{"--model " + layer + " --template alpaca",

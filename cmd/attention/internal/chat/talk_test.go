@@ -20,7 +20,7 @@ import (
 func TestPrompt(t *testing.T) {
 	tokenizer, err := text.ReadTokenizer(tokenizerFile(t))
 	require.NoError(t, err)
-	template, err := text.OpenTemplateAs(t.TempDir(), text.ChatML, nil)
+	template, err := text.OpenTemplate(t.TempDir(), text.ChatML, nil)
 	require.NoError(t, err)
 	system := "<|im_start|>system\nBe it.<|im_end|>\n"
 	answer := strings.Repeat(" the answer", 20)
@@ -145,7 +145,9 @@ func TestEnds(t *testing.T) {
 		{templates + "mistral.jinja", "[INST]", nil},
 		{text.Alpaca, "### Instruction:", nil},
 	} {
-		template, err := text.OpenTemplateAs(t.TempDir(), row.template, nil)
+		source, err := text.ReadTemplate(row.template)
+		require.NoError(t, err)
+		template, err := text.OpenTemplate(t.TempDir(), source, nil)
 		require.NoError(t, err)
 		of := talk{model: &models.OpenModel{Tokenizer: tokenizer, EndOfText: -1}, template: template}
 		of.ends, err = of.model.AnswerEnds(t.Context(), template)

@@ -91,8 +91,8 @@ func speed(ctx context.Context, m *layers.Decoder) (float64, error) {
 			return 0, err
 		}
 		began := program.Now()
-		for range n {
-			if _, err := g.Next(ctx); err != nil {
+		for _, err := range g.Take(ctx, n) {
+			if err != nil {
 				return 0, err
 			}
 		}

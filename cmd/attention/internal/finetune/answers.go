@@ -3,7 +3,6 @@ package finetune
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"attention/cmd/attention/internal/run/models"
@@ -50,13 +49,9 @@ func (r *tuning) answer(ctx context.Context, p prompt) (string, error) {
 		return "", err
 	}
 	decoder, said := text.NewDecoder(r.base.Tokenizer), ""
-	for range n {
-		id, err := g.Next(ctx)
+	for id, err := range g.Take(ctx, n, r.base.Ends...) {
 		if err != nil {
 			return "", err
-		}
-		if slices.Contains(r.base.Ends, id) {
-			break
 		}
 		whole, err := decoder.Decode(id) // of a character that is cut it has nothing
 		if err != nil {

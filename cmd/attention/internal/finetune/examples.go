@@ -148,3 +148,14 @@ func lastAnswer(e text.Example) int {
 	}
 	return -1
 }
+
+// haveThoughts reports whether an answer in a file of examples has thoughts. A wrong file is reported where its
+// examples are learned.
+func haveThoughts(path string) bool {
+	file, err := text.OpenExamples(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return file.Think()
+}

@@ -108,7 +108,7 @@ func TestShow(t *testing.T) {
 
 // The template alpaca has the book's prompt, and one end for each answer.
 func TestAlpaca(t *testing.T) {
-	of, err := text.OpenTemplateAs(t.TempDir(), text.Alpaca, nil)
+	of, err := text.OpenTemplate(t.TempDir(), text.Alpaca, nil)
 	require.NoError(t, err)
 	of.EOS = "<|endoftext|>"
 	var e text.Example
@@ -162,7 +162,7 @@ func TestFinetuneErrors(t *testing.T) {
 		{"--task: got \"x\", want answer or classify", append(flags, "--task", "x")},
 		{"line 1: got an example without a label", append(flags[:4:4], "--task", "classify")},
 		{"got the token <|im_start|>, which the tokenizer does not have", append(flags, "--template", "chatml")},
-		{`--template: got "none", want alpaca, chatml or the file`, append(flags, "--template", "none")},
+		{`--template: got "none", want chatml, alpaca or a file`, append(flags, "--template", "none")},
 		{"no tools here", append(flags, "--template", bad("t", `{{ raise_exception('no tools here') }}`))},
 		{"--context: got 33, want at most the 32 of the model", append(flags, "--context", "33")},
 		{"--context: got 1, want at least 2", append(flags, "--context", "1")},

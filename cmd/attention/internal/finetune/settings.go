@@ -24,9 +24,9 @@ func (o *options) begin() (settings.Config, error) {
 		}
 		t.LoRA = &lora
 	}
-	source, err := templateOf(o.template)
+	source, err := text.ReadTemplate(o.template)
 	if err != nil {
-		return c, err
+		return c, fmt.Errorf("--template: %w", err)
 	}
 	t.Template, c.Tuning = source, &t
 	if _, err := models.Inspect(t.Base.Name); err != nil {

@@ -70,7 +70,7 @@ func TestExportedTalksAreTheRuns(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "whole")
 			_, err = g.Write(dir, pretrained.WriteConfig{Format: pretrained.HuggingFace})
 			require.NoError(t, err)
-			exported, err := text.OpenTemplate(dir)
+			exported, err := text.OpenTemplate(dir, "", nil)
 			require.NoError(t, err)
 			got, err := exported.Render(t.Context(), talk, text.TemplateConfig{})
 			require.NoError(t, err)

@@ -74,8 +74,7 @@ func (r *training) sample(ctx context.Context) ([]int, error) {
 		return nil, err
 	}
 	var ids []int
-	for range n {
-		id, err := g.Next(ctx)
+	for id, err := range g.Take(ctx, n) {
 		if err != nil {
 			return nil, err
 		}

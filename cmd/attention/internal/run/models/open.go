@@ -94,7 +94,7 @@ func (in *Inspection) openGPT() (*OpenModel, error) {
 	m := &OpenModel{Model: settings.NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText, Ends: g.Ends,
 		Notes: ignoredKeys(in.Dir, g)}
 	if g.ChatTemplate != "" { // of an adapter's folder
-		m.Template, err = text.TemplateFor(in.Dir, g.ChatTemplate, g.Tokenizer)
+		m.Template, err = text.OpenTemplate(in.Dir, g.ChatTemplate, g.Tokenizer)
 	}
 	return m, err
 }

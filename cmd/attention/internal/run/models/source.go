@@ -85,7 +85,7 @@ func (a addedAdapter) add(to *pretrained.GPT) error {
 	if err := to.ReadAdapter(a.dir); err != nil {
 		return adapterError{err}
 	}
-	switch t, err := text.OpenTemplate(a.dir); {
+	switch t, err := text.OpenTemplate(a.dir, "", nil); {
 	case err == nil:
 		to.ChatTemplate = t.Source
 	case !errors.Is(err, text.ErrNoTemplate):

@@ -67,7 +67,7 @@ func (in *Inspection) CheckTalks() error {
 	if err := in.checkWrites(); err != nil || in.Config.Tuning != nil {
 		return err
 	}
-	_, err := text.OpenTemplate(in.Dir)
+	_, err := text.OpenTemplate(in.Dir, "", nil)
 	if errors.Is(err, text.ErrNoTemplate) {
 		err = fmt.Errorf("%s: got a model without a chat template, want one that %s has tuned, or --template", in.Dir,
 			program.Command("finetune"))

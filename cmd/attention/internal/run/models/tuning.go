@@ -110,7 +110,7 @@ func (in *Inspection) errTuned(want string) error {
 // OpenTemplate returns the template of a run's conversations with a model, nil if there is none, and the ids that end
 // an answer.
 func OpenTemplate(t *settings.Tuning, g *pretrained.GPT) (ends []int, of *text.Template, err error) {
-	of, err = text.TemplateFor(t.Base.Name, t.Template, g.Tokenizer)
+	of, err = text.OpenTemplate(t.Base.Name, t.Template, g.Tokenizer)
 	if err != nil && !errors.Is(err, text.ErrNoTemplate) {
 		return nil, nil, err
 	}
