@@ -7,8 +7,6 @@ import (
 
 	"attention/internal/config"
 	"attention/train"
-
-	"gorgonia.org/tensor"
 )
 
 // GrowingConfig shapes windows that are short at first (sequence length warm-up: Li, Zhang, He 2021, arXiv:2108.06084).
@@ -52,14 +50,12 @@ func (c GrowingConfig) Validate() error {
 	return nil
 }
 
-// GrowingWindows is an endless source of random windows of a text, short ones at first. A row holds as many as fit, and
-// a model's PackedLoss takes them as PackedInputs declares them, so that none sees another: every batch has as many
-// tokens, and one graph is enough.
+// GrowingWindows is an endless source of random windows of a text, short ones at first: (B·C/T, T) for the C tokens of
+// the last stage and the T of a stage, so that every batch has as many tokens.
 type GrowingWindows struct {
-	windows             *Windows
-	config              GrowingConfig
-	drawn               int // batches
-	segments, positions []int
+	windows *Windows
+	config  GrowingConfig
+	drawn   int // batches
 }
 
 // NewGrowingWindows returns a source over ids, which it keeps. Equal ids, configs and seeds give equal batches, and
@@ -72,21 +68,13 @@ func NewGrowingWindows(ids []int, c GrowingConfig, seed uint64) (*GrowingWindows
 	if err != nil {
 		return nil, err
 	}
-	g := &GrowingWindows{windows: w, config: c}
-	for name, ids := range map[string]*[]int{Segments: &g.segments, Positions: &g.positions} {
-		t := tensor.New(tensor.Of(tensor.Int), tensor.WithShape(c.Windows.Batch, c.Windows.Context))
-		w.out.batch.Inputs[name], *ids = t, t.Ints()
-	}
-	return g, nil
+	return &GrowingWindows{windows: w, config: c}, nil
 }
 
-// Next returns a batch of new windows. It never returns an error. The tensors are the same each time with new contents.
+// Next returns a batch of new windows. It never returns an error. Batches share their memory.
 func (g *GrowingWindows) Next() (train.Batch, error) {
 	n := g.context()
 	g.drawn++
-	for i := range g.segments {
-		g.segments[i], g.positions[i] = i/n, i%n
-	}
 	return g.windows.next(n), nil
 }
 

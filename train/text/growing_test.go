@@ -15,7 +15,7 @@ var growing = text.GrowingConfig{
 	Growth: []text.GrowthStage{{Context: 3, Steps: 2}, {Context: 6, Steps: 1}},
 }
 
-// Rows hold windows of the stage's length, each numbered and with positions of its own; after the stages one.
+// A batch has as many windows of the stage's length as hold its tokens.
 func TestGrowingWindows(t *testing.T) {
 	w, err := text.NewGrowingWindows(countingIDs(10000), growing, 1)
 	require.NoError(t, err)
@@ -23,18 +23,16 @@ func TestGrowingWindows(t *testing.T) {
 		b, err := w.Next()
 		require.NoError(t, err)
 		require.Equal(t, 24, b.Tokens)
-		require.Len(t, b.Inputs, 4)
+		require.Len(t, b.Inputs, 2)
 		for _, d := range b.Inputs {
 			require.Equal(t, tensor.Int, d.Dtype())
-			require.Equal(t, tensor.Shape{2, 12}, d.Shape())
+			require.Equal(t, tensor.Shape{24 / n, n}, d.Shape())
 		}
 		inputs, targets := copies(b)
 		begins := map[int]bool{}
 		for i, id := range inputs {
 			require.Equal(t, inputs[i/n*n]+i%n, id)
 			require.Equal(t, id+1, targets[i])
-			require.Equal(t, i/n, b.Inputs[text.Segments].Ints()[i])
-			require.Equal(t, i%n, b.Inputs[text.Positions].Ints()[i])
 			begins[inputs[i/n*n]] = true
 		}
 		require.Len(t, begins, 24/n, "windows are drawn each for itself")
@@ -113,7 +111,7 @@ func TestGrowingConfigIsRefused(t *testing.T) {
 	c := text.SourcesConfig{Windows: growing.Windows, Growth: growing.Growth}
 	training, _, _, err := corpus.Sources(c)
 	require.NoError(t, err)
-	require.Len(t, next(t, training).Inputs, 4)
+	require.Equal(t, tensor.Shape{8, 3}, next(t, training).Inputs[text.Inputs].Shape())
 	c.Order = text.SequentialOrder
 	_, _, _, err = corpus.Sources(c)
 	require.ErrorContains(t, err, "Growth: got it for windows in order or in epochs, want it for random ones")

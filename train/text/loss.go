@@ -20,15 +20,15 @@ func TokenLoss(loss func(b *layers.Build, ids, targets *G.Node) (*G.Node, error)
 	}
 }
 
-// PackedLoss is TokenLoss on batches whose rows hold several texts, as Packed and GrowingWindows make them, or whose
-// rows hold one. loss is a model's PackedLoss; the nodes of its packing are nil for rows of one text.
+// PackedLoss is TokenLoss on batches whose rows hold several texts, as Packed makes them, or one.
+// loss is a model's PackedLoss; the nodes of its packing are nil for rows of one text.
 func PackedLoss(loss func(b *layers.Build, ids, targets *G.Node, p layers.Packing) (*G.Node, error)) layers.Formula {
 	return func(b *layers.Build, in layers.Inputs) []*G.Node {
 		return b.Nodes(loss(b, in[Inputs], in[Targets], Packing(in)))
 	}
 }
 
-// Packing returns the packing of a batch of Packed or GrowingWindows, whose nodes are nil for rows of one text.
+// Packing returns the packing of a batch of Packed, whose nodes are nil for rows of one text.
 func Packing(in layers.Inputs) layers.Packing {
 	return layers.Packing{Segments: in[Segments], Positions: in[Positions]}
 }

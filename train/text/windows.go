@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 
 	"attention/train"
+
+	"gorgonia.org/tensor"
 )
 
 // Windows is an endless source of random windows of a text. Each window begins
@@ -31,6 +33,11 @@ func (w *Windows) Next() (train.Batch, error) { return w.next(w.out.config.Conte
 
 // next returns a batch of windows of n tokens, as many as fit.
 func (w *Windows) next(n int) train.Batch {
+	for name, ids := range map[string][]int{Inputs: w.out.inputs, Targets: w.out.targets} {
+		if in := w.out.batch.Inputs; in[name].Shape()[1] != n {
+			in[name] = tensor.New(tensor.WithShape(len(ids)/n, n), tensor.WithBacking(ids))
+		}
+	}
 	starts := uint64(len(w.out.ids) - n)
 	draw := rand.New(w.random)
 	w.out.batch.Tokens = 0

@@ -189,9 +189,6 @@ func (r *training) plan() (p session.Plan, err error) {
 		return p, err
 	}
 	p.Loss, p.Counted = text.TokenLoss(r.model.Loss), r.counted()
-	if len(c.Growth) > 0 {
-		p.Loss = text.PackedLoss(r.model.Network.(*layers.Decoder).PackedLoss)
-	}
 	p.PrintHead, p.PrintEvaluation = r.printHead, r.printEvaluation
 	p.Facts = []string{"text", fmt.Sprintf("%d bytes, SHA-256 %s", c.Text.Bytes, c.Text.SHA256)}
 	p.Hints.StartAgain = func(dir string) string { return "--config " + filepath.Join(dir, settings.ConfigFile) }

@@ -53,13 +53,13 @@ func sharedFlags(folder string, more ...string) []string {
 
 func everyRank(flags []string) func(int) []string { return func(int) []string { return flags } }
 
-// A run of several processes leaves the folder of one process, which it prints once.
+// A run of several processes leaves the folder of one process, which it prints once; its windows grow.
 func TestProcessesLeaveTheSameRun(t *testing.T) {
-	alone := filepath.Join(t.TempDir(), "run")
-	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), sharedFlags(alone)...))
+	alone, grows := filepath.Join(t.TempDir(), "run"), []string{"--context-growth", "2:2", "--context-growth", "4:3"}
+	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), sharedFlags(alone, grows...)...))
 	for size := 1; size <= 4; size++ {
 		folder := filepath.Join(t.TempDir(), "run")
-		printed, errs := trainTogether(t.Context(), t, size, everyRank(sharedFlags(folder)))
+		printed, errs := trainTogether(t.Context(), t, size, everyRank(sharedFlags(folder, grows...)))
 		for rank, err := range errs {
 			require.NoError(t, err, rank)
 			require.Equal(t, rank == 0, printed[rank] != "")

@@ -50,6 +50,10 @@ func TestTrainResumes(t *testing.T) {
 		{name: "blocks", flags: "--model gpt --layers 3 --checkpoint-activations --head-stats"},
 		{name: "growth", flags: "--model gpt --layers 2 --context-growth 2:1 --context-growth 4:6 --context 8",
 			prints: "of 9 windows of 8 characters\n          first 1 step of windows of 2, 6 steps of windows of 4,"},
+		{name: "growth of sparse attention", flags: "--model gpt --layers 2 --attention moba --full-attention-every 2 " +
+			"--context-growth 4:7 --context 8", prints: "first 7 steps of windows of 4,"},
+		{name: "growth of a layer", flags: "--layer causal --context-growth 4:7 --context 8",
+			prints: "first 7 steps of windows of 4,"},
 		{name: "additive", flags: "--layer additive --dropout 0 --context 5 --prompt whole"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

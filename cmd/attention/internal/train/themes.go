@@ -61,9 +61,9 @@ position of a window of the text. The other layers let each token see the whole
 window, so only the token after the window is left to learn from: they get more
 and shorter windows.
 
-With --context-growth 16:80 a gpt begins with windows of 16 tokens and has those
-of --context after 80 steps: it learns first what near tokens say. A step has as
-many tokens as before, several windows to a row; none sees another.`},
+With --context-growth 16:80 the first 80 steps have windows of 16 tokens, and the
+others those of --context: a model learns first what near tokens say. A step has
+as many tokens as before, in more windows.`},
 	{name: "model", title: "what is trained: one attention layer, a GPT, or another decoder",
 		flags: "model layer width heads layers kv-heads hidden activation rope norm mlp qk-norm window attention " +
 			"full-attention-every norm-eps bias qkv-bias tie initializer vocab dropout embedding-dropout " +

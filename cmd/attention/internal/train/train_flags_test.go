@@ -164,13 +164,10 @@ func TestTrainWrongTraining(t *testing.T) {
 		{args: "--model gpt --context-growth 16:0", want: "--context-growth[0].steps: got 0, want at least 1"},
 		{args: "--model gpt --context-growth 24:1",
 			want: "--context-growth[0].context: got 24, want a divisor of the context of 64, and less"},
-		{args: "--layer causal --context-growth 16:1", want: "--context-growth: got it with causal, want it with a gpt"},
+		{args: "--layer self_v1 --context-growth 16:1", want: "--context-growth: got it for windows of which only the last " +
+			"target counts, want it for those of all"},
 		{args: "--model gpt --order sequential --context-growth 16:1",
 			want: "--context-growth: got it for windows in order or in epochs, want it for random ones"},
-		{args: "--model gpt --attention gla --context-growth 16:1", want: "--context-growth: got it with linear or sparse " +
-			"attention, which depends on where in a row a window begins, want it with another"},
-		{args: "--model gpt --attention moba --context-growth 16:1", want: "--context-growth: got it with linear or sparse " +
-			"attention, which depends on where in a row a window begins, want it with another"},
 		{args: "--patience -1", want: "--patience: got -1, want at least 0"},
 		{args: "--patience 2 --eval-every 0",
 			want: "--patience: got 2 with --eval-every=0, want it with evaluations during the run"},

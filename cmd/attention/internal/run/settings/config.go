@@ -131,14 +131,6 @@ func (c Config) validateGrowth() error {
 	if len(c.Growth) == 0 {
 		return nil
 	}
-	d, ok := c.Model.Blocks()
-	if !ok {
-		return config.Errorf(c, "Growth", "got it with %s, want it with a %s", c.Model.Title(), GPTModel)
-	}
-	if !d.SharesRows() {
-		return config.Errorf(c, "Growth", "got it with linear or sparse attention, which depends on where in a row a window "+
-			"begins, want it with another")
-	}
 	return c.Sources().Validate()
 }
 

@@ -54,7 +54,7 @@ func trainFlags() []flag {
 			usage: fmt.Sprintf("tokens of a window (default %d; %d for layers that see the whole window)",
 				causalContext, wholeContext)},
 		{name: growthFlag, paths: []string{"context_growth"},
-			usage: "`stage` of shorter windows of a gpt, TOKENS:STEPS, such as 16:80 for windows of 16 in the first 80 steps; " +
+			usage: "`stage` of shorter windows, TOKENS:STEPS, such as 16:80 for windows of 16 in the first 80 steps; " +
 				"several add up, and then come windows of --context; none leaves out those of a preset"},
 		{name: "qkv-bias", paths: []string{"model.attention.qkv_bias", "model.qkv_bias"},
 			usage: "add biases to the query, key and value projections (default of a gpt --bias); " +

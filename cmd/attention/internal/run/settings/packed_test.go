@@ -32,9 +32,8 @@ func packedForms() (all [][]string) {
 	return all
 }
 
-// The loss and the gradients of rows that hold several texts, or windows as they grow, are those of each text alone,
-// whatever the attention: a form that depends on where in its row a text begins has a row for each text, and no windows
-// that grow.
+// The loss and the gradients of rows that hold several texts are those of each text alone, whatever the attention: a
+// form that depends on where in its row a text begins has a row for each text.
 func TestPackedRowsAreTheTextsAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "texts.jsonl")
 	lines := `{"text": "ab ab ba"}` + "\n" + `{"text": "b"}` + "\n" + `{"text": "abba baab a"}` + "\n" +
@@ -72,27 +71,14 @@ func TestPackedRowsAreTheTextsAlone(t *testing.T) {
 			require.NoError(t, err)
 			requireAlone(t, flags, p, m, batch, text.PackedLoss(m.PackedLoss))
 		}
-
-		windows := text.WindowConfig{Batch: 2, Context: T}
-		stages := []text.GrowthStage{{Context: 8, Steps: 1}}
-		growing, err := text.NewGrowingWindows(slices.Repeat([]int{98, 97, 32, 97, 100}, 20),
-			text.GrowingConfig{Windows: windows, Growth: stages}, 3)
-		require.NoError(t, err)
-		loss := text.PackedLoss(m.PackedLoss)
-		if !shares {
-			batch, err := growing.Next()
-			require.NoError(t, err)
-			b := layers.NewBuild(p, layers.Train)
-			loss(b, b.InputsOf(batch.Inputs))
-			require.EqualError(t, b.Err(), "layers: Decoder: segments: got rows that texts share, want rows of their own: the "+
-				"attention of a text would depend on where in its row it begins")
+		if shares {
 			continue
 		}
-		for range 2 { // windows that share rows, and whole ones
-			batch, err := growing.Next()
-			require.NoError(t, err)
-			requireAlone(t, flags, p, m, batch, loss)
-		}
+		b := layers.NewBuild(p, layers.Train)
+		ids, segments := b.InputOf(tensor.Int, "ids", 2, T), b.InputOf(tensor.Int, "segments", 2, T)
+		_, err = m.PackedLoss(b, ids, ids, layers.Packing{Segments: segments, Positions: segments})
+		require.EqualError(t, err, "layers: Decoder: segments: got rows that texts share, want rows of their own: the "+
+			"attention of a text would depend on where in its row it begins")
 	}
 	for _, form := range Forms() {
 		_, linear := layers.LinearAttentionOf(form)
