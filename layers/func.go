@@ -19,7 +19,7 @@ import (
 
 // Formula builds nodes from input nodes, in the graph of a build, which keeps the formula's first error. in has a node
 // for each value of a call, of the value's type and shape. A formula is called once for each combination of types and
-// shapes, and no two formulas of a process at once; so a formula must not call a Func.
+// shapes, and no two formulas of a process at once: a Func or a step that a formula calls returns an error.
 type Formula func(b *Build, in Inputs) []*G.Node
 
 // Nodes returns the node of one step of a formula, as the formula's result: it is Of for

@@ -259,11 +259,15 @@ func TestErrorsOfAFunc(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	fails, calls := errors.New("the formula's own"), 0
+	other := must(layers.NewFunc(m.params, m.nodes, layers.FuncConfig{}))
 	formula := func(b *layers.Build, in layers.Inputs) []*G.Node {
 		calls++
 		switch {
 		case in["fail"] != nil:
 			return b.Nodes(nil, fails)
+		case in["call"] != nil:
+			_, err := other.Call(t.Context(), layers.Values{"ids": ids})
+			return b.Nodes(nil, err)
 		case in["none"] != nil:
 			return nil
 		case in["nil"] != nil:
@@ -285,6 +289,8 @@ func TestErrorsOfAFunc(t *testing.T) {
 		built int // of two equal calls
 	}{
 		{v: layers.Values{"ids": ids, "fail": one}, want: "ids int (2, 5): the formula's own", is: fails, built: 2},
+		{v: layers.Values{"ids": ids, "call": one}, want: "call float32 (), ids int (2, 5): layers: func of ids int (2, 5): " +
+			"got a call within a formula, want formulas to build nodes alone: call functions and steps outside", built: 2},
 		{v: layers.Values{"ids": ids, "none": one}, want: "machine: wanted: got no node, want at least one", built: 2},
 		{v: layers.Values{"ids": ids, "nil": one},
 			want: "output 1: got nil or a node of another graph, want one of the build's", built: 2},

@@ -189,11 +189,14 @@ func TestErrorsOfAStepFunc(t *testing.T) {
 	ids := m.batches[0].Inputs
 	text := fmt.Sprintf("train: step 1: batch of ids int64 %v, targets int64 %[1]v: ", ids["ids"].Shape())
 	fails := errors.New("the formula's own")
+	inner := must(train.NewStepFunc(m.params, m.loss, shapedConfig(1)))
 	for _, c := range []struct {
 		loss layers.Formula
 		want string
 	}{
 		{func(b *layers.Build, _ layers.Inputs) []*G.Node { return b.Nodes(nil, fails) }, "the formula's own"},
+		{func(b *layers.Build, _ layers.Inputs) []*G.Node { return b.Nodes(nil, inner.Prepare(ids)) },
+			text + "got a call within a formula, want formulas to build nodes alone: call functions and steps outside"},
 		{func(*layers.Build, layers.Inputs) []*G.Node { return nil }, "loss: got nil, want a node"},
 		{func(_ *layers.Build, in layers.Inputs) []*G.Node { return []*G.Node{nil} }, "loss: got nil, want a node"},
 		{func(_ *layers.Build, in layers.Inputs) []*G.Node { return []*G.Node{in["ids"]} }, "loss: got int64"},

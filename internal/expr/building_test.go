@@ -43,3 +43,19 @@ func TestBuildingEndsWithAnErrorOrAPanic(t *testing.T) {
 	require.Panics(t, func() { _ = expr.Building(func() error { panic("in the midst of a build") }) })
 	require.NoError(t, expr.Building(func() error { return nil }))
 }
+
+// A build within a build, however deep, is an error: it would wait for itself. The outer one goes on.
+func TestBuildingWithinBuilding(t *testing.T) {
+	require.NoError(t, expr.Building(func() error {
+		var inner func(depth int) error
+		inner = func(depth int) error {
+			if depth > 0 {
+				return inner(depth - 1)
+			}
+			return expr.Building(func() error { return nil })
+		}
+		require.EqualError(t, inner(100),
+			"got a call within a formula, want formulas to build nodes alone: call functions and steps outside")
+		return nil
+	}))
+}
