@@ -41,8 +41,8 @@ func (c DecoderConfig) Validate() error { return inLayer("Decoder", c.validate()
 func (c DecoderConfig) validate() error {
 	err := cmp.Or(config.AtLeast(c, 1, "VocabSize", "ContextLength", "NumLayers"),
 		config.AtMost(c, maxBlocks, "NumLayers"), config.AtMost(c, maxElements, "ContextLength"),
-		config.OneOf(c, "Layout", cmp.Or(c.Layout, Llama), GPT2, Llama), c.validateBlocks(),
-		config.AtLeast(c, 0, "EmbeddingScale", "LogitScale", "LogitSoftcap"), config.Probability(c, "EmbeddingDropout"),
+		config.OneOf(c, "Layout", cmp.Or(c.Layout, Llama), GPT2, Llama), config.Probability(c, "EmbeddingDropout"),
+		c.validateBlocks(), config.AtLeast(c, 0, "EmbeddingScale", "LogitScale", "LogitSoftcap"),
 		config.OneOf(c, "Initializer", cmp.Or(c.Initializer, GPT2Initializer), GPT2Initializer, TorchInitializer))
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"cmp"
 	"math"
 	"reflect"
 
@@ -61,63 +60,38 @@ const maxBlocks = 1 << 16
 func (c GPTConfig) Validate() error { return inLayer("GPT", c.validate()) }
 
 func (c GPTConfig) validate() error {
-	err := cmp.Or(config.AtLeast(c, 1, "VocabSize", "ContextLength", "EmbedDim", "NumLayers", "NumHeads"),
-		config.Probability(c, "EmbeddingDropout", "AttentionDropout", "ResidualDropout"),
-		config.AtMost(c, maxBlocks, "NumLayers"))
-	if err != nil {
-		return err
-	}
-	err = tablesFit(c, "EmbedDim", c.EmbedDim, size{"VocabSize", c.VocabSize}, size{"ContextLength", c.ContextLength})
-	if err != nil {
-		return err
-	}
 	if _, ok := gptActivations[c.Activation]; !ok {
 		return config.Errorf(c, "Activation", "got %q, want gelu_new, gelu_pytorch_tanh, gelu, relu, relu2 or silu",
 			c.Activation)
 	}
-	err = config.OneOf(c, "Initializer", cmp.Or(c.Initializer, GPT2Initializer), GPT2Initializer, TorchInitializer)
-	if err != nil {
-		return err
-	}
-	return config.From(c, c.block().validate(), map[string]string{
-		"Attention.NumHeads": "NumHeads", "Attention.NumKVHeads": "NumKVHeads", "Attention.EmbedDim": "EmbedDim",
-		"Attention.OutDim": "EmbedDim", "MLP.EmbedDim": "EmbedDim", "MLP.DimFeedforward": "DimFeedforward", "Norm.Eps": "Eps",
+	const block, attention = "Blocks[0].", "Blocks[0].Attention."
+	return config.From(c, c.Decoder().validate(), map[string]string{
+		attention + "NumHeads": "NumHeads", attention + "NumKVHeads": "NumKVHeads", attention + "EmbedDim": "EmbedDim",
+		attention + "OutDim": "EmbedDim", block + "MLP.EmbedDim": "EmbedDim", block + "MLP.DimFeedforward": "DimFeedforward",
+		block + "Norm.Eps": "Eps", attention + "Dropout": "AttentionDropout", attention + "OutDropout": "ResidualDropout",
 	})
 }
 
-// block returns the config of each block. The more blocks there are, the smaller their output
-// projections begin, so that the sum of all outputs is as large as one (Radford et al. 2019).
-func (c GPTConfig) block() BlockConfig {
-	std := 0.02 / math.Sqrt(2*float64(c.NumLayers))
-	return BlockConfig{
-		Attention: AttentionConfig{
-			EmbedDim: c.EmbedDim, NumHeads: c.NumHeads, NumKVHeads: c.NumKVHeads, Layout: GPT2, Mask: mask.Causal{},
-			QKVBias: c.qkvBias(), OutBias: c.Bias,
-			Dropout: c.AttentionDropout, OutDropout: c.ResidualDropout, OutStd: std,
-		},
-		MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: gptActivations[c.Activation],
-			Bias: c.Bias, Dropout: c.ResidualDropout, OutStd: std},
-		Norm: c.norm(),
-	}
-}
-
-// qkvBias reports whether the projections of queries, keys and values have a bias.
-func (c GPTConfig) qkvBias() bool {
-	if c.QKVBias != nil {
-		return *c.QKVBias
-	}
-	return c.Bias
-}
-
-func (c GPTConfig) norm() NormConfig {
-	return NormConfig{EmbedDim: c.EmbedDim, Bias: c.Bias, Eps: c.Eps}
-}
-
-// Decoder returns the config of the GPT as a Decoder.
+// Decoder returns the config of the GPT as a Decoder. The more blocks there are, the smaller their output projections
+// begin, so that the sum of all outputs is as large as one (Radford et al. 2019).
 func (c GPTConfig) Decoder() DecoderConfig {
+	std, qkvBias := 0.02/math.Sqrt(2*float64(c.NumLayers)), c.Bias
+	if c.QKVBias != nil {
+		qkvBias = *c.QKVBias
+	}
 	return DecoderConfig{
 		VocabSize: c.VocabSize, ContextLength: c.ContextLength, NumLayers: c.NumLayers,
-		Blocks: []BlockConfig{c.block()}, LearnedPositions: true, EmbeddingDropout: c.EmbeddingDropout,
+		Blocks: []BlockConfig{{
+			Attention: AttentionConfig{
+				EmbedDim: c.EmbedDim, NumHeads: c.NumHeads, NumKVHeads: c.NumKVHeads, Layout: GPT2, Mask: mask.Causal{},
+				QKVBias: qkvBias, OutBias: c.Bias,
+				Dropout: c.AttentionDropout, OutDropout: c.ResidualDropout, OutStd: std,
+			},
+			MLP: MLPConfig{DimFeedforward: c.DimFeedforward, Activation: gptActivations[c.Activation],
+				Bias: c.Bias, Dropout: c.ResidualDropout, OutStd: std},
+			Norm: NormConfig{EmbedDim: c.EmbedDim, Bias: c.Bias, Eps: c.Eps},
+		}},
+		LearnedPositions: true, EmbeddingDropout: c.EmbeddingDropout,
 		TieWordEmbeddings: c.TieWordEmbeddings, Layout: GPT2, Initializer: c.Initializer,
 	}
 }

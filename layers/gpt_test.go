@@ -193,8 +193,8 @@ func TestGPTRefuses(t *testing.T) {
 			"VocabSize: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight"},
 		{`{"context_length": 2147483647}`,
 			"ContextLength: got 2147483647 for EmbedDim=12, want at most 2147483647 elements in a weight"},
-		{`{"embed_dim": 9223372036854775807}`,
-			"VocabSize: got 13 for EmbedDim=9223372036854775807, want at most 2147483647 elements in a weight"},
+		{`{"embed_dim": 9223372036854775807, "num_heads": 1}`,
+			"EmbedDim: got 9223372036854775807, want at most 2147483647"},
 	})
 	m, p := newGPT(t, tensor.Float32, tinyGPT())
 	b := layers.NewBuild(p, layers.Eval)

@@ -27,8 +27,8 @@ type LinearAttentionConfig struct {
 	Scale    float64 `json:"scale,omitempty"`   // of the outputs; 0 means 1/√D
 
 	// Delta moves the state's value for a key towards the token's value by a fraction β(x): the delta rule.
-	Delta bool        `json:"delta,omitempty"`
-	Decay LinearDecay `json:"decay,omitempty"` // of the state at each token; zero means none
+	Delta bool   `json:"delta,omitempty"`
+	Decay string `json:"decay,omitempty"` // of the state at each token; zero means none
 	// Normalize divides a query's output by the sum of its weights, which Features keep above 0.
 	Normalize bool `json:"normalize,omitempty"`
 
@@ -40,14 +40,11 @@ type LinearAttentionConfig struct {
 // ELUFeatures are elu(x) + 1, above 0 (Katharopoulos et al. 2020).
 const ELUFeatures = "elu"
 
-// LinearDecay is how a state decays.
-type LinearDecay string
-
-// The decays.
+// The values of LinearAttentionConfig.Decay.
 const (
-	FixedDecay   LinearDecay = "fixed"   // of head h by 1 − 2^(−5−h) (RetNet: Sun et al. 2023)
-	HeadDecay    LinearDecay = "head"    // of a head by exp(−exp(A_log)·softplus(x·a_proj + dt_bias)) (Mamba-2)
-	ChannelDecay LinearDecay = "channel" // of a channel of keys by sigmoid(x·gk_proj)^(1/16) (GLA: Yang et al. 2023)
+	FixedDecay   = "fixed"   // of head h by 1 − 2^(−5−h) (RetNet: Sun et al. 2023)
+	HeadDecay    = "head"    // of a head by exp(−exp(A_log)·softplus(x·a_proj + dt_bias)) (Mamba-2)
+	ChannelDecay = "channel" // of a channel of keys by sigmoid(x·gk_proj)^(1/16) (GLA: Yang et al. 2023)
 )
 
 // linearForms are the forms of LinearAttentionOf.

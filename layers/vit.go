@@ -38,12 +38,9 @@ func (c ViTConfig) validate() error {
 	if err != nil {
 		return err
 	}
-	for _, side := range []struct {
-		field string
-		got   int
-	}{{"Height", c.Height}, {"Width", c.Width}} {
-		if side.got%c.PatchSize != 0 {
-			return config.Errorf(c, side.field, "got %d, want a multiple of %s=%d", side.got,
+	for _, side := range []size{{"Height", c.Height}, {"Width", c.Width}} {
+		if side.number%c.PatchSize != 0 {
+			return config.Errorf(c, side.field, "got %d, want a multiple of %s=%d", side.number,
 				config.Field("PatchSize"), c.PatchSize)
 		}
 	}

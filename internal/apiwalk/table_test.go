@@ -362,7 +362,6 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[layers.LinearAttention](),
 	reflect.TypeFor[layers.LinearCall](),
 	reflect.TypeFor[layers.LinearAttentionConfig](),
-	reflect.TypeFor[layers.LinearDecay](),
 	reflect.TypeFor[layers.LinearOperands](),
 	reflect.TypeFor[layers.LoRAConfig](),
 	reflect.TypeFor[layers.Activation](),
