@@ -10,11 +10,11 @@ import (
 )
 
 // head returns the number of the one head.
-func (f fused) head(in []*tensor.Dense) int { return int(dense.Ints(in[f.find(headNumber)])[0]) }
+func (f fused) head(in []*tensor.Dense) int { return int(dense.Ints(in[headNumber])[0]) }
 
 // checkHead refuses a number that no head has.
 func (f fused) checkHead(in []*tensor.Dense) error {
-	if h := dense.Ints(in[f.find(headNumber)])[0]; h < 0 || h >= int64(f.Heads) {
+	if h := dense.Ints(in[headNumber])[0]; h < 0 || h >= int64(f.Heads) {
 		return fmt.Errorf("graph: FusedAttention: head: got %d, want from 0 to H−1=%d", h, f.Heads-1)
 	}
 	return nil

@@ -75,11 +75,7 @@ type largestWeights[F kernel.Float] struct {
 }
 
 func (o largestWeights[F]) spec() spec {
-	args := o.args(arg{name: "both"})
-	for i := range args {
-		args[i].fixed = true
-	}
-	return spec{name: "LargestWeights", args: args}
+	return spec{name: "LargestWeights", args: fixed(append(o.args, arg{name: "all"}))}
 }
 
 func (o largestWeights[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -93,7 +89,7 @@ func (o largestWeights[F]) forward(out *tensor.Dense, in []*tensor.Dense) error 
 		return err
 	}
 	rows := a.B * a.H * a.T
-	lse := dense.Floats[F](in[len(o.in)])[rows*a.DV:]
+	lse := dense.Floats[F](in[len(o.args)])[rows*a.DV:]
 	cells, _ := o.cells(shapesOf(in))
 	c := kernel.AttentionCall[F]{Attention: a, In: numbers[F](o.fused, &a, in), LSE: lse}
 	c.Largest(dense.Floats[F](out), cells)

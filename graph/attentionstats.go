@@ -4,7 +4,6 @@ import (
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // AttentionStats are statistics of the weights of a fused attention, which it never holds: a number for each head and
@@ -37,7 +36,7 @@ type AttentionStats struct {
 	pass *secondPass
 }
 
-// rows returns the statistics in the order in which fusedForward writes them, after the
+// rows returns the statistics in the order in which fusedAttention writes them, after the
 // log-sum-exps.
 func (s *AttentionStats) rows() []**G.Node {
 	return []**G.Node{&s.MaxScore, &s.MaxProduct, &s.Entropy, &s.First, &s.Own, &s.Previous, &s.Sink, &s.Distance}
@@ -46,7 +45,7 @@ func (s *AttentionStats) rows() []**G.Node {
 // rowStatistics is the number of them.
 const rowStatistics = 8
 
-// statistics returns the statistics, which are parts of fusedForward's result, the last input of the output's op.
+// statistics returns the statistics, which are parts of the vector that fusedAttention computes, the last of these nodes.
 func (f fused) statistics(in G.Nodes) (*AttentionStats, error) {
 	s, both := &AttentionStats{pass: &secondPass{f, in}}, in[len(in)-1]
 	_, axes := f.sizes(shapesOf(in))
@@ -54,7 +53,9 @@ func (f fused) statistics(in G.Nodes) (*AttentionStats, error) {
 	n := shape.TotalSize()
 	from := both.Shape().TotalSize() - (kernel.RowNumbers+rowStatistics)*n
 	take := func(name string, to **G.Node) (err error) {
-		*to, err = apply(rowStatistic{outShape: outShape{shape}, Name: name, From: from}, both)
+		part := keptPart{outShape: outShape{shape}, Name: name, From: from}
+		part.FillsInfinity = true // a row that sees nothing has no largest score
+		*to, err = apply(part, both)
 		from += n
 		return err
 	}
@@ -73,23 +74,6 @@ func (f fused) statistics(in G.Nodes) (*AttentionStats, error) {
 // statisticNames are the names of the statistics' ops.
 var statisticNames = [rowStatistics]string{
 	"MaxScore", "MaxProduct", "Entropy", "FirstWeight", "OwnWeight", "PreviousWeight", "SinkShare", "Distance",
-}
-
-// rowStatistic is a part of fusedForward's result: one of the statistics.
-type rowStatistic struct {
-	passesNone
-	outShape
-	Name string
-	From int
-}
-
-func (o rowStatistic) spec() spec {
-	return spec{name: o.Name, args: []arg{{name: "both", fixed: true}}, view: &view{from: o.From},
-		fillsInfinity: true} // a row that sees nothing has no largest score
-}
-
-func (o rowStatistic) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return copyFrom(out, in[0], o.From)
 }
 
 // statsOf cuts the numbers behind the log-sum-exps of the rows into the kernel's statistics.

@@ -94,11 +94,7 @@ type blockChoice[F kernel.Float] struct {
 }
 
 func (o blockChoice[F]) spec() spec {
-	args := o.args()
-	for i := range args {
-		args[i].fixed = true
-	}
-	return spec{name: "ChooseBlocks", args: args, integers: true}
+	return spec{name: "ChooseBlocks", args: fixed(o.args), integers: true}
 }
 
 func (o blockChoice[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -156,10 +152,10 @@ func meansInCache[F kernel.Float](c *KVCache, size int, a *kernel.Attention, sta
 // setBlocks lets a kernel read the chosen blocks only, if the mask is one of blocks and others.
 func (f fused) setBlocks(a *kernel.Attention, in []*tensor.Dense, axes mask.Scores) error {
 	rest, blocks := mask.WithoutBlocks(f.Mask)
-	if blocks == nil || f.Extra > 0 || f.oneHead() {
+	if blocks == nil || f.Extra > 0 || f.OneHead {
 		return nil
 	}
-	numbers, err := blocks.Numbers(f.maskInputs(in), axes)
+	numbers, err := blocks.Numbers(in[maskInputs:len(f.args)], axes)
 	if err != nil {
 		return fmt.Errorf("graph: FusedAttention: %w", err)
 	}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"errors"
+	"slices"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -67,6 +68,15 @@ func named(names ...string) []arg {
 	args := make([]arg, len(names))
 	for i, name := range names {
 		args[i].name = name
+	}
+	return args
+}
+
+// fixed returns the arguments of an op that is not differentiated by them.
+func fixed(args []arg) []arg {
+	args = slices.Clone(args)
+	for i := range args {
+		args[i].fixed = true
 	}
 	return args
 }

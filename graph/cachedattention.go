@@ -42,8 +42,8 @@ type cachedAttention[F kernel.Float] struct {
 }
 
 func (o cachedAttention[F]) spec() spec {
-	return spec{name: "FusedAttention", args: o.args(arg{name: "start", integer: true}), precision: o.Precision,
-		cache: &o.Cache.cacheBase}
+	return spec{name: "FusedAttention", args: append(o.args, arg{name: "start", integer: true}),
+		precision: o.Precision, cache: &o.Cache.cacheBase}
 }
 
 func (o cachedAttention[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

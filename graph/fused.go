@@ -26,21 +26,13 @@ type fused struct {
 	Packed         packing
 	Observed       bool // whether there are statistics
 	Offset         int  // of the queries among the keys, for these
-	in             []fusedInput
+	OneHead        bool // whether only one head is computed, whose number is an input
+	args           []arg
 }
 
-// fusedInput is an argument of the ops, in order.
-type fusedInput struct {
-	arg
-	role role
-}
-
-// A role is how the kernel uses an argument.
-type role int
-
+// The places of the arguments. All but the first and those of the mask may be missing.
 const (
-	queriesKeysValues role = iota // packed in one
-	queries
+	queries = iota // or queries, keys and values packed in one
 	keys
 	values
 	bias
@@ -49,73 +41,37 @@ const (
 	sinks
 	dropoutKey
 	headNumber
-	maskInput
+	maskInputs // the first of the mask
 )
 
 // newFused returns the settings of the ops and their inputs.
 func newFused(a *attentionArgs, x FusedInputs) (fused, G.Nodes) {
 	f := fused{operands: operands{a.Precision}, Heads: a.Heads, KVHeads: a.numKVHeads, Scale: a.Scale,
-		Softcap: a.Softcap, Score: a.numbered(), Sigmoid: a.Sigmoid, SigmoidBias: a.SigmoidBias, Mask: a.mask.mask, Extra: a.ExtraKeys,
-		P: a.Dropout.P, Site: a.Dropout.Site, Observed: x.Stats || x.Head != nil, Packed: x.packing()}
+		Softcap: a.Softcap, Score: a.numbered(), Sigmoid: a.Sigmoid, SigmoidBias: a.SigmoidBias, Mask: a.mask.mask,
+		Extra: a.ExtraKeys, P: a.Dropout.P, Site: a.Dropout.Site, Observed: x.Stats || x.Head != nil,
+		Packed: x.packing(), OneHead: x.Head != nil}
 	if f.Observed {
 		f.Offset = x.Offset
 	}
-	var in G.Nodes
-	add := func(n *G.Node, r role, x arg) {
-		f.in, in = append(f.in, fusedInput{x, r}), append(in, n)
-	}
+	f.args = named("q", "k", "v", "bias", "relative_bias", "log_gates", "sinks", "key", "head")
+	in := G.Nodes{x.Query, x.Key, x.Value, a.Bias, a.RelativeBias, a.LogGates, a.Sinks, a.Dropout.Key, x.Head}
 	if x.Packed != nil {
-		add(x.Packed, queriesKeysValues, arg{name: "qkv"})
-	} else {
-		add(x.Query, queries, arg{name: "q"})
-		add(x.Key, keys, arg{name: "k"})
+		f.args[queries].name, in[queries] = "qkv", x.Packed
 	}
-	switch {
-	case x.Head != nil:
-		add(x.Head, headNumber, arg{name: "head", integer: true})
-	case x.Packed == nil:
-		add(x.Value, values, arg{name: "v"})
+	if f.OneHead {
+		in[values] = nil
 	}
-	if a.Bias != nil {
-		add(a.Bias, bias, arg{name: "bias", fixed: isConstant(a.Bias)})
+	if f.P == 0 {
+		in[dropoutKey] = nil
 	}
-	if a.RelativeBias != nil {
-		add(a.RelativeBias, relativeBias, arg{name: "relative_bias", fixed: isConstant(a.RelativeBias)})
+	for i := range f.args {
+		f.args[i].optional = i != queries && (i != dropoutKey || f.P == 0)
+		f.args[i].integer = i >= dropoutKey
+		f.args[i].fixed = i >= bias && i <= logGates && in[i] != nil && isConstant(in[i])
 	}
-	if a.LogGates != nil {
-		add(a.LogGates, logGates, arg{name: "log_gates", fixed: isConstant(a.LogGates)})
-	}
-	if a.Sinks != nil {
-		add(a.Sinks, sinks, arg{name: "sinks"})
-	}
-	if f.P > 0 {
-		add(a.Dropout.Key, dropoutKey, arg{name: "key", integer: true})
-	}
-	for i, n := range a.mask.nodes {
-		add(n, maskInput, a.mask.args[i])
-	}
-	return f, in
+	f.args = slices.Clip(append(f.args, a.mask.args...))
+	return f, append(in, a.mask.nodes...)
 }
-
-// args returns the inputs' arguments, then more.
-func (f fused) args(more ...arg) []arg {
-	var args []arg
-	for _, in := range f.in {
-		args = append(args, in.arg)
-	}
-	return append(args, more...)
-}
-
-// find returns the place of the input of a role, or −1.
-func (f fused) find(r role) int {
-	return slices.IndexFunc(f.in, func(x fusedInput) bool { return x.role == r })
-}
-
-// oneHead reports whether only one head is computed, whose number is an input.
-func (f fused) oneHead() bool { return f.find(headNumber) >= 0 }
-
-// differentiated reports whether a gradient flows into an input.
-func (in fusedInput) differentiated() bool { return in.role <= sinks && !in.fixed }
 
 // sizes returns the kernel's view of inputs of these shapes, and the axes of their scores.
 func (f fused) sizes(in []tensor.Shape) (kernel.Attention, mask.Scores) {
@@ -131,7 +87,7 @@ func (f fused) sizes(in []tensor.Shape) (kernel.Attention, mask.Scores) {
 	a.D, a.DV = last(q)/max(f.Heads, 1), last(v)/f.KVHeads
 	a.QueryAt, a.KeyAt = layout(a.H, a.T, a.D), layout(a.K, a.S, a.D)
 	a.ValueAt, a.OutputAt = layout(a.K, a.S, a.DV), layout(a.H, a.T, a.DV)
-	if f.oneHead() {
+	if f.OneHead {
 		a.H, a.K, axes.H = 1, 1, 1
 	}
 	if row := f.Packed.row(); row > 0 {
@@ -146,7 +102,7 @@ func (f fused) sizes(in []tensor.Shape) (kernel.Attention, mask.Scores) {
 func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 	a, axes := f.sizes(shapesOf(in))
 	axes.S -= f.Extra
-	if f.oneHead() {
+	if f.OneHead {
 		if err := f.checkHead(in); err != nil {
 			return a, err
 		}
@@ -166,7 +122,7 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 	if err != nil {
 		return a, err
 	}
-	if f.oneHead() {
+	if f.OneHead {
 		seen = seen.OfHead(f.head(in))
 	}
 	setVisibility(&a, seen)
@@ -176,57 +132,49 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 
 // setBiasLayout sets the layout of the biases, and the dropout.
 func (f fused) setBiasLayout(a *kernel.Attention, in []*tensor.Dense, axes mask.Scores) (err error) {
-	for i, x := range f.in {
-		switch x.role {
-		case bias:
-			if a.BiasAt, err = broadcast("FusedAttention", "bias", in[i].Shape(), axes); err != nil {
-				return err
-			}
-		case relativeBias:
-			if s := in[i].Shape(); s[0] > 1 {
-				a.RelativeAt.Head = s[1]
-			}
-		case dropoutKey:
-			a.Dropout = kernel.WeightDropout{P: f.P, Key: dense.Ints(in[i])[0], Site: f.Site}
+	if in[bias] != nil {
+		if a.BiasAt, err = broadcast("FusedAttention", "bias", in[bias].Shape(), axes); err != nil {
+			return err
 		}
+	}
+	if relative := in[relativeBias]; relative != nil && relative.Shape()[0] > 1 {
+		a.RelativeAt.Head = relative.Shape()[1]
+	}
+	if in[dropoutKey] != nil {
+		a.Dropout = kernel.WeightDropout{P: f.P, Key: dense.Ints(in[dropoutKey])[0], Site: f.Site}
 	}
 	return nil
 }
 
 // seen binds the mask to its inputs.
 func (f fused) seen(in []*tensor.Dense, axes mask.Scores) (mask.KeySet, error) {
-	return bindMask("FusedAttention", f.Mask, f.maskInputs(in), axes, f.Extra)
+	return bindMask("FusedAttention", f.Mask, in[maskInputs:len(f.args)], axes, f.Extra)
 }
 
-// maskInputs returns the mask's inputs, which come last.
-func (f fused) maskInputs(in []*tensor.Dense) []*tensor.Dense {
-	first := len(f.in)
-	for first > 0 && f.in[first-1].role == maskInput {
-		first--
-	}
-	return in[first:len(f.in)]
-}
-
-// numbers returns the kernel's arguments among the inputs: those that hold floats, of a the kernel's view.
-func numbers[F kernel.Float](f fused, a *kernel.Attention, in []*tensor.Dense) (x kernel.QKV[F]) {
-	for i, input := range f.in {
-		if input.role == logGates {
-			x.Forget = sumsOf(f, a, dense.Floats[F](in[i]), in)
-		} else if input.role <= sinks {
-			give(f, &x, input.role, dense.Floats[F](in[i]))
+// numbers returns the kernel's view of the inputs that hold floats; a is its view of the sizes.
+func numbers[F kernel.Float](f fused, a *kernel.Attention, in []*tensor.Dense) kernel.QKV[F] {
+	x, gates := qkvOf(f, func(i int) []F { return floats[F](in[i]) })
+	if gates != nil {
+		at := gateLayout(f.Heads > 0, max(f.Heads, a.H), a.S-a.Unbiased)
+		if f.OneHead {
+			gates = gates[f.head(in)*at.Head:]
 		}
+		x.Forget = kernel.ForgettingOf(a, gates, at)
 	}
-	if f.oneHead() {
+	if f.OneHead {
 		selectHead(f, &x, a, f.head(in))
 	}
 	return x
 }
 
-// sumsOf returns the kernel's view of log-gates.
-func sumsOf[F kernel.Float](f fused, a *kernel.Attention, gates []F, in []*tensor.Dense) kernel.Forgetting {
-	at := gateLayout(f.Heads > 0, max(f.Heads, a.H), a.S-a.Unbiased)
-	if f.oneHead() {
-		gates = gates[f.head(in)*at.Head:]
+// qkvOf returns the kernel's view of the numbers of each argument, or of memory for their gradients, and those of the
+// log-gates.
+func qkvOf[F kernel.Float](f fused, of func(i int) []F) (x kernel.QKV[F], gates []F) {
+	x = kernel.QKV[F]{Q: of(queries), K: of(keys), V: of(values), Bias: of(bias), Relative: of(relativeBias)}
+	gates = of(logGates)
+	x.Sinks = of(sinks)
+	if p := f.Packed; p != separate && x.Q != nil {
+		x.K, x.V = x.Q[p[0]:], x.Q[p[0]+p[1]:]
 	}
-	return kernel.ForgettingOf(a, gates, at)
+	return x, gates
 }

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"attention/internal/dense"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -34,61 +33,58 @@ func FusedAttention(in FusedInputs, c AttentionConfig) (r FusedResult, err error
 	return a.fuse(in)
 }
 
-// fuse applies the ops of a FusedAttention. One op has one result, but the backward needs
-// the rows' log-sum-exps too: the first op computes both into one vector, the second
-// takes the output out of it and is the one that is differentiated.
+// fuse applies the ops of a FusedAttention. The backward needs the numbers of the rows too, which the op keeps behind
+// its output.
 func (a *attentionArgs) fuse(x FusedInputs) (r FusedResult, err error) {
 	f, in := newFused(a, x)
-	both, err := applyTyped(fusedForward[float32]{fused: f}, fusedForward[float64]{fused: f}, in...)
-	if err != nil {
-		return r, err
-	}
-	all := append(in[:len(in):len(in)], both)
-	if !f.oneHead() {
-		r.Out, err = applyTyped(fusedOutput[float32]{fused: f}, fusedOutput[float64]{fused: f}, all...)
+	var all *G.Node
+	if f.OneHead {
+		all, err = applyTyped(keeping[float32]{Of: fusedAttention[float32]{f}},
+			keeping[float64]{Of: fusedAttention[float64]{f}}, in...)
+	} else {
+		r.Out, all, err = applyKept(fusedAttention[float32]{f}, fusedAttention[float64]{f}, in...)
 	}
 	if err == nil && f.Observed {
-		r.Stats, err = f.statistics(all)
+		r.Stats, err = f.statistics(append(in, all))
 	}
 	return r, err
 }
 
-// fusedForward computes out (…, T, H·Dv), the numbers of the rows that the kernel keeps, each (…, H, T), the
-// log-sum-exps of the scores first, and, if observed, the row statistics (…, H, T), side by side in a vector.
-type fusedForward[F kernel.Float] struct {
-	isGradient // the output is differentiated instead
-	fused
+// fusedAttention is the op of out (…, T, H·Dv). Behind it there are the numbers of the rows that the kernel keeps, each
+// (…, H, T), the log-sum-exps of the scores first, and, if observed, the row statistics (…, H, T). It is an op because
+// no formula of others does without the weights: Attention takes TODO.
+type fusedAttention[F kernel.Float] struct{ fused }
+
+func (o fusedAttention[F]) spec() spec {
+	return spec{name: "FusedAttention", args: o.args, precision: o.Precision}
 }
 
-func (o fusedForward[F]) spec() spec {
-	args := o.args()
-	for i := range args {
-		args[i].fixed = true
+func (o fusedAttention[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
+	if key := in[dropoutKey]; key != nil && key.TotalSize() != 1 {
+		return nil, &ShapeError{"Dropout", "key", key, "()"}
 	}
-	return spec{name: "FusedAttention", args: args, precision: o.Precision}
+	q, _, v := o.heads(in)
+	out := q.Clone()
+	out[len(out)-1] = last(v) / o.KVHeads * max(o.Heads, 1)
+	return out, nil
 }
 
-func (o fusedForward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	for i, x := range o.in {
-		if x.role == dropoutKey && in[i].TotalSize() != 1 {
-			return nil, &ShapeError{"Dropout", "key", in[i], "()"}
-		}
-	}
+func (o fusedAttention[F]) keeps(in []tensor.Shape) int {
 	a, _ := o.sizes(in)
-	each := a.DV + kernel.RowNumbers
+	rows := a.B * a.H * a.T
 	if o.Observed {
-		each += rowStatistics
+		return rows * (kernel.RowNumbers + rowStatistics)
 	}
-	return tensor.Shape{a.B * a.H * a.T * each}, nil
+	return rows * kernel.RowNumbers
 }
 
-func (o fusedForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+func (o fusedAttention[F]) compute(all vector[F], in []*tensor.Dense) error {
 	a, err := o.bind(in)
 	if err != nil {
 		return err
 	}
-	both, n, rows := dense.Floats[F](out), a.B*a.H*a.T*a.DV, a.B*a.H*a.T
-	c := kernel.AttentionCall[F]{Attention: a, In: numbers[F](o.fused, &a, in), Out: both[:n], LSE: both[n:]}
+	rows := a.B * a.H * a.T
+	c := kernel.AttentionCall[F]{Attention: a, In: numbers[F](o.fused, &a, in), Out: all.next(rows * a.DV), LSE: all}
 	if o.Observed {
 		c.Stats = statsOf(c.LSE[kernel.RowNumbers*rows:], rows, o.Offset)
 	}
@@ -96,84 +92,25 @@ func (o fusedForward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// fusedOutput takes out from what fusedForward computed.
-type fusedOutput[F kernel.Float] struct {
-	lastInput
-	fused
-}
-
-func (o fusedOutput[F]) spec() spec {
-	return spec{name: "FusedAttention", args: o.args(arg{name: "both", fixed: true}), view: &view{input: -1}}
-}
-
-func (o fusedOutput[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	q, _, v := o.heads(in)
-	out := q.Clone()
-	out[len(out)-1] = last(v) / o.KVHeads * max(o.Heads, 1)
-	return out, nil
-}
-
 // With P = softmax(scores), W = dropout(P), out = W·v, D = Σ dout⊙out:
 // dv = Wᵀ·dout, dbias = P⊙(dropout(dout·vᵀ) − D), dscores = slope(dbias)·scale,
 // dq = dscores·k, dk = dscoresᵀ·q, dgate[i] = Σ dbias[t,s] over the t ≥ i and s < i.
 // With P = sigmoid(scores): dbias = P⊙(1 − P)⊙dropout(dout·vᵀ).
-func (o fusedOutput[F]) backward(in G.Nodes, _, dout *G.Node) (G.Nodes, error) {
-	grads, err := apply(fusedBackward[F]{fused: o.fused}, append(append(G.Nodes{}, in...), dout)...)
-	if err != nil {
-		return nil, err
-	}
-	of := make(G.Nodes, len(in))
-	for i, x := range o.in {
-		if x.differentiated() {
-			of[i] = in[i]
-		}
-	}
-	return unpack(grads, of)
-}
-
-// fusedBackward computes the gradients of all inputs that have one, one after the
-// other in a vector.
-type fusedBackward[F kernel.Float] struct {
-	isGradient
-	fused
-}
-
-func (o fusedBackward[F]) spec() spec {
-	return spec{name: "FusedAttentionBackward", args: o.args(arg{name: "both"}, arg{name: "dout"})}
-}
-
-func (o fusedBackward[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	n := 0
-	for i, x := range o.in {
-		if x.differentiated() {
-			n += in[i].TotalSize()
-		}
-	}
-	return tensor.Shape{n}, nil
-}
-
-func (o fusedBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
+func (o fusedAttention[F]) gradients(d vector[F], in []*tensor.Dense, all vector[F], dout []F) error {
 	a, err := o.bind(in)
 	if err != nil {
 		return err
 	}
-	rest, both, dout := dense.Floats[F](out), dense.Floats[F](in[len(in)-2]), dense.Floats[F](in[len(in)-1])
-	var grad kernel.QKV[F]
-	var gates []F
-	for i, x := range o.in {
-		if !x.differentiated() {
-			continue
+	grad, gates := qkvOf(o.fused, func(i int) []F {
+		if !o.args[i].differentiated() {
+			return nil
 		}
-		n := in[i].Shape().TotalSize()
-		if x.role == logGates {
-			gates, grad.Forget = rest[:n:n], a.NewForgetting()
-		} else {
-			give(o.fused, &grad, x.role, rest[:n:n])
-		}
-		rest = rest[n:]
+		return d.like(in[i])
+	})
+	if gates != nil {
+		grad.Forget = a.NewForgetting()
 	}
-	n := len(dout)
-	c := kernel.AttentionCall[F]{Attention: a, In: numbers[F](o.fused, &a, in), Out: both[:n], LSE: both[n:]}
+	c := kernel.AttentionCall[F]{Attention: a, In: numbers[F](o.fused, &a, in), Out: all.next(len(dout)), LSE: all}
 	c.Backward(grad, dout)
 	if gates != nil {
 		kernel.GateGradients(&a, gates, gateLayout(o.Heads > 0, a.H, a.S-a.Unbiased), grad.Forget)

@@ -39,10 +39,7 @@ type keeping[F kernel.Float] struct {
 
 func (o keeping[F]) spec() spec {
 	s := o.Of.spec()
-	s.args = slices.Clone(s.args)
-	for i := range s.args {
-		s.args[i].fixed = true
-	}
+	s.args = fixed(s.args)
 	return s
 }
 
@@ -75,4 +72,21 @@ func (o keptOutput[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 
 func (o keptOutput[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return gradientsOf[F](o.Of, in, dy)
+}
+
+// keptPart is a part of the vector behind the output, which begins at From.
+type keptPart struct {
+	passesNone
+	outShape
+	Name          string
+	From          int
+	FillsInfinity bool
+}
+
+func (o keptPart) spec() spec {
+	return spec{name: o.Name, args: fixed(named("all")), view: &view{from: o.From}, fillsInfinity: o.FillsInfinity}
+}
+
+func (o keptPart) forward(out *tensor.Dense, in []*tensor.Dense) error {
+	return copyFrom(out, in[0], o.From)
 }

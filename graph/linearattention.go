@@ -52,7 +52,8 @@ func LinearAttention(q, k, v *G.Node, c LinearAttentionConfig) (out, state *G.No
 	}
 	sizes, n := o.sizes(q.Shape(), v.Shape(), nil), q.Dims()
 	last := append(q.Shape()[:n-2], sizes.K, sizes.D, sizes.DV)
-	state, err = apply(linearState{outShape: outShape{last}, From: all.Shape()[0] - last.TotalSize()}, all)
+	state, err = apply(keptPart{outShape: outShape{last}, Name: "LinearAttentionState",
+		From: all.Shape()[0] - last.TotalSize()}, all)
 	return out, state, err
 }
 
@@ -89,19 +90,4 @@ func (o recurrence[F]) gradients(d vector[F], in []*tensor.Dense, all vector[F],
 		Decay: d.like(in[3]), Beta: d.like(in[4]), State: d.like(in[5])}
 	kernel.LinearBackward(l, grad, dy, all[len(dy):], x)
 	return nil
-}
-
-// linearState is a part of the recurrence's result: the last state.
-type linearState struct {
-	passesNone
-	outShape
-	From int
-}
-
-func (o linearState) spec() spec {
-	return spec{name: "LinearAttentionState", args: []arg{{name: "all", fixed: true}}, view: &view{from: o.From}}
-}
-
-func (o linearState) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	return copyFrom(out, in[0], o.From)
 }

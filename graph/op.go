@@ -17,10 +17,10 @@ import (
 func applyTyped(f32, f64 body, in ...*G.Node) (*G.Node, error) {
 	args := f64.spec().args
 	for i, n := range in {
-		if args[i].integer || args[i].anyNumber {
+		if n == nil || n.Graph() == nil || args[i].integer || args[i].anyNumber {
 			continue
 		}
-		if n != nil && n.Graph() != nil && (n.Dtype() == tensor.Float32 || n.Dtype() == BF16) {
+		if computingType(n.Dtype()) == tensor.Float32 {
 			return apply(f32, in...)
 		}
 		break

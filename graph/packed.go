@@ -1,10 +1,6 @@
 package graph
 
-import (
-	"attention/internal/kernel"
-
-	"gorgonia.org/tensor"
-)
+import "gorgonia.org/tensor"
 
 // packing is the widths of queries, keys and values that are side by side in the rows of
 // one tensor.
@@ -27,7 +23,7 @@ func (p packing) shapes(qkv tensor.Shape) (parts [3]tensor.Shape) {
 
 // heads returns the shapes of q, k and v for inputs of these shapes.
 func (f fused) heads(in []tensor.Shape) (q, k, v tensor.Shape) {
-	if f.oneHead() {
+	if f.OneHead {
 		return in[0], in[1], append(in[1][:len(in[1])-1].Clone(), 0)
 	}
 	if f.Packed == separate {
@@ -35,26 +31,6 @@ func (f fused) heads(in []tensor.Shape) (q, k, v tensor.Shape) {
 	}
 	parts := f.Packed.shapes(in[0])
 	return parts[0], parts[1], parts[2]
-}
-
-// give hands the kernel an argument, or where to write its gradient.
-func give[F kernel.Float](f fused, x *kernel.QKV[F], r role, data []F) {
-	switch r {
-	case queriesKeysValues:
-		x.Q, x.K, x.V = data, data[f.Packed[0]:], data[f.Packed[0]+f.Packed[1]:]
-	case queries:
-		x.Q = data
-	case keys:
-		x.K = data
-	case values:
-		x.V = data
-	case bias:
-		x.Bias = data
-	case relativeBias:
-		x.Relative = data
-	case sinks:
-		x.Sinks = data
-	}
 }
 
 // shapesOf returns the shapes of tensors or nodes, nil of one that is missing.
