@@ -37,11 +37,7 @@ func CrossEntropy(logits, targets *G.Node, c CrossEntropyConfig) (*G.Node, error
 	if err != nil {
 		return nil, err
 	}
-	in := G.Nodes{logits, targets}
-	if s.Weighted {
-		in = append(in, c.Weight)
-	}
-	return applyTyped(crossEntropy[float32]{s}, crossEntropy[float64]{s}, in...)
+	return applyTyped(crossEntropy[float32]{s}, crossEntropy[float64]{s}, logits, targets, c.Weight)
 }
 
 // resolve checks the settings of an op.
@@ -52,8 +48,7 @@ func (c CrossEntropyConfig) resolve(op string) (classLoss, error) {
 	if !(c.LabelSmoothing >= 0 && c.LabelSmoothing <= 1) {
 		return classLoss{}, fmt.Errorf("graph: %s: label_smoothing: got %v, want 0 to 1", op, c.LabelSmoothing)
 	}
-	s := classLoss{Reduction: c.Reduction, Smoothing: c.LabelSmoothing, Weighted: c.Weight != nil,
-		Ignore: []int64{IgnoreTarget}}
+	s := classLoss{Reduction: c.Reduction, Smoothing: c.LabelSmoothing, Ignore: []int64{IgnoreTarget}}
 	for _, id := range c.Ignore {
 		s.Ignore = append(s.Ignore, int64(id))
 	}
@@ -64,31 +59,20 @@ func (c CrossEntropyConfig) resolve(op string) (classLoss, error) {
 type classLoss struct {
 	Reduction Reduction
 	Smoothing float64
-	Weighted  bool
 	Ignore    []int64
 }
 
-// args returns logits, targets and, if there is one, weight, then more.
-func (o classLoss) args(more ...arg) []arg {
-	args := []arg{{name: "logits"}, {name: "targets", integer: true}}
-	if o.Weighted {
-		args = append(args, arg{name: "weight", fixed: true})
-	}
-	return append(args, more...)
-}
+var classLossArgs = []arg{{name: "logits"}, {name: "targets", integer: true},
+	{name: "weight", fixed: true, optional: true}}
 
-// targets returns the checked targets among the inputs of a cross entropy of logits, and what
-// the sum of the losses is divided by.
+// targets returns the checked targets among the inputs of a cross entropy of logits, and the divisor of the sum of the
+// losses.
 func targets[F kernel.Float](o classLoss, in []*tensor.Dense) (t kernel.Targets[F], divisor float64, err error) {
-	var weight []F
-	if o.Weighted {
-		weight = dense.Floats[F](in[2])
-	}
-	return targetsOf("CrossEntropy", o, in[1], last(in[0].Shape()), weight)
+	return targetsOf("CrossEntropy", o, in[1], last(in[0].Shape()), floats[F](in[2]))
 }
 
-// targetsOf returns an op's checked targets among cols classes of these weights, and what the
-// sum of the losses is divided by.
+// targetsOf returns an op's checked targets among cols classes of these weights, and the divisor of the sum of the
+// losses.
 func targetsOf[F kernel.Float](op string, o classLoss, ids *tensor.Dense, cols int, weight []F) (
 	t kernel.Targets[F], divisor float64, err error) {
 	t = kernel.Targets[F]{IDs: dense.Ints(ids), Ignore: o.Ignore, Cols: cols, Smoothing: o.Smoothing, Weight: weight}
@@ -102,7 +86,7 @@ func targetsOf[F kernel.Float](op string, o classLoss, ids *tensor.Dense, cols i
 				op, id, i, t.Cols, o.ignored())
 		}
 		n++
-		if o.Weighted {
+		if weight != nil {
 			total += float64(t.Weight[id])
 		}
 	}
@@ -113,7 +97,7 @@ func targetsOf[F kernel.Float](op string, o classLoss, ids *tensor.Dense, cols i
 		return t, 0, fmt.Errorf("graph: %s: targets: got %d times %s, want a target that counts",
 			op, len(t.IDs), o.ignored())
 	}
-	if !o.Weighted {
+	if weight == nil {
 		return t, float64(n), nil
 	}
 	if total == 0 {
@@ -132,7 +116,7 @@ func (o classLoss) ignored() string {
 
 type crossEntropy[F kernel.Float] struct{ classLoss }
 
-func (o crossEntropy[F]) spec() spec { return spec{name: "CrossEntropy", args: o.args()} }
+func (o crossEntropy[F]) spec() spec { return spec{name: "CrossEntropy", args: classLossArgs} }
 
 func (o crossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	logits, ids := in[0], in[1]
@@ -143,7 +127,7 @@ func (o crossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	if !slices.Equal(ids, rows) {
 		return nil, &ShapeError{"CrossEntropy", "targets", ids, fmt.Sprintf("%v", rows)}
 	}
-	if o.Weighted && (in[2].Dims() != 1 || in[2][0] != last(logits)) {
+	if in[2] != nil && (in[2].Dims() != 1 || in[2][0] != last(logits)) {
 		return nil, &ShapeError{"CrossEntropy", "weight", in[2], fmt.Sprintf("(V=%d)", last(logits))}
 	}
 	if o.Reduction == NoReduction {
@@ -180,7 +164,7 @@ type crossEntropyBackward[F kernel.Float] struct {
 }
 
 func (o crossEntropyBackward[F]) spec() spec {
-	return spec{name: "CrossEntropyBackward", args: o.args(arg{name: "dloss"}), inPlace: first}
+	return spec{name: "CrossEntropyBackward", args: append(slices.Clone(classLossArgs), arg{name: "dloss"}), inPlace: first}
 }
 
 func (o crossEntropyBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {

@@ -43,10 +43,7 @@ func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) 
 	if err := c.checkLogits(name, x); err != nil {
 		return nil, err
 	}
-	in := G.Nodes{x, weight, targets}
-	if s.Weighted {
-		in = append(in, c.Weight)
-	}
+	in := G.Nodes{x, weight, targets, c.Weight}
 	o := linearLoss{operands: operands{c.Precision}, classLoss: s, Scale: cmp.Or(c.Scale, 1), Softcap: c.Softcap,
 		X: c.WithX, W: c.WithWeight}
 	if o.W && weight != nil && weight.Graph() != nil && weight.Dtype() == BF16 {
@@ -90,14 +87,8 @@ type linearLoss struct {
 	X, W           bool
 }
 
-// args returns x, weight, targets and, if there is one, class_weight, then more.
-func (o linearLoss) args(more ...arg) []arg {
-	args := []arg{{name: "x"}, {name: "weight", stored: true}, {name: "targets", integer: true}}
-	if o.Weighted {
-		args = append(args, arg{name: "class_weight", fixed: true})
-	}
-	return append(args, more...)
-}
+var linearLossArgs = []arg{{name: "x"}, {name: "weight", stored: true}, {name: "targets", integer: true},
+	{name: "class_weight", fixed: true, optional: true}}
 
 // check checks the shapes of the arguments.
 func (o linearLoss) check(in []tensor.Shape) error {
@@ -114,7 +105,7 @@ func (o linearLoss) check(in []tensor.Shape) error {
 	if rows := x[:x.Dims()-1]; !slices.Equal(in[2], rows) {
 		return bad("targets", in[2], "%v", rows)
 	}
-	if o.Weighted && (in[3].Dims() != 1 || in[3][0] != w[0]) {
+	if in[3] != nil && (in[3].Dims() != 1 || in[3][0] != w[0]) {
 		return bad("class_weight", in[3], "(V=%d)", w[0])
 	}
 	return nil
@@ -135,15 +126,11 @@ func sumLinear[F kernel.Float](o linearLoss, in []*tensor.Dense, dx, dw []F) (lo
 	} else {
 		l.W = dense.Floats[F](in[1])
 	}
-	var weight []F
-	if o.Weighted {
-		weight = dense.Floats[F](in[3])
-	}
-	rows := in[1].Shape()[0]
-	if l.Targets, l.Divisor, err = targetsOf("LinearCrossEntropy", o.classLoss, in[2], rows, weight); err != nil {
+	l.Targets, l.Divisor, err = targetsOf("LinearCrossEntropy", o.classLoss, in[2], in[1].Shape()[0], floats[F](in[3]))
+	if err != nil {
 		return 0, err
 	}
-	if args := len(o.args()); len(in) > args {
+	if args := len(linearLossArgs); len(in) > args {
 		l.Logits = dense.Floats[F](in[args])
 	} else {
 		l.Logits = make([]F, kernel.LogitsAtOnce(len(l.Targets.IDs), l.Targets.Cols))
@@ -159,9 +146,9 @@ func (o linearCrossEntropy[F]) along() bool { return o.X || o.W }
 
 func (o linearCrossEntropy[F]) spec() spec {
 	if o.along() {
-		return spec{name: "LinearCrossEntropy", args: o.args(arg{name: "gradients", fixed: true})}
+		return spec{name: "LinearCrossEntropy", args: append(slices.Clone(linearLossArgs), arg{name: "gradients", fixed: true})}
 	}
-	return spec{name: "LinearCrossEntropy", args: o.args(), precision: o.Precision, room: o.room}
+	return spec{name: "LinearCrossEntropy", args: linearLossArgs, precision: o.Precision, room: o.room}
 }
 
 func (o linearCrossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
@@ -190,7 +177,7 @@ func (o linearCrossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (d G.Nodes
 		made, which := in[len(in)-1], o.linearLoss
 		if !along {
 			which.X, which.W = i == 0, i == 1
-			if made, err = apply(linearGradients[F]{linearLoss: which}, in[:len(o.args())]...); err != nil {
+			if made, err = apply(linearGradients[F]{linearLoss: which}, in[:len(linearLossArgs)]...); err != nil {
 				return nil, err
 			}
 		}
@@ -223,7 +210,7 @@ type linearGradients[F kernel.Float] struct {
 }
 
 func (o linearGradients[F]) spec() spec {
-	return spec{name: "LinearCrossEntropyGradients", args: o.args(), precision: o.Precision, room: o.room}
+	return spec{name: "LinearCrossEntropyGradients", args: linearLossArgs, precision: o.Precision, room: o.room}
 }
 
 func (o linearGradients[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

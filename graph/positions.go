@@ -10,19 +10,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// placedArgs returns the arguments of an op on x (…, T, E) that may have positions.
-func placedArgs(placed bool) []arg {
-	args := []arg{{name: "x"}, {name: "positions", integer: true}}
-	if !placed {
-		return args[:1]
-	}
-	return args
-}
+// placedArgs are the arguments of an op on x (…, T, E) that may have positions.
+var placedArgs = []arg{{name: "x"}, {name: "positions", integer: true, optional: true}}
 
 // checkPositions checks the shape of the positions of the rows of x (…, T, E), if there
 // are any: () for the first row's, (…, 1) for the first of each batch, (T), or (…, T) for each batch its own.
 func checkPositions(op string, in []tensor.Shape) error {
-	if len(in) < 2 {
+	if in[1] == nil {
 		return nil
 	}
 	lead, positions := in[0][:len(in[0])-1], in[1]
@@ -53,7 +47,7 @@ type places struct {
 // placesOf reads the positions behind x; without any they are 0 … T−1.
 func placesOf(x tensor.Shape, in []*tensor.Dense) places {
 	p := places{rows: x.TotalSize() / last(x), own: x[len(x)-2]}
-	if len(in) < 2 {
+	if in[1] == nil {
 		return p
 	}
 	given := dense.Ints(in[1])

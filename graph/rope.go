@@ -36,25 +36,21 @@ func RoPE(x, positions *G.Node, c RoPEConfig) (*G.Node, error) {
 	if err := c.Validate(d); err != nil {
 		return nil, err
 	}
-	r, in := rotation{RoPEConfig: c.resolve(d)}, G.Nodes{x}
-	if r.Placed = positions != nil; r.Placed {
-		in = append(in, positions)
-	}
-	return applyTyped(rope[float32]{rotation: r}, rope[float64]{rotation: r}, in...)
+	r := rotation{RoPEConfig: c.resolve(d)}
+	return applyTyped(rope[float32]{rotation: r}, rope[float64]{rotation: r}, x, positions)
 }
 
 // rotation is a resolved RoPEConfig.
 type rotation struct {
 	RoPEConfig
-	Back   bool // turns by the opposite angles
-	Placed bool // has positions as an input
+	Back bool // turns by the opposite angles
 }
 
 type rope[F kernel.Float] struct {
 	rotation
 }
 
-func (o rope[F]) spec() spec { return spec{name: "RoPE", args: placedArgs(o.Placed), inPlace: first} }
+func (rope[F]) spec() spec { return spec{name: "RoPE", args: placedArgs, inPlace: first} }
 
 func (rope[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 	return in[0].Clone(), checkPositions("RoPE", in)

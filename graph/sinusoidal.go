@@ -19,18 +19,13 @@ import (
 // x is (…, T, E) with an even E, and so is the result. positions are as RoPE's: the
 // first row's (), the rows' (T), those of each batch (…, T), or nil for 0 … T−1.
 func AddSinusoidal(x, positions *G.Node) (*G.Node, error) {
-	if positions == nil {
-		return applyTyped(addSinusoidal[float32]{}, addSinusoidal[float64]{}, x)
-	}
-	return applyTyped(addSinusoidal[float32]{Placed: true}, addSinusoidal[float64]{Placed: true}, x, positions)
+	return applyTyped(addSinusoidal[float32]{}, addSinusoidal[float64]{}, x, positions)
 }
 
-type addSinusoidal[F kernel.Float] struct {
-	Placed bool // has positions as an input
-}
+type addSinusoidal[F kernel.Float] struct{}
 
-func (o addSinusoidal[F]) spec() spec {
-	return spec{name: "AddSinusoidal", args: placedArgs(o.Placed), inPlace: first}
+func (addSinusoidal[F]) spec() spec {
+	return spec{name: "AddSinusoidal", args: placedArgs, inPlace: first}
 }
 
 func (addSinusoidal[F]) shape(in []tensor.Shape) (tensor.Shape, error) {

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"attention/internal/dense"
+	"attention/internal/expr"
 	"attention/internal/kernel"
 
 	G "gorgonia.org/gorgonia"
@@ -13,62 +14,48 @@ import (
 // Where returns x where condition holds and y elsewhere (torch.where), the three broadcast
 // as in Add. The condition is a node of bools, integers or floats; any number but 0 holds.
 func Where(condition, x, y *G.Node) (*G.Node, error) {
-	reads, out, err := readTogether("Where", []arg{conditionArg, {name: "x"}, {name: "y"}}, condition, x, y)
-	if err != nil {
-		return nil, err
-	}
-	c := choice{outShape: outShape{out}, X: true, Y: true, Reads: reads}
-	return applyTyped(where[float32]{c}, where[float64]{c}, condition, x, y)
+	return choose(named("condition", "x", "y"), condition, x, y)
 }
 
 // whereNotZero returns x where condition is not 0, and 0 elsewhere.
 func whereNotZero(condition, x *G.Node) (*G.Node, error) {
-	reads, out, err := readTogether("Where", []arg{conditionArg, {name: "x"}}, condition, x)
+	return choose(named("condition", "x"), condition, x, nil)
+}
+
+// choose applies the op to the arguments of these names; the others are nil.
+func choose(args []arg, condition, x, y *G.Node) (*G.Node, error) {
+	args[0] = whereArgs[0]
+	in := G.Nodes{condition, x, y}
+	if len(args) == 2 && x == nil {
+		in = G.Nodes{condition, y}
+	}
+	reads, out, err := readTogether("Where", args, in[:len(args)]...)
 	if err != nil {
 		return nil, err
 	}
-	c := choice{outShape: outShape{out}, X: true, Reads: reads}
-	return applyTyped(where[float32]{c}, where[float64]{c}, condition, x)
+	o := outShape{out}
+	return applyTyped(where[float32]{o, reads}, where[float64]{o, reads}, condition, x, y)
 }
 
-var conditionArg = arg{name: "condition", anyNumber: true, fixed: true}
-
-// choice is z = x where the condition holds, z = y elsewhere; without x or y there is 0 in
-// its place.
-type choice struct {
+// where is the op z = x where the condition holds, z = y elsewhere; without x or y there is 0 in its place.
+type where[F kernel.Float] struct {
 	outShape
-	X, Y  bool
 	Reads kernel.Broadcast // the condition, and x and y if they are inputs
 }
 
-type where[F kernel.Float] struct{ choice }
+var whereArgs = []arg{{name: "condition", anyNumber: true, fixed: true}, {name: "x", optional: true},
+	{name: "y", optional: true}}
 
-func (o where[F]) spec() spec {
-	args := []arg{conditionArg}
-	if o.X {
-		args = append(args, arg{name: "x"})
-	}
-	if o.Y {
-		args = append(args, arg{name: "y"})
-	}
-	return spec{name: "Where", args: args}
-}
+func (o where[F]) spec() spec { return spec{name: "Where", args: whereArgs} }
 
 func (o where[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	var x, y []F
-	if o.X {
-		x = dense.Floats[F](in[1])
-	}
-	if o.Y {
-		y = dense.Floats[F](in[len(in)-1])
-	}
 	room := conditions.Get().(*[]bool)
 	defer conditions.Put(room)
 	holds, _ := dense.NotZero(in[0], *room)
 	if in[0].Dtype() != tensor.Bool {
 		*room = holds
 	}
-	kernel.Select(dense.Floats[F](out), holds, x, y, o.Reads)
+	kernel.Select(dense.Floats[F](out), holds, floats[F](in[1]), floats[F](in[2]), o.Reads)
 	return nil
 }
 
@@ -78,20 +65,13 @@ var conditions = sync.Pool{New: func() any { return new([]bool) }}
 // dx = dz where the condition holds, dy = dz elsewhere, 0 else, summed over the axes that
 // were repeated.
 func (o where[F]) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
+	var f expr.Formula
 	d := make(G.Nodes, len(in))
-	for i := 1; i < len(in); i++ {
-		reads, out, err := readTogether("Where", []arg{conditionArg, {name: "dz"}}, in[0], dz)
-		if err != nil {
-			return nil, err
-		}
-		isX := o.X && i == 1
-		part, err := apply(where[F]{choice{outShape: outShape{out}, X: isX, Y: !isX, Reads: reads}}, in[0], dz)
-		if err != nil {
-			return nil, err
-		}
-		if d[i], err = sumTo(part, in[i].Shape()); err != nil {
-			return nil, err
-		}
+	if in[1] != nil {
+		d[1] = f.Of(sumTo(f.Of(choose(named("condition", "dz"), in[0], dz, nil)), in[1].Shape()))
 	}
-	return d, nil
+	if in[2] != nil {
+		d[2] = f.Of(sumTo(f.Of(choose(named("condition", "dz"), in[0], nil, dz)), in[2].Shape()))
+	}
+	return d, f.Err()
 }
