@@ -55,9 +55,7 @@ func T5RelativeBias(table *G.Node, c T5Config) (*G.Node, error) {
 	for i := range of {
 		of[i] = c.bucket(c.S-1-i-c.Offset, buckets) // s − t − Offset
 	}
-	v := tensor.New(tensor.WithShape(len(of)), tensor.WithBacking(of))
-	ids := G.NewVector(table.Graph(), tensor.Int, G.WithShape(len(of)), G.WithValue(v),
-		G.WithName(fmt.Sprintf("constant buckets %+v of %d", c, buckets)))
+	ids := constantIDs(table, fmt.Sprintf("buckets %+v of %d", c, buckets), of)
 	var f expr.Formula
 	return f.Result(f.Of(Transpose(f.Of(Embedding(in[0], ids)))))
 }
