@@ -79,7 +79,7 @@ func full(shape tensor.Shape, in ...*G.Node) (which []int) {
 	return which
 }
 
-// arithmetic is the op.
+// arithmetic is z = x op y. It is an op because it is one of the four operations that formulas are made of.
 type arithmetic[F kernel.Float] struct{ combination }
 
 func (o arithmetic[F]) spec() spec {

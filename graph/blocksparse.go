@@ -86,7 +86,8 @@ func (a *attentionArgs) causal() mask.Mask {
 	return mask.And(a.Mask, mask.Causal{})
 }
 
-// blockChoice computes the numbers of the blocks that queries see, (…, H, T, Blocks): from the first on, then −1.
+// blockChoice computes the numbers of the blocks that queries see, (…, H, T, Blocks): from the first on, then −1. It is
+// an op because no other ranks blocks of keys.
 type blockChoice[F kernel.Float] struct {
 	indices
 	fused

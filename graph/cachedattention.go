@@ -33,7 +33,7 @@ func (c *KVCache) rolled(m mask.Mask) mask.Mask {
 	return mask.And(m, mask.Or(window, mask.Prefix{N: c.config.KeepFirst}))
 }
 
-// cachedAttention attends to a cache and adds to it.
+// cachedAttention attends to a cache and adds to it. It is an op because no other writes into a cache.
 type cachedAttention[F kernel.Float] struct {
 	noGradient
 	fused

@@ -39,7 +39,8 @@ func CachedLinearAttention(q, k, v, start *G.Node, cache *StateCache, c LinearAt
 	return applyTyped(f32, f64, append(in, start)...)
 }
 
-// cachedLinear begins with the state of a cache and leaves the last there.
+// cachedLinear continues from the state in a cache and stores the last state there. It is an op because no other writes
+// into it.
 type cachedLinear[F kernel.Float] struct {
 	noGradient
 	linear
@@ -88,7 +89,8 @@ func CachedCausalConv(x, weight, bias, start, lengths *G.Node, cache *StateCache
 	return applyTyped(cachedConv[float32]{Cache: cache}, cachedConv[float64]{Cache: cache}, in...)
 }
 
-// cachedConv begins with the tokens of a cache and leaves the last there.
+// cachedConv continues from the tokens in a cache and stores the last tokens there. It is an op because no other writes
+// into it.
 type cachedConv[F kernel.Float] struct {
 	noGradient
 	sameShape

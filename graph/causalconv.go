@@ -17,7 +17,8 @@ func CausalConv(x, weight, bias, state *G.Node) (*G.Node, error) {
 	return applyTyped(causalConv[float32]{}, causalConv[float64]{}, x, weight, bias, state)
 }
 
-// causalConv is the op.
+// causalConv computes all channels in one pass. It is an op because a formula of products and sums of shifted x takes
+// 1.7 times as long and 11 times the memory (BenchmarkFormulas/CausalConv).
 type causalConv[F kernel.Float] struct{}
 
 var convArgs = []arg{{name: "x"}, {name: "weight"}, {name: "bias", optional: true}, {name: "state", optional: true}}

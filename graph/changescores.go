@@ -51,6 +51,7 @@ func (o changing) each(scores tensor.Shape, f func(i, b, h, t, s int)) {
 	}
 }
 
+// changeScores calls a function of Go for each score. It is an op because no other calls one.
 type changeScores[F kernel.Float] struct {
 	sameShape
 	changing

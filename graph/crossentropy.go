@@ -114,6 +114,7 @@ func (o classLoss) ignored() string {
 	return fmt.Sprintf("one of %v", o.Ignore)
 }
 
+// crossEntropy sums over rows. It is an op because no other reads the one element of a row that a target names.
 type crossEntropy[F kernel.Float] struct{ classLoss }
 
 func (o crossEntropy[F]) spec() spec { return spec{name: "CrossEntropy", args: classLossArgs} }

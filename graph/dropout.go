@@ -40,6 +40,7 @@ func Dropout(x *G.Node, c DropoutConfig) (*G.Node, error) {
 	return applyTyped(dropout[float32]{P: c.P, Site: c.Site}, dropout[float64]{P: c.P, Site: c.Site}, x, c.Key)
 }
 
+// dropout multiplies by a random mask. It is an op because no other draws random numbers.
 type dropout[F kernel.Float] struct {
 	P    float64
 	Site int

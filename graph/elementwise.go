@@ -149,7 +149,8 @@ var elements = map[string]element{
 	"Scale":       {kernel.Multiple, isLinear}, // dx = dy·c
 }
 
-// elementwise is the op of a row.
+// elementwise is the function of a row of the table. It is an op because Exp, Tanh and the others cannot be composed,
+// and the formulas among them are slower, as the table says.
 type elementwise[F kernel.Float] struct {
 	sameShape
 	Name string

@@ -40,6 +40,7 @@ func constantIDs(x *G.Node, name string, ids []int) *G.Node {
 	return G.NewVector(x.Graph(), tensor.Int, G.WithShape(len(ids)), G.WithValue(v), G.WithName("constant "+name))
 }
 
+// embedding copies rows of a table. It is an op because no other reads rows that integers name.
 type embedding[F kernel.Float] struct {
 	Padding int // the row without a gradient, or noPadding
 }

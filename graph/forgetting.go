@@ -71,6 +71,8 @@ func (o forgetting) sizes(scores tensor.Shape) (*kernel.Attention, kernel.HeadLa
 	return a, gateLayout(o.SideBySide, axes.H, axes.S-o.Extra)
 }
 
+// addForgetting adds to each score the sum of the log-gates between its key and its query. It is an op because no other
+// sums in float64 over another range of keys for each pair.
 type addForgetting[F kernel.Float] struct {
 	sameShape
 	forgetting

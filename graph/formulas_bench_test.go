@@ -8,6 +8,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/machine"
+	"attention/graph/mask"
 	"attention/internal/expr"
 
 	"github.com/stretchr/testify/require"
@@ -51,6 +52,41 @@ func BenchmarkFormulas(b *testing.B) {
 			formula: func(in G.Nodes) (*G.Node, error) {
 				var f expr.Formula
 				return f.Result(f.Of(graph.Scale(f.Of(graph.Tanh(f.Of(graph.Scale(in[0], 1./30)))), 30)))
+			}},
+		{name: "CausalConv", in: shapes(s{1024, 768}, s{768, 4}),
+			op: func(in G.Nodes) (*G.Node, error) { return graph.CausalConv(in[0], in[1], nil, nil) },
+			formula: func(in G.Nodes) (*G.Node, error) {
+				var f expr.Formula
+				weights := f.Of(graph.Transpose(in[1]))
+				sum := f.Of(graph.Mul(in[0], f.Of(graph.Rows(weights, 3, 1))))
+				for back := 1; back < 4; back++ {
+					x := f.Of(graph.Rows(in[0], 0, 1024-back))
+					for range back {
+						x = f.Of(graph.AppendRow(x, nil))
+					}
+					sum = f.Of(graph.Add(sum, f.Of(graph.Mul(x, f.Of(graph.Rows(weights, 3-back, 1))))))
+				}
+				return f.Result(sum)
+			}},
+		{name: "LinearCrossEntropy", in: then(shapes(s{1024, 128}, s{32768, 128}), ids(make([]float64, 1024), 1024)),
+			op: func(in G.Nodes) (*G.Node, error) {
+				return graph.LinearCrossEntropy(in[0], in[1], in[2],
+					graph.LinearCrossEntropyConfig{WithX: true, WithWeight: true})
+			},
+			formula: func(in G.Nodes) (*G.Node, error) {
+				var f expr.Formula
+				logits := f.Of(graph.Linear(in[0], in[1], nil))
+				return f.Result(f.Of(graph.CrossEntropy(logits, in[2], graph.CrossEntropyConfig{})))
+			}},
+		{name: "FusedAttention", in: shapes(s{1024, 512}, s{1024, 512}, s{1024, 512}),
+			op: func(in G.Nodes) (*G.Node, error) {
+				r, err := graph.FusedAttention(graph.FusedInputs{Query: in[0], Key: in[1], Value: in[2]},
+					graph.AttentionConfig{Heads: 8, Mask: mask.Causal{}})
+				return r.Out, err
+			},
+			formula: func(in G.Nodes) (*G.Node, error) {
+				out, _, err := graph.Attention(in[0], in[1], in[2], graph.AttentionConfig{Heads: 8, Mask: mask.Causal{}})
+				return out, err
 			}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -52,7 +52,8 @@ func (a *attentionArgs) fuse(x FusedInputs) (r FusedResult, err error) {
 
 // fusedAttention is the op of out (…, T, H·Dv). Behind it there are the numbers of the rows that the kernel keeps, each
 // (…, H, T), the log-sum-exps of the scores first, and, if observed, the row statistics (…, H, T). It is an op because
-// no formula of others does without the weights: Attention takes TODO.
+// Attention, its formula, takes 3 times as long and 35 times the memory at T = 1024 with 8 causal heads
+// (BenchmarkFormulas/FusedAttention).
 type fusedAttention[F kernel.Float] struct{ fused }
 
 func (o fusedAttention[F]) spec() spec {

@@ -24,8 +24,8 @@ func applyGated(name string, gate, up *G.Node) (*G.Node, error) {
 
 var gates = map[string]kernel.Function{"SwiGLU": kernel.SiLU, "GeGLU": kernel.GELU, "GeGLUTanh": kernel.GELUTanh}
 
-// gated is the op of f(gate)⊙up. A formula of the activation and Mul takes about 1.8 times as long and 1.7 times the
-// memory (BenchmarkFormulas/SwiGLU).
+// gated is f(gate)⊙up. It is an op because a formula of the activation and Mul takes about 1.8 times as long and 1.7
+// times the memory (BenchmarkFormulas/SwiGLU).
 type gated[F kernel.Float] struct{ Name string }
 
 func (o gated[F]) spec() spec { return spec{name: o.Name, args: named("gate", "up")} }

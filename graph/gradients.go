@@ -178,7 +178,7 @@ func (o keeping[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return o.Of.compute(dense.Floats[F](out), in)
 }
 
-// keptOutput takes the output out of the vector.
+// keptOutput takes the output out of the vector. It is an op because a node of Gorgonia has one result.
 type keptOutput[F kernel.Float] struct {
 	lastInput
 	Of keeper[F]
@@ -197,7 +197,8 @@ func (o keptOutput[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return gradientsOf[F](o.Of, in, dy)
 }
 
-// keptPart is a part of the vector behind the output, which begins at From.
+// keptPart is a part of the vector behind the output, which begins at From. It is an op because a node of Gorgonia has
+// one result.
 type keptPart struct {
 	passesNone
 	outShape

@@ -36,7 +36,7 @@ func GRU(x, h0, weight, bias *G.Node, c GRUConfig) (*G.Node, error) {
 	return h, err
 }
 
-// gru is the op, which keeps the gates. As a formula it would have a dozen nodes for each token.
+// gru keeps the gates. It is an op because a formula would have a dozen nodes for each token.
 type gru[F kernel.Float] struct {
 	operands
 	Reverse bool

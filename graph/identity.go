@@ -7,6 +7,7 @@ import (
 // Detach returns x as a constant: no gradient flows back into it (torch.Tensor.detach).
 func Detach(x *G.Node) (*G.Node, error) { return apply(detach{}, x) }
 
+// detach returns its input. It is an op because no other stops a gradient.
 type detach struct {
 	sameShape
 	lastInput
@@ -33,6 +34,7 @@ func isConstant(n *G.Node) bool {
 // mark changes anything on Gorgonia's own machines.
 func Checkpoint(x *G.Node) (*G.Node, error) { return apply(checkpoint{}, x) }
 
+// checkpoint returns its input. It is an op because a machine must find the mark in the graph.
 type checkpoint struct {
 	sameShape
 	lastInput

@@ -115,7 +115,8 @@ func (c LinearAttentionConfig) resolve(op string, q, k, v *G.Node) (o linear, in
 	return o, G.Nodes{q, k, v, c.Decay, c.Beta, c.State, c.Lengths}, nil
 }
 
-// linear is the settings of the ops of one LinearAttention.
+// linear is the settings of the ops of one LinearAttention, which is an op because a formula would have a dozen nodes
+// for each token.
 type linear struct {
 	operands
 	Op             string

@@ -18,8 +18,8 @@ import (
 //	w·x   (…, T, N), a sum over the keys that a query sees
 //	wᵀ·y  (…, S, N), a sum over the queries that see a key
 //
-// and each product is the gradient of the others. 0 times NaN or ∞ is NaN: a weight of 0 does
-// not make a hidden key harmless.
+// and each product is the gradient of the others. It is an op because 0 times NaN or ∞ is NaN: a weight of 0 in MatMul
+// does not make a hidden key harmless.
 type maskedProduct[F kernel.Float] struct {
 	batchProduct[F]
 	maskFilling

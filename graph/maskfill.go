@@ -144,6 +144,7 @@ type maskFilling struct {
 	args   []arg     // of the mask
 }
 
+// maskFill replaces the scores of hidden keys. It is an op because no other evaluates a mask.
 type maskFill[F kernel.Float] struct {
 	maskFilling
 }

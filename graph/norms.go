@@ -41,7 +41,7 @@ func checkEps(op string, eps float64) error {
 	return nil
 }
 
-// rootNorm is RMSNorm or L2Norm.
+// rootNorm is RMSNorm or L2Norm. It is an op because no other takes a square root.
 type rootNorm[F kernel.Float] struct {
 	Name string
 	Eps  float64
@@ -96,7 +96,8 @@ func LayerNorm(x, weight, bias *G.Node, eps float64) (*G.Node, error) {
 	return y, err
 }
 
-// layerNorm is the op. It keeps each row's mean, then each row's 1/√(variance + eps).
+// layerNorm keeps each row's mean, then each row's 1/√(variance + eps). It is an op because no other takes a square
+// root.
 type layerNorm[F kernel.Float] struct{ Eps float64 }
 
 func (layerNorm[F]) spec() spec {

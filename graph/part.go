@@ -46,7 +46,7 @@ type part struct {
 // columnRange is Width columns from column From on.
 type columnRange struct{ From, Width int }
 
-// takenPart is the op.
+// takenPart copies some columns of x. It is an op because no other cuts a tensor.
 type takenPart[F kernel.Float] struct{ part }
 
 func (o takenPart[F]) spec() spec {
@@ -86,7 +86,8 @@ func (token) forward(out *tensor.Dense, _ []*tensor.Dense) error {
 	return nil
 }
 
-// anchor is the token of x, seen as a matrix with Cols columns.
+// anchor is the token of x, seen as a matrix with Cols columns. It is an op because no other has a gradient that reads
+// the graph.
 type anchor[F kernel.Float] struct {
 	token
 	Of   string

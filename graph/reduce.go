@@ -102,7 +102,7 @@ func axesOf(op string, dim []int, shape tensor.Shape) ([]int, error) {
 	return axes, nil
 }
 
-// reduce is the op of every reduction.
+// reduce is Sum, Mean or Max along axes. It is an op because no other combines the elements of an axis.
 type reduce[F kernel.Float] struct{ reduction }
 
 func (o reduce[F]) spec() spec { return spec{name: o.Name, args: named("x")} }

@@ -46,6 +46,7 @@ type rotation struct {
 	Back bool // turns by the opposite angles
 }
 
+// rope turns the pairs of each head. It is an op because no other computes angles from positions, in float64.
 type rope[F kernel.Float] struct {
 	rotation
 }

@@ -22,6 +22,7 @@ func AddSinusoidal(x, positions *G.Node) (*G.Node, error) {
 	return applyTyped(addSinusoidal[float32]{}, addSinusoidal[float64]{}, x, positions)
 }
 
+// addSinusoidal adds the waves of each row. It is an op because no other computes sines.
 type addSinusoidal[F kernel.Float] struct{}
 
 func (addSinusoidal[F]) spec() spec {

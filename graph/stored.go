@@ -26,7 +26,7 @@ func widened(w *G.Node) (*G.Node, error) {
 	return apply(widening{}, w)
 }
 
-// widening is y = w.
+// widening is y = w in float32. It is an op because no other changes the type.
 type widening struct {
 	passesNone
 	sameShape

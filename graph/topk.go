@@ -24,6 +24,7 @@ func ArgMax(x *G.Node, c ReduceConfig) (*G.Node, error) {
 	return applyTyped(argMax[float32]{reduction: o}, argMax[float64]{reduction: o}, x)
 }
 
+// argMax returns indices. It is an op because no other finds one.
 type argMax[F kernel.Float] struct {
 	indices
 	reduction
@@ -49,6 +50,7 @@ func TopK(x *G.Node, k int) (values, ids *G.Node, err error) {
 	return values, ids, nil
 }
 
+// topK returns the indices of the largest elements. It is an op because no other ranks them.
 type topK[F kernel.Float] struct {
 	indices
 	K int
@@ -72,7 +74,8 @@ func (o topK[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// gather takes the elements of every row of x (…, S) that ids (…, k) name, each once.
+// gather takes the elements of every row of x (…, S) that ids (…, k) name, each once. It is an op because no other
+// reads elements that integers name.
 type gather[F kernel.Float] struct{}
 
 func (gather[F]) spec() spec {

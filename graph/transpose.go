@@ -22,7 +22,7 @@ func Transpose(x *G.Node) (*G.Node, error) {
 	return permute("Transpose", in[0], s, []int{1, 0}, tensor.Shape{s[1], s[0]})
 }
 
-// permuted is an array of these lengths with its axes in another order.
+// permuted is an array of these lengths with its axes in another order. It is an op because no other moves axes.
 type permuted[F kernel.Float] struct {
 	outShape
 	Name        string

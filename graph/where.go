@@ -37,7 +37,8 @@ func choose(args []arg, condition, x, y *G.Node) (*G.Node, error) {
 	return applyTyped(where[float32]{o, reads}, where[float64]{o, reads}, condition, x, y)
 }
 
-// where is the op z = x where the condition holds, z = y elsewhere; without x or y there is 0 in its place.
+// where is the op z = x where the condition holds, z = y elsewhere; without x or y there is 0 in its place. It is an op
+// because a product with 0 and 1 would make NaN of the NaN and ∞ that are not chosen.
 type where[F kernel.Float] struct {
 	outShape
 	Reads kernel.Broadcast // the condition, and x and y if they are inputs
