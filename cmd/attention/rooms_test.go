@@ -39,7 +39,6 @@ var rooms = map[string]string{
 	"internal/oneline":     "",
 	"internal/dense":       `internal/kernel internal/mapped internal/oneline`,
 	"internal/mapped":      "",
-	"internal/layered":     "",
 	"internal/moved":       `internal/dense`,
 	"internal/pattern":     "",
 	"internal/refusal":     `internal/config`,
@@ -87,7 +86,6 @@ var rooms = map[string]string{
 	"cmd/attention/internal/program": `internal/kernel`,
 	"cmd/attention/internal/flags":   `cmd/attention/internal/program graph`,
 	"cmd/attention/internal/plot":    "",
-	"cmd/attention/internal/diagram": `cmd/attention/internal/plot internal/layered`,
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run/models cmd/attention/internal/run/settings
 		train/checkpoint train/text train/pretrained layers layers/chapter graph`,
@@ -108,7 +106,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/bench": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/term train train/loop train/text layers layers/chapter graph graph/mask
 		graph/machine internal/dense`,
-	"cmd/attention/internal/chapter": `cmd/attention/internal/diagram cmd/attention/internal/flags
+	"cmd/attention/internal/chapter": `cmd/attention/internal/flags
 		cmd/attention/internal/plot cmd/attention/internal/term
 		internal/config internal/folder internal/oneline internal/tensorprint
 		layers layers/chapter internal/dense`,

@@ -68,7 +68,8 @@ node of a Gorgonia graph, and weights are drawn as in PyTorch. --sentence,
 	cmd.Flags().StringVar(&dtype, "dtype", "float32",
 		"element `type`: float32 or float64, for which other weights are drawn")
 	cmd.Flags().StringVar(&dir, "pictures", "",
-		"draw the sections into this `folder` instead: every step as a heat map, and the expression graph of each layer")
+		"draw the sections into this `folder` instead: every step as a heat map, and the expression graph of each "+
+			"layer as text of Mermaid, which GitHub draws")
 	changed.add(cmd.Flags())
 	return cmd
 }

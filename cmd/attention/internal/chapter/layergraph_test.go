@@ -5,9 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"attention/graph"
 	"attention/layers/chapter"
 
 	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // TestLayerGraphs: the graph that is drawn of a layer has the steps of attention, not the op that computes them at
@@ -30,4 +33,29 @@ func TestLayerGraphs(t *testing.T) {
 			require.Equal(t, c.Layer != "simple", strings.Contains(nodes.String(), parameter), c.Layer)
 		}
 	}
+}
+
+// Every node behind the result is there once, after its inputs, and has one arrow from a node that it uses twice.
+func TestMermaid(t *testing.T) {
+	g := G.NewGraph()
+	x := G.NewMatrix(g, tensor.Float32, G.WithShape(2, 2), G.WithName(`x"`))
+	w := G.NewMatrix(g, tensor.Float32, G.WithShape(2, 2), G.WithName("w"))
+	of := func(n *G.Node, err error) *G.Node { require.NoError(t, err); return n }
+	y := of(graph.MatMul(x, w))
+	require.Equal(t, `---
+title: "a graph"
+---
+flowchart TD
+    n0["x#quot;<br>(2, 2)"]:::input
+    n1["w<br>(2, 2)"]:::learnt
+    n2["MatMul<br>(2, 2)"]:::op
+    n0 & n1 --> n2
+    n3["Mul<br>(2, 2)"]:::op
+    n2 --> n3
+    n4["Add<br>(2, 2)"]:::op
+    n3 & n0 --> n4
+    classDef learnt fill:#fdc67d,stroke:#707070,color:#000
+    classDef input fill:#d3ecd0,stroke:#707070,color:#000
+    classDef op fill:#e3eef9,stroke:#707070,color:#000
+`, mermaid("a graph", of(graph.Add(of(graph.Mul(y, y)), x)), G.Nodes{w}))
 }

@@ -25,7 +25,7 @@ type picture struct {
 	write func(io.Writer) error
 }
 
-// pictures returns the pictures of a section: its steps as heat maps and, if it has a layer, the layer's graph.
+// pictures returns the pictures of a section: its steps as heat maps and, if it has a layer, the layer's graph as text of Mermaid.
 func pictures(s chapter.Section, steps []chapter.Step) ([]picture, error) {
 	heat := plot.Matrices{Title: title(s)}
 	for _, step := range steps {
@@ -33,11 +33,12 @@ func pictures(s chapter.Section, steps []chapter.Step) ([]picture, error) {
 	}
 	all := []picture{{fmt.Sprintf("%02d-steps.png", s.Number), heat.Write}}
 	if c := s.Layer(); c.Layer != "" {
-		d, err := layerGraph(s)
+		text, err := layerGraph(s)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, picture{fmt.Sprintf("%02d-graph.png", s.Number), d.Write})
+		write := func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+		all = append(all, picture{fmt.Sprintf("%02d-graph.mmd", s.Number), write})
 	}
 	return all, nil
 }
