@@ -22,7 +22,7 @@ var faults = []struct {
 	of         func(x *G.Node) (*G.Node, error)
 	want       func(x []float64) []float64 // the first numbers
 }{
-	{"add one number after the other", "Mean of float32", tensor.Shape{2, 1024, 768}, rippled,
+	{"add the numbers sequentially", "Mean of float32", tensor.Shape{2, 1024, 768}, rippled,
 		func(x *G.Node) (*G.Node, error) { return G.Mean(G.Must(G.Square(x))) }, meanSquare},
 	{"over axis 2 of four", "Sum of an inner axis", tensor.Shape{2, 3, 4, 5}, counted,
 		func(x *G.Node) (*G.Node, error) { return G.Sum(x, 2) },
