@@ -9,10 +9,17 @@
 //	the elements of the tensors, each tensor at a multiple of 32 bytes, or of general.alignment
 package gguf
 
+import (
+	"fmt"
+	"math"
+	"reflect"
+)
+
 // File is the content of a file.
 type File struct {
 	Settings []Setting // in the file's order
 	Tensors  []Tensor  // in the file's order
+	Mapped   bool      // the tensors that were read are memory of the file, which is not Go's
 }
 
 // Setting is a key with its value, a string, bool, uint32, int32 or float32 or a slice of one of them. A file that is
@@ -34,6 +41,15 @@ type Tensor struct {
 	Stored []byte
 }
 
+// Count returns the number of elements.
+func (t *Tensor) Count() int {
+	n := 1
+	for _, d := range t.Shape {
+		n *= d
+	}
+	return n
+}
+
 // Value returns the value of a key; nil if the file has none.
 func (f *File) Value(key string) any {
 	for _, s := range f.Settings {
@@ -42,4 +58,27 @@ func (f *File) Value(key string) any {
 		}
 	}
 	return nil
+}
+
+// Get sets a variable to the value of a key, if the file has it: an int to any integer that fits. A value of another
+// type is an error that names the key.
+func Get[T any](f *File, key string, to *T) error {
+	v := f.Value(key)
+	if v == nil {
+		return nil
+	}
+	if got, ok := v.(T); ok {
+		*to = got
+		return nil
+	}
+	if n, ok := any(to).(*int); ok {
+		if of := reflect.ValueOf(v); of.CanInt() {
+			*n = int(of.Int())
+			return nil
+		} else if of.CanUint() && of.Uint() <= math.MaxInt {
+			*n = int(of.Uint())
+			return nil
+		}
+	}
+	return fmt.Errorf("setting %s: got a %T, want a %T", key, v, *to)
 }

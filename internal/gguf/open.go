@@ -34,7 +34,7 @@ func Open(path string) (*File, error) {
 		return nil, fmt.Errorf("gguf: %w", err)
 	}
 	defer f.Close() // nothing is written to it
-	memory, err := memoryOf(f)
+	memory, isMapped, err := memoryOf(f)
 	var to *File
 	if err == nil {
 		err = mapped.Guard(func() error {
@@ -45,21 +45,20 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gguf: %s: %w", path, err)
 	}
+	to.Mapped = isMapped
 	return to, nil
 }
 
-// memoryOf returns the content of a file.
-func memoryOf(f *os.File) ([]byte, error) {
+// memoryOf returns the content of a file, and whether it is mapped.
+func memoryOf(f *os.File) (memory []byte, isMapped bool, err error) {
 	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+	if err != nil || info.Size() == 0 {
+		return nil, false, err
 	}
-	if info.Size() == 0 {
-		return nil, nil
-	}
-	memory, err := mapped.Map(f, info.Size())
+	memory, err = mapped.Map(f, info.Size())
 	if errors.Is(err, errors.ErrUnsupported) {
-		return io.ReadAll(f)
+		memory, err = io.ReadAll(f)
+		return memory, false, err
 	}
-	return memory, err
+	return memory, true, err
 }

@@ -55,7 +55,7 @@ func TestReadWritten(t *testing.T) {
 	for i, w := range want.Tensors {
 		g := got.Tensors[i]
 		assert.Equal(t, []any{w.Name, w.Shape, w.Type}, []any{g.Name, g.Shape, g.Type})
-		x, y := make([]float32, w.count()), make([]float32, w.count())
+		x, y := make([]float32, w.Count()), make([]float32, w.Count())
 		require.NoError(t, w.Fill(x))
 		require.NoError(t, g.Fill(y))
 		if w.Type == Q8 { // a scale of 43/127 and whole steps
@@ -219,7 +219,7 @@ func TestReadCut(t *testing.T) {
 // readAll converts all tensors.
 func readAll(t testing.TB, f *File) {
 	for _, of := range f.Tensors {
-		require.NoError(t, of.Fill(make([]float32, of.count())))
+		require.NoError(t, of.Fill(make([]float32, of.Count())))
 	}
 }
 

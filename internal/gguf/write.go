@@ -35,7 +35,7 @@ func Write(w io.Writer, f *File) error {
 	}
 	var elements []float32
 	for _, t := range f.Tensors {
-		elements = slices.Grow(elements[:0], t.count())[:t.count()]
+		elements = slices.Grow(elements[:0], t.Count())[:t.Count()]
 		if err := t.write(w, elements); err != nil {
 			return fmt.Errorf("gguf: tensor %.100q: %w", t.Name, err)
 		}
@@ -170,15 +170,6 @@ func (t *Tensor) size() (int, error) {
 		blocks *= n
 	}
 	return blocks * of.bytes, nil
-}
-
-// count returns the number of elements.
-func (t *Tensor) count() int {
-	n := 1
-	for _, d := range t.Shape {
-		n *= d
-	}
-	return n
 }
 
 // write writes the elements, for which there is memory, and the padding behind them.
