@@ -76,9 +76,10 @@ var rooms = map[string]string{
 	"train/tasks/reversal": `train train/tasks layers graph internal/dense`,
 	"train/tasks/tiles":    `train layers graph graph/mask`,
 	"train/tasks/lookback": `train train/tasks train/text layers graph internal/dense`,
-	"train/text":           `train train/text/jinja layers graph internal/config internal/folder internal/oneline`,
-	"train/text/jinja":     "",
-	"train/parallel":       `train internal/dense internal/kernel internal/oneline`,
+	"train/text": `train train/text/jinja layers graph internal/config internal/folder internal/gguf
+		internal/oneline`,
+	"train/text/jinja": "",
+	"train/parallel":   `train internal/dense internal/kernel internal/oneline`,
 	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense
 		internal/folder internal/gguf internal/safetensors internal/oneline internal/mapped`,
 
@@ -91,10 +92,10 @@ var rooms = map[string]string{
 		train/checkpoint train/text train/pretrained layers layers/chapter graph`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
 	"cmd/attention/internal/run/settings": `cmd/attention/internal/flags graph graph/mask internal/about
-		internal/config internal/folder internal/pattern internal/safetensors layers layers/chapter train
+		internal/config internal/folder internal/gguf internal/pattern internal/safetensors layers layers/chapter train
 		train/checkpoint train/loop train/text`,
 	"cmd/attention/internal/run/models": `cmd/attention/internal/flags cmd/attention/internal/program
-		cmd/attention/internal/run/settings internal/about internal/config internal/folder internal/oneline
+		cmd/attention/internal/run/settings internal/about internal/config internal/folder internal/gguf internal/oneline
 		internal/safetensors layers layers/generate train train/checkpoint train/pretrained train/text`,
 	"cmd/attention/internal/session": `cmd/attention/internal/flags cmd/attention/internal/pictures
 		cmd/attention/internal/program cmd/attention/internal/run/models cmd/attention/internal/run/settings

@@ -1,21 +1,17 @@
 package pretrained
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"attention/graph"
 	"attention/internal/folder"
 	"attention/internal/gguf"
 	"attention/internal/mapped"
-	"attention/layers"
 )
 
 // GGUFType is how a GGUF file has the matrices: f32, f16, bf16 or q8_0.
@@ -75,72 +71,6 @@ func (g *GPT) gguf(name string, t GGUFType) (*gguf.File, error) {
 	all = append(append(all, m.settings()...), v.settings()...)
 	tensors, err := m.tensors(g.Params, t)
 	return &gguf.File{Settings: all, Tensors: tensors}, err
-}
-
-// settings returns the settings of the model.
-func (m *ggufModel) settings() []gguf.Setting {
-	b := m.kind
-	all := m.numbers(map[string]int{
-		"context_length": m.context, "embedding_length": b.Attention.EmbedDim, "block_count": m.NumLayers,
-		"feed_forward_length":     b.MLP.DimFeedforward,
-		"attention.head_count":    b.Attention.NumHeads,
-		"attention.head_count_kv": b.Attention.NumKVHeads,
-		"attention.key_length":    b.Attention.HeadDim, "attention.value_length": b.Attention.HeadDim,
-	})
-	epsilon := "attention.layer_norm_rms_epsilon"
-	if b.Norm.Kind == layers.LayerNorm {
-		epsilon = "attention.layer_norm_epsilon"
-	}
-	all = append(all, m.setting(epsilon, float32(b.Norm.Eps)))
-	if m.family == &gptNeoX {
-		all = append(all, m.setting("use_parallel_residual", b.Parallel))
-	}
-	if m.capped {
-		all = append(all, m.setting("attn_logit_softcapping", float32(b.Attention.Softcap)),
-			m.setting("final_logit_softcapping", float32(m.LogitSoftcap)))
-	}
-	if m.slides {
-		all = append(all, m.numbers(map[string]int{
-			"attention.sliding_window":         cmp.Or(m.window, m.context),
-			"attention.sliding_window_pattern": m.period,
-		})...)
-		if m.local != nil {
-			all = append(all, m.setting("rope.freq_base_swa", float32(base(m.local))))
-		}
-	}
-	return append(all, m.ropeSettings()...)
-}
-
-// setting returns a setting of the form.
-func (m *ggufModel) setting(key string, value any) gguf.Setting {
-	return gguf.Setting{Key: m.name + "." + key, Value: value}
-}
-
-// numbers returns settings of the form, by their keys.
-func (m *ggufModel) numbers(of map[string]int) (all []gguf.Setting) {
-	for _, key := range slices.Sorted(maps.Keys(of)) {
-		all = append(all, m.setting(key, uint32(of[key])))
-	}
-	return all
-}
-
-// ropeSettings returns the settings of rotary positions.
-func (m *ggufModel) ropeSettings() []gguf.Setting {
-	r := cmp.Or(m.global, m.local)
-	if r == nil {
-		return nil
-	}
-	all := []gguf.Setting{m.setting("rope.dimension_count", uint32(r.Dims)),
-		m.setting("rope.freq_base", float32(base(r)))}
-	switch r.Scaling {
-	case graph.LinearScaling, graph.YaRNScaling:
-		all = append(all, m.setting("rope.scaling.type", r.Scaling.String()),
-			m.setting("rope.scaling.factor", float32(r.Factor)))
-	}
-	if r.Scaling == graph.YaRNScaling {
-		all = append(all, m.setting("rope.scaling.original_context_length", uint32(r.OriginalLength)))
-	}
-	return all
 }
 
 // base returns the base of rotary positions, which is all that NTKScaling changes.

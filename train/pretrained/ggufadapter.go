@@ -3,6 +3,7 @@ package pretrained
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 
 	"attention/internal/gguf"
@@ -51,6 +52,7 @@ func (g *GPT) ggufAdapter(t GGUFType) (*gguf.File, error) {
 
 // adapters returns the tensors of a file of adapters.
 func (m *ggufModel) adapters(p *layers.Params, alpha float64, t GGUFType) (all []gguf.Tensor, err error) {
+	m.shapes = maps.Collect(p.Shapes())
 	for name := range p.Own() {
 		if !p.IsAdapter(name) {
 			return nil, fmt.Errorf("parameter %s: got one that is trained whole beside adapters, which llama.cpp's form of "+
@@ -62,7 +64,7 @@ func (m *ggufModel) adapters(p *layers.Params, alpha float64, t GGUFType) (all [
 			continue
 		}
 		to := m.ggufName(name)
-		j := joined(p, m.parts(name), m.rows(p, name))
+		j := joined(p, m.parts(name), m.rows(name))
 		switch {
 		case j.maps == 0:
 			continue

@@ -7,41 +7,9 @@ import (
 	"strings"
 
 	"attention/internal/config"
+	"attention/internal/gguf"
 	"attention/train/text"
 )
-
-// The regular expressions that cut texts into words.
-const (
-	llama3Words = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|` +
-		`\s*[\r\n]+|\s+(?!\S)|\s+`
-	qwen2Words = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|` +
-		`\s*[\r\n]+|\s+(?!\S)|\s+`
-	tekkenWords = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|` +
-		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}|` +
-		` ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-)
-
-// ggufCut is a way to cut texts that llama.cpp has.
-type ggufCut struct {
-	change, cut string // the normalizer and the pre-tokenizer of a tokenizer.json, as describe has them
-	whole       bool   // a word that is a token is not made of others
-	pre         string // llama.cpp's name of it; none is SentencePiece's
-	blank       bool   // a blank is put before a text
-}
-
-// ggufCuts are all ways. A text that is not in the form NFC is cut there as it is.
-var ggufCuts = []ggufCut{
-	{cut: "ByteLevel with words", pre: "gpt-2"},
-	{cut: "Digits, ByteLevel with words", pre: "smollm"},
-	{cut: llama3Words + ", ByteLevel", pre: "dbrx"},
-	{cut: llama3Words + ", ByteLevel", whole: true, pre: "llama-bpe"},
-	{cut: qwen2Words + ", ByteLevel", pre: "qwen2"},
-	{cut: tekkenWords + ", ByteLevel", whole: true, pre: "tekken"},
-	{change: `Prepend "▁", Replace " " "▁"`, blank: true},
-	{change: `Replace " " "▁"`, cut: `" " MergedWithPrevious`},
-	{change: `Replace " " "▁"`},
-	{cut: `Metaspace "▁" first`, blank: true},
-}
 
 // tokenizerParts is what a tokenizer.json says and a tokenizer does not.
 type tokenizerParts struct {
@@ -97,7 +65,7 @@ type tokenizerPart struct {
 	IndividualDigits bool                           `json:"individual_digits"`
 }
 
-// describe returns what a part does, in the words of ggufCuts.
+// describe returns what a part does, in the words of gguf.Cuts.
 func (p tokenizerPart) describe() string {
 	is := func(b *bool) bool { return b == nil || *b } // true if it is left out
 	switch p.Type {
@@ -146,22 +114,22 @@ func (v *ggufVocabulary) fillBPE(t *text.BPETokenizer) error {
 		if err := a.check(); err != nil {
 			return err
 		}
-		kinds[a.ID] = userToken
+		kinds[a.ID] = gguf.UserToken
 	}
 	for id := range t.Len() {
 		kind := kinds[id]
 		name := t.Token(id)
 		switch {
 		case name == "":
-			name, kind = fmt.Sprintf("[PAD%d]", id), unusedToken
+			name, kind = fmt.Sprintf("[PAD%d]", id), gguf.UnusedToken
 		case v.model == "llama" && name == parts.Model.Unknown:
-			kind, v.unknown = unknownToken, id
-		case t.IsSpecial(id), kind == userToken && looksSpecial(name), slices.Contains(endings, name):
-			kind = controlToken
+			kind, v.unknown = gguf.UnknownToken, id
+		case t.IsSpecial(id), kind == gguf.UserToken && looksSpecial(name), slices.Contains(endings, name):
+			kind = gguf.ControlToken
 		case kind == 0 && v.model == "llama" && isByteToken(name):
-			kind = byteToken
+			kind = gguf.ByteToken
 		case kind == 0:
-			kind = normalToken
+			kind = gguf.NormalToken
 		}
 		v.add(name, kind)
 	}
@@ -173,13 +141,13 @@ func (v *ggufVocabulary) fillBPE(t *text.BPETokenizer) error {
 func (v *ggufVocabulary) fillCut(parts tokenizerParts) error {
 	change, cut := parts.Normalizer.describe(), parts.PreTokenizer.describe()
 	whole := parts.Model.IgnoreMerges
-	for _, c := range ggufCuts {
-		bytes := c.pre != ""
-		if (change == c.change || bytes && change == "NFC") && cut == c.cut && (whole == c.whole || !bytes) {
+	for _, c := range gguf.Cuts {
+		bytes := c.Pre != ""
+		if (change == c.Change || bytes && change == "NFC") && cut == c.Cut && (whole == c.Whole || !bytes) {
 			if !bytes && !parts.Model.ByteFallback {
 				return errors.New("byte_fallback: got false, want true: llama.cpp writes unknown characters as bytes")
 			}
-			v.model, v.pre, v.blank = "gpt2", c.pre, c.blank
+			v.model, v.pre, v.blank = "gpt2", c.Pre, c.Blank
 			if !bytes {
 				v.model = "llama"
 			}

@@ -72,13 +72,16 @@ func TestGGUFTokenizers(t *testing.T) {
 	}
 	names := slices.Sorted(maps.Keys(cuts))
 	var jobs []job
-	var tokenizers []*text.BPETokenizer
+	var tokenizers, read []*text.BPETokenizer // of the package, and of the file
 	for _, name := range names {
 		of := cuts[name].open(t)
 		end, ok := of.ID(cuts[name].ends)
 		require.True(t, ok)
 		jobs = append(jobs, job{Model: tokenizerFile(t, of, end), Texts: texts, Special: true})
 		tokenizers = append(tokenizers, of)
+		again, err := text.OpenTokenizer(jobs[len(jobs)-1].Model)
+		require.NoError(t, err)
+		read = append(read, again)
 	}
 	for i, v := range llamacpp(t, jobs...) {
 		t.Run(names[i], func(t *testing.T) {
@@ -90,8 +93,25 @@ func TestGGUFTokenizers(t *testing.T) {
 				want, err := tokenizers[i].Encode(of)
 				require.NoError(t, err)
 				require.Equal(t, want, v.Tokens[j], "%q", of)
+				got, err := read[i].Encode(of)
+				require.NoError(t, err)
+				require.Equal(t, want, got, "%q as the file is read", of)
 			}
 		})
+	}
+}
+
+// SmolLM2's file cuts texts into the ids of llama.cpp, special tokens among them.
+func TestReadGGUFTokenizer(t *testing.T) {
+	path := golden.Published(t, "smollm2") + ".gguf"
+	texts := nasty(10_000)
+	v := llamacpp(t, job{Model: path, Texts: texts, Special: true})[0]
+	of, err := text.OpenTokenizer(path)
+	require.NoError(t, err)
+	for i, given := range texts {
+		got, err := of.Encode(given)
+		require.NoError(t, err)
+		require.Equal(t, v.Tokens[i], got, "%q", given)
 	}
 }
 

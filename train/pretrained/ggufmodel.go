@@ -11,6 +11,8 @@ import (
 	"attention/graph"
 	"attention/graph/mask"
 	"attention/layers"
+
+	"gorgonia.org/tensor"
 )
 
 // ggufModel is a model in the form that it has in a file.
@@ -18,11 +20,12 @@ type ggufModel struct {
 	ggufForm
 	layers.DecoderConfig // resolved
 	family               *family
-	kind                 layers.BlockConfig // one layer's
-	context              int                // the longest sequence that all layers see whole
-	global, local        *graph.RoPEConfig  // of layers without window and with one; nil means none
-	window               int                // keys that a layer sees; 0 means all
-	period               int                // n of a model whose every n-th layer has no window
+	kind                 layers.BlockConfig      // one layer's
+	context              int                     // the longest sequence that all layers see whole
+	global, local        *graph.RoPEConfig       // of layers without window and with one; nil means none
+	window               int                     // keys that a layer sees; 0 means all
+	period               int                     // n of a model whose every n-th layer has no window
+	shapes               map[string]tensor.Shape // of the parameters
 }
 
 // ggufModelOf returns the form of a model: that of the family it was read from, or else the first one that fits.

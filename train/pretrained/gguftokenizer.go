@@ -1,6 +1,7 @@
 package pretrained
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -26,16 +27,6 @@ type ggufVocabulary struct {
 	template            string // of conversations; "" if there is none
 }
 
-// The kinds of tokens.
-const (
-	normalToken  = 1
-	unknownToken = 2
-	controlToken = 3
-	userToken    = 4 // looked for in texts before they are cut
-	unusedToken  = 5
-	byteToken    = 6
-)
-
 // ggufVocabulary returns the model's tokenizer. Rows of the model that no id has get names that no text has.
 func (g *GPT) ggufVocabulary() (*ggufVocabulary, error) {
 	v := &ggufVocabulary{model: "rwkv", begin: g.beginOfText(), end: g.EndOfText, unknown: -1}
@@ -46,11 +37,11 @@ func (g *GPT) ggufVocabulary() (*ggufVocabulary, error) {
 		}
 	case *text.Vocabulary:
 		for _, r := range t.Characters() {
-			v.add(escaped(string(r)), normalToken)
+			v.add(escaped(string(r)), gguf.NormalToken)
 		}
 	case text.ByteTokenizer:
 		for b := range 256 {
-			v.add(escaped(string([]byte{byte(b)})), normalToken)
+			v.add(escaped(string([]byte{byte(b)})), gguf.NormalToken)
 		}
 	case nil:
 		return nil, errors.New("tokenizer: got none, want one: the file holds it")
@@ -63,10 +54,10 @@ func (g *GPT) ggufVocabulary() (*ggufVocabulary, error) {
 		v.unknown = 0     // what no token begins with becomes the first one
 	}
 	for id := len(v.tokens); id < g.Model.Config().VocabSize; id++ {
-		v.add(fmt.Sprintf(unused, id), unusedToken)
+		v.add(fmt.Sprintf(unused, id), gguf.UnusedToken)
 	}
 	if v.end >= 0 {
-		v.kinds[v.end] = controlToken
+		v.kinds[v.end] = gguf.ControlToken
 	}
 	if v.template = g.ChatTemplate; v.template != "" {
 		return v, nil
@@ -99,7 +90,7 @@ func (g *GPT) beginOfText() int {
 
 // chatTemplate returns the source of the template of conversations in a folder, "" if there is none.
 func (o *origin) chatTemplate() (string, error) {
-	if o == nil {
+	if o == nil || o.dir == "" {
 		return "", nil
 	}
 	source, err := text.TemplateSource(o.dir)
@@ -120,6 +111,20 @@ func escaped(token string) string {
 		fmt.Fprintf(&to, `\x%02x`, b)
 	}
 	return to.String()
+}
+
+// unescaped returns a token of rwkv's form: escaped takes it back.
+func unescaped(token string) (to []byte) {
+	for len(token) > 0 {
+		n := 1
+		if b, err := hex.DecodeString(token[min(2, len(token)):min(4, len(token))]); token[0] == '\\' && err == nil && len(b) == 1 {
+			to, n = append(to, b[0]), 4
+		} else {
+			to = append(to, token[0])
+		}
+		token = token[n:]
+	}
+	return to
 }
 
 // settings returns the tokenizer's part of the file.

@@ -3,6 +3,7 @@ package pretrained
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"strings"
@@ -56,6 +57,7 @@ func (m *ggufModel) ggufName(name string) string {
 
 // tensors returns the tensors of a file, which read the parameters as they are written.
 func (m *ggufModel) tensors(p *layers.Params, t GGUFType) (all []gguf.Tensor, err error) {
+	m.shapes = maps.Collect(p.Shapes())
 	for name := range p.All() {
 		if p.IsAdapter(name) { // which its weight has added
 			continue
@@ -126,12 +128,11 @@ func (m *ggufModel) parts(name string) []string {
 }
 
 // rows returns which row of the tensor of a parameter a row of one of its parts is.
-func (m *ggufModel) rows(p *layers.Params, name string) func(part, row int) int {
+func (m *ggufModel) rows(name string) func(part, row int) int {
 	var before []int
 	all := 0
 	for _, part := range m.parts(name) {
-		v, _ := p.Get(part)
-		before, all = append(before, all), all+v.Shape()[0]
+		before, all = append(before, all), all+m.shapes[part][0]
 	}
 	heads := m.headsOf(m.ggufName(name))
 	return func(part, row int) int {
@@ -142,26 +143,33 @@ func (m *ggufModel) rows(p *layers.Params, name string) func(part, row int) int 
 	}
 }
 
-// tensor returns a parameter in the file's form.
-func (m *ggufModel) tensor(p *layers.Params, name string, t GGUFType) gguf.Tensor {
-	parts, rowOf := m.parts(name), m.rows(p, name)
-	value, _ := p.Get(name)
-	shape := value.Shape().Clone()
-	shape[0] = 0
-	for _, part := range parts {
-		v, _ := p.Get(part)
-		shape[0] += v.Shape()[0]
+// shape returns the shape of the tensor of a parameter, and whether it is the transpose of the parameter.
+func (m *ggufModel) shape(name string) (shape tensor.Shape, transposed bool) {
+	shape = m.shapes[name].Clone()
+	for _, part := range m.parts(name)[1:] {
+		shape[0] += m.shapes[part][0]
 	}
-	transposed := m.family == &gpt2 && isLinear(name)
-	if transposed {
+	if transposed = m.family == &gpt2 && isLinear(name); transposed {
 		shape[0], shape[1] = shape[1], shape[0]
 	}
+	return shape, transposed
+}
+
+// plus returns what a tensor has more than its parameter: norms with an offset have the factors themselves.
+func (m *ggufModel) plus(name string) float32 {
+	if m.kind.Norm.UnitOffset && strings.Contains(name, "norm.") {
+		return 1
+	}
+	return 0
+}
+
+// tensor returns a parameter in the file's form.
+func (m *ggufModel) tensor(p *layers.Params, name string, t GGUFType) gguf.Tensor {
+	parts, rowOf := m.parts(name), m.rows(name)
+	shape, transposed := m.shape(name)
 	to := gguf.Tensor{Name: m.ggufName(name), Shape: shape}
 	to.Type = ggufType(to.Name, shape, t)
-	plus := float32(0)
-	if m.kind.Norm.UnitOffset && strings.Contains(to.Name, "norm.") {
-		plus = 1
-	}
+	plus := m.plus(to.Name)
 	to.Fill = func(all []float32) error {
 		for i, part := range parts {
 			v, _ := p.Merged(part)

@@ -1,7 +1,7 @@
 // Package pretrained reads and writes folders of models: config.json and safetensors files, in two formats: those of
 // Hugging Face's transformers (huggingface), of GPT-2, Llama, Mistral, Qwen 2 and 3, SmolLM 3, OLMo 2, Gemma 2 and 3
-// and GPT-NeoX; and of a GPT for plain PyTorch code (torch). It also reads and writes adapters in peft's form, and
-// writes models and adapters as GGUF files, for llama.cpp.
+// and GPT-NeoX; and of a GPT for plain PyTorch code (torch). It also reads and writes models as GGUF files, the form of
+// llama.cpp, reads and writes adapters in peft's form, and writes adapters for llama.cpp.
 package pretrained
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/folder"
+	"attention/internal/gguf"
 	"attention/internal/mapped"
 	"attention/layers"
 	"attention/train/text"
@@ -56,11 +57,15 @@ type Folder struct {
 	contents  []byte // of config.json
 	config    folderConfig
 	tokenizer text.Tokenizer // nil if the folder does not name one
+	gguf      *ggufFile      // of a GGUF file; nil of a folder
 }
 
-// Open reads the config.json of a folder in one of the Formats. For a model of another family the error is
-// ErrFamily.
+// Open reads the config.json of a folder in one of the Formats, or the head of a GGUF file, which is then used as a
+// folder in Hugging Face's. For a model of another family the error is ErrFamily.
 func Open(dir string) (*Folder, error) {
+	if gguf.Is(dir) {
+		return openGGUF(dir)
+	}
 	contents, err := folder.ReadFile(filepath.Join(dir, configName), folder.MaxConfig)
 	if err != nil {
 		return nil, about(dir, err)
@@ -90,6 +95,9 @@ func about(dir string, err error) error { return fmt.Errorf("pretrained: %s: %w"
 // Spec returns what ReadGPT reads except the weights, and checks only how many they are.
 // ReadGPT may still return an error about their names and shapes.
 func (f *Folder) Spec() (Spec, error) {
+	if f.gguf != nil {
+		return Spec{Config: f.config.decoder, Dtype: tensor.Float32, Tokenizer: f.tokenizer}, nil
+	}
 	w, err := f.openWeights()
 	if err != nil {
 		return Spec{}, about(f.dir, err)
@@ -98,7 +106,7 @@ func (f *Folder) Spec() (Spec, error) {
 	return Spec{Config: f.config.decoder, Dtype: w.dtype(), Tokenizer: f.tokenizer}, nil
 }
 
-// ReadGPT reads a model from a folder in one of the Formats, as Folder.ReadGPT does.
+// ReadGPT reads a model from a folder in one of the Formats or from a GGUF file, as Folder.ReadGPT does.
 func ReadGPT(dir string) (*GPT, error) {
 	f, err := Open(dir)
 	if err != nil {
@@ -117,6 +125,9 @@ func ReadGPT(dir string) (*GPT, error) {
 // so and is widened where it is used: see layers.Params.Keep, and Widen before it is trained. Other weights in half
 // precision are widened to float32.
 //
+// The matrices of a GGUF file are used where they lie if they are F32 or BF16 and in the order of the parameters. Others
+// are converted to float32.
+//
 // One error lists all weights that do not fit the config. A NaN or infinite weight is an error that wraps
 // train.ErrNotFinite, of the first run that reads it if it lies in a file. A file that checkpoint.WriteParams wrote and
 // that was changed since is one that wraps checkpoint.ErrDamaged.
@@ -129,6 +140,9 @@ func (f *Folder) ReadGPT() (*GPT, error) {
 }
 
 func (f *Folder) readGPT() (*GPT, error) {
+	if f.gguf != nil {
+		return f.readGGUF()
+	}
 	w, err := f.openWeights()
 	if err != nil {
 		return nil, err

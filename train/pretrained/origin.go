@@ -23,7 +23,7 @@ var copiedNames = []string{tokenizerName, tokenizerConfigName, "special_tokens_m
 
 // origin is the folder that a model was read from, as far as it goes out as it came in.
 type origin struct {
-	dir     string
+	dir     string // "" of a GGUF file
 	family  *family
 	config  []byte // of config.json
 	decoder layers.DecoderConfig
@@ -47,7 +47,7 @@ func (f *Folder) origin(w *weights) *origin {
 
 // files returns the names of the files beside the model; none of no folder.
 func (o *origin) files() []string {
-	if o == nil {
+	if o == nil || o.dir == "" {
 		return nil
 	}
 	all, _ := folder.Names(o.dir)

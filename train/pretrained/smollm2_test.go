@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"attention/graph/machine"
@@ -107,5 +108,34 @@ func TestSmolLM2Texts(t *testing.T) {
 		got, err := tokenizer.Encode(row.Text)
 		require.NoError(t, err)
 		require.Equal(t, row.IDs, got, "%q", row.Text)
+	}
+}
+
+// SmolLM2's GGUF file, most of whose weights have 4 bits, has the log-probabilities and the answers of transformers with
+// the weights of gguf.dequantize, by testdata/published/ggufvalues.py.
+func TestSmolLM2GGUF(t *testing.T) {
+	if testenv.Race {
+		t.Skip("half a minute under the race detector, which finds nothing that small models do not")
+	}
+	g, err := pretrained.ReadGPT(golden.Published(t, "smollm2") + ".gguf")
+	require.NoError(t, err)
+	f := golden.Load(t, "published/smollm2_gguf.safetensors")
+	for i := range 2 {
+		want := f.Int64(fmt.Sprintf("greedy.%d", i))
+		rows := logProbs(run(t, g, want, 1, len(want)), len(want))
+		var chosen []float64
+		for _, row := range rows {
+			for _, column := range f.Int64("columns") {
+				chosen = append(chosen, row[column])
+			}
+		}
+		golden.Close(t, "log-probabilities", f.Float64(fmt.Sprintf("logprobs.%d", i)), chosen, 1e-4, 0)
+		at := len(want) - 1
+		for want[at-3] != 1 { // the last <|im_start|>assistant\n, before the answer
+			at--
+		}
+		for j := at; j < len(want); j++ {
+			require.Equal(t, slices.Max(rows[j-1]), rows[j-1][want[j]], "the answer without sampling, at %d", j)
+		}
 	}
 }

@@ -208,7 +208,7 @@ func (t *target) addFiles(w *writing) error {
 	_, ofFile := t.Tokenizer.(*text.BPETokenizer)
 	switch {
 	case has && t.ChatTemplate != "": // tokenizer_config.json names its tokens
-	case has, ofFile && t.origin != nil:
+	case has, ofFile && t.origin != nil && t.origin.dir != "":
 		return nil
 	}
 	made, err := t.tokenizerFiles()

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"attention/internal/folder"
+	"attention/internal/gguf"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -26,7 +27,8 @@ const (
 )
 
 // OpenTokenizer reads a tokenizer.json of Hugging Face's library, or of a folder its tokenizer.json or, if it has none,
-// vocab.json and merges.txt as GPT-2 has them. The model must be of type BPE.
+// vocab.json and merges.txt as GPT-2 has them. The model must be of type BPE. Of a GGUF file it reads the tokenizer, whose
+// model is gpt2 or llama, as a tokenizer.json: texts get the ids of llama.cpp.
 func OpenTokenizer(path string) (*BPETokenizer, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -48,8 +50,8 @@ func OpenTokenizer(path string) (*BPETokenizer, error) {
 
 // openTokenizerFile reads a tokenizer.json.
 func openTokenizerFile(path string) (*BPETokenizer, error) {
-	if strings.HasSuffix(path, ".gguf") {
-		return nil, fmt.Errorf("%s: got a GGUF file, want a %s or a folder with one", path, TokenizerFile)
+	if gguf.Is(path) {
+		return openGGUF(path)
 	}
 	data, err := folder.ReadFile(path, folder.MaxVocabulary)
 	if err != nil {

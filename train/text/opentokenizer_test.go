@@ -65,11 +65,3 @@ func TestOpenTokenizer(t *testing.T) {
 	_, err = text.OpenTokenizer(dir)
 	require.ErrorContains(t, err, fmt.Sprintf("got %d bytes, want at most %d", 1<<30, 64<<20))
 }
-
-// A GGUF file is no tokenizer, whatever its size.
-func TestOpenGGUF(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.gguf")
-	require.NoError(t, os.WriteFile(path, []byte("GGUF"), 0o644))
-	_, err := text.OpenTokenizer(path)
-	require.EqualError(t, err, path+": got a GGUF file, want a tokenizer.json or a folder with one")
-}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"attention/internal/folder"
+	"attention/internal/gguf"
 	"attention/train/text/jinja"
 )
 
@@ -34,7 +35,7 @@ func ParseTemplate(source string) (*Template, error) {
 
 // OpenTemplate returns the template of conversations with a model in a folder whose tokenizer is t. source is ChatML,
 // Alpaca or the text of a template. "" means that of the folder: its chat_template.jinja, or else its
-// tokenizer_config.json. Without one there the error is ErrNoTemplate.
+// tokenizer_config.json. Without one there the error is ErrNoTemplate. A GGUF file has the same in its settings.
 //
 // The tokens that begin and end a text are those of tokenizer_config.json. If that names none that begins a text, a
 // given source begins with what the tokenizer puts before each text. Alpaca begins with a token only if the tokenizer
@@ -87,8 +88,11 @@ type templateConfig struct {
 	EOS      specialToken    `json:"eos_token"`
 }
 
-// readTemplateConfig reads the files of a folder, which may have none.
+// readTemplateConfig reads the files of a folder, which may have none, or a GGUF file.
 func readTemplateConfig(dir string) (c templateConfig, err error) {
+	if gguf.Is(dir) {
+		return readGGUFTemplate(dir)
+	}
 	config, err := folder.ReadFile(filepath.Join(dir, "tokenizer_config.json"), folder.MaxConfig)
 	if err == nil {
 		if err := json.Unmarshal(config, &c); err != nil {

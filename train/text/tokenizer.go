@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"attention/internal/config"
+	"attention/internal/gguf"
 )
 
 // Tokenizer turns text into ids and back. Decode(Encode(text)) is text, and the
@@ -46,7 +47,10 @@ func (c TokenizerConfig) Open(dir string) (Tokenizer, error) {
 	if err := c.Validate(); err != nil || c.Name != TokenizerFile {
 		return c.New()
 	}
-	path := filepath.Join(dir, TokenizerFile)
+	path := dir
+	if !gguf.Is(path) {
+		path = filepath.Join(dir, TokenizerFile)
+	}
 	t, err := openTokenizerFile(path)
 	if err != nil {
 		return nil, err

@@ -58,7 +58,8 @@ func TestExportWrong(t *testing.T) {
 		{args: []string{"--model", dir, "--format", "onnx", "--out", "x"},
 			want: `--format: got "onnx", want huggingface, torch, gguf or adapter`},
 		{args: []string{"--model", full + "/x", "--format", "torch", "--out", "y"},
-			want: "--model: " + full + "/x: got a file, want the folder of a model, with config.json and model.safetensors"},
+			want: "--model: " + full + "/x: got a file, want the folder of a model, with config.json and model.safetensors, " +
+				"or a GGUF file"},
 		{args: []string{"--model", dir, "--format", "torch"}, want: "--out: missing, want a folder to write"},
 		{args: []string{"--model", run, "--format", "torch", "--out", filepath.Join(full, "y")},
 			want: "--model: " + run + ": got a run of attention train of one layer, want a GPT; " +

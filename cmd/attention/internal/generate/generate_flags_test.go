@@ -60,7 +60,8 @@ func TestGenerateWrong(t *testing.T) {
 		{args: []string{"--model", long + "er", "--prompt", "a"},
 			want: "--model: stat " + long + "er: no such file or directory, want the folder of a model"},
 		{args: []string{"--model", long, "--prompt", "a"},
-			want: "--model: " + long + ": got a file, want the folder of a model, with config.json and model.safetensors"},
+			want: "--model: " + long + ": got a file, want the folder of a model, with config.json and model.safetensors, " +
+				"or a GGUF file"},
 		{args: []string{"--model", dir, "--prompt-file", long + "er"},
 			want: "--prompt-file: open " + long + "er: no such file or directory"},
 		{args: []string{"ab"}, want: `unknown command "ab" for "attention generate"`},

@@ -23,7 +23,11 @@ func (o options) open() (*text.BPETokenizer, error) {
 	if o.tokenizer == text.GPT2 {
 		return text.NewGPT2Tokenizer(), nil
 	}
-	t, err := text.OpenTokenizer(o.tokenizer)
+	file, err := settings.Locate(o.tokenizer)
+	if err != nil {
+		return nil, fmt.Errorf("--tokenizer: %w", err)
+	}
+	t, err := text.OpenTokenizer(file)
 	if err != nil {
 		hint := ""
 		if errors.Is(err, fs.ErrNotExist) {

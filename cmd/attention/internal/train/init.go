@@ -24,7 +24,7 @@ func (r *training) readInit() error {
 
 func (r *training) readSource(s *settings.TextSource) error {
 	read := r.readFile
-	if settings.IsFolder(s.Name) {
+	if settings.IsModel(s.Name) {
 		read = r.readFolder
 	}
 	if err := read(s.Name); err != nil {

@@ -117,8 +117,7 @@ func TestTrainInitWrong(t *testing.T) {
 			want: "--init: " + gpt + ": got a folder, want a safetensors file: only --model gpt takes folders"},
 		{args: "--init " + layer, want: "--init: " + layer +
 			": got a run of attention train of one layer, want a GPT"},
-		{args: "--model gpt --init " + gguf, want: "--init: " + gguf + ": got a GGUF file, which is written and not read, " +
-			"want the folder of a model, with config.json and model.safetensors"},
+		{args: "--model gpt --init " + gguf, want: "--init: gguf: " + gguf + ": got a file that ends in its head"},
 		{args: "--model gpt --init " + layer + "/loss.png", want: "--init: train: parameters: safetensors: "},
 		{args: "--model gpt --init " + layer + "/model.safetensors",
 			want: "--init: " + layer + "/model.safetensors: --model: got gpt, want layer, that of the weights"},

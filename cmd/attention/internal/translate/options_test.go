@@ -54,7 +54,7 @@ func TestTranslateWrongFlags(t *testing.T) {
 		{args: "--resume nothere", want: "--resume: stat nothere: no such file or directory, " +
 			"want the folder of a run of attention translate"},
 		{args: "--resume short", want: "--resume: short: got a file, want the folder of a model, " +
-			"with config.json and model.safetensors"},
+			"with config.json and model.safetensors, or a GGUF file"},
 		{args: "--resume full", want: "--resume: open full/config.json: no such file or directory, " +
 			"want the folder of a run of attention translate"},
 		{args: "--model full --date 1.2.2003", want: "--model: open full/config.json: no such file or directory, " +

@@ -22,6 +22,7 @@ func TestFoldersOfOthers(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile("hub/models--X--Y/refs/main", []byte("def\n"), 0o644))
 	require.NoError(t, os.WriteFile("x.gguf", []byte("GGUF"), 0o644))
+	require.NoError(t, os.WriteFile("y.gguf", []byte("text"), 0o644))
 	const download = ", want the folder of a model; to get the folder of a model from the Hub: hf download X/Y-1.5 --local-dir Y-1.5"
 	snapshot := filepath.FromSlash("hub/models--X--Y/snapshots/def")
 	for path, want := range map[string]string{
@@ -31,11 +32,11 @@ func TestFoldersOfOthers(t *testing.T) {
 		"X/Y-1.5":                                  download,
 		"https://huggingface.co/X/Y-1.5/tree/main": download,
 		"hf.co/X/Y-1.5":                            download,
-		"smollm2:135m": ", want the folder of a model; Ollama's models are GGUF files, which are not read; " +
-			"to get the folder of a model from the Hub: hf download OWNER/NAME --local-dir NAME",
-		"runs/two": "runs/two: no such file or directory, want the folder of a model",
-		"./runs":   "open runs/config.json: no such file or directory, want the folder of a model, with config.json",
-		"x.gguf":   "x.gguf: got a GGUF file, which is written and not read, want the folder of a model, with config.json",
+		"smollm2:135m":                             ", want the folder of a model; to take a model from Ollama's store: ollama:smollm2:135m",
+		"runs/two":                                 "runs/two: no such file or directory, want the folder of a model",
+		"./runs":                                   "open runs/config.json: no such file or directory, want the folder of a model, with config.json",
+		"x.gguf":                                   "gguf: x.gguf: got a file that ends in its head, want a whole one",
+		"y.gguf":                                   "y.gguf: got a file, want the folder of a model, with config.json and model.safetensors, or a GGUF file",
 	} {
 		_, err := Inspect(path)
 		require.ErrorContains(t, err, want, path)

@@ -14,20 +14,22 @@ import (
 	"attention/internal/about"
 	"attention/internal/config"
 	"attention/internal/folder"
+	"attention/internal/gguf"
 	"attention/internal/safetensors"
 	"attention/train/checkpoint"
 	"attention/train/pretrained"
 )
 
-// Inspection describes a folder by its config.json, its model and its checkpoints.
+// Inspection describes a folder by its config.json, its model and its checkpoints, or a GGUF file.
 type Inspection struct {
-	Dir         string
+	Dir         string          // or the path of the file
 	Kind        string          // of a run's model: LayerModel, GPTModel or DatesModel; "" for a model folder that is no run's
 	Config      settings.Config // of a run of attention train or finetune, valid as far as its model goes
 	Planned     int             // steps of the whole run
 	Steps       int             // that the run had taken when it wrote its model; 0 if there is none or it does not say
 	Checkpoints []int           // steps of the run's checkpoints, ascending
 
+	alias      string             // that was given in place of the path; "" if the path was
 	base       string             // where the base of a run of attention finetune is now; "" means where it was
 	added      addedAdapter       // to the model; the zero value for none
 	contents   []byte             // of config.json
@@ -37,11 +39,23 @@ type Inspection struct {
 	unfinished bool
 }
 
-// Inspect reads what a folder holds, except the weights. The error of a folder that is not there, or that has no
-// config.json, wraps fs.ErrNotExist.
-func Inspect(dir string) (*Inspection, error) {
+// Inspect reads what a folder holds, or a GGUF file, which may be in Ollama's store, except the weights. The error of a
+// folder that is not there, or that has no config.json, wraps fs.ErrNotExist.
+func Inspect(given string) (*Inspection, error) {
+	dir, err := settings.Locate(given)
+	if err != nil {
+		return nil, err
+	}
 	if err := settings.CheckFolder(dir); err != nil {
 		return nil, err
+	}
+	if gguf.Is(dir) {
+		in := &Inspection{Dir: dir}
+		if dir != given {
+			in.alias = given
+		}
+		in.foreign, err = pretrained.Open(dir)
+		return in, err
 	}
 	path := filepath.Join(dir, settings.ConfigFile)
 	contents, err := folder.ReadFile(path, folder.MaxConfig)

@@ -93,7 +93,7 @@ func (in *Inspection) openGPT() (*OpenModel, error) {
 	}
 	m := &OpenModel{Model: settings.NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: g.EndOfText, Ends: g.Ends,
 		Notes: ignoredKeys(in.Dir, g)}
-	if g.ChatTemplate != "" { // of an adapter's folder
+	if g.ChatTemplate != "" && in.added.dir != "" { // of the adapter's folder
 		m.Template, err = text.OpenTemplate(in.Dir, g.ChatTemplate, g.Tokenizer)
 	}
 	return m, err

@@ -52,7 +52,7 @@ func (s Source) inspect(notes io.Writer, accept func(*Inspection) error, kinds .
 			if dir, err = pretrained.AdapterBase(added.dir); err != nil {
 				return nil, fmt.Errorf("--model: %w", err)
 			}
-			if !settings.IsFolder(dir) {
+			if !settings.IsModel(dir) {
 				return nil, fmt.Errorf("--model: %s: got an adapter of the model %.200q, which is no folder here, want the "+
 					"model's folder with --base", added.dir, dir)
 			}
@@ -99,18 +99,19 @@ func (in *Inspection) Base() string {
 	if of := in.Config.Tuning; of != nil {
 		return cmp.Or(in.base, of.Base.Name)
 	}
-	return in.Dir
+	return cmp.Or(in.alias, in.Dir)
 }
 
 // Name returns the name of the model: that of its folder, or of the adapter.
 func (in *Inspection) Name() string {
+	name := cmp.Or(in.alias, Name(in.Dir))
 	switch {
 	case in.added.dir == "":
-		return Name(in.Dir)
+		return name
 	case in.added.flag == "--model":
 		return Name(in.added.dir)
 	}
-	return Name(in.Dir) + " + " + Name(in.added.dir)
+	return name + " + " + Name(in.added.dir)
 }
 
 // Named returns an error of opening the model with the flag that named the folder.

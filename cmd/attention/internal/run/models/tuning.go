@@ -110,7 +110,11 @@ func (in *Inspection) errTuned(want string) error {
 // OpenTemplate returns the template of a run's conversations with a model, nil if there is none, and the ids that end
 // an answer.
 func OpenTemplate(t *settings.Tuning, g *pretrained.GPT) (ends []int, of *text.Template, err error) {
-	of, err = text.OpenTemplate(t.Base.Name, t.Template, g.Tokenizer)
+	dir, err := settings.Locate(t.Base.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	of, err = text.OpenTemplate(dir, t.Template, g.Tokenizer)
 	if err != nil && !errors.Is(err, text.ErrNoTemplate) {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"attention/internal/folder"
+	"attention/internal/gguf"
 )
 
 var (
@@ -19,8 +20,8 @@ var (
 	ollamaName = regexp.MustCompile(`^[\w./-]{2,}:[\w.-]+$`)
 )
 
-// CheckFolder returns an error for a path that is not the folder of a model. It says what to do with a model's name on
-// the Hub or in Ollama, a folder of the Hub's cache, and a GGUF file.
+// CheckFolder returns an error for a path that is not the folder of a model or a GGUF file. It says what to do with a
+// model's name on the Hub or in Ollama, and a folder of the Hub's cache.
 func CheckFolder(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -28,11 +29,10 @@ func CheckFolder(path string) error {
 		return fmt.Errorf("%w, want the folder of a model%s", err, NameHint(path))
 	case err != nil:
 		return fmt.Errorf("%w, want the folder of a model", err)
-	case strings.HasSuffix(path, ".gguf"):
-		return fmt.Errorf("%s: got a GGUF file, which is written and not read, want the folder of a model, with %s and %s",
-			path, ConfigFile, ModelFile)
+	case gguf.Is(path):
+		return nil
 	case !info.IsDir():
-		return fmt.Errorf("%s: got a file, want the folder of a model, with %s and %s", path, ConfigFile, ModelFile)
+		return fmt.Errorf("%s: got a file, want the folder of a model, with %s and %s, or a GGUF file", path, ConfigFile, ModelFile)
 	}
 	return checkCache(path)
 }
@@ -50,7 +50,7 @@ func NameHint(given string) string {
 		}
 	}
 	if ollamaName.MatchString(given) {
-		return "; Ollama's models are GGUF files, which are not read" + fmt.Sprintf(hint, "OWNER/NAME", "NAME")
+		return "; to take a model from Ollama's store: " + ollamaPrefix + given
 	}
 	return ""
 }

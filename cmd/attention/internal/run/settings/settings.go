@@ -187,7 +187,7 @@ func readFile(path string) (from string, file config.Tree, err error) {
 func (s *Settings) initValues(file config.Values, spec func(dir string) (Spec, error)) (config.Values, error) {
 	name := cmp.Or(Given(s.flags, "init"), file.Text("init.name"))
 	kind := cmp.Or(Given(s.flags, "model"), file.Text("model.type"))
-	if !IsFolder(name) || kind == LayerModel {
+	if !IsModel(name) || kind == LayerModel {
 		return nil, nil
 	}
 	of, err := spec(name)

@@ -19,7 +19,11 @@ var tokenizerNames = []string{text.Characters, text.Bytes, text.GPT2}
 
 // OpenTokenizer reads the tokenizer.json at a path, or in the folder there.
 func OpenTokenizer(path string) (*text.BPETokenizer, error) {
-	t, err := text.OpenTokenizer(path)
+	file, err := Locate(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := text.OpenTokenizer(file)
 	if of, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) && of.Path == path {
 		return nil, fmt.Errorf("got %q, want characters, bytes, gpt2 or the path of a %s", path, TokenizerFile)
 	}
@@ -47,14 +51,16 @@ func (s *Settings) nameTokenizer(given config.Values) (err error) {
 }
 
 // findTokenizer opens the tokenizer beside the config.json of --config, or in the folder of --init.
-func (s *Settings) findTokenizer(path string) error {
+func (s *Settings) findTokenizer(path string) (err error) {
 	v := s.values["vocabulary.tokenizer"]
 	if s.tokenizer != nil || v.JSON != TokenizerFile {
 		return nil
 	}
 	dir := filepath.Dir(path)
 	if s.init != "" && v.From == initOrigin(s.init) {
-		dir = s.init
+		if dir, err = Locate(s.init); err != nil {
+			return InPart(v.From, err)
+		}
 	}
 	t, err := text.TokenizerConfig{Name: TokenizerFile, SHA256: s.values.Text("vocabulary.sha256")}.Open(dir)
 	if err != nil {

@@ -56,8 +56,13 @@ func (c Config) rowLength() int {
 	return c.Model.Context()
 }
 
-// SourceOf returns the size and checksum of a file, or of the config and the weights in a model's folder.
-func SourceOf(path string) (TextSource, error) {
+// SourceOf returns the size and checksum of a file, which may be a model's, or of the config and the weights in a model's
+// folder.
+func SourceOf(given string) (TextSource, error) {
+	path, err := Locate(given)
+	if err != nil {
+		return TextSource{}, err
+	}
 	names := []string{path}
 	if IsFolder(path) {
 		found, err := folder.Names(path)
@@ -72,7 +77,7 @@ func SourceOf(path string) (TextSource, error) {
 		}
 	}
 	size, sum, err := folder.Sum(names...)
-	return TextSource{Name: path, Bytes: size, SHA256: sum}, err
+	return TextSource{Name: given, Bytes: size, SHA256: sum}, err
 }
 
 // Same reads a source again, and returns an error if it is not the same.
