@@ -15,23 +15,17 @@ import (
 // options are the flags of attention translate.
 type options struct {
 	settings      translations.Settings
-	out           string
-	picture       string // out, if it is a PNG file
-	folder        string // out, if it is the run folder
+	out           string // the run folder; "" for the first free one
+	picture       string // a PNG file; "" for one in the run folder
 	resume, model string
 	dates         []string
 	pairs         []dates.Pair // of dates, without ISO dates
 	command       string       // the command line
 }
 
-// validate returns an error for the first wrong flag. It reads the dates, and finds out whether --out is a picture or a
-// folder. given reports whether a flag was on the command line.
+// validate returns an error for the first wrong flag. It reads the dates. given reports whether a flag was on the
+// command line.
 func (o *options) validate(given func(flag string) bool) (err error) {
-	if strings.EqualFold(filepath.Ext(o.out), ".png") {
-		o.picture = o.out
-	} else {
-		o.folder = o.out
-	}
 	for _, from := range []struct{ flag, folder string }{{"resume", o.resume}, {"model", o.model}} {
 		if !given(from.flag) {
 			continue
@@ -39,14 +33,11 @@ func (o *options) validate(given func(flag string) bool) (err error) {
 		if from.folder == "" {
 			return fmt.Errorf("--%s: got nothing, want the folder of a run", from.flag)
 		}
-		for _, other := range []string{"steps", "batch", "width", "heads", "blocks", "seed", "resume", "model"} {
+		for _, other := range []string{"steps", "batch", "width", "heads", "blocks", "seed", "out", "resume", "model"} {
 			if other != from.flag && given(other) {
-				return fmt.Errorf("--%s: got it beside --%s, want only --date and --out: the run's config.json has the rest",
+				return fmt.Errorf("--%s: got it beside --%s, want only --date and --picture: the run's config.json has the rest",
 					other, from.flag)
 			}
-		}
-		if o.folder != "" {
-			return fmt.Errorf("--out: got %q beside --%s, want a file that ends in .png", o.out, from.flag)
 		}
 	}
 	if given("model") && len(o.dates) == 0 {
@@ -60,22 +51,27 @@ func (o *options) validate(given func(flag string) bool) (err error) {
 	if o.pairs, err = ownDates(o.dates); err != nil {
 		return err
 	}
-	return o.checkOut(given("out"))
+	return o.checkPaths(given)
 }
 
-// checkOut returns an error if the picture cannot be written, before the training.
-func (o options) checkOut(given bool) error {
-	if given && o.out == "" {
-		return errors.New("--out: got nothing, want the name of a file or folder")
-	}
-	if o.picture == "" {
+// checkPaths returns an error if the run folder has a picture's name or the picture cannot be written, before the
+// training.
+func (o options) checkPaths(given func(flag string) bool) error {
+	switch {
+	case given("out") && o.out == "":
+		return errors.New("--out: got nothing, want the name of a folder")
+	case strings.EqualFold(filepath.Ext(o.out), ".png"):
+		return fmt.Errorf("--out: got %q, want the run's folder; --picture is for a picture", o.out)
+	case given("picture") && o.picture == "":
+		return errors.New("--picture: got nothing, want the name of a file")
+	case o.picture == "":
 		return nil
 	}
-	if f, err := os.Stat(o.out); err == nil && f.IsDir() {
-		return fmt.Errorf("--out: %s: is a folder, want a file to write", o.out)
+	if f, err := os.Stat(o.picture); err == nil && f.IsDir() {
+		return fmt.Errorf("--picture: %s: is a folder, want a file to write", o.picture)
 	}
-	if f, err := os.Stat(filepath.Dir(o.out)); err != nil || !f.IsDir() {
-		return fmt.Errorf("--out: %s: want a file in a folder that is there", o.out)
+	if f, err := os.Stat(filepath.Dir(o.picture)); err != nil || !f.IsDir() {
+		return fmt.Errorf("--picture: %s: want a file in a folder that is there", o.picture)
 	}
 	return nil
 }

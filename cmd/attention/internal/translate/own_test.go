@@ -38,7 +38,7 @@ func TestTranslateOwnDates(t *testing.T) {
 		require.NoError(t, commandtest.Run(t.Context(), &out, &err, New(), args...))
 		return out.String(), err.String()
 	}
-	printed, notes := model("--date", "8/6/63", "--date", "TUESDAY, 6 august 1963", "--out", "own.png")
+	printed, notes := model("--date", "8/6/63", "--date", "TUESDAY, 6 august 1963", "--picture", "own.png")
 	lines, _, _ := strings.Cut(printed, "\n\n")
 	require.Equal(t, own, lines)
 	require.Empty(t, notes)

@@ -13,7 +13,8 @@ import (
 	"attention/train/tasks/dates"
 )
 
-// writeCross writes a picture of the cross-attention weights of a pair in a run to --out, or to the run folder f.
+// writeCross writes a picture of the cross-attention weights of a pair in a run to the file out. Without one it writes to
+// the run folder f.
 func writeCross(m *translations.Model, w io.Writer, name string, f *session.Folder, out string, p dates.Pair) error {
 	weights, err := m.CrossWeights(p)
 	if err != nil {
@@ -25,7 +26,7 @@ func writeCross(m *translations.Model, w io.Writer, name string, f *session.Fold
 	if out == "" {
 		out, err = filepath.Join(f.Path, session.AttentionPicture), f.Write(session.AttentionPicture, picture.Write)
 	} else if err = folder.WriteFile(out, picture.Write); err != nil {
-		err = fmt.Errorf("--out: %w", err)
+		err = fmt.Errorf("--picture: %w", err)
 	}
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func (o options) begin(w, notes io.Writer) (*translation, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r, r.Begin(o.folder)
+		return r, r.Begin(o.out)
 	}
 	dir, checkpoint := models.FolderOf(o.resume)
 	in, err := translations.Inspect(dir)

@@ -29,10 +29,11 @@ is not a date: a line says so, and its translation means nothing.
 
 The run folder gets model.safetensors, config.json, report.json, metrics.jsonl,
 the records of the weights as in attention train (watch.jsonl,
-watch.safetensors, weights.png, attention-steps.png), checkpoints and, unless
---out is a picture, attention.png: where each head of the decoder's last layer
-attends while it writes the first --date, or a held-out date. --model translates
-with the model of a run, without training.
+watch.safetensors, weights.png, attention-steps.png), checkpoints and
+attention.png: where each head of the decoder's last layer attends while it
+writes the first --date, or a held-out date. --picture writes this picture to a
+file of yours instead. --model translates with the model of a run, without
+training.
 
 Ctrl-C finishes the step, saves a checkpoint, prints how to resume and exits
 with 130. A kill, and the end of the terminal or of a program that reads the
@@ -43,7 +44,7 @@ The same flags and seed give the same model, bit for bit, on processors with the
 same kernels (AVX-512, AVX2, NEON or none).`
 
 const example = `  attention translate
-  attention translate --out weights.png
+  attention translate --picture weights.png
   attention translate --out runs/dates --date "Tuesday, 6 August 1963"
   attention translate --resume runs/dates
   attention translate --model runs/dates --date "8/6/63" --date "6 aug '63"
@@ -77,8 +78,9 @@ func New() *cobra.Command {
 	f.IntVar(&o.settings.Model.NumLayers, "blocks", 1, "blocks of the encoder, and of the decoder")
 	f.Int64Var(&o.settings.Training.Seed, "seed", 1,
 		"seed of the initial weights, of the dates held out and of the batches")
-	f.StringVar(&o.out, "out", "", "`path` of a .png for the cross-attention weights, or of the run folder "+
-		"(default: the first free one of runs/1, runs/2, …)")
+	f.StringVar(&o.out, "out", "", "run `folder` (default: the first free one of runs/1, runs/2, …)")
+	f.StringVar(&o.picture, "picture", "",
+		"PNG `file` for the cross-attention weights (default: attention.png in the run folder)")
 	f.StringArrayVar(&o.dates, "date", nil, "a `date` of yours to translate; may be given again")
 	f.StringVar(&o.resume, "resume", "", "run `folder`, or a checkpoint in it, to resume")
 	f.StringVar(&o.model, "model", "", "run `folder` whose model translates --date, without training")

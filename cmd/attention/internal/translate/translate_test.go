@@ -78,7 +78,7 @@ func TestTranslateIsRepeatable(t *testing.T) {
 	run := func(seed string) (printed, picture string) {
 		t.Chdir(t.TempDir())
 		var out bytes.Buffer
-		require.NoError(t, printTo(t.Context(), &out, append(tinyTranslate(seed), "--out", "weights.png")...))
+		require.NoError(t, printTo(t.Context(), &out, append(tinyTranslate(seed), "--picture", "weights.png")...))
 		png, err := os.ReadFile("weights.png")
 		require.NoError(t, err)
 		measured := regexp.MustCompile(` in [0-9.]+ s\b|[0-9.]+ GFLOP/s`)
