@@ -16,12 +16,12 @@ type adapter struct {
 	scale float64
 }
 
-// linearMap says how a weight that may get an adapter is used.
+// linearMap describes the linear map of a weight that may get an adapter.
 type linearMap struct {
 	transposed bool   // it is stored as (in, out)
 	extra      bool   // it is a table of tokens or an output head, which AllLinear leaves out
 	table      bool   // its rows are looked up: those of an id are (in)
-	head       string // the name that it would have as an output head of its own, if it is a table tied to the head
+	head       string // the name of a separate output head, if the weight is a table tied to the head
 }
 
 // mapOf returns the widths of a linear map by the name of its weight.
@@ -114,7 +114,8 @@ func (f *formula) merged(weight Param) *G.Node {
 	return f.Of(graph.Add(w, f.Of(f.b.precision.MatMul(b, f.node(low.a)))))
 }
 
-// adapted adds what the adapter of a linear map of x adds to its result y; without one it returns y.
+// adapted returns the result y of a linear map of x plus the output of the map's adapter; without an adapter it returns
+// y.
 func (f *formula) adapted(y, x *G.Node, weight Param) *G.Node {
 	low, ok := f.b.params.adapters[weight.name]
 	if !ok {
@@ -140,9 +141,9 @@ func (f *formula) rows(table Param, ids *G.Node) *G.Node {
 	return f.Of(graph.Add(y, f.Of(f.b.precision.MatMul(h, f.node(low.a)))))
 }
 
-// beside returns vectors (…, in+r) and a matrix (out, in+r) whose product x·Wᵀ is that of a linear map with its
-// adapter, for a loss that has a product of its own: x beside scale·dropout(x)·Aᵀ, and W beside B. Without an adapter
-// they are x and W.
+// beside returns vectors (…, in+r) and a matrix (out, in+r) whose product x·Wᵀ equals that of a linear map with its
+// adapter, for a loss that computes the product itself: x beside scale·dropout(x)·Aᵀ, and W beside B. Without an
+// adapter they are x and W.
 func (f *formula) beside(x *G.Node, weight Param) (*G.Node, *G.Node) {
 	w := f.node(weight)
 	low, ok := f.b.params.adapters[weight.name]

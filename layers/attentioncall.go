@@ -25,10 +25,10 @@ func (b *Build) Observes(layer string) bool {
 	return slices.ContainsFunc(b.changesOf(layer), func(c change) bool { return c.observed })
 }
 
-// Compose makes the attentions whose paths match one of the patterns compute their output of one op for each step, as
+// Compose makes the attentions whose paths match one of the patterns compute their output with one op per step, as
 // AttentionCall.Weights computes the weights, so that the graph shows how attention works. The output is equal up to
-// rounding, and takes memory of size T·S. Compose is called before the attentions are built, which are then not
-// observed; calls with a cache stay as they are. Patterns are as for Observe.
+// rounding, and takes memory of size T·S. Call Compose before the attentions are built. Composed attentions are not
+// observed, and calls with a cache are not composed. Patterns are as for Observe.
 func (b *Build) Compose(patterns ...string) { b.change("compose", change{composed: true}, patterns) }
 
 // Composes reports whether the layer at a path is composed.
@@ -94,10 +94,10 @@ func (c *AttentionCall) Weights() (*G.Node, error) {
 	return c.weights, nil
 }
 
-// Stats returns statistics of the call's weights before dropout, in memory that grows with T
-// alone; each has an axis H. If the layer is observed they come with its output; if not, the
-// first call computes them, for about the cost of another forward. Those of a differential attention are of its 2·H
-// softmaxes, of which 2h and 2h + 1 are head h's: the difference of their weights may be below 0 and has no entropy.
+// Stats returns statistics of the call's weights before dropout, in memory that grows with T alone; each has an axis H.
+// If the layer is observed, its fused op computes the statistics; otherwise the first call of Stats computes them, for
+// about the cost of another forward pass. A differential attention has statistics of its 2·H softmaxes; 2h and 2h + 1
+// belong to head h. The difference of their weights may be negative and has no entropy.
 func (c *AttentionCall) Stats() (*graph.AttentionStats, error) {
 	if c.stats == nil {
 		s, err := c.compute("stats", observed, (*step).context)
@@ -137,7 +137,7 @@ func (s *step) operands() (o AttentionOperands) {
 	return o
 }
 
-// compute builds something of the call, called what in errors, in a step of its own.
+// compute builds a part of the call, which errors name what, in a separate step.
 func (c *AttentionCall) compute(what string, how computation, build func(s *step) *G.Node) (*step, error) {
 	if c.Input.Cache != nil {
 		return nil, errorf(c.layer.name, "%s: got a cache, want none: it never holds them", what)

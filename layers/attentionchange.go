@@ -11,7 +11,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// A change is what a build changes in the attentions whose paths match a pattern.
+// change holds the changes that a build makes to the attentions whose paths match a pattern.
 type change struct {
 	pattern  string
 	observed bool      // statistics come with the output
@@ -20,9 +20,9 @@ type change struct {
 	heads    []float64 // factors of the heads' outputs; may be nil
 }
 
-// Mask hides more keys from the attentions whose paths match one of the patterns: they see only the keys that m shows,
-// too. So one sees what a model does without some of its tokens. Mask is called before the attentions are built, and m
-// has to fit the scores of each. Patterns are as for Observe.
+// Mask hides more keys from the attentions whose paths match one of the patterns: they see only keys that m shows, too.
+// This shows how a model behaves without some of its tokens. Call Mask before the attentions are built. m must fit the
+// scores of each attention. Patterns are as for Observe.
 func (b *Build) Mask(m mask.Mask, patterns ...string) { b.change("change", change{mask: m}, patterns) }
 
 // ScaleHeads multiplies the output of each head, before the output projection, by its factor, in the attentions whose

@@ -26,8 +26,8 @@ func newProjection(m *maker, c AttentionConfig) projection {
 	return newSeparate(m, c)
 }
 
-// separate maps each input by a linear map of its own. Layouts may pack the weights or the biases of all three maps
-// into one parameter, which maps one sequence by one product.
+// separate maps queries, keys and values by three linear maps. Layouts may pack the weights or the biases of all three
+// maps into one parameter. If the inputs are one sequence, one product then computes all three.
 type separate struct {
 	each   [3]Linear // without parameters that are packed
 	packed Linear    // without parameters that are not

@@ -139,7 +139,7 @@ func (c AttentionConfig) matrices() (list []matrix) {
 	return list
 }
 
-// place is where numbers lie in a parameter.
+// place is the position of numbers in a parameter.
 type place struct {
 	name     string
 	at, step int // the first one, and the distance to the next
@@ -156,7 +156,7 @@ func (c AttentionConfig) row(p matrix, row int) place {
 	switch {
 	case p.index == 3:
 		name = out
-	case packed != "": // all projections, one after the other
+	case packed != "": // all projections, concatenated
 		for _, before := range widths[:p.index] {
 			row += before
 		}

@@ -115,5 +115,5 @@ func (c AttentionConfig) validateSizes() error {
 	return nil
 }
 
-// maxHeads is the most heads of a layer: in the layout PerHead each head has parameters of its own.
+// maxHeads is the largest number of heads of a layer. In the layout PerHead each head has its own parameters.
 const maxHeads = 1 << 16

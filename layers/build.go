@@ -48,9 +48,9 @@ type Build struct {
 	steps      expr.Formula
 }
 
-// NewBuild begins a graph. It has one shape: another batch or length is another Build over the same parameters, or a
-// call of a Func, which makes them. Gorgonia keeps some state that all graphs share: build graphs,
-// and call its Grad, in one goroutine at a time. Machines may run at once.
+// NewBuild returns a Build with an empty graph over the parameters. A Build has one shape: another batch size or length
+// needs another Build over the same parameters, or a Func, which makes the builds. Gorgonia has state that all graphs
+// share: build graphs, and call gorgonia.Grad, in one goroutine at a time. Machines may run concurrently.
 func NewBuild(p *Params, m Mode) *Build {
 	b := &Build{params: p, mode: m, graph: G.NewGraph(), nodes: map[string]*G.Node{}, inputs: Inputs{}}
 	if p == nil || p.random == nil {
@@ -60,8 +60,8 @@ func NewBuild(p *Params, m Mode) *Build {
 	return b
 }
 
-// usable returns the build. For a build that NewBuild did not make, and for one that has failed, since its nodes may
-// only stand for missing ones, it returns an error, and another build whose graph nobody sees.
+// usable returns the build. If NewBuild did not make the build, or if the build has failed, so that its nodes may be
+// placeholders, usable returns an error and a separate build whose graph is discarded.
 func usable(b *Build) (*Build, error) {
 	err := errors.New("layers: build: got nil or its zero value, want one of NewBuild")
 	if b != nil && b.graph != nil {
@@ -184,8 +184,8 @@ func (b *Build) InputsOf(v Values) Inputs {
 	return b.inputs
 }
 
-// Drop returns the config of a dropout with probability p; each has a random mask of its own.
-// In an Eval graph it drops nothing.
+// Drop returns the config of a dropout with probability p. Each dropout has its own random mask. In an Eval graph it
+// drops nothing.
 func (b *Build) Drop(p float64) graph.DropoutConfig {
 	if b.mode != Train || p == 0 {
 		return graph.DropoutConfig{}

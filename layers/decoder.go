@@ -89,9 +89,9 @@ func (m *Decoder) NextAt(b *Build, ids, rows *G.Node) (*G.Node, error) {
 	return f.result(m.score(f, f.Of(graph.Embedding(m.vectors(f, ids), rows)))) // (N, V)
 }
 
-// Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are
-// ids of the same shape; a target that is graph.IgnoreTarget does not count. If there are many
-// logits, they are not all in memory at once; see graph.LinearCrossEntropy.
+// Loss returns the mean cross entropy of the logits for ids, in nats: a scalar. targets are ids of the same shape; a
+// target that is graph.IgnoreTarget does not count. Many logits are computed in chunks, so that they are never all in
+// memory; see graph.LinearCrossEntropy.
 func (m *Decoder) Loss(b *Build, ids, targets *G.Node) (*G.Node, error) {
 	f := begin(b, m.name)
 	return f.result(m.loss(f, m.vectors(f, ids), targets))
@@ -118,8 +118,8 @@ func (m *Decoder) vectors(f *formula, ids *G.Node) *G.Node {
 	return m.transform(f, ids, positions, func(int) AttentionInput { return AttentionInput{} })
 }
 
-// transform returns the vectors (…, T, E) from which the scores are computed. Without learned positions those are nil.
-// beside returns what the attention of layer i gets beside its query.
+// transform returns the vectors (…, T, E) from which the scores are computed. positions is nil without learned
+// positions. beside returns the other inputs of the attention of layer i: all except its query.
 func (m *Decoder) transform(f *formula, ids, positions *G.Node, beside func(i int) AttentionInput) *G.Node {
 	x := f.stage("tokens", m.rowText(f), f.scale(m.tokens.apply(f, ids), m.config.EmbeddingScale)) // (…, T, E)
 	if positions != nil {

@@ -45,24 +45,22 @@ func (c DecoderCache) Reset() {
 	}
 }
 
-// ForwardCached maps the ids (B, T) or (T) of a chunk to logits (…, V) of the token that
-// follows it. start is an int or int64 node that each run sets to the number of tokens
-// before the chunk, which the cache has seen: () of all sequences or (B, 1) of each. Each run
-// puts the chunk into the cache. More tokens in all than the cache has room for are an error of
-// the run, and so are more than ContextLength with LearnedPositions.
+// ForwardCached maps the ids (B, T) or (T) of a chunk to logits (…, V) of the token that follows it. start is an int or
+// int64 node that each run sets to the number of tokens before the chunk, which the cache has seen: () of all sequences
+// or (B, 1) of each. Each run puts the chunk into the cache. The run fails if there are more tokens in all than the
+// capacity of the cache or, with LearnedPositions, than ContextLength.
 func (m *Decoder) ForwardCached(b *Build, ids, start *G.Node, cache DecoderCache) (*G.Node, error) {
 	f := begin(b, m.name)
 	x := m.transformCached(f, ids, start, nil, cache)
 	return f.result(m.score(f, f.Of(graph.LastRow(x)))) // of one row, not of T
 }
 
-// ForwardCachedAt is ForwardCached with the logits (N, V) of the tokens that follow the tokens
-// in rows, int or int64 (N): each from 0 to B·T−1, counted through the sequences of ids. So
-// sequences of several lengths are read together: shorter ones are filled up with any ids,
-// which later chunks overwrite.
+// ForwardCachedAt is ForwardCached with the logits (N, V) of the tokens that follow the tokens in rows, int or int64
+// (N): each from 0 to B·T−1, counted through the sequences of ids. Sequences of different lengths can be read together:
+// pad shorter sequences with any ids, which later chunks overwrite.
 //
 // Linear attention cannot overwrite its states, so a model with it needs lengths, int or int64 (B): how many tokens of
-// each sequence count. start is then the number of tokens that a sequence has had before, or 0 to begin anew. For other
+// each sequence count. start is then the number of earlier tokens of a sequence, or 0 to start a new text. For other
 // models lengths is nil.
 func (m *Decoder) ForwardCachedAt(b *Build, ids, start, rows, lengths *G.Node, cache DecoderCache) (*G.Node, error) {
 	f := begin(b, m.name)

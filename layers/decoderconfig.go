@@ -18,8 +18,8 @@ type DecoderConfig struct {
 	// Layout below, and a nil Attention.Mask is mask.Causal. Windows, positions of some layers only and the like
 	// take several kinds.
 	Blocks []BlockConfig `json:"blocks"`
-	// Pattern says which kind a layer is: layer i is Blocks[Pattern[i%len(Pattern)]]. Nil means Blocks[0] everywhere;
-	// 0, 0, 0, 0, 0, 1 is Gemma 3's.
+	// Pattern is the kind of each layer: layer i is Blocks[Pattern[i%len(Pattern)]]. Nil means Blocks[0] for all
+	// layers; the pattern of Gemma 3 is 0, 0, 0, 0, 0, 1.
 	Pattern []int      `json:"pattern,omitempty"`
 	Norm    NormConfig `json:"norm,omitzero"` // the last norm; zero means that of Blocks[0]
 

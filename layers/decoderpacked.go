@@ -10,16 +10,16 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Packing says where texts lie that share rows. Its zero value means that each text has a row of its own, from the
-// row's first token on: what follows the text changes nothing.
+// Packing holds the positions of texts that share rows. The zero value means one text per row, from the first token of
+// the row; tokens after the text have no effect.
 type Packing struct {
 	Segments  *G.Node // (B, T), int or int64: the number of each token's text in its row
 	Positions *G.Node // (B, T), int or int64: of each token in its text
 }
 
-// PackedLoss is Loss for rows that hold several texts: ids, targets, and both nodes of p are (B, T). A token sees those
-// of its own text only, at positions that begin with the text, so the loss and its gradients are those of the texts in
-// rows of their own, to rounding.
+// PackedLoss is Loss for rows that hold several texts: ids, targets, and both nodes of p are (B, T). A token sees the
+// tokens of its own text only, and positions start at 0 in each text. The loss and its gradients therefore equal those
+// of the texts in separate rows, up to rounding.
 func (m *Decoder) PackedLoss(b *Build, ids, targets *G.Node, p Packing) (*G.Node, error) {
 	f := begin(b, m.name)
 	return f.result(m.loss(f, m.packedVectors(f, ids, p), targets))

@@ -10,21 +10,22 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// DifferentialConfig configures differential attention (Ye et al. 2024): a head has the weights of two softmaxes of half
-// its width, and the second's, which see noise as the first's do, are taken away:
+// DifferentialConfig configures differential attention (Ye et al. 2024): a head computes two softmaxes of half its
+// width and subtracts the weights of the second, which have the same noise as the first:
 //
 //	weights = softmax(q₁·k₁ᵀ) − λ·softmax(q₂·k₂ᵀ)   with λ = exp(λq₁·λk₁) − exp(λq₂·λk₂) + λ_init
 //	out     = rmsnorm(weights·v)·(1 − λ_init)
 //
-// q₁, then q₂ are the halves of a head's queries. Where key/value heads are shared, softmax i of all 2·H meets keys
-// i/(H/K) of all 2·K, as in the paper's multihead_diffattn.py. Weights may be negative, and a row of them adds up to 1 − λ.
+// q₁ and q₂ are the halves of a head's queries. With shared key/value heads, softmax i of the 2·H softmaxes uses keys
+// i/(H/K) of the 2·K key heads, as in the paper's multihead_diffattn.py. Weights may be negative, and each row adds up
+// to 1 − λ.
 type DifferentialConfig struct {
 	// LambdaInit is λ_init, below 1. 0 means the paper's 0.8 − 0.6·exp(−0.3·i) in layer i of a Decoder, counted from 0, and
 	// that of layer 0, 0.2, in an attention by itself.
 	LambdaInit float64 `json:"lambda_init,omitempty"`
 }
 
-// subLayerEps is what the paper's code adds to the mean square of a head's output.
+// subLayerEps is the epsilon that the paper's code adds to the mean square of a head's output.
 const subLayerEps = 1e-5
 
 // lambdaInit returns the paper's λ_init of a layer.

@@ -2,10 +2,9 @@
 // initial values, and modules that wire the functions of attention/graph into expression
 // graphs over them.
 //
-// Attention is the core: multi-head self- and cross-attention with all that is usual
-// today. Block, Decoder, Seq2Seq and ViT are built on it; GPT-2 and Llama are configs of a
-// Decoder. Package chapter has the layers of a book's chapter as presets of Attention. RNNSeq2Seq
-// is the older encoder–decoder of GRUs.
+// Attention is the core: multi-head self-attention and cross-attention with the variants that current models use.
+// Block, Decoder, Seq2Seq and ViT are built on it; GPT-2 and Llama are configs of a Decoder. Package chapter has the
+// layers of a book's chapter as presets of Attention. RNNSeq2Seq is the older encoder–decoder of GRUs.
 //
 // Parameters belong to no graph. A Build is one graph under construction, in Train or
 // Eval mode. All graphs over the same Params share the tensors, so an evaluation graph
@@ -16,12 +15,11 @@
 // which trains the formula of a loss on batches of any shape, or train.NewStep, which trains the loss of a Build;
 // generate.New continues texts with a Decoder; machine.New computes any node of a Build.
 //
-// README.md beside this package has the settings of Attention and its masks, and cookbook.md whole programs.
+// README.md in this folder has the settings of Attention and its masks, and cookbook.md has whole programs.
 //
-// A build remembers every call of an Attention. Build.Calls finds calls by the path of their
-// layer, and a call has three views of what it computes: its Weights, of size T·S; Stats of the
-// weights, in memory of size T, which Build.Observe makes part of the layer's own op; and the
-// Operands that scores and output come from. Package heads looks at them after a run.
+// A build remembers every call of an Attention. Build.Calls finds calls by the path of their layer, and a call has
+// three views of its computation: Weights, of size T·S; Stats of the weights, in memory of size T, which the layer's
+// fused op computes after Build.Observe; and the Operands of scores and output. Package heads reads them after a run.
 //
 // Letters in shapes: B batch, T query length, S key length, E model width, H query heads,
 // K key/value heads, D head width, Dv value width, V vocabulary.

@@ -59,8 +59,8 @@ func (f *formula) optional(p Param) *G.Node {
 	return f.node(p)
 }
 
-// linear returns x·weightᵀ + bias, or x·weight + bias if transposed, and what the weight's adapter adds. A zero bias is
-// none.
+// linear returns x·weightᵀ + bias, or x·weight + bias if transposed, plus the output of the weight's adapter. The zero
+// Param as bias means none.
 func (f *formula) linear(x *G.Node, weight, bias Param, transposed bool) *G.Node {
 	return f.adapted(f.product(x, f.node(weight), f.optional(bias), transposed), x, weight)
 }
@@ -125,7 +125,8 @@ func (f *formula) dropout(x *G.Node, p float64) *G.Node {
 	return f.Of(graph.Dropout(x, f.b.Drop(p)))
 }
 
-// isNode refuses nil. After an error of the build it fails with that error: x may only stand for a missing node.
+// isNode reports whether x is not nil, and fails otherwise. After an error of the build it fails with that error,
+// because x may be a placeholder for a missing node.
 func (f *formula) isNode(arg string, x *G.Node) bool {
 	switch {
 	case f.Err() != nil:

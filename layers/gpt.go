@@ -133,13 +133,12 @@ func (c DecoderConfig) GPT() (GPTConfig, bool) {
 //	transformer.ln_f.weight (E)
 //	lm_head.weight (V, E), unless TieWordEmbeddings
 //
-// and, with Bias, the .bias of each norm and each linear layer under transformer.h; c_attn has
-// one if QKVBias says so. D is E/H and F is DimFeedforward; with as many key/value heads as
-// heads c_attn.weight is (E, 3E). Weights are drawn from a normal distribution with the
-// deviation 0.02, both c_proj with 0.02/√(2·NumLayers); norms begin with 1, biases with 0.
-// With the Initializer torch, embeddings are drawn with the deviation 1, and the weights and
-// biases of all other products are uniform within ±1/√in, in the order of a model with an nn.Linear
-// for each of queries, keys and values.
+// and, with Bias, the .bias of each norm and each linear layer under transformer.h; c_attn has a bias if QKVBias is
+// set. D is E/H and F is DimFeedforward; with as many key/value heads as heads c_attn.weight is (E, 3E). Weights are
+// drawn from a normal distribution with the deviation 0.02, both c_proj with 0.02/√(2·NumLayers); norms begin with 1,
+// biases with 0. With the Initializer torch, embeddings are drawn with the deviation 1, and the weights and biases of
+// all other products are uniform within ±1/√in, in the order of a model with an nn.Linear for each of queries, keys and
+// values.
 func NewGPT(s Scope, c GPTConfig) (*Decoder, error) { return checked(s, "GPT", c, newGPT) }
 
 func newGPT(s Scope, c GPTConfig) (*Decoder, error) {

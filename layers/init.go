@@ -136,8 +136,8 @@ func (s Scope) beginAsTorch(widths [3]int) (draw func()) {
 	}
 }
 
-// beginAttention draws queries, keys and values one after the other, each its weights, then its biases; bias is nil if
-// they have none.
+// beginAttention draws queries, keys and values in this order, each with its weights and then its biases; bias is nil
+// if they have none.
 func beginAttention(random *torchrand.Generator, weight, bias *tensor.Dense, widths [3]int) {
 	in, from := weight.Shape()[0], 0
 	for _, width := range widths {

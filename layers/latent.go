@@ -28,7 +28,8 @@ import (
 //	kv_a_proj_with_mqa.weight (N+R, E), kv_a_layernorm.weight (N)
 //	kv_b_proj.weight (H·(P+Dv), N)
 //
-// The attention's RoPE says how the rotary parts turn: all of them, in interleaved pairs. A Scale of 0 means 1/√(P+R).
+// The attention's RoPE configures the rotation of the rotary parts: all of their dimensions, in interleaved pairs. A
+// Scale of 0 means 1/√(P+R).
 type LatentConfig struct {
 	QLoraRank     int `json:"q_lora_rank,omitempty"`      // width of the queries' latent; 0 means none, as in V2-Lite
 	KVLoraRank    int `json:"kv_lora_rank,omitempty"`     // N, width of keys' and values' latent; 0 means 4·P

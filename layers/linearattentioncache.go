@@ -2,7 +2,7 @@ package layers
 
 import "attention/graph"
 
-// linearCache holds what a LinearAttention keeps of the tokens before: the states of its heads and the last tokens that
+// linearCache holds the memory of a LinearAttention of earlier tokens: the states of its heads and the last tokens that
 // its convolutions see. Its size does not depend on how many tokens there are. It is for one goroutine at a time.
 type linearCache struct {
 	state *graph.StateCache

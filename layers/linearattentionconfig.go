@@ -21,7 +21,7 @@ type LinearAttentionConfig struct {
 	// ConvSize is how many tokens the convolutions of queries, keys and values see, each followed by SiLU; 0 means
 	// none.
 	ConvSize int `json:"conv_size,omitempty"`
-	// Features are what queries and keys become: ELUFeatures, or as they are.
+	// Features maps queries and keys: ELUFeatures, or no map.
 	Features string  `json:"features,omitempty"`
 	QKNorm   bool    `json:"qk_norm,omitempty"` // queries and keys of a head get length 1, after the features
 	Scale    float64 `json:"scale,omitempty"`   // of the outputs; 0 means 1/√D

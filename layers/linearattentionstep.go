@@ -143,7 +143,8 @@ type LinearOperands struct {
 	Config    graph.LinearAttentionConfig
 }
 
-// output returns what the queries read of values ([B,] T, K·N), by read, which also reads the sums of the weights.
+// output returns the result of the queries' reads of values ([B,] T, K·N), by read, which also reads the sums of the
+// weights.
 func (o LinearOperands) output(v *G.Node, read func(v *G.Node, sums bool) (*G.Node, error)) (*G.Node, error) {
 	var f expr.Formula
 	out := f.Of(read(v, false))
@@ -159,7 +160,7 @@ func (o LinearOperands) output(v *G.Node, read func(v *G.Node, sums bool) (*G.No
 	return f.Result(f.Of(graph.MergeHeads(f.Of(graph.Div(out, sums)))))
 }
 
-// read returns what the queries read of values, without a cache.
+// read returns the result of the queries' reads of values, without a cache.
 func (o LinearOperands) read(v *G.Node, _ bool) (*G.Node, error) {
 	out, _, err := graph.LinearAttention(o.Query, o.Key, v, o.Config)
 	return out, err

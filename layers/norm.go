@@ -90,7 +90,7 @@ func gainStart(offset bool) Init {
 	return Constant(1)
 }
 
-// gain returns the node of what a norm multiplies by: its weight, or 1 + weight.
+// gain returns the node of the factor of a norm: its weight, or 1 + weight.
 func (f *formula) gain(weight Param, offset bool) *G.Node {
 	w := f.node(weight)
 	if !offset {

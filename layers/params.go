@@ -14,9 +14,9 @@ import (
 // Params holds a model's parameters by name, in the order they were made. The names are
 // PyTorch's, as in a state_dict. NewParams and similar functions make one; the zero value cannot be used.
 //
-// Several goroutines may read a Params, and run graphs over it, at once. While one of them changes it, no other may use
-// it. Set and Draw change it, and so do layers that are made in its scopes, solvers, and functions that read a file
-// into it: Draw advances the stream of random numbers.
+// Several goroutines may read a Params, and run graphs over it, concurrently. While one goroutine changes it, no other
+// may use it. Set and Draw change it, and so do layers that are made in its scopes, solvers, and functions that read a
+// file into it: Draw advances the stream of random numbers.
 type Params struct {
 	dt     tensor.Dtype
 	random *torchrand.Generator

@@ -14,10 +14,9 @@ import (
 
 // RelativeBiasConfig sizes the learned bias of T5.
 type RelativeBiasConfig struct {
-	// Buckets of distances, an even number from 4 on, or any from 2 on if Unidirectional; 0
-	// means 32.
+	// Buckets of distances: an even number of at least 4, or any number of at least 2 if Unidirectional; 0 means 32.
 	Buckets     int `json:"buckets,omitempty"`
-	MaxDistance int `json:"max_distance,omitempty"` // distances from here on share a bucket; 0 means 128
+	MaxDistance int `json:"max_distance,omitempty"` // larger distances share a bucket; 0 means 128
 	// Unidirectional is the decoder's form, in which all later keys share the bucket of the
 	// query's own position.
 	Unidirectional bool `json:"unidirectional,omitempty"`

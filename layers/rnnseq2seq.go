@@ -151,7 +151,7 @@ func (m *RNNSeq2Seq) Loss(b *Build, source, target, lengths, targets *G.Node) (*
 	return f.crossEntropy(f.Of(m.Forward(b, source, target, lengths)), targets)
 }
 
-// Encode maps the ids of source ([B,] S) to what the decoder begins with.
+// Encode maps the ids of source ([B,] S) to the initial memory of the decoder.
 func (m *RNNSeq2Seq) Encode(b *Build, source, lengths *G.Node) (RNNMemory, error) {
 	f := begin(b, m.name)
 	if !f.isIDs("source", source, maxElements) {
@@ -176,7 +176,7 @@ func (m *RNNSeq2Seq) Decode(b *Build, target *G.Node, memory RNNMemory) (logits 
 		return nil, RNNMemory{}, f.failure()
 	}
 	x, after := m.target.apply(f, target), memory // ([B,] T, E)
-	var h *G.Node                                 // what the logits come from
+	var h *G.Node                                 // the input of the output layer
 	if m.attention == nil {
 		state := f.Of(G.Reshape(memory.State, append(tensor.Shape{1}, memory.State.Shape()...)))
 		states, end := f.Of2(m.decoder.Forward(b, x, state, nil))

@@ -18,12 +18,12 @@ import (
 type Stage struct {
 	Path    string  // of the layer, as an AttentionCall has it; "" of a Decoder
 	Name    string  // unique in its block
-	Formula string  // how it is computed from stages before it, weights, and the input of its layer
+	Formula string  // its formula, of earlier stages, weights, and the input of its layer
 	Value   *G.Node // (…, T, width); of the positions (T, E)
 }
 
-// Stages returns the stages of what has been built, in the order in which they are computed. They are nodes of the
-// graph anyway: a machine computes those that it is asked for.
+// Stages returns the stages of the layers that have been built, in the order of their computation. They are nodes of
+// the graph in any case; a machine computes those that it gets.
 func (b *Build) Stages() []Stage { return b.stages }
 
 // Note adds a stage, for a model of one's own, and returns its value.

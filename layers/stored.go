@@ -16,11 +16,11 @@ func NewStoredParams(dt tensor.Dtype) *Params {
 	return p
 }
 
-// Keep makes v the value of the named parameter as it is: it is not copied, and may lie in the memory of a file. v has
-// the parameter's shape and, row by row, elements of its type; in a set of float32 also those of graph.BF16, which
-// layers widen where they compute with them. Graphs that were built before do not see it.
+// Keep sets the value of the named parameter to v without copying it; v may be in the memory of a mapped file. v has
+// the parameter's shape and row-major elements of its type. A float32 set also accepts graph.BF16, which layers widen
+// where they compute with it. Graphs that were built before keep the old value.
 //
-// A parameter that is stored so is not trained: freeze it, or see Widen.
+// A parameter in graph.BF16 cannot be trained: freeze it, or see Widen.
 func (p *Params) Keep(name string, v *tensor.Dense) error {
 	shape, ok := p.shapes[name]
 	switch {
@@ -40,9 +40,9 @@ func (p *Params) Keep(name string, v *tensor.Dense) error {
 	return nil
 }
 
-// Widen makes those parameters float32 that are stored as graph.BF16 and not frozen, so that Train graphs that are
-// built afterwards can train them. Graphs that were built before keep what is stored; the memory of a file may leave
-// memory, until it is read again.
+// Widen converts the parameters that are stored as graph.BF16 and not frozen to float32, so that Train graphs built
+// afterwards can train them. Graphs that were built before keep the stored values. The operating system may drop the
+// pages of a mapped file and read them again later.
 func (p *Params) Widen() {
 	p.version++
 	for name, v := range p.values {

@@ -151,7 +151,7 @@ func (m *ViT) embed(f *formula, picture *G.Node) *G.Node {
 	c := m.config
 	rows, columns, batch := c.rows(), c.columns(), picture.Shape()[:picture.Dims()-3]
 	reshape := func(x *G.Node, shape ...int) *G.Node { return f.Of(G.Reshape(x, shape)) }
-	// A band of patches is PatchSize lines of pixels; its patches lie side by side, as heads do.
+	// A band of patches is PatchSize lines of pixels. Its patches are split like heads.
 	bands := reshape(picture, batch.TotalSize()*rows, c.PatchSize, c.Width*c.Channels)
 	patches := f.Of(graph.SplitHeads(bands, columns)) // (B·R, C, PatchSize, PatchSize·Channels)
 	x := m.patch.apply(f, reshape(patches, batch.TotalSize(), rows, columns, c.patchDim()))

@@ -1,6 +1,6 @@
 // Package apply runs one layer on tensors of files: JSON names the layer and its sizes, and safetensors files hold its
-// parameters and inputs by name. Reference says what they are. Names, shapes and elements are checked before anything
-// is computed, and the errors of tensors name the file and the tensor.
+// parameters and inputs by name. Reference describes them. The package checks names, shapes and elements before it
+// computes anything; an error in a tensor names the file and the tensor.
 package apply
 
 import (
@@ -20,7 +20,7 @@ import (
 //go:embed reference.txt
 var Reference string
 
-// Config is what a layer runs on.
+// Config names the input files of a layer.
 type Config struct {
 	Weights string // path of a safetensors file with the parameters; empty for a layer without any
 	Input   string // path of a safetensors file with the inputs

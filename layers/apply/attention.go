@@ -130,8 +130,7 @@ func (a *attention) check(f *tensorFile, s mask.Scores) error {
 	return checkElements(attentionName, append(slices.Clone(s.Batch), a.NumHeads, s.T, keys))
 }
 
-// checkPlaces checks that the config says where the queries stand among the keys, if the layer
-// depends on it.
+// checkPlaces checks that the config has the positions of the queries among the keys, if the layer depends on them.
 func (a *attention) checkPlaces(f *tensorFile, s mask.Scores) error {
 	_, _, err := mask.Resolve(a.Mask, s)
 	if a.ALiBi || a.RelativeBias != nil || a.Forget || a.RoPE != nil && !f.has("positions") {

@@ -20,7 +20,7 @@ type tensorFile struct {
 	tensors map[string]safetensors.Tensor
 }
 
-// openTensorFile opens a file of no more bytes than a tensor may have, and checks its seal if it has one.
+// openTensorFile opens a tensor file of limited size, and checks its checksum if it has one.
 func openTensorFile(path string) (*tensorFile, error) {
 	r, err := safetensors.Open(path)
 	if err != nil {

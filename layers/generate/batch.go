@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Batch continues several texts at once. A pass over the weights, which takes most of the time of a token, serves a
-// token of each text; prompts share the passes, too. Text i has the scores that a Generator would give it, up to
+// Batch continues several texts together. One pass over the weights, which takes most of the time of a token, computes
+// a token of each text; prompts share the passes, too. Text i has the scores that a Generator would give it, up to
 // rounding, and draws from them like a Generator with the seed Config.Seed + i. A Batch is for one goroutine at a time.
 type Batch struct {
 	params   *layers.Params
@@ -219,7 +219,7 @@ func (g *Batch) next(ctx context.Context, drawn []int) error {
 	return nil
 }
 
-// Stop ends text i: no more tokens are drawn for it until Reset. An i that is no text's is ignored.
+// Stop ends text i: no tokens are drawn for it until Reset. An i out of range is ignored.
 func (g *Batch) Stop(i int) {
 	if i >= 0 && i < len(g.texts) {
 		g.texts[i].stopped = true

@@ -24,8 +24,8 @@ import (
 // Generator is a Batch of one text, which may also be rewritten. It is for one goroutine at a time.
 type Generator struct{ batch *Batch }
 
-// ErrFull is the error if another token does not fit: the model has no more positions or its
-// cache no more capacity, and Config.Slide is not set.
+// ErrFull is the error if another token does not fit: all positions of the model or the capacity of its cache are used,
+// and Config.Slide is not set.
 var ErrFull = errors.New("the context is full")
 
 // New returns a generator of a decoder with a cache.
@@ -92,7 +92,7 @@ func (g *Generator) Next(ctx context.Context) (int, error) {
 	return drawn[0], err
 }
 
-// Take yields at most n tokens of Next, up to one of ends, which it does not yield. After an error it yields no more.
+// Take yields at most n tokens of Next and stops before one of ends. After an error it stops.
 func (g *Generator) Take(ctx context.Context, n int, ends ...int) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		for range n {

@@ -49,7 +49,7 @@ func (g *Batch) readUnread(ctx context.Context, more [][]int) error {
 	return nil
 }
 
-// restore makes the texts what they were before a reading that failed.
+// restore restores the texts to their state before a read that failed.
 func (g *Batch) restore() {
 	for i := range g.texts {
 		t, old := &g.texts[i], &g.before[i]

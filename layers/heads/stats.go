@@ -8,9 +8,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Stats returns the statistics of one head's weights, in which H is 1, in a graph of their own that shares the values
-// of kept operands. The value of head, an int (), selects the head at run time, so that one plan serves all heads.
-// Query t's own key is key t.
+// Stats returns the statistics of one head's weights, in which H is 1, in a separate graph that shares the values of
+// kept operands. The value of head, an int (), selects the head at run time, so that one plan serves all heads. Query
+// t's own key is key t.
 func Stats(kept layers.AttentionOperands) (head *G.Node, s *graph.AttentionStats, err error) {
 	k := newKeeper(shared)
 	o, err := k.attention(kept)

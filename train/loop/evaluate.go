@@ -8,11 +8,9 @@ import (
 	"attention/train"
 )
 
-// Evaluate returns the mean loss over all of a source's targets that count, without
-// dropout. It reads the source up to io.EOF, which an endless one never returns,
-// and changes neither the parameters nor the steps to come. If an error or a context
-// that is done stops it, a Resumable source is set back to its position before; another
-// source stays where it is.
+// Evaluate returns the mean loss over all of a source's targets that count, without dropout. It reads the source up to
+// io.EOF, which an endless source never returns, and changes neither the parameters nor later steps. If an error or its
+// context stops it, a Resumable source returns to its earlier position; another source does not.
 func (l *Loop) Evaluate(ctx context.Context, s train.Source) (Evaluation, error) {
 	if ctx == nil {
 		return Evaluation{}, errNoContext

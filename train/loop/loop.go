@@ -19,9 +19,9 @@ import (
 
 // Config sets how a Loop trains.
 //
-// The processes of a Group share evaluations too. Each has a Loop of its own and calls its methods when the other
-// processes do. Run compares them first. Rank 0 saves, to the Saver of SaveTo, and calls BeforeSave; every process
-// restores a checkpoint itself.
+// The processes of a Group share evaluations, too. Each process has its own Loop and calls the same methods in the same
+// order as the others. Run compares them first. Rank 0 saves, to the Saver of SaveTo, and calls BeforeSave; every
+// process restores a checkpoint itself.
 type Config struct {
 	Steps            int `json:"steps"` // of a whole run; at least 1
 	train.StepConfig     // its fields are the config's own, in JSON too
@@ -66,8 +66,7 @@ type Evaluation struct {
 	Tokens int     `json:"-"`               // number of those targets
 }
 
-// Loop trains the parameters of a model step by step. It is not safe for use by
-// several goroutines at once.
+// Loop trains the parameters of a model step by step. It is not safe for concurrent use.
 type Loop struct {
 	config    Config
 	params    *layers.Params
@@ -119,9 +118,9 @@ func New(p *layers.Params, loss layers.Formula, c Config) (*Loop, error) {
 	return l, nil
 }
 
-// Prepare builds the graphs for the next batches of sources, and leaves the sources where they are: Memory counts the
-// graphs from then on, and a loss that fails does so before the first step. Nothing is evaluated if eval is nil; if it is not
-// Resumable, its batches are taken to be like those of source.
+// Prepare builds the graphs for the next batches of the sources without advancing the sources. Memory then counts the
+// graphs, and a loss that fails does so before the first step. eval may be nil; if eval is not Resumable, Prepare
+// assumes that its batches have the shapes of source.
 func (l *Loop) Prepare(source train.Resumable, eval train.Source) error {
 	if source == nil {
 		return errNoSource

@@ -30,8 +30,8 @@ type Observer interface {
 	Look(last bool) error
 	// Flush is called before a checkpoint is saved, and when Run ends.
 	Flush() error
-	// State returns what a checkpoint has to hold: the number of steps before the last
-	// observation, -1 before the first, and tensors.
+	// State returns the state for a checkpoint: the number of steps before the last observation, -1 before the first,
+	// and tensors.
 	State() (observed int, tensors iter.Seq2[string, *tensor.Dense])
 	// SetState is called after a checkpoint was restored: the tensors have the checkpoint's values,
 	// or observed is -1.

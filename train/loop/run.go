@@ -87,7 +87,7 @@ func (l *Loop) runSteps(ctx context.Context, source, eval train.Source, saved tr
 				return err
 			}
 		}
-		looked := l.look() // an error that the other processes of a group learn of where they agree to go on
+		looked := l.look() // an error; the other processes of a group learn of it when they agree to continue
 		if l.saveDue() {
 			if err := l.saveCheckpoint(saved); err != nil {
 				return err

@@ -70,9 +70,9 @@ func (l *Loop) SetState(s State, read func() error) error {
 	return nil
 }
 
-// Save calls write with the state of the loop, for package checkpoint. In a group every process
-// calls Save: rank 0 writes, and the other processes send it their parts of the solver's state. The
-// observer is flushed first, so that no checkpoint is newer than what it has written.
+// Save calls write with the state of the loop, for package checkpoint. In a group every process calls Save: rank 0
+// writes, and the other processes send it their parts of the solver's state. The observer is flushed first, so that no
+// checkpoint is newer than its files.
 func (l *Loop) Save(write func(State) error) error {
 	if err := l.trainable(); err != nil {
 		return err

@@ -49,9 +49,10 @@ type Tail struct {
 // NewTail returns a reader of the metrics of a run folder, from the beginning.
 func NewTail(dir string) *Tail { return &Tail{path: filepath.Join(dir, FileName)} }
 
-// Read yields the lines that were added since the last call. If lines that it has read are gone, since the run was
-// resumed from an earlier checkpoint or replaced by another one, it calls anew and begins again. A file that does
-// not exist yet has no lines, and a last line without its end is not there yet. An error is the last element.
+// Read yields the lines that were added since the last call. If lines that it has read are gone, because the run was
+// resumed from an earlier checkpoint or replaced by another run, it calls anew and starts again at the first line. A
+// file that does not exist yet has no lines, and a last line without a newline is not read yet. An error is the last
+// element.
 func (t *Tail) Read(anew func()) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for line, err := range lines.ReadFile(t.path, &t.at, folder.MaxLine, anew, parse) {

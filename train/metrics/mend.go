@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// Mend writes the file anew, with the lines of a history, if it was removed, replaced or truncated since it was
-// written, and later lines follow in the new file. batches is the argument of AddEvaluation; a second evaluation after a
-// step is one of all. The run continues, and Close returns what happened.
+// Mend writes a new file with the lines of a history, if the file was removed, replaced or truncated; later lines are
+// written to the new file. batches is the argument of AddEvaluation; a second evaluation after a step is one of all.
+// The run continues, and Close returns what happened.
 func (w *Writer) Mend(h History, batches int) {
 	if w.err != nil {
 		return

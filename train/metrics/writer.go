@@ -18,7 +18,7 @@ import (
 // Writer writes metrics.jsonl and keeps the first error.
 type Writer struct {
 	lines *lines.Appender
-	lost  error // that the file was not as it was written, and is written anew
+	lost  error // the error that the file was changed from outside and was written again
 	err   error
 }
 
@@ -99,8 +99,8 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Close closes the file and returns the first error, such as that the file was not as it was written, and that Mend has
-// written it anew.
+// Close closes the file and returns the first error, such as the error that the file was changed from outside and that
+// Mend has written it again.
 func (w *Writer) Close() error {
 	if w.err == nil {
 		w.keep(cmp.Or(w.lost, w.lines.Changed()))

@@ -32,10 +32,10 @@ func (m Machine) withThreads(procs int, given bool) Machine {
 // where the loader finds it.
 const Library = "ATTENTION_MPI"
 
-// Join returns this process of the group that mpirun started, and its share of the machine; nil if it was started
-// alone. With an error, or alone, of the machine only First is set. It makes GOMAXPROCS this process's part of its
-// cores, unless the environment sets it. A process joins once, and closes what it joined before it ends. Join wants a
-// program built with -tags mpi for Linux, and Open MPI 4 or 5, or MPICH 3.2 or later.
+// Join returns this process of the group that mpirun started, and its share of the machine. The group is nil if mpirun
+// did not start the process; then, and with an error, only First of the Machine is set. Join sets GOMAXPROCS to the
+// process's share of the cores, unless the environment sets it. A process joins once and closes the group before it
+// ends. Join needs a program built with -tags mpi for Linux, and Open MPI 4 or 5, or MPICH 3.2 or later.
 func Join() (*Group, Machine, error) {
 	alone := Machine{First: first(os.Getenv)}
 	l, err := launcherOf(os.Getenv)

@@ -14,8 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// link is MPI's library. One goroutine, with a thread of its own, makes all calls
-// (MPI_THREAD_FUNNELED).
+// link is the MPI library. One goroutine, locked to its thread, makes all calls (MPI_THREAD_FUNNELED).
 type link struct {
 	library
 	calls   chan func()

@@ -104,9 +104,8 @@ func (s *shards) halves(n, ranks node) bool {
 	return s.halves(left, node{ranks.lo, mid}) && s.halves(right, node{mid, ranks.hi})
 }
 
-// halve returns this process's k-th piece of the sum of all processes' gradients. In each of its
-// log₂ N rounds two partners add what they have, each the half that it keeps, the process
-// of the lower rank on the left.
+// halve returns this process's k-th piece of the sum of all processes' gradients. In each of its log₂ N rounds two
+// partners exchange halves, and each adds the half that it keeps, with the numbers of the lower rank on the left.
 func halve[F kernel.Float](s *shards, own []*tensor.Dense, k int) ([]F, error) {
 	g, n := s.group, s.group.Size()
 	begin := make([]int, n+1) // of the piece of a position
@@ -124,7 +123,7 @@ func halve[F kernel.Float](s *shards, own []*tensor.Dense, k int) ([]F, error) {
 			return nil, err
 		}
 		if sum = sum[:begin[d]]; len(sum) == 0 {
-			continue // the process has no element, but messages go on
+			continue // the process has no element of this piece, but still exchanges messages
 		}
 		left, right := sum, theirs
 		if partner < g.Rank() {

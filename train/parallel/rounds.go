@@ -6,15 +6,14 @@ import (
 	"attention/internal/dense"
 )
 
-// What all processes give reaches all of them in ⌈log₂ N⌉ rounds, in which each passes on all that
-// it has. So does a sum, backwards: in each round a process sends half of what it has. If the number of processes
-// is a power of two, two partners in a round have ranks that differ in one bit; the nearest
-// exchange most. For another number the parts go round (Bruck et al., 1997,
-// doi:10.1109/71.642949).
+// An all-gather takes ⌈log₂ N⌉ rounds, in each of which a process sends everything that it has received. A sum takes
+// the same rounds backwards: in each round a process sends half of its numbers. If the number of processes is a power
+// of two, the ranks of two partners in a round differ in one bit, and neighbours exchange most. For other numbers the
+// parts rotate (Bruck et al., 1997, doi:10.1109/71.642949).
 
-// at returns the process at position i of this one's order: itself, those that it meets in the
-// first round, in the second, and so on. In the round of d = 1, 2, 4, … it gets what the positions
-// d to 2·d − 1 have from the process at position d.
+// at returns the process at position i in the order of this process: itself, its partner of the first round, those of
+// the second, and so on. In the round d = 1, 2, 4, … it receives the parts of positions d to 2·d − 1 from the process
+// at position d.
 func (g *Group) at(i int) int {
 	n := g.Size()
 	if n&(n-1) == 0 {

@@ -18,7 +18,7 @@ type shards struct {
 	starts []int        // of the parameters among the elements of all, and their end
 	nodes  [][]node     // the nodes of the tree that each process sums
 	blocks []int        // numbers of blocks of each process
-	spans  []train.Span // of each process: elements of all parameters one after the other
+	spans  []train.Span // of each process: elements of all parameters, concatenated
 
 	halving bool // whether partners add the sums of all processes
 }

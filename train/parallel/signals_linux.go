@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// handling is the kernel's struct sigaction: what a signal does.
+// handling is the kernel's struct sigaction, the action of a signal.
 type handling struct{ handler, flags, restorer, mask uintptr }
 
 const signals = 64
@@ -29,7 +29,7 @@ func keepSignals(call func() error) error {
 	return err
 }
 
-// sigaction sets what a signal does, and gets what it did. SIGKILL and SIGSTOP are not touched.
+// sigaction sets the action of a signal and returns the previous one in get. SIGKILL and SIGSTOP are not changed.
 func sigaction(signal int, set, get *handling) {
 	_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(signal), uintptr(unsafe.Pointer(set)),
 		uintptr(unsafe.Pointer(get)), signals/8, 0, 0)

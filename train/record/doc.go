@@ -22,21 +22,19 @@
 // Its metadata are format ("attention watch 1"), steps (of those records: a JSON list, ascending)
 // and the notes of the caller's Probe, each after "notes.".
 //
-// The names of the files, their format and the keys of a checkpoint say watch where the code says record: they are part
-// of formats, and stay.
+// The files, their format and the keys of a checkpoint have the name watch, where the code has record, because formats
+// do not change.
 //
-// All of it is capped. A record has the first 2048 parameters and at most 16384 numbers. Of a
-// parameter of more than 65536 elements the changes are estimated from 65536 of them, spread
-// evenly: their norm times √(elements/65536). After 4096 evaluations only every second
-// has a record, after 8192 every fourth, and so on. watch.jsonl has at most 32 MiB: when it is half full only
-// every second evaluation has a record, at two thirds every fourth, at three quarters every eighth,
-// and so on; the last record always has room. The tensors of a record have at most 131072 numbers, a
-// matrix 64 rows and columns. Those of at most 32 records are kept, evenly spread but for the first
-// record and the last one, so that the file has at most 16 MiB. It is written with each
-// checkpoint and at the end, and in between at most for 1/200 of the time. A checkpoint
-// holds the measured elements as they were at the start and at the last record.
+// All sizes are limited. A record has the first 2048 parameters and at most 16384 numbers. Of a parameter of more than
+// 65536 elements the changes are estimated from 65536 of them, spread evenly: their norm times √(elements/65536). After
+// 4096 evaluations only every second has a record, after 8192 every fourth, and so on. watch.jsonl has at most 32 MiB:
+// when it is half full only every second evaluation has a record, at two thirds every fourth, at three quarters every
+// eighth, and so on; the last record always has room. The tensors of a record have at most 131072 numbers, a matrix 64
+// rows and columns. Those of at most 32 records are kept, evenly spread but for the first record and the last one, so
+// that the file has at most 16 MiB. It is written with each checkpoint and at the end, and in between at most for 1/200
+// of the time. A checkpoint holds the measured elements as they were at the start and at the last record.
 //
-// A file that is removed during a run is written anew. A run that resumes without watch.jsonl
-// begins it anew, and without watch.safetensors keeps the tensors of later records. A file that was
-// cut before the checkpoint's record is an error, which says that the run resumes without it.
+// A file that is removed during a run is written again. A run that resumes without watch.jsonl starts a new file, and
+// without watch.safetensors keeps the tensors of later records only. A file that was cut before the checkpoint's record
+// is an error; the error says that the run resumes without the file.
 package record

@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// begin opens the files at the last record of the checkpoint that was restored, or anew.
+// begin opens the files at the last record of the restored checkpoint, or creates them.
 func (o *observer) begin() error {
 	if o.begun {
 		return nil
@@ -46,8 +46,8 @@ func (o *observer) begin() error {
 	return err
 }
 
-// resume returns the size of the lines up to the last record, and reads the tensors up to it. A file that is not there
-// is begun anew.
+// resume returns the size of the lines up to the last record, and reads the tensors up to it. A missing file is
+// created.
 func (o *observer) resume() (size int64, err error) {
 	if o.lost = o.lines.Size() == 0; !o.lost {
 		if size, err = o.findLast(); err != nil {
@@ -76,7 +76,7 @@ func (o *observer) findLast() (int64, error) {
 	return 0, fmt.Errorf("got no record of step %d, want it", o.last)
 }
 
-// mend writes the lines anew if the file was removed or replaced during the run: the open file still has them.
+// mend writes the lines again if the file was removed or replaced during the run; the open file still has them.
 func (o *observer) mend() error {
 	if o.lines.InPlace() {
 		return nil
@@ -117,7 +117,7 @@ func (o *observer) Flush() error {
 	return nil
 }
 
-// State returns what a checkpoint has to hold.
+// State returns the state for a checkpoint.
 func (o *observer) State() (observed int, tensors iter.Seq2[string, *tensor.Dense]) {
 	o.takeNorms()
 	return o.last, func(yield func(string, *tensor.Dense) bool) {
@@ -132,7 +132,7 @@ func (o *observer) State() (observed int, tensors iter.Seq2[string, *tensor.Dens
 	}
 }
 
-// SetState makes the next Run record after the record of a checkpoint, or anew.
+// SetState makes the next Run continue after the record of a checkpoint, or start new files.
 func (o *observer) SetState(observed int) {
 	o.last, o.begun = observed, false
 	if observed < 0 {

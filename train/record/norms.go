@@ -78,8 +78,8 @@ func sumSquares[F kernel.Float](d *tensor.Dense) float64 {
 	return kernel.SumSquares(dense.Floats[F](d))
 }
 
-// changes returns the norms of the changes since the last record and since the start. Those
-// of the measured elements stand for all.
+// changes returns the norms of the changes since the last record and since the start. They are estimated from the
+// measured elements.
 func changes[F kernel.Float](p *param) (sinceLast, sinceStart Number) {
 	value, was, first := dense.Floats[F](p.value), dense.Floats[F](p.last), dense.Floats[F](p.start)
 	var last, start float64

@@ -172,11 +172,11 @@ func recordStride(i int) int {
 	return stride
 }
 
-// sizeStride returns how rare records are when the lines have size bytes: 1 in the first half of what they may have,
-// 2 in a third of the rest, 4 in a quarter of the rest, and so on, and 0 if there is only room for the last record. It
-// depends on nothing else, so that a run that resumes records the same ones.
+// sizeStride returns how many evaluations share a record when the lines have size bytes: 1 in the first half of the
+// limit, 2 in a third of the rest, 4 in a quarter of that rest, and so on, and 0 if only the last record still fits. It
+// depends on the size only, so a resumed run records the same evaluations.
 func sizeStride(size int64) int {
-	const room = mostLines - mostLine // the last record has a line of its own
+	const room = mostLines - mostLine // one line is reserved for the last record
 	left := room - mostLine - size
 	if left <= 0 {
 		return 0

@@ -19,7 +19,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Recording is what a run has recorded. It does not change.
+// Recording holds the records of a run. It does not change.
 type Recording struct {
 	Records []Record
 	// Steps are those of the records whose tensors are kept: the first record, the last one and
@@ -35,12 +35,11 @@ type Recording struct {
 	at      lines.Place              // behind the last record
 }
 
-// Read reads what the run in a folder has recorded, also while it trains. The error for
-// a folder without a record wraps fs.ErrNotExist; the one for tensors that were cut short or
-// changed wraps ErrDamaged. Of the lines the last one may be cut.
+// Read reads the records of the run in a folder, also while it trains. The error for a folder without a record wraps
+// fs.ErrNotExist; the one for tensors that were cut short or changed wraps ErrDamaged. The last line may be cut.
 //
-// before is nil or what an earlier call returned: Read reads only what is new since then, and returns before
-// itself if that is nothing. It stops with the context's error when that ends.
+// before is nil or the result of an earlier call: Read then reads only new records, and returns before itself if there
+// are none. It stops with the context's error when the context is done.
 func Read(ctx context.Context, path string, before *Recording) (*Recording, error) {
 	if ctx == nil {
 		return nil, errors.New("train: record: context: got nil, want one")

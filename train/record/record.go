@@ -8,7 +8,7 @@ import (
 	"attention/internal/config"
 )
 
-// Record is a line of watch.jsonl: what a run records after some number of steps.
+// Record is a line of watch.jsonl: the norms of a run after some number of steps.
 type Record struct {
 	Step    int                 `json:"step"` // steps taken before it
 	Params  []Param             `json:"params"`

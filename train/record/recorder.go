@@ -13,11 +13,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Config sets what a run records beside the norms of its parameters. It does not change
-// a bit of the training.
+// Config sets what a run records in addition to the norms of its parameters. It does not change any bit of the
+// training.
 type Config struct {
-	// Probe returns the nodes, at least one, that each record computes anew with the parameters of its
-	// time: the attention weights of a short text, say. It is a layers.Formula of Inputs. Nil means none.
+	// Probe returns the nodes, at least one, that each record computes with the current parameters, such as the
+	// attention weights of a short text. It is a layers.Formula of Inputs. Nil means none.
 	Probe  func(b *layers.Build, in layers.Inputs) (Probe, error)
 	Inputs layers.Values
 	// Matrices are the parts of parameters that are kept over time.
@@ -37,14 +37,14 @@ type Probe struct {
 	Nodes   G.Nodes
 }
 
-// Matrix is the upper left part of a parameter of two axes. 0 rows or columns, or more
-// than 64 or than there are, mean as many as there are, at most 64.
+// Matrix is the upper left part of a parameter of two axes. 0 rows or columns, or too many, mean all of them, at most
+// 64.
 type Matrix struct {
 	Param         string // its name
 	Rows, Columns int
 }
 
-// The caps of what is recorded.
+// Limits of the records.
 const (
 	mostParams   = 2048    // parameters of a record, the first ones
 	mostElements = 1 << 16 // elements of a parameter whose changes are measured
@@ -72,10 +72,10 @@ type Recorder struct{ observer *observer }
 // exist: before the first step, whenever an evaluation is due, after it, whether Run has a source
 // to evaluate on or not, and after the last step. A link in the place of a file is refused.
 //
-// Open comes before a checkpoint is restored, so that a run that resumes goes on recording at
-// the checkpoint's step: its files then equal those of a run that never stopped. If the checkpoint
-// holds nothing of a recorder, or none is restored, Run begins anew and overwrites the files of an earlier run,
-// with a record before its first step. In a group one process records.
+// Call Open before a checkpoint is restored, so that a resumed run continues recording at the checkpoint's step: its
+// files then equal those of a run that never stopped. If the checkpoint has no state of a recorder, or no checkpoint is
+// restored, Run overwrites the files of an earlier run and starts with a record before its first step. In a group one
+// process records.
 func Open(l *loop.Loop, path string, c Config) (*Recorder, error) {
 	if l == nil {
 		return nil, errors.New("train: record: got nil for the loop, want one")
@@ -88,7 +88,7 @@ func Open(l *loop.Loop, path string, c Config) (*Recorder, error) {
 	return &Recorder{o}, nil
 }
 
-// Close closes the files. The loop records no more.
+// Close closes the files and ends recording.
 func (r *Recorder) Close() error {
 	o := r.observer
 	o.loop.Observe(nil)
