@@ -74,14 +74,6 @@ func (c BlockConfig) resolved() BlockConfig {
 	return c
 }
 
-// WeightHeads returns the number of the attention's heads that have weights; linear attention has none.
-func (c BlockConfig) WeightHeads() int {
-	if c.Linear != nil {
-		return 0
-	}
-	return c.Attention.NumHeads
-}
-
 // CacheWidth returns how many numbers a cache keeps of each token; 0 for linear attention, whose state does not grow.
 func (c BlockConfig) CacheWidth() int {
 	if c.Linear != nil || c.Attention.NumHeads < 1 {

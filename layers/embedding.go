@@ -9,7 +9,6 @@ import (
 	"attention/internal/dense"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // EmbeddingConfig sizes an Embedding.
@@ -59,7 +58,7 @@ func newEmbedding(s Scope, c EmbeddingConfig) (*Embedding, error) {
 	if c.PaddingIdx != nil {
 		l.padding = new(*c.PaddingIdx)
 		if value := l.weight.Value(); value != nil { // nil if the parameters are only declared
-			clearRow(value, *l.padding)
+			clear(dense.BytesOf(value, *l.padding*c.EmbeddingDim, (*l.padding+1)*c.EmbeddingDim))
 		}
 	}
 	return done(&m, l)
@@ -69,12 +68,6 @@ func newEmbedding(s Scope, c EmbeddingConfig) (*Embedding, error) {
 func scaledTable(m *maker, name string, rows, columns int) *Embedding {
 	c := EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: columns, std: 1 / math.Sqrt(float64(columns))}
 	return part(m, name, newEmbedding, c)
-}
-
-// clearRow sets a row of a matrix to 0.
-func clearRow(m *tensor.Dense, row int) {
-	n := m.Shape()[1]
-	clear(dense.BytesOf(m, row*n, (row+1)*n))
 }
 
 // Forward maps ids, int or int64 (…), to their rows (…, E). Ids may repeat. The padding's

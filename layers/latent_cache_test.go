@@ -112,7 +112,6 @@ func TestDecoderOfLatentLayers(t *testing.T) {
 	require.Equal(t, latentDecoder(), m.Config(), "the model keeps its config")
 	requireDeclared(t, p, layers.NewDecoder, m.Config())
 	latent, full := m.Config().Block(0), m.Config().Block(2) // of 6 heads, P and R 2; of 2 heads, D 2
-	require.Equal(t, []int{6, 6}, []int{latent.WeightHeads(), full.WeightHeads()})
 	require.Equal(t, []int{6 + 2, 2 * 2 * 2}, []int{latent.CacheWidth(), full.CacheWidth()})
 	b := layers.NewBuild(p, layers.Eval)
 	must(m.Forward(b, input(t, b, "ids", sequences(2, 11))))

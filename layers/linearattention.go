@@ -121,12 +121,18 @@ type LinearCall struct {
 	build *Build
 }
 
-// Weights returns the weights (…, H, T, T) that the call implies; see LinearOperands.Weights.
-func (c *LinearCall) Weights() (*G.Node, error) { return c.layer.Weights(c.build, c.Input) }
+// Weights returns the weights (…, H, T, T) that the call implies, before the norm; see LinearOperands.Weights.
+func (c *LinearCall) Weights() (*G.Node, error) {
+	s, err := c.projected()
+	if err != nil {
+		return nil, err
+	}
+	return s.result(s.Of(s.LinearOperands.Weights()))
+}
 
 // Operands returns the operands of the call. They are in the graph already, and not computed twice.
 func (c *LinearCall) Operands() (LinearOperands, error) {
-	s, err := c.layer.projected(c.build, c.Input)
+	s, err := c.projected()
 	if err != nil {
 		return LinearOperands{}, err
 	}
@@ -144,23 +150,10 @@ func (b *Build) LinearCalls(pattern string) (calls []*LinearCall) {
 	return calls
 }
 
-// Weights returns the weights (…, H, T, T) that the outputs of the heads imply, before the norm; see
-// LinearOperands.Weights.
-func (l *LinearAttention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
-	s, err := l.projected(b, in)
-	if err != nil {
-		return nil, err
-	}
-	return s.result(s.Of(s.LinearOperands.Weights()))
-}
-
-// projected returns the step of a call with its operands.
-func (l *LinearAttention) projected(b *Build, in AttentionInput) (*linearStep, error) {
-	s := &linearStep{LinearAttention: l, formula: begin(b, l.name), x: in.Query}
-	if in.Cache != nil {
-		s.fail(errorf(l.name, "cache: got one, want none: a state does not know the tokens"))
-	}
-	if s.takes(in) {
+// projected returns the step of the call with its operands.
+func (c *LinearCall) projected() (*linearStep, error) {
+	s := &linearStep{LinearAttention: c.layer, formula: begin(c.build, c.layer.name), x: c.Input.Query}
+	if s.takes(c.Input) {
 		s.project()
 	}
 	if s.Err() != nil {

@@ -129,7 +129,8 @@ func TestLinearAttentionWeights(t *testing.T) {
 		l := must(layers.NewLinearAttention(p.Scope(""), c))
 		b := layers.NewBuild(p, layers.Eval)
 		x := input(t, b, "x", want.load("x"))
-		out, weights := b.Of(l.Forward(b, x)), b.Of(l.Weights(b, layers.AttentionInput{Query: x}))
+		out := b.Of(l.Forward(b, x))
+		weights := b.Of(b.LinearCalls("*")[0].Weights())
 		node := func(name string) *G.Node {
 			n, ok := p.Get(name)
 			require.True(t, ok)

@@ -53,10 +53,13 @@ func NewNorm(s Scope, c NormConfig) (*Norm, error) { return checked(s, "Norm", c
 
 func newNorm(s Scope, c NormConfig) (*Norm, error) {
 	c = c.resolved()
-	m := maker{scope: s}
+	m, gain := maker{scope: s}, 1.0
+	if c.UnitOffset {
+		gain = 0
+	}
 	return done(&m, &Norm{
 		name: s.name("Norm"), config: c,
-		weight: m.param("weight", gainStart(c.UnitOffset), c.EmbedDim),
+		weight: m.param("weight", Constant(gain), c.EmbedDim),
 		bias:   m.paramIf(c.Bias, "bias", Constant(0), c.EmbedDim),
 	})
 }
@@ -80,14 +83,6 @@ func (l *Norm) apply(f *formula, x *G.Node) *G.Node {
 		return f.Of(graph.L2Norm(x, weight, l.config.Eps))
 	}
 	return f.Of(graph.LayerNorm(x, weight, f.optional(l.bias), l.config.Eps))
-}
-
-// gainStart returns the initial value of the weight of a norm that multiplies by 1 + weight, or by weight.
-func gainStart(offset bool) Init {
-	if offset {
-		return Constant(0)
-	}
-	return Constant(1)
 }
 
 // gain returns the node of the factor of a norm: its weight, or 1 + weight.

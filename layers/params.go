@@ -128,22 +128,18 @@ func (p *Params) Count() int {
 // be the parameter's own.
 func (p *Params) Set(name string, v *tensor.Dense) error {
 	have, ok := p.Get(name)
-	if !ok && p.Len() == 0 {
+	switch {
+	case !ok && p.Len() == 0:
 		return fmt.Errorf("layers: parameter %q: unknown; there are none", name)
-	}
-	if !ok {
+	case !ok:
 		return fmt.Errorf("layers: parameter %q: unknown; there are %v", name, p.names)
-	}
-	if v == nil {
+	case v == nil:
 		return errorf(name, "got nil, want a tensor")
-	}
-	if !slices.Equal(v.Shape(), have.Shape()) {
+	case !slices.Equal(v.Shape(), have.Shape()):
 		return errorf(name, "shape %v, want %v", v.Shape(), have.Shape())
-	}
-	if v.Dtype() != have.Dtype() {
+	case v.Dtype() != have.Dtype():
 		return errorf(name, "got %s, want %v", dense.TypeName(v.Dtype()), have.Dtype())
-	}
-	if v.RequiresIterator() {
+	case v.RequiresIterator():
 		v = v.Materialize().(*tensor.Dense)
 	}
 	if v.DataOrder().IsColMajor() {

@@ -20,7 +20,11 @@ func newLinear(text []byte) (*Layer, error) {
 			if lengths := in["lengths"]; lengths != nil {
 				call.Mask = mask.KeyLengths{Lengths: lengths}
 			}
-			return b.Of(l.Attend(b, call)), b.Of(l.Weights(b, call))
+			out = b.Of(l.Attend(b, call))
+			for _, c := range b.LinearCalls("*") { // the one, unless it has failed
+				weights = b.Of(c.Weights())
+			}
+			return out, weights
 		})
 	if err != nil {
 		return nil, err

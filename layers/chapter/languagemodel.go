@@ -11,7 +11,6 @@ import (
 	"attention/layers"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // LanguageModelConfig sizes a LanguageModel.
@@ -154,7 +153,7 @@ func (m *LanguageModel) embed(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	}
 	var f expr.Formula
 	token := f.Of(graph.Embedding(b.Node(m.tokens), ids))
-	position := f.Of(graph.Embedding(b.Node(m.positions), firstIDs(b, shape[n-1])))
+	position := f.Of(graph.Rows(b.Node(m.positions), 0, shape[n-1]))
 	x := f.Of(graph.Add(token, position))
 	if err := cmp.Or(b.Err(), f.Err()); err != nil {
 		return nil, fmt.Errorf("chapter: LanguageModel: %w", err)
@@ -162,11 +161,4 @@ func (m *LanguageModel) embed(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	b.Note(layers.Stage{Name: "tokens", Formula: "row of tokens.weight", Value: token})
 	b.Note(layers.Stage{Name: "positions", Formula: "row of positions.weight", Value: position})
 	return b.Note(layers.Stage{Name: "embedded", Formula: "tokens + positions", Value: x}), nil
-}
-
-// firstIDs returns the constant 0, 1, … n−1.
-func firstIDs(b *layers.Build, n int) *G.Node {
-	ids := tensor.New(tensor.WithShape(n), tensor.WithBacking(tensor.Range(tensor.Int, 0, n)))
-	name := G.WithName(fmt.Sprintf("positions 0…%d", n-1))
-	return G.NewTensor(b.Graph(), tensor.Int, 1, G.WithShape(n), name, G.WithValue(ids))
 }

@@ -18,9 +18,6 @@ import (
 // parameters' own names, with a checksum of all its bytes that ReadParams checks. The
 // file is written beside path and then renamed, so that path never holds half of it.
 func WriteParams(path string, p *layers.Params, metadata map[string]string) error {
-	if err := checkParams(p); err != nil {
-		return err
-	}
 	f, err := paramsFile(p, metadata)
 	if err != nil {
 		return err
@@ -36,9 +33,6 @@ func WriteParamsTo(w io.Writer, p *layers.Params, metadata map[string]string) er
 	if w == nil {
 		return errors.New("train: parameters: got nil, want a writer")
 	}
-	if err := checkParams(p); err != nil {
-		return err
-	}
 	f, err := paramsFile(p, metadata)
 	if err != nil {
 		return err
@@ -49,7 +43,11 @@ func WriteParamsTo(w io.Writer, p *layers.Params, metadata map[string]string) er
 	return nil
 }
 
+// paramsFile returns the file of parameters.
 func paramsFile(p *layers.Params, metadata map[string]string) (*safetensors.File, error) {
+	if err := checkParams(p); err != nil {
+		return nil, err
+	}
 	tensors, err := toFile("", p.Own())
 	return &safetensors.File{Metadata: metadata, Tensors: tensors}, err
 }

@@ -91,20 +91,13 @@ func solverOf(s loop.State) (all []safetensors.Tensor) {
 		if p.Each == nil {
 			t.Data = dense.Slice(p.Value)
 		} else {
-			t.Data = safetensors.Stream{DType: dtypeOf(p.Dtype), Each: p.Each}
+			t.Data = safetensors.Stream{DType: dtypes[p.Dtype], Each: p.Each}
 		}
 		all = append(all, t)
 	}
 	return all
 }
 
-// dtypeOf returns the type of a state in a file.
-func dtypeOf(dt tensor.Dtype) safetensors.DType {
-	switch dt {
-	case tensor.Float32:
-		return safetensors.F32
-	case tensor.Float64:
-		return safetensors.F64
-	}
-	return safetensors.I64
-}
+// dtypes are the types of states in a file.
+var dtypes = map[tensor.Dtype]safetensors.DType{tensor.Float32: safetensors.F32, tensor.Float64: safetensors.F64,
+	tensor.Int64: safetensors.I64}

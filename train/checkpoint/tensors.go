@@ -21,19 +21,15 @@ func ReadTensor(path, name string) (*tensor.Dense, error) {
 	if err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	value, err := readTensor(r, name)
+	var value *tensor.Dense
+	t, err := r.Read(name)
+	if err == nil {
+		value, err = fromTensor(t)
+	}
 	if err = oneline.Join(err, r.Close()); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	return value, nil
-}
-
-func readTensor(r *safetensors.Reader, name string) (*tensor.Dense, error) {
-	t, err := r.Read(name)
-	if err != nil {
-		return nil, err
-	}
-	return fromTensor(t)
 }
 
 // ReadTensors returns all tensors of a safetensors file by their names, and its metadata

@@ -154,17 +154,12 @@ func kindOf(err error) int {
 	switch {
 	case err == nil:
 		return noError
-	case isStop(err):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return stopError
 	case errors.Is(err, train.ErrNotFinite):
 		return notFiniteError
 	}
 	return otherError
-}
-
-// isStop reports whether an error is the end of a context.
-func isStop(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // rankError is the error of one process of a Group, in all of them.

@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -143,12 +144,6 @@ func (l *local) Close() error {
 
 // Abort makes the calls of Exchange of all processes fail for a reason.
 func (l *local) Abort(reason error) {
-	l.end.because(fmt.Errorf("parallel: rank %d ended the group: %w", l.rank, cause(reason)))
-}
-
-func cause(reason error) error {
-	if reason == nil {
-		return errors.New("no reason given")
-	}
-	return reason
+	l.end.because(fmt.Errorf("parallel: rank %d ended the group: %w", l.rank,
+		cmp.Or(reason, errors.New("no reason given"))))
 }

@@ -128,7 +128,9 @@ func (c ModelConfig) Heads() (n int) {
 		return max(c.Layer.Attention.NumHeads, 1)
 	}
 	for i := range d.NumLayers {
-		n += d.Block(i).WeightHeads()
+		if b := d.Block(i); b.Linear == nil {
+			n += b.Attention.NumHeads
+		}
 	}
 	return n
 }
