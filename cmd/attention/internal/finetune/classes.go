@@ -21,12 +21,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The tasks of --task.
-const (
-	answerTask   = "answer"
-	classifyTask = "classify"
-)
-
 // classesOf returns the labels of a file of examples.
 func classesOf(path string) (classes []string, err error) {
 	e, err := text.OpenExamples(path)

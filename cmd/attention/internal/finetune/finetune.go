@@ -2,6 +2,7 @@
 package finetune
 
 import (
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/view/live"
 
 	"github.com/spf13/cobra"
@@ -64,19 +65,16 @@ const example = `  attention finetune --model runs/base --data talks.jsonl --out
   attention finetune --resume runs/talks`
 
 // New returns the command attention finetune.
-func New() *cobra.Command { return command(usual()) }
-
-// command returns the command that sets options.
-func command(o *options) *cobra.Command {
+func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "finetune",
 		Short:   "Train a model further on conversations, instructions or texts",
 		Long:    help,
 		Example: example,
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return live.Execute(cmd, o.execute) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return live.Execute(cmd, execute) },
 	}
-	o.declare(cmd.Flags())
+	settings.AddFlags(cmd.Flags(), settings.Finetune)
 	live.AddFlags(cmd.Flags())
 	return cmd
 }

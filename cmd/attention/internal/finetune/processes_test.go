@@ -27,13 +27,12 @@ func tuneTogether(t *testing.T, size int, flags func(rank int) []string) (texts 
 	errs = make([]error, size)
 	var running sync.WaitGroup
 	for rank, g := range group {
-		o := usual()
-		cmd := command(o)
+		cmd := New()
 		require.NoError(t, cmd.Flags().Parse(flags(rank)))
 		running.Go(func() {
 			c := live.Command{Processes: session.Processes{Group: g}, Out: &printed[rank], Notes: io.Discard,
 				Flags: cmd.Flags(), Page: new(live.Page)}
-			errs[rank] = c.Do(t.Context(), o.execute)
+			errs[rank] = c.Do(t.Context(), execute)
 		})
 	}
 	running.Wait()

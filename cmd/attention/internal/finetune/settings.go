@@ -1,6 +1,7 @@
 package finetune
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -9,26 +10,24 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
-	"attention/internal/config"
+	"attention/cmd/attention/internal/session"
 	"attention/train"
 	"attention/train/text"
 )
 
 // begin returns the config of a new run that has not read its base and its examples.
 func (o *options) begin() (settings.Config, error) {
-	c, t := o.config, o.tuning
-	if o.lora.Rank > 0 {
-		lora := o.lora
-		if lora.Alpha == 0 {
-			lora.Alpha = float64(2 * lora.Rank)
-		}
-		t.LoRA = &lora
+	c, t := o.config, o.config.Tuning
+	if t.LoRA.Rank == 0 {
+		t.LoRA = nil
+	} else if t.LoRA.Alpha == 0 {
+		t.LoRA.Alpha = float64(2 * t.LoRA.Rank)
 	}
-	source, err := text.ReadTemplate(o.template)
+	source, err := text.ReadTemplate(o.text("template"))
 	if err != nil {
 		return c, fmt.Errorf("--template: %w", err)
 	}
-	t.Template, c.Tuning = source, &t
+	t.Template = source
 	if _, err := models.Inspect(t.Base.Name); err != nil {
 		return c, fmt.Errorf("--model: %w", err)
 	}
@@ -38,7 +37,7 @@ func (o *options) begin() (settings.Config, error) {
 	if err = o.findData(&c); err != nil {
 		return c, err
 	}
-	if o.task == classifyTask {
+	if o.text("task") == settings.ClassifyTask {
 		c.Tuning.Classes, err = classesOf(c.Text.Name)
 		return c, err
 	}
@@ -48,16 +47,14 @@ func (o *options) begin() (settings.Config, error) {
 
 // findData finds the files of examples.
 func (o *options) findData(c *settings.Config) (err error) {
-	files := []string{o.data, o.valid}
-	if settings.IsFolder(o.data) {
-		found, valid, _, err := text.ExampleFiles(o.data)
+	files := []string{o.text("data"), o.text("valid")}
+	if settings.IsFolder(files[0]) {
+		found, valid, _, err := text.ExampleFiles(files[0])
 		if err != nil {
 			return fmt.Errorf("--data: %w", err)
 		}
 		files[0] = found
-		if o.valid == "" {
-			files[1] = valid
-		}
+		files[1] = cmp.Or(files[1], valid)
 	}
 	if files[0] != "" {
 		if c.Text, err = settings.SourceOf(files[0]); err != nil {
@@ -98,30 +95,28 @@ func rateOf(width int, adapters bool) float64 {
 
 // complete fills in the defaults that depend on the model's width and on the number of batches of an epoch.
 func (o *options) complete(c *settings.Config, width, batches int) error {
-	n, per := &c.Training.Steps, max(c.Training.Accumulate, 1)
-	if c.Epochs == 0 && !o.given("epochs") {
+	n, per, given := &c.Training.Steps, max(c.Training.Accumulate, 1), o.Flags.Changed
+	if c.Epochs == 0 && !given("epochs") {
 		c.Epochs = max(usualEpochs, (leastSteps*per+batches-1)/batches)
 	}
 	if *n == 0 {
 		*n = (c.Epochs*batches + per - 1) / per
 	}
-	if !o.given("eval-every") {
+	if !given("eval-every") {
 		c.Training.EvalEvery = max(1, *n/10)
 	}
-	rate, warmup := rateOf(width, c.Tuning.LoRA != nil), min(*n/20, 100)
-	if o.given("lr") {
-		rate = o.rate
+	s := c.Training.Schedule.Schedule.(train.CosineLR)
+	if s.Steps = *n; !given("lr") {
+		s.Peak = rateOf(width, c.Tuning.LoRA != nil)
 	}
-	floor := rate / 10
-	if o.given("min-lr") {
-		floor = o.floor
+	if !given("min-lr") {
+		s.Floor = s.Peak / 10
 	}
-	if o.given("warmup") {
-		warmup = o.warmup
+	if !given("warmup") {
+		s.WarmupSteps = min(*n/20, 100)
 	}
-	c.Training.Schedule = train.ScheduleConfig{
-		Schedule: train.CosineLR{Peak: rate, Floor: floor, WarmupSteps: warmup, Steps: *n}}
-	return config.Named(c.Validate(), flagOf)
+	c.Training.Schedule.Schedule = s
+	return c.Named(o.Flags, c.Validate())
 }
 
 // again returns the config of a run to resume, with the flags that are given.
@@ -137,19 +132,11 @@ func (o *options) again(dir string) (c settings.Config, err error) {
 		return c, in.ErrResume("finetune")
 	}
 	c = in.Config
-	if o.given("base") {
-		c.Tuning.Base.Name = o.tuning.Base.Name
+	if err := c.Resume(o.Flags); err != nil {
+		return c, err
 	}
-	for flag, set := range map[string]func(){
-		"steps":                  func() { c.Training.Steps = o.config.Training.Steps },
-		"save-every":             func() { c.Checkpoints.Every = o.config.Checkpoints.Every },
-		"keep":                   func() { c.Checkpoints.Keep = o.config.Checkpoints.Keep },
-		"sample":                 func() { c.Sample.Tokens = o.config.Sample.Tokens },
-		"checkpoint-activations": func() { c.CheckpointActivations = o.config.CheckpointActivations },
-	} {
-		if o.given(flag) {
-			set()
-		}
+	if c.Precision == in.Config.Precision {
+		session.KeepPrecision(c, o.Notes)
 	}
-	return c, config.Named(c.Validate(), flagOf)
+	return c, nil
 }

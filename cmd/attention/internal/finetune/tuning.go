@@ -17,12 +17,15 @@ import (
 	"attention/internal/oneline"
 	"attention/layers/generate"
 	"attention/train/text"
+
+	"github.com/spf13/pflag"
 )
 
 // tuning is a run of attention finetune: the session of its model and examples.
 type tuning struct {
 	*session.Session
 	ctx      context.Context // of the answers at evaluations
+	flags    *pflag.FlagSet
 	config   settings.Config
 	base     *models.Base
 	model    settings.Model
@@ -33,17 +36,18 @@ type tuning struct {
 }
 
 // execute begins or resumes a run, or shows examples.
-func (o *options) execute(ctx context.Context, c live.Command) (err error) {
-	if err := c.Start(func() error { return o.check(c.Flags) }); err != nil {
+func execute(ctx context.Context, c live.Command) (err error) {
+	o := options{Command: c}
+	if err := c.Start(o.check); err != nil {
 		return err
 	}
-	r := &tuning{ctx: ctx}
+	r := &tuning{ctx: ctx, flags: c.Flags}
 	defer func() { err = oneline.Join(err, r.examples.close()) }()
-	if err := c.Agree(o.prepare(r, c)); err != nil {
+	if err := c.Agree(o.prepare(r)); err != nil {
 		return err
 	}
 	if o.show > 0 {
-		return r.examples.showLessons(ctx, c.Out, r.base.Tokenizer, o.show)
+		return r.examples.showLessons(ctx, c.Out, r.base.Tokenizer, int(o.show))
 	}
 	p, err := r.plan(c)
 	if err != nil {
@@ -55,10 +59,10 @@ func (o *options) execute(ctx context.Context, c live.Command) (err error) {
 	if err := r.Agree(term.Stopped(ctx, r.ask(ctx))); err != nil { // the base, before a checkpoint is read
 		return err
 	}
-	if o.resume == "" {
-		err = r.Begin(o.out)
+	if resume := o.text("resume"); resume == "" {
+		err = r.Begin(o.text("out"))
 	} else {
-		dir, file := models.FolderOf(o.resume)
+		dir, file := models.FolderOf(resume)
 		err = r.Resume(dir, file, c.Notes)
 	}
 	if err != nil {
@@ -68,29 +72,28 @@ func (o *options) execute(ctx context.Context, c live.Command) (err error) {
 }
 
 // prepare reads the base and the examples of a run, without touching a file.
-func (o *options) prepare(r *tuning, c live.Command) (err error) {
-	if o.resume == "" {
+func (o *options) prepare(r *tuning) (err error) {
+	if !o.Flags.Changed("resume") {
 		if r.config, err = o.begin(); err != nil {
 			return err
 		}
-		if err := c.CheckShares(max(r.config.Training.Accumulate, 1), false); err != nil {
+		if err := o.CheckShares(max(r.config.Training.Accumulate, 1), false); err != nil {
 			return err
 		}
 		if err := r.open("--model"); err != nil {
 			return err
 		}
-		models.NoteIgnored(c.Notes, r.config.Tuning.Base.Name, r.base.GPT)
+		models.NoteIgnored(o.Notes, r.config.Tuning.Base.Name, r.base.GPT)
 		width := r.base.Model.Config().Blocks[0].Attention.EmbedDim
 		return o.complete(&r.config, width, r.examples.training.Summary().Batches)
 	}
-	dir, _ := models.FolderOf(o.resume)
+	dir, _ := models.FolderOf(o.text("resume"))
 	if r.config, err = o.again(dir); err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}
-	if err := c.CheckShares(r.config.Training.Accumulate, true); err != nil {
+	if err := o.CheckShares(r.config.Training.Accumulate, true); err != nil {
 		return err
 	}
-	session.KeepPrecision(r.config, c.Notes)
 	if err := o.move(&r.config); err != nil {
 		return err
 	}
@@ -138,7 +141,7 @@ func (r *tuning) open(flag string) (err error) {
 	}
 	wrong := cmp.Or(config.AtLeast(*c, 1, "Batch"), config.In(*c, "Tuning", c.Tuning.Validate()))
 	if wrong != nil {
-		return config.Named(wrong, flagOf)
+		return c.Named(r.flags, wrong)
 	}
 	if n := r.model.Context(); c.Tuning.Context > n {
 		return fmt.Errorf("--context: got %d, want at most the %d of the model", c.Tuning.Context, n)

@@ -37,7 +37,7 @@ func execute(ctx context.Context, of live.Command) error {
 
 // check returns an error for wrong flags.
 func (c command) check() error {
-	if err := settings.CheckFlags(c.Flags); err != nil {
+	if err := settings.CheckFlags(c.Flags, settings.Train); err != nil {
 		return err
 	}
 	if c.Size() > 1 && settings.Given(c.Flags, "text") == settings.StandardInput {

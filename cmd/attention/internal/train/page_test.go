@@ -279,7 +279,7 @@ func TestTrainViewTogether(t *testing.T) {
 	var running sync.WaitGroup
 	for rank, g := range group {
 		set := pflag.NewFlagSet("train", pflag.ContinueOnError)
-		settings.AddFlags(set)
+		settings.AddFlags(set, settings.Train)
 		live.AddFlags(set)
 		require.NoError(t, set.Parse(append(tinyFlags(text, filepath.Join(dir, "run")), "--accumulate", "2", "--view")))
 		running.Go(func() {

@@ -28,7 +28,7 @@ func trainTogether(ctx context.Context, t *testing.T, size int, flags func(rank 
 	var running sync.WaitGroup
 	for rank, g := range group {
 		set := pflag.NewFlagSet("train", pflag.ContinueOnError)
-		settings.AddFlags(set)
+		settings.AddFlags(set, settings.Train)
 		require.NoError(t, set.Parse(flags(rank)))
 		running.Go(func() {
 			c := live.Command{Processes: session.Processes{Group: g}, Out: &printed[rank], Notes: io.Discard, Flags: set,

@@ -151,7 +151,7 @@ func TestTrainStopsWhenItsMetricsFail(t *testing.T) {
 	folder, _ := tinyRun(t, "--save-every", "5", "--keep", "3")
 	want := outcome(t, folder)
 	set := pflag.NewFlagSet("train", pflag.ContinueOnError)
-	settings.AddFlags(set)
+	settings.AddFlags(set, settings.Train)
 	r, err := command{live.Command{Out: io.Discard, Flags: set, Page: new(live.Page)}}.oldRun(folder)
 	require.NoError(t, err)
 	at5 := filepath.Join(folder, settings.CheckpointsFolder, "step-00000005.safetensors")

@@ -27,7 +27,7 @@ func New() *cobra.Command {
 			return live.Execute(cmd, execute)
 		},
 	}
-	settings.AddFlags(cmd.Flags())
+	settings.AddFlags(cmd.Flags(), settings.Train)
 	live.AddFlags(cmd.Flags())
 	addHelp(cmd)
 	return cmd

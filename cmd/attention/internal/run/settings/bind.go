@@ -16,13 +16,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// AddFlags declares the flags of attention train. Those whose default depends on other values are 0.
-func AddFlags(to *pflag.FlagSet) {
+// AddFlags declares the flags of a command. Those whose default depends on other values are 0.
+func AddFlags(to *pflag.FlagSet, command string) {
 	to.SortFlags = false
-	configs := []Config{defaults(LayerModel, cosineSchedule), defaults(GPTModel, cosineSchedule),
-		defaults(DecoderModel, cosineSchedule)}
-	for _, f := range trainFlags() {
-		switch usual := f.usual(configs).(type) {
+	configs := []Config{tuningDefaults()}
+	if command == Train {
+		configs = []Config{defaults(LayerModel, cosineSchedule), defaults(GPTModel, cosineSchedule),
+			defaults(DecoderModel, cosineSchedule)}
+	}
+	for _, f := range flagsOf(command) {
+		if f.name == targetsFlag || f.name == wholeFlag {
+			to.StringSlice(f.name, nil, f.usage)
+			continue
+		}
+		switch usual := f.defaultIn(configs).(type) {
 		case bool:
 			to.Bool(f.name, usual, f.usage)
 		case *bool: // nil means true
@@ -41,8 +48,8 @@ func AddFlags(to *pflag.FlagSet) {
 	}
 }
 
-// usual returns the default of a flag: its field in the first of the configs that has it.
-func (f flag) usual(configs []Config) any {
+// defaultIn returns the default of a flag: its field in the first of the configs that has it.
+func (f flag) defaultIn(configs []Config) any {
 	for _, path := range f.paths {
 		for _, c := range configs {
 			if value, ok := c.field(path); ok {
@@ -50,7 +57,7 @@ func (f flag) usual(configs []Config) any {
 			}
 		}
 	}
-	return ""
+	return cmp.Or[any](f.usual, "")
 }
 
 // field returns the value of the field at a path. Which fields a config has depends on its model and its schedule.
@@ -70,15 +77,15 @@ func (c Config) field(path string) (value any, ok bool) {
 	return config.At(c, path)
 }
 
-// CheckFlags returns an error for a flag whose value no field accepts.
-func CheckFlags(set *pflag.FlagSet) (err error) {
+// CheckFlags returns an error for a flag of a command whose value no field accepts, or that --resume does not allow.
+func CheckFlags(set *pflag.FlagSet, command string) (err error) {
 	set.Visit(func(f *pflag.Flag) {
 		if err != nil {
 			return
 		}
 		_, err = jsonOf(f)
 	})
-	return err
+	return cmp.Or(err, checkResumed(set, command))
 }
 
 // jsonOf returns the value of a flag as package json reads it, or an error for one that no field accepts.
@@ -94,7 +101,7 @@ func jsonOf(f *pflag.Flag) (any, error) {
 		return json.Number(text), nil
 	case "int64":
 		return json.Number(text), nil
-	case "stringArray":
+	case "stringArray", "stringSlice":
 		return listOf(f)
 	}
 	if f.Name == "text" {
@@ -153,14 +160,17 @@ func Given(set *pflag.FlagSet, name string) string {
 	return set.Lookup(name).Value.String()
 }
 
-// flagValues returns the values of the given flags, for a config whose model and schedule are of the types of other
+// flagValues returns the values of the given flags of a command, for a config whose model and schedule are of the types of other
 // values.
-func flagValues(set *pflag.FlagSet, of config.Values) (config.Values, error) {
+func flagValues(set *pflag.FlagSet, command string, of config.Values) (config.Values, error) {
 	model, schedule := typesOf(of)
-	model, schedule = cmp.Or(Given(set, "model"), model), cmp.Or(Given(set, "schedule"), schedule)
-	c := defaults(model, schedule)
+	c := tuningDefaults()
+	if command == Train {
+		model, schedule = cmp.Or(Given(set, "model"), model), cmp.Or(Given(set, "schedule"), schedule)
+		c = defaults(model, schedule)
+	}
 	v := config.Values{}
-	for _, f := range trainFlags() {
+	for _, f := range flagsOf(command) {
 		if !set.Changed(f.name) {
 			continue
 		}
@@ -195,11 +205,11 @@ func (f flag) misplaced(model, schedule string) error {
 	return fmt.Errorf("--%s: got it with %s, want it with %s only", f.name, with, want)
 }
 
-// flagNames returns the names of flags by the paths of the fields that they set, the last given one if there are
+// flagNames returns the names of a command's flags by the paths of the fields that they set, the last given one if there are
 // several.
-func flagNames(set *pflag.FlagSet) map[string]string {
+func flagNames(set *pflag.FlagSet, command string) map[string]string {
 	names := map[string]string{}
-	for _, f := range trainFlags() {
+	for _, f := range flagsOf(command) {
 		for _, path := range f.paths {
 			if names[path] == "" || set.Changed(f.name) {
 				names[path] = "--" + f.name

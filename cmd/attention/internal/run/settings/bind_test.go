@@ -58,8 +58,8 @@ func TestCheckFlags(t *testing.T) {
 		{args: "--preset=", want: "--preset: got nothing, want the name"},
 		{args: "--text=a\xff", want: `--text: got "a\xff", want UTF-8`},
 	} {
-		require.EqualError(t, CheckFlags(parsed(t, row.args)), row.want)
+		require.EqualError(t, CheckFlags(parsed(t, row.args), Train), row.want)
 	}
-	require.NoError(t, CheckFlags(parsed(t, "--lr", ".5", "--steps", "0x10", "--dropout=5e-1")))
+	require.NoError(t, CheckFlags(parsed(t, "--lr", ".5", "--steps", "0x10", "--dropout=5e-1"), Train))
 	require.Equal(t, "./"+BuiltinName, settled(t, "--text", BuiltinName).Text.Name)
 }

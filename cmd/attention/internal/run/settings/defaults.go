@@ -49,6 +49,15 @@ func defaults(model, schedule string) Config {
 	return c
 }
 
+// tuningDefaults returns the default values of a run of attention finetune. Those that depend on other values are 0.
+func tuningDefaults() Config {
+	c := defaults("", cosineSchedule)
+	return Config{Format: Format, Precision: c.Precision, Batch: 4, Order: c.Order,
+		Training:    loop.Config{StepConfig: c.Training.StepConfig},
+		Checkpoints: checkpoint.Config{Every: 100, Keep: 2}, Sample: SampleConfig{Tokens: 48},
+		Tuning: &Tuning{Long: text.CutLong, LoRA: &layers.LoRAConfig{Rank: 8}}}
+}
+
 // Defaults of batch and context. A causal layer learns from every position of a window, others only from the token
 // after it, so their steps need many windows.
 const (

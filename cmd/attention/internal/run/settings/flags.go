@@ -2,18 +2,40 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"attention/cmd/attention/internal/flags"
 	"attention/layers/chapter"
 )
 
-// A flag of attention train sets fields of a run's config, of whose type and default it is.
+// A flag of a command that trains sets fields of a run's config, of whose type and default it is.
 type flag struct {
 	name    string
+	of      []string // the commands that have it; nil means Train
 	paths   []string // of the fields in config.json, for each type of model and schedule; none if it sets no field
 	usage   string
 	resumed bool // whether it may be given with --resume
+	usual   any  // the default of a flag that sets no field; nil means ""
+}
+
+// The commands that have flags of the table.
+const (
+	Train    = "train"
+	Finetune = "finetune"
+)
+
+// both are the commands of a flag of both.
+var both = []string{Train, Finetune}
+
+// flagsOf returns the flags of a command.
+func flagsOf(command string) (list []flag) {
+	for _, f := range append(tuningFlags(), trainFlags()...) {
+		if slices.Contains(f.of, command) || f.of == nil && command == Train {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // The flags of lists whose elements are objects: the solver's groups, and stages of short windows.
@@ -21,16 +43,19 @@ const (
 	groupFlag  = "group"
 	growthFlag = "context-growth"
 	noGrowth   = "none"
+	// The flags of patterns with commas between them.
+	targetsFlag = "targets"
+	wholeFlag   = "whole"
 )
 
-// trainFlags returns the flags of attention train. A flag that sets fields of other flags comes before them.
+// trainFlags returns the flags of attention train, with those that attention finetune shares. A flag that sets fields of other flags comes before them.
 func trainFlags() []flag {
 	const probability = "`probability` "
 	return []flag{
 		{name: "text", paths: []string{"text.name"},
 			usage: "UTF-8 `file` to learn from; - is the standard input (default the text in the program)", resumed: true},
-		{name: "out", usage: "run `folder`, new or empty (default the first new one of runs/1, runs/2, …)"},
-		{name: "resume", usage: "run `folder`, or one of its checkpoints, to continue instead of a new run", resumed: true},
+		{name: "out", of: both, usage: "run `folder`, new or empty (default the first new one of runs/1, runs/2, …)"},
+		{name: "resume", of: both, usage: "run `folder`, or one of its checkpoints, to continue instead of a new run", resumed: true},
 		{name: "init", paths: []string{"init.name"},
 			usage: "safetensors `file` or model folder with the initial weights, such as another run's model.safetensors"},
 		{name: "preset", usage: "`name` of values for flags that are not given: " + strings.Join(presetNames(), ", ")},
@@ -101,14 +126,14 @@ func trainFlags() []flag {
 		{name: "residual-dropout", paths: []string{"model.residual_dropout"},
 			usage: probability + "of dropping an output of a gpt's attention or MLP (default --dropout)"},
 		{name: "dtype", paths: []string{"dtype"}, usage: "element `type`: float32 or float64"},
-		{name: "precision", paths: []string{"precision"},
+		{name: "precision", of: both, paths: []string{"precision"},
 			usage: flags.PrecisionUsage, resumed: true},
 
-		{name: "steps", paths: []string{"training.steps"}, usage: "training steps", resumed: true},
+		{name: "steps", of: both, paths: []string{"training.steps"}, usage: "training steps, in place of those of --epochs", resumed: true},
 		{name: "batch", paths: []string{"batch"},
 			usage: fmt.Sprintf("windows of a batch (default %d; %d for layers that see the whole window)",
 				causalBatch, wholeBatch)},
-		{name: "accumulate", paths: []string{"training.accumulate"},
+		{name: "accumulate", of: both, paths: []string{"training.accumulate"},
 			usage: "batches of a step; their gradients add up to those of one large batch"},
 		{name: "order", paths: []string{"order"},
 			usage: "`order` of the windows: random, or sequential through the text, again and again"},
@@ -151,10 +176,10 @@ func trainFlags() []flag {
 		{name: groupFlag, paths: []string{"training.solver.groups"},
 			usage: "`group` of parameters with a learning rate, a weight decay or, beside muon, adamw for them, such as " +
 				"h.0:lr_factor=0.1,weight_decay=0; several add up"},
-		{name: "clip", paths: []string{"training.clip_norm"},
+		{name: "clip", of: both, paths: []string{"training.clip_norm"},
 			usage: "largest `norm` of all gradients together, which are scaled down to it; 0 means none"},
-		{name: "checkpoint-activations", paths: []string{"checkpoint_activations"},
-			usage: "keep only the ends of a gpt's blocks for the backward pass, which computes the rest again: " +
+		{name: "checkpoint-activations", of: both, paths: []string{"checkpoint_activations"},
+			usage: "keep only the ends of blocks for the backward pass, which computes the rest again: " +
 				"less memory, more time, the same bits", resumed: true},
 		{name: "seed", paths: []string{"training.seed"},
 			usage: "seed of the initial weights, the batches, the dropout and the sample"},
@@ -165,16 +190,16 @@ func trainFlags() []flag {
 			usage: "random batches of a validation; 0 means the whole validation text, as always for the last one"},
 		{name: "head-stats", paths: []string{"head_stats"},
 			usage: "report each head's entropy and largest score at every validation, and record them", resumed: true},
-		{name: "patience", paths: []string{"training.patience"},
+		{name: "patience", of: both, paths: []string{"training.patience"},
 			usage:   "validations in a row without a lower loss after which the run ends; 0 means that it never does",
 			resumed: true},
 		{name: "min-delta", paths: []string{"training.min_delta"},
 			usage: "`nats` that a loss has to be lower to count for --patience", resumed: true},
-		{name: "best", paths: []string{"training.keep_best"},
+		{name: "best", of: both, paths: []string{"training.keep_best"},
 			usage: "make model.safetensors that of the lowest validation loss, not the last one"},
-		{name: "save-every", paths: []string{"checkpoints.every"},
+		{name: "save-every", of: both, paths: []string{"checkpoints.every"},
 			usage: "steps between checkpoints; 0 means only one, at the end or when the run is stopped", resumed: true},
-		{name: "keep", paths: []string{"checkpoints.keep"}, usage: "number of newest checkpoints to keep", resumed: true},
+		{name: "keep", of: both, paths: []string{"checkpoints.keep"}, usage: "number of newest checkpoints to keep", resumed: true},
 		{name: "prompt", paths: []string{"sample.prompt"},
 			usage: "`text` that the sample continues and attention.png shows (default validation text)", resumed: true},
 		{name: "sample", paths: []string{"sample.tokens"}, usage: "tokens of the sample; 0 means none", resumed: true},

@@ -4,8 +4,11 @@ import (
 	"testing"
 
 	"attention/internal/config"
+	"attention/layers"
+	"attention/train"
 	"attention/train/text"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,7 +29,7 @@ func TestFlagsCover(t *testing.T) {
 	for key := range follows {
 		known["model.attention."+key] = true
 	}
-	for _, f := range trainFlags() {
+	for _, f := range flagsOf(Train) {
 		for _, path := range f.paths {
 			known[path] = true
 		}
@@ -62,7 +65,7 @@ func TestFlagsCover(t *testing.T) {
 // The flags of the values that --dropout sets come after it, so that they override it.
 func TestFlagsOfOneValue(t *testing.T) {
 	last := map[string]string{}
-	for _, f := range trainFlags() {
+	for _, f := range flagsOf(Train) {
 		for _, path := range f.paths {
 			last[path] = f.name
 		}
@@ -70,4 +73,39 @@ func TestFlagsOfOneValue(t *testing.T) {
 	require.Equal(t, "embedding-dropout", last["model.embedding_dropout"])
 	require.Equal(t, "attention-dropout", last["model.attention_dropout"])
 	require.Equal(t, "residual-dropout", last["model.residual_dropout"])
+}
+
+// Each flag of attention finetune sets fields that its config has, or none; a wrong value is named by the flag, and
+// --resume allows the flags of the column.
+func TestTuningFlags(t *testing.T) {
+	set := func(args ...string) *pflag.FlagSet {
+		f := pflag.NewFlagSet("", pflag.ContinueOnError)
+		AddFlags(f, Finetune)
+		require.NoError(t, f.Parse(args))
+		return f
+	}
+	for _, f := range flagsOf(Finetune) {
+		for _, path := range f.paths {
+			_, ok := tuningDefaults().field(path)
+			require.True(t, ok, f.name)
+		}
+	}
+	c, err := Tuned(set("--lora", "4", "--targets", "q_proj,v_proj", "--lr", "0.5", "--steps", "7", "--model", "m"))
+	require.NoError(t, err)
+	require.Equal(t, &layers.LoRAConfig{Rank: 4, Targets: []string{"q_proj", "v_proj"}}, c.Tuning.LoRA)
+	require.Equal(t, train.CosineLR{Peak: 0.5}, c.Training.Schedule.Schedule)
+	require.Equal(t, []any{7, "m", 4, "cut"}, []any{c.Training.Steps, c.Tuning.Base.Name, c.Batch, c.Tuning.Long})
+	require.EqualError(t, c.Named(set(), config.Errorf(c, "Tuning.LoRA.Rank", "x")), "--lora: x")
+	for _, f := range flagsOf(Finetune) {
+		usual := set().Lookup(f.name).DefValue
+		if usual == "" || usual == "[]" {
+			usual = "1"
+		}
+		err := CheckFlags(set("--resume", "r", "--"+f.name+"="+usual), Finetune)
+		if f.resumed {
+			require.NoError(t, err, f.name)
+		} else {
+			require.ErrorContains(t, err, "--"+f.name+": got it beside --resume, want only --data, --valid, --base, ")
+		}
+	}
 }

@@ -119,7 +119,7 @@ func orAbsent(value, beside string) string {
 // Dropout is the training's.
 func weightPaths() (names map[string]string, paths []string) {
 	names, paths = map[string]string{}, []string{"dtype"}
-	for _, f := range trainFlags() {
+	for _, f := range flagsOf(Train) {
 		for _, path := range f.paths {
 			names[path] = "--" + f.name
 			if strings.HasPrefix(path, "model.") && !strings.HasSuffix(path, "dropout") {

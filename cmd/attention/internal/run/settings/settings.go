@@ -69,7 +69,7 @@ func New(flags *pflag.FlagSet, spec func(dir string) (Spec, error)) (*Settings, 
 	for _, v := range []config.Values{preset, init, config.Leaves(file, from)} {
 		s.values.Merge(v, replacements)
 	}
-	given, err := flagValues(flags, s.values)
+	given, err := flagValues(flags, Train, s.values)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (s *Settings) Named(err error) error {
 	if from := s.values.Origin(err); from != "" {
 		return InPart(from, err)
 	}
-	return config.Named(err, flagNames(s.flags))
+	return config.Named(err, flagNames(s.flags, Train))
 }
 
 // InPart returns an error about values from a file or another origin: it begins with that.

@@ -20,7 +20,7 @@ import (
 func parsed(t testing.TB, args ...string) *pflag.FlagSet {
 	t.Helper()
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	AddFlags(f)
+	AddFlags(f, Train)
 	require.NoError(t, f.Parse(args))
 	return f
 }
