@@ -143,13 +143,14 @@ var rooms = map[string]string{
 		train/tasks/dates cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings cmd/attention/internal/session cmd/attention/internal/term internal/config
 		internal/folder internal/oneline train train/loop train/checkpoint train/record train/text layers`,
+	"cmd/attention/internal/trials": `cmd/attention/internal/term internal/folder internal/parallel`,
 	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/program cmd/attention/internal/term cmd/attention/internal/view/serve
-		internal/dense internal/folder internal/safetensors
-		train train/loop train/tasks/reversal train/tasks/tiles layers internal/parallel`,
+		cmd/attention/internal/program cmd/attention/internal/term cmd/attention/internal/trials
+		cmd/attention/internal/view/serve internal/dense internal/safetensors
+		train train/loop train/tasks/reversal train/tasks/tiles layers`,
 	"cmd/attention/internal/compare": `cmd/attention/internal/flags cmd/attention/internal/plot
-		cmd/attention/internal/program cmd/attention/internal/run/settings cmd/attention/internal/term internal/folder
-		train train/loop train/tasks/lookback train/text layers layers/generate graph`,
+		cmd/attention/internal/program cmd/attention/internal/run/settings cmd/attention/internal/term
+		cmd/attention/internal/trials train train/loop train/tasks/lookback train/text layers layers/generate graph`,
 	"cmd/attention/internal/view": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
 		cmd/attention/internal/term cmd/attention/internal/view/follow cmd/attention/internal/view/look
 		cmd/attention/internal/view/serve internal/folder`,

@@ -9,6 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/term"
+	"attention/cmd/attention/internal/trials"
 	"attention/train/tasks/lookback"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,7 @@ const example = `  attention compare --text tinyshakespeare.txt
 
 // options are the flags.
 type options struct {
-	flags.Trials
+	trials.Flags
 	text, task string
 	attention  []string // empty: all
 }
@@ -59,7 +60,7 @@ func (o options) validate(set *pflag.FlagSet) error {
 	case set.Changed("task") && !slices.Contains(tasks, lookback.Task(o.task)):
 		return fmt.Errorf("--task: got %q, want %s or %s", o.task, tasks[0], tasks[1])
 	}
-	return o.Trials.Validate(set)
+	return o.Flags.Validate(set)
 }
 
 // New returns the command attention compare.
@@ -75,10 +76,7 @@ func New() *cobra.Command {
 			if err := o.validate(cmd.Flags()); err != nil {
 				return err
 			}
-			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
-			defer release()
-			err := o.run(ctx, cmd)
-			return term.WithSignal(ctx, term.Stopped(ctx, err))
+			return trials.Run(cmd, func(ctx context.Context) error { return o.run(ctx, cmd) })
 		},
 	}
 	f := cmd.Flags()
@@ -86,7 +84,7 @@ func New() *cobra.Command {
 	f.StringVar(&o.text, "text", "", "the `file` to learn from")
 	f.StringVar(&o.task, "task", "", "the `task` to learn: copy or recall")
 	f.StringSliceVar(&o.attention, "attention", nil, "the `names` of attentions, with commas (default: all)")
-	o.Trials.Define(f, "compare", fmt.Sprintf("%d of a text, %d of a task", textSteps, taskSteps), 1)
+	o.Flags.Define(f, "compare", fmt.Sprintf("%d of a text, %d of a task", textSteps, taskSteps), 1)
 	return cmd
 }
 

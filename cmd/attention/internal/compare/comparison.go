@@ -7,15 +7,14 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
-	"attention/internal/folder"
+	"attention/cmd/attention/internal/trials"
 	"attention/layers"
 )
 
 // comparison is one run of attention compare.
 type comparison struct {
 	goal
-	out     *term.Output
-	dir     *folder.Dir
+	*trials.Trials
 	report  report
 	configs []layers.DecoderConfig // of the models
 	columns []column
@@ -23,7 +22,7 @@ type comparison struct {
 
 // compare trains a model with each attention from each seed, one after the other, and shows what they have learnt.
 func compare(ctx context.Context, w io.Writer, command string, o options, g goal, chosen []variant) (err error) {
-	c := &comparison{goal: g, out: term.NewOutput(w), columns: columns(g.level != "")}
+	c := &comparison{goal: g, columns: columns(g.level != "")}
 	c.report = report{Command: command, Version: program.Version(), Goal: g.title, Steps: g.steps, Batch: g.batch,
 		ContextLength: g.model.ContextLength, Level: g.level}
 	for _, v := range chosen {
@@ -31,34 +30,34 @@ func compare(ctx context.Context, w io.Writer, command string, o options, g goal
 			return fmt.Errorf("%s: %w", v.name, err)
 		}
 	}
-	if c.dir, err = folder.MakeEmpty(o.Out, "compare"); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	defer c.dir.Close()
-	c.printHead()
-	bar := term.NewProgress(c.out, o.Seeds*len(chosen)*g.steps)
-	for i, seed := range o.All() {
-		c.report.Seeds = append(c.report.Seeds, seed)
-		for j := range c.report.Models {
-			r := &c.report.Models[j]
-			learnt, err := g.learn(ctx, c.configs[j], seed, bar.Step)
-			bar.Clear()
-			if err != nil {
-				return fmt.Errorf("%s, seed %d: %w", r.Attention, seed, err)
-			}
-			r.add(learnt)
-			c.printRow(fmt.Sprint(seed), r.Attention, r, func(values []float64) float64 { return values[i] })
-			if err := c.report.write(c.dir); err != nil {
-				return err
-			}
-		}
-	}
-	c.printMeans()
-	if err := c.dir.Write("compare.png", c.report.page().Write); err != nil {
+	if c.Trials, err = o.Flags.Open(term.NewOutput(w), "compare"); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "\nIn %s: compare.png, report.json\n", c.dir.Path(""))
-	return c.out.Err()
+	defer c.Dir.Close()
+	c.printHead()
+	n := len(chosen)
+	err = c.Each(ctx, n*len(c.Seeds), g.steps, 1, func(ctx context.Context, i int) (report func() error, err error) {
+		r, seed := &c.report.Models[i%n], c.Seeds[i/n]
+		learnt, err := g.learn(ctx, c.configs[i%n], seed, c.Step)
+		if err != nil {
+			return nil, fmt.Errorf("%s, seed %d: %w", r.Attention, seed, err)
+		}
+		return func() error {
+			c.report.Seeds = c.Seeds[:1+i/n]
+			r.add(learnt)
+			c.printRow(fmt.Sprint(seed), r.Attention, r, func(values []float64) float64 { return values[i/n] })
+			return c.WriteReport(c.report)
+		}, nil
+	})
+	if err != nil {
+		return err
+	}
+	c.printMeans()
+	if err := c.Dir.Write("compare.png", c.report.page().Write); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Out, "\nIn %s: compare.png, report.json\n", c.Dir.Path(""))
+	return c.Out.Err()
 }
 
 // add adds the model of a variant.

@@ -1,11 +1,8 @@
 package compare
 
 import (
-	"encoding/json"
-	"io"
 	"math"
 
-	"attention/internal/folder"
 	"attention/train/tasks/lookback"
 )
 
@@ -59,15 +56,6 @@ func (r *modelReport) at(level int) (shares []float64) {
 		shares = append(shares, marks[level].Exact)
 	}
 	return shares
-}
-
-// write writes report.json.
-func (r *report) write(dir *folder.Dir) error {
-	return dir.Write("report.json", func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r)
-	})
 }
 
 // spread returns the mean of numbers and their standard deviation, which is 0 of one.

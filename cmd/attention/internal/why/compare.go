@@ -8,28 +8,25 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
-	"attention/internal/folder"
+	"attention/cmd/attention/internal/trials"
 )
 
 // comparison is one run of attention why.
 type comparison struct {
+	*trials.Trials
 	options options
-	seeds   []int64
-	out     *term.Output
-	dir     *folder.Dir
 	report  *report
-	files   []string // that were written
 }
 
 // compare runs attention why.
 func compare(ctx context.Context, w io.Writer, command string, o options) error {
-	c := &comparison{options: o, seeds: o.All(), out: term.NewOutput(w)}
-	c.report = &report{Command: command, Version: program.Version(), Seeds: c.seeds}
-	var err error
-	if c.dir, err = folder.MakeEmpty(o.Out, "why"); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	all, err := o.Flags.Open(term.NewOutput(w), "why")
+	if err != nil {
+		return err
 	}
-	defer c.dir.Close()
+	defer all.Dir.Close()
+	c := &comparison{Trials: all, options: o}
+	c.report = &report{Command: command, Version: program.Version(), Seeds: c.Seeds}
 	for _, t := range []struct {
 		task
 		into **taskReport
@@ -37,26 +34,17 @@ func compare(ctx context.Context, w io.Writer, command string, o options) error 
 		if o.task != "" && o.task != t.name {
 			continue
 		}
-		if c.files != nil {
-			fmt.Fprintln(c.out)
+		if c.Files != nil {
+			fmt.Fprintln(c.Out)
 		}
 		if *t.into, err = c.run(ctx, t.task); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
-	if err := c.report.write(c.dir); err != nil {
+	if err := c.WriteReport(c.report); err != nil {
 		return err
 	}
-	files := strings.SplitAfter(strings.Join(append(c.files, "report.json"), ","), ",")
-	fmt.Fprintf(c.out, "\nIn %s:\n%s", c.dir.Path(""), term.Fill("  ", files...))
-	return c.out.Err()
-}
-
-// draw writes a picture into the folder.
-func (c *comparison) draw(name string, write func(io.Writer) error) error {
-	if err := c.dir.Write(name, write); err != nil {
-		return err
-	}
-	c.files = append(c.files, name)
-	return nil
+	files := strings.SplitAfter(strings.Join(append(c.Files, "report.json"), ","), ",")
+	fmt.Fprintf(c.Out, "\nIn %s:\n%s", c.Dir.Path(""), term.Fill("  ", files...))
+	return c.Out.Err()
 }

@@ -58,7 +58,7 @@ func (c *comparison) keepRivals(r *taskReport, models []learner) error {
 			f.Tensors = append(f.Tensors, safetensors.Tensor{Name: name, Shape: value.Shape(), Data: half})
 		}
 	}
-	return c.draw("reverse.safetensors", func(w io.Writer) error { return safetensors.Write(w, f) })
+	return c.Write("reverse.safetensors", func(w io.Writer) error { return safetensors.Write(w, f) })
 }
 
 // readRivals returns the models of a reverse.safetensors, and their results.

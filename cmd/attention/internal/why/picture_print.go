@@ -12,37 +12,37 @@ import (
 
 // printLooks prints the means over the seeds, and how often each head of the first seed looks at the right tile.
 func (c *comparison) printLooks(r *taskReport) {
-	if len(c.seeds) > 1 {
-		fmt.Fprintln(c.out)
+	if len(c.Seeds) > 1 {
+		fmt.Fprintln(c.Out)
 		for _, m := range r.Models {
-			fmt.Fprintf(c.out, "%6s  %-33s", "mean", m.Name)
+			fmt.Fprintf(c.Out, "%6s  %-33s", "mean", m.Name)
 			for _, shares := range [][]float64{m.Digits, m.Arrows, m.Colours} {
 				mean, _, _ := spread(shares)
-				fmt.Fprintf(c.out, " %8.1f", 100*mean)
+				fmt.Fprintf(c.Out, " %8.1f", 100*mean)
 			}
-			fmt.Fprintln(c.out)
+			fmt.Fprintln(c.Out)
 		}
 	}
-	fmt.Fprintf(c.out, "\nTrained in %.0f s. Guessing gives %d. Of %d new pictures of seed %d, how often a\n"+
-		"head looks most at the tile that is asked for, %%:\n\n", r.Seconds, 100/tiles.Digits, r.Pictures, c.seeds[0])
+	fmt.Fprintf(c.Out, "\nTrained in %.0f s. Guessing gives %d. Of %d new pictures of seed %d, how often a\n"+
+		"head looks most at the tile that is asked for, %%:\n\n", r.Seconds, 100/tiles.Digits, r.Pictures, c.Seeds[0])
 	heads, arrows, colours := "block, head     ", "arrows          ", "colours         "
 	for _, l := range r.Models[0].Looks[0] {
 		heads += fmt.Sprintf("%6d,%d", l.Block, l.Head)
 		arrows += fmt.Sprintf("%8.0f", 100*l.Arrows)
 		colours += fmt.Sprintf("%8.0f", 100*l.Colours)
 	}
-	fmt.Fprintf(c.out, "%s\n%s\n%s\n", heads, arrows, colours)
+	fmt.Fprintf(c.Out, "%s\n%s\n%s\n", heads, arrows, colours)
 }
 
 // drawLooks draws a new picture, with lines from each asker to the tiles at which it looks.
 func (c *comparison) drawLooks(ctx context.Context, m eye) error {
-	pictures := tiles.NewPictures(1, streamed(c.seeds[0], shownStream))
+	pictures := tiles.NewPictures(1, streamed(c.Seeds[0], shownStream))
 	seen, err := m.Look(ctx, pictures)
 	if err != nil {
 		return err
 	}
 	picture := pictures.Picture(0)
-	looks := plot.Looks{Title: fmt.Sprintf("where the tiles that ask look, seed %d", c.seeds[0]),
+	looks := plot.Looks{Title: fmt.Sprintf("where the tiles that ask look, seed %d", c.Seeds[0]),
 		Picture: tiles.Draw(picture), Columns: tiles.Side, Rows: tiles.Side}
 	for block, heads := range seen.Weights {
 		h := 0
@@ -59,18 +59,18 @@ func (c *comparison) drawLooks(ctx context.Context, m eye) error {
 		}
 	}
 	c.printAnswers(picture, seen.Answers)
-	return c.draw("picture.png", looks.Write)
+	return c.Write("picture.png", looks.Write)
 }
 
 // printAnswers prints the questions of the drawn picture and the model's answers.
 func (c *comparison) printAnswers(picture []tiles.Tile, answers []int) {
 	const columns = "%-16s%-18s%-14s%-8v%v\n"
-	fmt.Fprintf(c.out, "\nIn picture.png, with rows and columns from 1:\n\n"+columns,
+	fmt.Fprintf(c.Out, "\nIn picture.png, with rows and columns from 1:\n\n"+columns,
 		"asker", "shows", "asks for", "digit", "answer")
 	place := func(at int) string { return fmt.Sprintf("row %d, col %d", at/tiles.Side+1, at%tiles.Side+1) }
 	for at, t := range picture {
 		if t.Kind != tiles.Digit {
-			fmt.Fprintf(c.out, columns, place(at), t, place(t.Answer), picture[t.Answer].Digit, answers[at])
+			fmt.Fprintf(c.Out, columns, place(at), t, place(t.Answer), picture[t.Answer].Digit, answers[at])
 		}
 	}
 }

@@ -1,10 +1,6 @@
 package why
 
 import (
-	"encoding/json"
-	"io"
-
-	"attention/internal/folder"
 	"attention/train/tasks/reversal"
 	"attention/train/tasks/tiles"
 )
@@ -51,15 +47,6 @@ func (r modelReport) at(length int) []float64 {
 		shares[i] = exact[length-reversal.Shortest]
 	}
 	return shares
-}
-
-// write writes report.json.
-func (r *report) write(dir *folder.Dir) error {
-	return dir.Write("report.json", func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r)
-	})
 }
 
 // spread returns the mean, the least and the largest of some numbers.

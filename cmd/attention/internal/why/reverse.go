@@ -75,7 +75,7 @@ func compareRivals(ctx context.Context, c *comparison, r *taskReport, models []l
 	if err := c.printWritings(ctx, models); err != nil {
 		return err
 	}
-	if err := c.draw("reverse.png", r.curves().Write); err != nil {
+	if err := c.Write("reverse.png", r.curves().Write); err != nil {
 		return err
 	}
 	if err := c.drawReverseAttention(ctx, models); err != nil {

@@ -53,12 +53,12 @@ const drawnLength = 20
 
 // drawReverseAttention draws at which letters the models of the first seed look when they write a string backwards.
 func (c *comparison) drawReverseAttention(ctx context.Context, models []learner) error {
-	drawn := reversal.NewStrings(1, streamed(c.seeds[0], shownStream+1))
+	drawn := reversal.NewStrings(1, streamed(c.Seeds[0], shownStream+1))
 	drawn.Draw([]int{drawnLength})
 	text, reverse := drawn.Row(0)
 	columns, rows := append(strings.Split(text, ""), "end"), strings.Split(reverse, "")
 	picture := plot.HeatMaps{X: "the string", Y: "what is written", Scale: "attention weight",
-		Title: fmt.Sprintf("where they look to write each letter, seed %d", c.seeds[0])}
+		Title: fmt.Sprintf("where they look to write each letter, seed %d", c.Seeds[0])}
 	for i, m := range models {
 		heads, err := m.(reverser).Weights(ctx, drawn)
 		if err != nil {
@@ -73,5 +73,5 @@ func (c *comparison) drawReverseAttention(ctx context.Context, models []learner)
 				Values: weights})
 		}
 	}
-	return c.draw("reverse-attention.png", picture.Write)
+	return c.Write("reverse-attention.png", picture.Write)
 }

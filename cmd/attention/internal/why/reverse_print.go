@@ -17,8 +17,8 @@ var tableLengths = []int{5, 10, 15, 20, 25, 30, 35, 40}
 
 // printReverse prints the plot and the table.
 func (c *comparison) printReverse(r *taskReport) {
-	fmt.Fprintf(c.out, "\nTrained in %.0f s. Of %d new strings of each length (%s), written right\n"+
-		"to the last letter, %%:\n\n", r.Seconds, r.Strings*len(c.seeds), seedsText(len(c.seeds)))
+	fmt.Fprintf(c.Out, "\nTrained in %.0f s. Of %d new strings of each length (%s), written right\n"+
+		"to the last letter, %%:\n\n", r.Seconds, r.Strings*len(c.Seeds), seedsText(len(c.Seeds)))
 	lines := make([]plot.TextLine, len(r.Models))
 	for i, m := range r.Models {
 		lines[i] = plot.TextLine{Mark: rivals[i].mark, Name: m.Name}
@@ -27,24 +27,24 @@ func (c *comparison) printReverse(r *taskReport) {
 			lines[i].Y = append(lines[i].Y, 100*mean)
 		}
 	}
-	fmt.Fprint(c.out, plot.Text(r.Lengths, lines, "length"))
-	fmt.Fprintf(c.out, "\n%-12s", "length")
+	fmt.Fprint(c.Out, plot.Text(r.Lengths, lines, "length"))
+	fmt.Fprintf(c.Out, "\n%-12s", "length")
 	for _, n := range tableLengths {
-		fmt.Fprintf(c.out, "%8d", n)
+		fmt.Fprintf(c.Out, "%8d", n)
 	}
 	for _, m := range r.Models {
-		fmt.Fprintf(c.out, "\n%-12s", m.Name)
+		fmt.Fprintf(c.Out, "\n%-12s", m.Name)
 		var low []string
 		for _, n := range tableLengths {
 			mean, least, most := spread(m.at(n))
-			fmt.Fprintf(c.out, "%8.1f", 100*mean)
+			fmt.Fprintf(c.Out, "%8.1f", 100*mean)
 			low = append(low, fmt.Sprintf("%8s", fmt.Sprintf("%.0f–%.0f", 100*least, 100*most)))
 		}
-		if len(c.seeds) > 1 {
-			fmt.Fprintf(c.out, "\n%-12s%s", "  seeds", strings.Join(low, ""))
+		if len(c.Seeds) > 1 {
+			fmt.Fprintf(c.Out, "\n%-12s%s", "  seeds", strings.Join(low, ""))
 		}
 	}
-	fmt.Fprintln(c.out)
+	fmt.Fprintln(c.Out)
 }
 
 // seedsText returns "one seed" or "3 seeds".
@@ -57,7 +57,7 @@ func seedsText(n int) string {
 
 // printWritings prints what each model of the first seed writes for a few strings, with wrong letters in capitals.
 func (c *comparison) printWritings(ctx context.Context, models []learner) error {
-	drawn := reversal.NewStrings(len(shownLengths), streamed(c.seeds[0], shownStream))
+	drawn := reversal.NewStrings(len(shownLengths), streamed(c.Seeds[0], shownStream))
 	drawn.Draw(shownLengths)
 	writings := make([][]string, len(models))
 	for i, m := range models {
@@ -66,12 +66,12 @@ func (c *comparison) printWritings(ctx context.Context, models []learner) error 
 			return err
 		}
 	}
-	fmt.Fprintf(c.out, "\nWhat the models of seed %d write, wrong letters in capitals:\n", c.seeds[0])
+	fmt.Fprintf(c.Out, "\nWhat the models of seed %d write, wrong letters in capitals:\n", c.Seeds[0])
 	for row := range shownLengths {
 		text, reverse := drawn.Row(row)
-		fmt.Fprintf(c.out, "\n%-12s %s\n%-12s %s\n", "string", text, "backwards", reverse)
+		fmt.Fprintf(c.Out, "\n%-12s %s\n%-12s %s\n", "string", text, "backwards", reverse)
 		for i, rival := range rivals {
-			fmt.Fprintf(c.out, "%-12s %s\n", rival.kind, markWrong(writings[i][row], reverse))
+			fmt.Fprintf(c.Out, "%-12s %s\n", rival.kind, markWrong(writings[i][row], reverse))
 		}
 	}
 	return nil

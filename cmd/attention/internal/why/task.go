@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 
 	"attention/cmd/attention/internal/program"
-	"attention/cmd/attention/internal/term"
 	"attention/layers"
 	"attention/train"
 
@@ -41,32 +41,32 @@ func (c *comparison) run(ctx context.Context, t task) (*taskReport, error) {
 	if c.options.Steps > 0 {
 		r.Steps = c.options.Steps
 	}
-	fmt.Fprintf(c.out, "%s: %d steps of %d\n\n%s\n", t.title, r.Steps, r.Batch, t.head)
+	fmt.Fprintf(c.Out, "%s: %d steps of %d\n\n%s\n", t.title, r.Steps, r.Batch, t.head)
 	models, first := len(r.Models), []learner(nil)
-	n := models * len(c.seeds)
-	all := &trials{bar: term.NewProgress(c.out, n*r.Steps)}
+	n := models * len(c.Seeds)
 	began := program.Now()
-	err := all.run(ctx, n, func(ctx context.Context, i int) (report func(), err error) {
-		model, seed := &r.Models[i%models], c.seeds[i/models]
+	train := func(ctx context.Context, i int) (report func() error, err error) {
+		model, seed := &r.Models[i%models], c.Seeds[i/models]
 		m, err := t.create(i%models, layers.NewParams(tensor.Float32, seed).Scope(""))
 		if err != nil {
 			return nil, err
 		}
-		loss, err := all.train(ctx, m, r, seed)
+		loss, err := c.train(ctx, m, r, seed)
 		if err != nil {
 			return nil, err
 		}
 		record, err := m.examine(ctx, streamed(seed, testStream))
-		return func() {
+		return func() error {
 			if i < models {
 				first = append(first, m)
 			}
 			model.Parameters, model.Loss = m.Params().Count(), append(model.Loss, loss)
 			record(model)
-			fmt.Fprintf(c.out, "%6d  %-12s %10d %9.4f%s\n", seed, model.Name, model.Parameters, loss, t.results(*model))
+			fmt.Fprintf(c.Out, "%6d  %-12s %10d %9.4f%s\n", seed, model.Name, model.Parameters, loss, t.results(*model))
+			return nil
 		}, err
-	})
-	if err != nil {
+	}
+	if err := c.Each(ctx, n, r.Steps, runtime.GOMAXPROCS(0), train); err != nil {
 		return nil, err
 	}
 	r.Seconds = program.Since(began).Seconds()

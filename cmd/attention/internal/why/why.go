@@ -4,10 +4,11 @@ package why
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"attention/cmd/attention/internal/flags"
-	"attention/cmd/attention/internal/term"
+	"attention/cmd/attention/internal/trials"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -56,7 +57,7 @@ const example = `  attention why
 
 // options are the flags.
 type options struct {
-	flags.Trials
+	trials.Flags
 	task string // empty: all
 	page page
 }
@@ -66,7 +67,7 @@ func (o options) validate(set *pflag.FlagSet) error {
 	if set.Changed("task") && o.task != reverseTask && o.task != pictureTask {
 		return fmt.Errorf("--task: got %q, want %s or %s", o.task, reverseTask, pictureTask)
 	}
-	return cmp.Or(o.Trials.Validate(set), o.page.validate(set))
+	return cmp.Or(o.Flags.Validate(set), o.page.validate(set))
 }
 
 // New returns the command attention why.
@@ -85,16 +86,15 @@ func New() *cobra.Command {
 			if o.page.isShown {
 				return o.page.show(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
-			defer release()
-			err := compare(ctx, cmd.OutOrStdout(), flags.CommandLine("why", cmd.Flags()), o)
-			return term.WithSignal(ctx, term.Stopped(ctx, err))
+			return trials.Run(cmd, func(ctx context.Context) error {
+				return compare(ctx, cmd.OutOrStdout(), flags.CommandLine("why", cmd.Flags()), o)
+			})
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.task, "task", "", "`task`: reverse or picture (default: both)")
-	o.Trials.Define(f, "why", fmt.Sprintf("%d of reverse, %d of picture", reverseSteps, pictureSteps), 3)
+	o.Flags.Define(f, "why", fmt.Sprintf("%d of reverse, %d of picture", reverseSteps, pictureSteps), 3)
 	f.BoolVar(&o.page.isShown, "view", false, "serve a page where trained models reverse strings of yours")
 	f.StringVar(&o.page.addr, "addr", "127.0.0.1:0", "`address` to serve the page of --view at; port 0 is a free one")
 	f.BoolVar(&o.page.opens, "open", false, "open the page of --view in the browser")

@@ -1,4 +1,4 @@
-package flags
+package trials
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Trials are the flags of a command that trains small models, each from several seeds, and compares them.
-type Trials struct {
+// Flags are the flags of a command that trains small models, each from several seeds, and compares them.
+type Flags struct {
 	Steps int    // of training each model; 0 means the command's own number
 	Seeds int    // how many
 	Seed  int64  // the first one
@@ -16,7 +16,7 @@ type Trials struct {
 }
 
 // Define adds the flags to a set. steps says in words what Steps is by default.
-func (t *Trials) Define(f *pflag.FlagSet, command, steps string, seeds int) {
+func (t *Flags) Define(f *pflag.FlagSet, command, steps string, seeds int) {
 	f.IntVar(&t.Steps, "steps", 0, fmt.Sprintf("training steps of each model (default: %s)", steps))
 	f.IntVar(&t.Seeds, "seeds", seeds, "how many times everything is trained")
 	f.Int64Var(&t.Seed, "seed", 1, "the first of the seeds, of initial weights and examples; the next ones follow it")
@@ -28,7 +28,7 @@ func (t *Trials) Define(f *pflag.FlagSet, command, steps string, seeds int) {
 const maxSeeds = 100
 
 // Validate returns an error for the first wrong flag of a parsed set.
-func (t Trials) Validate(set *pflag.FlagSet) error {
+func (t Flags) Validate(set *pflag.FlagSet) error {
 	switch {
 	case set.Changed("steps") && t.Steps < 1:
 		return fmt.Errorf("--steps: got %d, want at least 1", t.Steps)
@@ -41,7 +41,7 @@ func (t Trials) Validate(set *pflag.FlagSet) error {
 }
 
 // All returns the seeds.
-func (t Trials) All() []int64 {
+func (t Flags) All() []int64 {
 	seeds := make([]int64, t.Seeds)
 	for i := range seeds {
 		seeds[i] = t.Seed + int64(i)

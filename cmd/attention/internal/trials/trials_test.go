@@ -1,0 +1,50 @@
+package trials
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"attention/cmd/attention/internal/term"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Trials report in their order, whichever ends first.
+func TestTrialsReportInOrder(t *testing.T) {
+	var printed bytes.Buffer
+	second := make(chan bool)
+	all := &Trials{Out: term.NewOutput(&printed)}
+	err := all.Each(t.Context(), 4, 1, 2, func(_ context.Context, i int) (report func() error, err error) {
+		if i == 0 {
+			<-second
+		} else if i == 1 {
+			close(second)
+		}
+		return func() error { _, err := fmt.Fprintf(&printed, "trial %d\n", i); return err }, nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, "trial 0\ntrial 1\ntrial 2\ntrial 3\n", printed.String())
+}
+
+// The first error, of a trial or of a report, ends all trials, and is the error of all.
+func TestTrialsEndWithTheFirstError(t *testing.T) {
+	wrong := errors.New("wrong")
+	all := &Trials{Out: term.NewOutput(&bytes.Buffer{})}
+	err := all.Each(t.Context(), 6, 1, 2, func(ctx context.Context, i int) (report func() error, err error) {
+		if i == 1 {
+			return nil, wrong
+		}
+		<-ctx.Done()
+		return func() error { t.Error("a trial reports after an error"); return nil }, ctx.Err()
+	})
+	require.Equal(t, wrong, err)
+	calls := 0
+	err = all.Each(t.Context(), 6, 1, 2, func(context.Context, int) (report func() error, err error) {
+		return func() error { calls++; return wrong }, nil
+	})
+	require.Equal(t, wrong, err)
+	require.Equal(t, 1, calls)
+}
