@@ -139,8 +139,8 @@ func (g *ggufTokens) check() error {
 	return nil
 }
 
-// mostToken is the most bytes of a token.
-const mostToken = 1 << 10
+// mostToken is the most bytes of a token, and mostSplitting the most bytes that merged reads.
+const mostToken, mostSplitting = 1 << 10, 1 << 28
 
 // partsOf returns a pre-tokenizer of gguf.Cuts as JSON.
 func partsOf(cut string) object {
@@ -199,9 +199,14 @@ func (g *ggufTokens) blanks() (normalizer, decoder object) {
 // merged returns the pairs of tokens that make others, those that make a token of a higher score first. SentencePiece
 // has no list of pairs: it joins two tokens if the result is one.
 func (g *ggufTokens) merged(vocab map[string]int) (merges [][2]string, err error) {
+	work := 0
 	for _, token := range g.tokens {
 		if _, ok := vocab[token]; !ok {
 			continue
+		}
+		if work += len(token) * len(token); work > mostSplitting {
+			return nil, fmt.Errorf("tokenizer.ggml.tokens: got a sum of %d of their squared lengths, want at most %d", work,
+				mostSplitting)
 		}
 		for at := range token {
 			_, left := vocab[token[:at]]

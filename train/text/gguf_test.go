@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -122,4 +123,11 @@ func TestOpenGGUFWrong(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 		require.ErrorContains(t, err, path)
 	}
+	var long []string
+	for i := range 300 {
+		long = append(long, fmt.Sprintf("%1024d", i))
+	}
+	_, err := text.OpenTokenizer(ggufFile(t, pieceTokens, set("tokens", long), set("token_type", nil),
+		set("scores", make([]float32, 300))))
+	require.ErrorContains(t, err, "tokenizer.ggml.tokens: got a sum of 269484032 of their squared lengths, want at most 268435456")
 }

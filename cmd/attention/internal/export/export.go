@@ -59,8 +59,8 @@ adapter      what a run of attention finetune has trained, without the model, in
              PEFT, too: --adapter DIR adds it to --model; --model DIR alone
              finds the base that the adapter names.
 
-attention generate reads huggingface and torch, and what save_pretrained and
-model.py's save write.
+attention generate reads huggingface, torch and gguf, and what save_pretrained
+and model.py's save write.
 
 gguf         one file for llama.cpp and the programs that read its files, such
              as Ollama and LM Studio: a model of any of the families, with its
@@ -71,10 +71,11 @@ gguf         one file for llama.cpp and the programs that read its files, such
              name. Where it has no windows, as for Mistral, the longest text
              is the window. It takes GELU from a table in half precision: the
              log-probabilities of GPT-2, GPT-NeoX and Gemma differ by some
-             1e-3. attention does not read it. --adapter-only writes the adapter
-             of a run of attention finetune, or of --adapter, without the model:
-             llama.cpp's --lora adds it to a file of the model that was tuned.
-             It has no room for what was trained whole.`
+             1e-3. --adapter-only writes the adapter of a run of attention
+             finetune, or of --adapter, without the model: llama.cpp's --lora
+             adds it to a file of the model that was tuned, and so does Ollama
+             by the Modelfile that is printed. It has no room for what was
+             trained whole.`
 
 const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
   attention export --model smol --format huggingface --dtype float32 --out wide
@@ -217,7 +218,7 @@ func writeGGUF(cmd *cobra.Command, from models.Source, typ pretrained.GGUFType, 
 	case out == "":
 		return errors.New("--out: missing, want a file to write")
 	}
-	m, _, err := read(cmd.ErrOrStderr(), from)
+	m, in, err := read(cmd.ErrOrStderr(), from)
 	if err != nil {
 		return err
 	}
@@ -230,7 +231,13 @@ func writeGGUF(cmd *cobra.Command, from models.Source, typ pretrained.GGUFType, 
 	if err := write(out, typ); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s\n", out)
+	use := ""
+	if alone {
+		if use, err = modelfile(m, in, out); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s\n%s", out, use)
 	return nil
 }
 

@@ -18,6 +18,9 @@ the command takes the newest run in the folder runs that can continue a text.
     transformers reads and that is not supported here is an error. Other unknown
     keys are ignored, and a line names them.
   - a folder written by attention export.
+  - a GGUF file of llama.cpp, of one of these families. ollama:NAME or
+    ollama:NAME:TAG is the file of a model in Ollama's store, which is the
+    folder OLLAMA_MODELS, or else Ollama's default.
   - an adapter in PEFT's form, with the base that its adapter_config.json names,
     or that of --base. --adapter adds one to another model.
   - a run of attention train, or one of attention finetune with its base. If the

@@ -15,9 +15,9 @@ import (
 )
 
 const help = `Show the tokens of a text with their ids. --tokenizer is gpt2, whose vocabulary
-is part of the program, the tokenizer.json of a model, or a folder with one,
-such as a run's, or with GPT-2's vocab.json and merges.txt. Special tokens in
-the text, such as <|endoftext|>, have their own ids; none are added.
+is part of the program, the tokenizer.json of a model, a folder with one, such
+as a run's, or with GPT-2's vocab.json and merges.txt, or a GGUF file. Special
+tokens in the text, such as <|endoftext|>, have their own ids; none are added.
 
 --json prints an array of ids for each line of the text.
 
@@ -66,7 +66,7 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.tokenizer, "tokenizer", text.GPT2, "`path` of a tokenizer.json, or of a folder with one; or gpt2")
+	f.StringVar(&o.tokenizer, "tokenizer", text.GPT2, "`path` of a tokenizer.json, of a folder with one, or of a GGUF file; or gpt2")
 	f.StringVar(&o.text, "text", "", "`text` to show the tokens of")
 	f.StringVar(&o.file, "text-file", "", "UTF-8 `file` with the text; - is the standard input")
 	f.BoolVar(&o.json, "json", false, "print an array of ids for each line")

@@ -20,7 +20,7 @@ const ollamaPrefix = "ollama:"
 // Locate returns the path of a model: that of its file for ollama:NAME[:TAG], which must be in Ollama's store, and other
 // paths as they are.
 func Locate(path string) (string, error) {
-	name, ok := strings.CutPrefix(path, ollamaPrefix)
+	name, ok := OllamaName(path)
 	if !ok {
 		return path, nil
 	}
@@ -30,6 +30,9 @@ func Locate(path string) (string, error) {
 	}
 	return file, nil
 }
+
+// OllamaName returns Ollama's name of a model that is given as ollama:NAME, and whether it is.
+func OllamaName(path string) (name string, ok bool) { return strings.CutPrefix(path, ollamaPrefix) }
 
 // IsModel reports whether there is a model's folder or file at a path, or in Ollama's store.
 func IsModel(path string) bool {
