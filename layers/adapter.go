@@ -24,15 +24,6 @@ type linearMap struct {
 	head       string // the name of a separate output head, if the weight is a table tied to the head
 }
 
-// mapOf returns the widths of a linear map by the name of its weight.
-func (p *Params) mapOf(name string) (out, in int) {
-	s := p.shapes[name]
-	if p.linear[name].transposed {
-		return s[1], s[0]
-	}
-	return s[0], s[1]
-}
-
 // LoRA returns the config of the adapters, with its defaults, and whether there are any.
 func (p *Params) LoRA() (LoRAConfig, bool) {
 	if p.lora == nil {

@@ -46,7 +46,11 @@ func (m *maker) param(name string, init Init, shape ...int) (p Param) {
 
 // weight makes the weight of a linear map, which may get an adapter.
 func (m *maker) weight(name string, init Init, at layout, out, in int) Param {
-	p := m.param(name, init, at.weightShape(out, in)...)
+	rows, columns := out, in
+	if at.transposed {
+		rows, columns = in, out
+	}
+	p := m.param(name, init, rows, columns)
 	if m.err == nil {
 		m.scope.params.linear[p.name] = linearMap{transposed: at.transposed}
 	}

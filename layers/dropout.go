@@ -13,13 +13,11 @@ type Dropout struct {
 	P float64 `json:"p"` // probability of dropping an element, in [0, 1); torch's default is 0.5, here it is 0
 }
 
-func (l Dropout) validate() error { return config.Probability(l, "P") }
-
 // Forward maps x of any shape to x with some elements dropped, which are drawn from
 // b.DropoutKey. Each call drops other elements.
 func (l Dropout) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	f := begin(b, "Dropout")
-	if err := l.validate(); err != nil {
+	if err := config.Probability(l, "P"); err != nil {
 		f.fail(err)
 	}
 	if !f.isNode("x", x) {

@@ -124,14 +124,6 @@ func (l Layout) validate(c any) error {
 	return config.OneOf(c, "Layout", cmp.Or(l, Book), allLayouts...)
 }
 
-// weightShape returns the shape of the weight of a linear map.
-func (l layout) weightShape(out, in int) []int {
-	if l.transposed {
-		return []int{in, out}
-	}
-	return []int{out, in}
-}
-
 // weightInit returns how the weight of a linear map is drawn.
 func (l layout) weightInit(in int) Init {
 	switch {

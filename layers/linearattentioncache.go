@@ -8,6 +8,7 @@ type linearCache struct {
 	state *graph.StateCache
 	sum   *graph.StateCache    // of the keys, with Normalize
 	convs [3]*graph.StateCache // with ConvSize
+	all   []*graph.StateCache  // those of the above that there are
 }
 
 // NewCache returns an empty cache for a number of sequences; 0 means 1.
@@ -19,6 +20,7 @@ func (l *LinearAttention) NewCache(batch int) (AttentionCache, error) {
 		if wrong != nil {
 			err = wrong
 		}
+		cache.all = append(cache.all, s)
 		return s
 	}
 	cache.state = add(c.NumKVHeads, c.HeadDim, c.ValueDim)
@@ -40,22 +42,12 @@ func (l *LinearAttention) newCache(c graph.KVCacheConfig) (AttentionCache, error
 	return l.NewCache(c.Batch)
 }
 
-// all returns the parts that there are.
-func (c *linearCache) all() (parts []*graph.StateCache) {
-	for _, s := range append([]*graph.StateCache{c.state, c.sum}, c.convs[:]...) {
-		if s != nil {
-			parts = append(parts, s)
-		}
-	}
-	return parts
-}
-
 // Len returns the number of tokens that the cache has seen: where the next chunk starts.
 func (c *linearCache) Len() int { return c.state.Len() }
 
 // Bytes returns the memory of the states.
 func (c *linearCache) Bytes() (n int) {
-	for _, s := range c.all() {
+	for _, s := range c.all {
 		n += s.Bytes()
 	}
 	return n
@@ -63,14 +55,14 @@ func (c *linearCache) Bytes() (n int) {
 
 // Reset forgets all tokens.
 func (c *linearCache) Reset() {
-	for _, s := range c.all() {
+	for _, s := range c.all {
 		s.Reset()
 	}
 }
 
 // Truncate forgets the tokens from position n on. A state has all tokens or none: n is 0 or Len.
 func (c *linearCache) Truncate(n int) error {
-	for _, s := range c.all() {
+	for _, s := range c.all {
 		if err := s.Truncate(n); err != nil {
 			return err
 		}

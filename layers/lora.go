@@ -118,7 +118,10 @@ func (p *Params) addLoRA(c LoRAConfig) error {
 	random := torchrand.New(uint64(c.Seed))
 	p.adapters = map[string]adapter{}
 	for _, name := range targets {
-		out, in := p.mapOf(name)
+		out, in := p.shapes[name][0], p.shapes[name][1]
+		if p.linear[name].transposed {
+			out, in = in, out
+		}
 		at := p.Scope(strings.TrimSuffix(name, ".weight"))
 		m, rank := maker{scope: at}, cmp.Or(ranks[name], c.Rank)
 		p.adapters[name] = adapter{m.param("lora_A.weight", Constant(0), rank, in),

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"cmp"
+	"slices"
 
 	"attention/graph"
 	"attention/internal/config"
@@ -86,7 +87,7 @@ func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 		std: c.OutStd}
 	m := maker{scope: s}
 	l := &MLP{name: s.name("MLP"), path: s.path, config: c}
-	if c.Activation.gated() {
+	if slices.Contains([]Activation{SwiGLU, GeGLU, GeGLUTanh}, c.Activation) {
 		l.gate = part(&m, at.gate, newLinear, into)
 	}
 	l.in = part(&m, at.in, newLinear, into)
@@ -111,9 +112,6 @@ func (l *MLP) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	y := f.stage("fed", l.last.text(f, "activated"), l.last.apply(f, h))               // (…, T, E)
 	return f.result(f.dropout(y, l.config.Dropout))
 }
-
-// gated reports whether the activation is of one product, times another.
-func (a Activation) gated() bool { return a == SwiGLU || a == GeGLU || a == GeGLUTanh }
 
 // activate applies the activation to h, a gated one to gate.
 func (l *MLP) activate(f *formula, gate, h *G.Node) *G.Node {

@@ -94,7 +94,8 @@ func (r Reader) object(text jsontext.Value, fields []field, others json.Unmarsha
 	}
 	var last error
 	if others != nil {
-		last = inJSON(others.UnmarshalJSON(objectOf(rest)))
+		object, _ := json.Marshal(rest, json.Deterministic(true), tolerant)
+		last = inJSON(others.UnmarshalJSON(object))
 	} else if !r.AllowUnknown && len(rest) > 0 {
 		last = unknown(rest)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"attention/internal/oneline"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -162,10 +161,4 @@ func withKnown(err error, fields []field) (error, bool) {
 	r := *e
 	r.args = []any{e.args[0], each}
 	return &r, true
-}
-
-// objectOf returns a JSON object with the members.
-func objectOf(members map[string]jsontext.Value) []byte {
-	text, _ := json.Marshal(members, json.Deterministic(true), tolerant)
-	return text
 }

@@ -3,6 +3,7 @@ package chapter
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"attention/internal/config"
 	"attention/internal/dense"
@@ -14,14 +15,10 @@ import (
 // part makes a step that the walk does not print but that formulas name: inputs, weights,
 // queries. It does nothing if there is a step of that name.
 func (w *walk) part(n *G.Node, line, text string, names ...[]string) {
-	if w.has(nameOf(line)) {
-		return
+	name, _, _ := strings.Cut(line, " = ")
+	if !slices.ContainsFunc(w.steps, func(s Step) bool { return s.Name == name }) {
+		w.show(n, line, text, names...).Part = true
 	}
-	w.show(n, line, text, names...).Part = true
-}
-
-func (w *walk) has(name string) bool {
-	return slices.ContainsFunc(w.steps, func(s Step) bool { return s.Name == name })
 }
 
 // removePart removes the part of a name: a printed step takes its place.

@@ -80,12 +80,6 @@ func (w *walk) add(line, text string, n *G.Node, value *tensor.Dense) *Step {
 	return &w.steps[len(w.steps)-1]
 }
 
-// nameOf returns the name in a line, "name" or "name = formula".
-func nameOf(line string) string {
-	name, _, _ := strings.Cut(line, " = ")
-	return name
-}
-
 // removeParts removes the parts, so that nothing is computed for them.
 func (w *walk) removeParts() {
 	isPart := func(i int) bool { return w.steps[i].Part }

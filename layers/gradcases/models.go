@@ -15,6 +15,13 @@ func tokens(targets ...int) []gradcases.Input {
 	return []gradcases.Input{gradcases.IDs("ids", []int{1, 6, 6, 0, 5, 1}, 2, 3), gradcases.IDs("targets", targets, 2, 3)}
 }
 
+// ofLoss returns the New of the loss of a language model.
+func ofLoss[C any, L interface {
+	Loss(b *layers.Build, ids, targets *G.Node) (*G.Node, error)
+}](create func(layers.Scope, C) (L, error), c C) func(layers.Scope) (Forward, error) {
+	return made(create, c, func(m L, b *layers.Build, in G.Nodes) (*G.Node, error) { return m.Loss(b, in[0], in[1]) })
+}
+
 // sequence returns the input of a model's logits, of one sequence.
 func sequence() []gradcases.Input {
 	return []gradcases.Input{gradcases.IDs("ids", []int{2, 0, 6, 2}, 4)}
@@ -23,13 +30,6 @@ func sequence() []gradcases.Input {
 // languageModels returns cases of the model over every variant of attention, of its
 // logits and of its loss.
 func languageModels() []Case {
-	loss := func(m *chapter.LanguageModel, b *layers.Build, in G.Nodes) (*G.Node, error) {
-		out, err := m.Forward(b, in[0])
-		if err != nil {
-			return nil, err
-		}
-		return graph.CrossEntropy(out, in[1], graph.CrossEntropyConfig{})
-	}
 	var cases []Case
 	for _, name := range chapter.Names() {
 		c := chapter.LanguageModelConfig{VocabSize: 7, ContextLength: 5, EmbedDim: 3,
@@ -39,7 +39,7 @@ func languageModels() []Case {
 			Case{Layer: "LanguageModel", About: name + ", (T), logits, with statistics", Mode: layers.Train, Observed: true,
 				New: ofX(chapter.NewLanguageModel, c), Inputs: sequence()},
 			Case{Layer: "LanguageModel", About: name + ", (B, T), loss", Mode: layers.Train,
-				New: made(chapter.NewLanguageModel, c, loss), Inputs: tokens(6, 6, 2, 5, 1, 0)})
+				New: ofLoss(chapter.NewLanguageModel, c), Inputs: tokens(6, 6, 2, 5, 1, 0)})
 	}
 	return cases
 }
@@ -52,11 +52,7 @@ func gpts() []Case {
 	grouped.TieWordEmbeddings, grouped.Bias, grouped.NumKVHeads = false, false, 1
 	dropout.Activation = "gelu"
 	dropout.EmbeddingDropout, dropout.AttentionDropout, dropout.ResidualDropout = 0.25, 0.5, 0.25
-	loss := func(c layers.GPTConfig) func(layers.Scope) (Forward, error) {
-		return made(layers.NewGPT, c, func(m *layers.Decoder, b *layers.Build, in G.Nodes) (*G.Node, error) {
-			return m.Loss(b, in[0], in[1])
-		})
-	}
+	loss := func(c layers.GPTConfig) func(layers.Scope) (Forward, error) { return ofLoss(layers.NewGPT, c) }
 	inputs := tokens(6, 6, graph.IgnoreTarget, 5, 1, 0)
 	return []Case{
 		{Layer: name, About: "GPT, (T), logits", Mode: layers.Train, Inputs: sequence(), New: ofX(layers.NewGPT, plain)},
@@ -81,9 +77,7 @@ func decoders() []Case {
 		change(&c, &b)
 		c.Blocks = []layers.BlockConfig{b, window}
 		return Case{Layer: "Decoder", About: about, Mode: layers.Train, Inputs: tokens(6, 6, graph.IgnoreTarget, 5, 1, 0),
-			New: made(layers.NewDecoder, c, func(m *layers.Decoder, b *layers.Build, in G.Nodes) (*G.Node, error) {
-				return m.Loss(b, in[0], in[1])
-			})}
+			New: ofLoss(layers.NewDecoder, c)}
 	}
 	return []Case{
 		of("norms of outputs, scaled", func(c *layers.DecoderConfig, b *layers.BlockConfig) {
