@@ -1,5 +1,4 @@
 // What is written on and beside a map: the tokens of its rows and columns, the numbers of its cells, the chosen one.
-
 import { shown } from './dom.js';
 
 /** @typedef {import('./colours.js').Scale} Scale */

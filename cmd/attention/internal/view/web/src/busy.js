@@ -1,5 +1,4 @@
 // What the page waits for: as long as something that its state asks for is not shown yet, its panel says so.
-
 import { byId } from './dom.js';
 
 let waiting = 0;

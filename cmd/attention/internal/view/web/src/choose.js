@@ -1,6 +1,7 @@
 // What panels on a head have in common: the choice of model, layer and head, which is part of the state.
 import { Scale } from './colours.js';
 import { button, choice, h, shown } from './dom.js';
+import { problem } from './panel.js';
 import { isProposed } from './proposed.js';
 import * as state from './state.js';
 
@@ -190,7 +191,7 @@ export function wrong(/** @type {string} */ message) {
   return h(
     'div',
     {},
-    h('p', { class: 'error', role: 'alert' }, message),
+    problem(message),
     state.get('text')
       ? button('Read the model’s example instead', () => state.set({ text: '', then: '', hide: '' }))
       : null,

@@ -1,14 +1,16 @@
 // All heads of a model as small pictures, the most telling first.
 import { all, fill, h, rove } from './dom.js';
-import { paintThumbnail, thumbnail } from './thumbnails.js';
+import { Thumbnails } from './thumbnails.js';
 
 /** @typedef {import('./look.js').Look} Look */
 
 /** Gallery shows the heads of a look; onchoose(layer, head) is called for the one that is clicked. */
-export class Gallery {
+export class Gallery extends Thumbnails {
   /** @param {(layer: number, head: number) => void} onchoose */
   constructor(onchoose) {
-    this.onchoose = onchoose;
+    super(onchoose, (layer, head) => [
+      h('span', { class: 'headname', 'aria-hidden': 'true', 'data-name': `${layer} · ${head}` }),
+    ]);
     this.note = h('p', { class: 'note' });
     this.list = h('div', { class: 'gallery', role: 'group', 'aria-label': 'heads, as layer and head' });
     this.element = h(
@@ -18,8 +20,6 @@ export class Gallery {
       this.note,
       this.list,
     );
-    /** @type {HTMLButtonElement[][]} */
-    this.buttons = [];
     this.mark = () => {};
     /** @type {import('./look.js').Pictures[]} */
     this.pictures = [];
@@ -30,16 +30,7 @@ export class Gallery {
   build(/** @type {Look} */ look) {
     const heads = look.layers.map((l) => l.heads);
     if (String(heads) === String(this.buttons.map((row) => row.length))) return;
-    this.buttons = heads.map((n, layer) =>
-      Array.from({ length: n }, (_, head) =>
-        thumbnail(
-          layer,
-          head,
-          () => this.onchoose(layer, head),
-          h('span', { class: 'headname', 'aria-hidden': 'true', 'data-name': `${layer} · ${head}` }),
-        ),
-      ),
-    );
+    this.make(heads);
     fill(this.list, this.buttons.flat());
     this.mark();
   }
@@ -63,7 +54,7 @@ export class Gallery {
       const [were, are] = await Promise.all([before.thumbnails(layer), after.thumbnails(layer)]);
       if (isOver()) return [];
       this.pictures[layer] = are;
-      this.paint(layer);
+      this.paint(this.pictures, layer);
       were.statistics.forEach((s, head) => heads.push({ layer, head, telling: s.telling ?? -1 }));
       fill(
         this.note,
@@ -83,14 +74,6 @@ export class Gallery {
     const focused = /** @type {HTMLElement | null} */ (document.activeElement);
     this.list.append(...heads.map(({ layer, head }) => this.buttons[layer][head]));
     if (focused !== document.activeElement && this.list.contains(focused)) focused?.focus();
-  }
-
-  /** paint paints the pictures of a layer, of all without one. */
-  paint(/** @type {number | undefined} */ only = undefined) {
-    this.pictures.forEach((pictures, layer) => {
-      if (!pictures || (only !== undefined && only !== layer)) return;
-      this.buttons[layer].forEach((b, head) => paintThumbnail(b, pictures, head));
-    });
   }
 
   /**

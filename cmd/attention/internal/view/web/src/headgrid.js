@@ -2,21 +2,20 @@
 import { layerName } from './choose.js';
 import { button, h } from './dom.js';
 import { arrows } from './keys.js';
-import { paintThumbnail, thumbnail } from './thumbnails.js';
+import { Thumbnails } from './thumbnails.js';
 
 /** @typedef {import('./choose.js').HeadName} HeadName */
 /** @typedef {import('./look.js').Look} Look */
 
 /** HeadGrid shows the heads of a look; onchoose(layer, head) is called for one, or the mean of a layer. */
-export class HeadGrid {
+export class HeadGrid extends Thumbnails {
   /**
    * @param {Look} look
    * @param {(layer: number, head: HeadName) => void} onchoose
    */
   constructor(look, onchoose) {
-    this.thumbnails = look.layers.map((layer, i) =>
-      Array.from({ length: layer.heads }, (_, head) => thumbnail(i, head, () => onchoose(i, head))),
-    );
+    super(onchoose);
+    this.make(look.layers.map((layer) => layer.heads));
     const means = look.layers.map((layer, i) =>
       layer.heads < 2
         ? null
@@ -27,7 +26,7 @@ export class HeadGrid {
             'aria-label': `mean of the heads of layer ${i}`,
           }),
     );
-    this.buttons = [...this.thumbnails.flat(), ...means.filter((b) => b !== null)];
+    this.all = [...this.buttons.flat(), ...means.filter((b) => b !== null)];
     const row = (/** @type {HTMLButtonElement[]} */ thumbnails, /** @type {number} */ i) => {
       const name = h('span', { class: 'rowname', title: look.layers[i].path }, layerName(look.layers[i], i));
       return h('div', { class: 'gridrow' }, name, thumbnails, means[i]);
@@ -40,7 +39,7 @@ export class HeadGrid {
         tabindex: 0,
         'aria-label': 'layers and heads',
       },
-      this.thumbnails.map(row),
+      this.buttons.map(row),
     );
     this.element.addEventListener('keydown', (e) => this.key(e));
   }
@@ -50,7 +49,7 @@ export class HeadGrid {
     const move = arrows[e.key];
     if (!move || !from) return;
     e.preventDefault();
-    const to = this.thumbnails[Number(from.dataset.layer) + move[0]]?.[Number(from.dataset.head) + move[1]];
+    const to = this.buttons[Number(from.dataset.layer) + move[0]]?.[Number(from.dataset.head) + move[1]];
     to?.focus();
     to?.click();
   }
@@ -61,21 +60,9 @@ export class HeadGrid {
    * @param {HeadName} head
    */
   choose(layer, head) {
-    for (const b of this.buttons) {
+    for (const b of this.all) {
       const is = Number(b.dataset.layer) === layer && b.dataset.head === String(head);
       b.setAttribute('aria-pressed', String(is));
     }
-  }
-
-  /**
-   * paint paints the pictures of a look that are there: of a layer, of all without one.
-   * @param {Look} look
-   * @param {number} [only]
-   */
-  paint(look, only) {
-    look.layers.forEach(({ pictures }, i) => {
-      if (!pictures || (only !== undefined && only !== i)) return;
-      this.thumbnails[i].forEach((b, head) => paintThumbnail(b, pictures, head));
-    });
   }
 }

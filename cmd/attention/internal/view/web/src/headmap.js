@@ -3,6 +3,7 @@ import { headOf, nameOf, scaleChoice, scaleOf, sharing, textsOf } from './choose
 import { button, fill, h, keepFocus, number, shown } from './dom.js';
 import { HeatMap } from './heatmap.js';
 import { impliedNote, isSigned, Norms } from './implied.js';
+import { problem } from './panel.js';
 import { legend } from './picture.js';
 import { saveMenu } from './save.js';
 import * as state from './state.js';
@@ -64,7 +65,7 @@ export class HeadMap {
       if (this.closed || this.wanted !== wanted) return false;
       this.shown = { look, layer, of };
     } catch (e) {
-      if (this.wanted === wanted) fill(this.place, h('p', { class: 'error', role: 'alert' }, e.message));
+      if (this.wanted === wanted) fill(this.place, problem(e.message));
       return false;
     }
     fill(this.title, nameOf(look, layer, head));

@@ -1,5 +1,4 @@
 // The steps of one head, from queries, keys and values to context vectors, as the chapter's sections have them.
-
 import { shown as textOf } from './dom.js';
 
 /** @typedef {import('./formula.js').Formula} Formula */

@@ -6,6 +6,7 @@ import { all, button, byId, choice, fill, h, one } from './dom.js';
 import { isPlain } from './keys.js';
 import { forgetAll, onSeen } from './look.js';
 import { Newer } from './newer.js';
+import { problem } from './panel.js';
 import { attention } from './panels/attention.js';
 import { compare } from './panels/compare.js';
 import { heads } from './panels/heads.js';
@@ -176,7 +177,7 @@ async function start() {
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => dispatchEvent(new Event('theme')));
     showPanel(view);
   } catch (e) {
-    fill(element, h('p', { class: 'error', role: 'alert' }, e.message));
+    fill(element, problem(e.message));
   }
 }
 

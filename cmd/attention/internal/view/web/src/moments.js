@@ -1,5 +1,4 @@
 // The weights of a run over its steps: the attention of a probe and parts of matrices, at one of some moments.
-
 import { short } from './choose.js';
 import { Scale } from './colours.js';
 import { button, choice, fill, h, keepFocus, number, visible } from './dom.js';

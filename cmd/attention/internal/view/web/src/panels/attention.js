@@ -8,6 +8,7 @@ import { Gallery } from '../gallery.js';
 import { hints } from '../hints.js';
 import { see } from '../look.js';
 import { NextTokens } from '../next.js';
+import { hasModels, panel, Shown, waiting } from '../panel.js';
 import { choose, propose } from '../proposed.js';
 import { pairText, Sentence } from '../sentence.js';
 import { changedSight, mostSeen, sightOf } from '../sight.js';
@@ -20,26 +21,13 @@ import { Tokens } from '../tokens.js';
 /** @typedef {import('../look.js').Look} Look */
 /** @typedef {{ before: Look, after: Look }} Looks the model as it is, and with the reader's changes */
 
-/** @type {import('../api.js').Panel} */
-export const attention = {
-  name: 'attention',
-  title: 'Attention',
-  needs: (view) => view.models.length > 0,
-  show(element, view) {
-    const panel = new Attention(element, view);
-    busy(panel.load());
-    return () => panel.close();
-  },
-};
-
-class Attention {
+class Attention extends Shown {
   /**
    * @param {HTMLElement} element
    * @param {import('../api.js').View} view
    */
   constructor(element, view) {
-    this.view = view;
-    this.closed = false;
+    super(element, view);
     this.loading = false;
     this.again = false;
     /** @type {Looks | null} */
@@ -52,7 +40,7 @@ class Attention {
     /** @type {[number, number] | undefined} */
     this.telling = undefined;
     this.isTold = false;
-    [this.wanted, this.wantedNext] = [{}, {}];
+    this.wantedNext = {};
     this.next = new NextTokens();
     this.field = new TextField(view, () => this.typed());
     this.tokens = new Tokens({
@@ -81,11 +69,8 @@ class Attention {
     );
     const { name } = view.models[requestOf(view).model];
     const coming = `${name} reads the text: here come its tokens, where each looks, and what the model expects next.`;
-    this.waiting = h('p', { class: 'note', role: 'status' }, coming);
+    this.waiting = waiting(coming);
     fill(element, this.field.element, this.problem, hints(), this.waiting, this.stage);
-    const repaint = () => this.repaint();
-    addEventListener('theme', repaint);
-    this.ends = [() => removeEventListener('theme', repaint), state.onChange((is) => this.follow(is))];
   }
 
   /** typed is called at each key stroke: no picture stands as if it were that of an empty text. */
@@ -97,10 +82,6 @@ class Attention {
 
   /** follow shows what has changed in the state. */
   follow(/** @type {(name: string) => boolean} */ is) {
-    if (['model', 'text', 'then', 'hide', 'factors'].some(is)) {
-      busy(this.load());
-      return;
-    }
     if (!this.looks) return;
     if (['layer', 'head', 'q', 'k'].some(is)) busy(this.showHead(this.looks));
     if (['temperature', 'at'].some(is)) busy(this.showNext(this.looks));
@@ -156,14 +137,14 @@ class Attention {
   }
 
   async showHead(/** @type {Looks} */ looks) {
-    const wanted = (this.wanted = {});
+    const isOver = this.begin();
     try {
       const heads = await headsOf(looks);
-      if (this.closed || this.wanted !== wanted || this.looks !== looks) return;
+      if (isOver() || this.looks !== looks) return;
       fill(this.problem);
       this.paintHead(looks, heads);
     } catch (e) {
-      if (this.wanted === wanted) fill(this.problem, wrong(e.message));
+      if (!isOver()) fill(this.problem, wrong(e.message));
     }
   }
 
@@ -233,17 +214,27 @@ class Attention {
     fill(this.readout, pairText(this.looks.after, this.layer, this.seen, k));
   }
 
-  repaint() {
+  paint() {
     if (!this.seen || !this.looks) return;
     this.tokens.paint(this.seen);
-    this.gallery.paint();
+    this.gallery.paint(this.gallery.pictures);
   }
 
   close() {
-    this.closed = true;
     this.next.stop();
     this.tokens.close();
     this.field.close();
-    for (const f of this.ends) f();
   }
 }
+
+export const attention = panel(
+  'attention',
+  'Attention',
+  hasModels,
+  Attention,
+  'model',
+  'text',
+  'then',
+  'hide',
+  'factors',
+);

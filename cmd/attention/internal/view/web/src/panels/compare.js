@@ -1,5 +1,4 @@
 // Compare: a head of two models over one text, and the difference of their weights.
-import { busy } from '../busy.js';
 import {
   chosen,
   headChoice,
@@ -19,6 +18,7 @@ import { fill, h, number, shown } from '../dom.js';
 import { HeatMap } from '../heatmap.js';
 import { isSigned } from '../implied.js';
 import { see } from '../look.js';
+import { hasModels, panel, Shown } from '../panel.js';
 import { legend } from '../picture.js';
 import { saveMenu } from '../save.js';
 import * as state from '../state.js';
@@ -28,47 +28,14 @@ import * as state from '../state.js';
 /** @typedef {import('../look.js').Look} Look */
 /** @typedef {import('../head.js').Head | import('../mean.js').Mean} SomeHead */
 
-/** @type {import('../api.js').Panel} */
-export const compare = {
-  name: 'compare',
-  title: 'Compare',
-  needs: (view) => view.models.length > 0,
-  show(element, view) {
-    const panel = new Compare(element, view);
-    busy(panel.load());
-    const end = state.onChange((changed) => {
-      if (['model', 'other', 'layer', 'head', 'text', 'scale'].some(changed)) busy(panel.load());
-      else if (['q', 'k'].some(changed)) panel.choose();
-    });
-    const repaint = () => panel.maps.forEach((m) => m.repaint());
-    addEventListener('theme', repaint);
-    return () => {
-      panel.closed = true;
-      removeEventListener('theme', repaint);
-      panel.maps.forEach((m) => m.close());
-      end();
-    };
-  },
-};
-
-class Compare {
-  /**
-   * @param {HTMLElement} element
-   * @param {import('../api.js').View} view
-   */
-  constructor(element, view) {
-    this.element = element;
-    this.view = view;
-    /** @type {HeatMap[]} */
-    this.maps = [];
-    /** @type {SomeHead[]} */
-    this.heads = [];
-    /** @type {import('../look.js').Token[][]} */
-    this.tokens = [];
-    this.readout = h('p', { class: 'readout', 'aria-live': 'polite' });
-    this.closed = false;
-    this.wanted = {};
-  }
+class Compare extends Shown {
+  /** @type {HeatMap[]} */
+  maps = [];
+  /** @type {SomeHead[]} */
+  heads = [];
+  /** @type {import('../look.js').Token[][]} */
+  tokens = [];
+  readout = h('p', { class: 'readout', 'aria-live': 'polite' });
 
   async load() {
     const { element, view } = this;
@@ -88,28 +55,33 @@ class Compare {
       );
       return;
     }
-    const wanted = (this.wanted = {});
+    const isOver = this.begin();
     try {
       if (!this.maps.length)
-        fill(
-          element,
-          h(
-            'p',
-            { class: 'note', role: 'status' },
-            'The models read the text. Here come the weights of a head of both, and their difference.',
-          ),
-        );
+        this.wait('The models read the text. Here come the weights of a head of both, and their difference.');
       const first = await see(requestOf(view));
       const looks = [first, await see(otherOf(view, first))];
       const [layer, head] = chosen(looks[0]);
       check(looks, layer, head);
       const heads = await Promise.all(looks.map((l) => headOf(l, layer, head)));
-      if (this.closed || this.wanted !== wanted) return;
+      if (isOver()) return;
       this.show(looks, layer, head, heads);
     } catch (e) {
-      if (this.closed || this.wanted !== wanted) return;
+      if (isOver()) return;
       fill(element, this.choices(), wrong(e.message));
     }
+  }
+
+  follow(/** @type {import('../panel.js').Is} */ is) {
+    if (['q', 'k'].some(is)) this.choose();
+  }
+
+  paint() {
+    for (const m of this.maps) m.repaint();
+  }
+
+  close() {
+    for (const m of this.maps) m.close();
   }
 
   /** choices choose the two models. */
@@ -130,7 +102,7 @@ class Compare {
    * @param {SomeHead[]} heads
    */
   show(looks, layer, head, heads) {
-    this.maps.forEach((m) => m.close());
+    this.close();
     this.heads = heads;
     const difference = new Difference(heads[0], heads[1]);
     const isSmall = heads[0].T * heads[0].S <= mostRead;
@@ -241,3 +213,16 @@ function check([a, b], layer, head) {
     );
   }
 }
+
+export const compare = panel(
+  'compare',
+  'Compare',
+  hasModels,
+  Compare,
+  'model',
+  'other',
+  'layer',
+  'head',
+  'text',
+  'scale',
+);

@@ -6,56 +6,32 @@ import { HeadGrid } from '../headgrid.js';
 import { HeadMap } from '../headmap.js';
 import { forget, see } from '../look.js';
 import { Newer } from '../newer.js';
+import { hasModels, panel, problem, Shown, waiting } from '../panel.js';
 import * as state from '../state.js';
 import { Statistics } from '../statistics.js';
 
 /** @typedef {import('../look.js').Look} Look */
 
-/** @type {import('../api.js').Panel} */
-export const heads = {
-  name: 'heads',
-  title: 'Heads',
-  needs: (view) => view.models.length > 0,
-  show(element, view) {
-    const panel = new Heads(element, view);
-    busy(panel.load());
-    return () => panel.close();
-  },
-};
+class Heads extends Shown {
+  problem = h('div', {});
+  /** @type {Look | null} */
+  look = null;
+  /** @type {Newer | null} */
+  newer = null;
+  /** @type {HeadGrid | null} */
+  grid = null;
+  statistics = this.newStatistics();
+  map = new HeadMap();
 
-class Heads {
-  /**
-   * @param {HTMLElement} element
-   * @param {import('../api.js').View} view
-   */
-  constructor(element, view) {
-    this.element = element;
-    this.view = view;
-    this.closed = false;
-    this.loading = {};
-    this.problem = h('div', {});
-    /** @type {Look | null} */
-    this.look = null;
-    /** @type {Newer | null} */
-    this.newer = null;
-    /** @type {HeadGrid | null} */
-    this.grid = null;
-    this.statistics = this.newStatistics();
-    this.map = new HeadMap();
-    const repaint = () => {
-      this.map.repaint();
-      if (this.look) this.grid?.paint(this.look);
-    };
-    addEventListener('theme', repaint);
-    this.ends = [
-      () => removeEventListener('theme', repaint),
-      state.onChange((changed) => {
-        if (['model', 'text', 'then'].some(changed)) busy(this.load());
-        else if (!this.look) return;
-        else if (['layer', 'head', 'scale'].some(changed)) busy(this.showHead(this.look));
-        else if (['q', 'k'].some(changed)) this.map.choose();
-      }),
-    ];
+  follow(/** @type {import('../panel.js').Is} */ is) {
+    if (!this.look) return;
+    if (['layer', 'head', 'scale'].some(is)) busy(this.showHead(this.look));
+    else if (['q', 'k'].some(is)) this.map.choose();
+  }
+
+  paint() {
+    this.map.repaint();
+    if (this.look) this.grid?.paint(this.look.layers.map((l) => l.pictures));
   }
 
   newStatistics() {
@@ -68,14 +44,11 @@ class Heads {
     this.look = null; // what is on its way is of another text or model
     this.map.close();
     this.map = new HeadMap();
-    const wanted = (this.loading = {});
-    const isOver = () => this.closed || this.loading !== wanted; // another text or model was chosen meanwhile
+    const isOver = this.begin();
     fill(
       element,
       modelChoice(view),
-      h(
-        'p',
-        { class: 'note', role: 'status' },
+      waiting(
         `${view.models[request.model].name} reads the text. Here come all its heads ` +
           'as small pictures with statistics, and the weights of one of them, pair by pair.',
       ),
@@ -176,18 +149,21 @@ class Heads {
       if (!this.shows(look)) return [];
       look.layers[layer].pictures = pictures;
       fill(this.problem);
-      this.grid?.paint(look, layer);
+      this.grid?.paint(
+        look.layers.map((l) => l.pictures),
+        layer,
+      );
       return pictures.statistics.map((statistics, head) => ({ layer, head, statistics }));
     } catch (e) {
-      if (this.shows(look)) fill(this.problem, h('p', { class: 'error', role: 'alert' }, e.message));
+      if (this.shows(look)) fill(this.problem, problem(e.message));
       return [];
     }
   }
 
   close() {
-    this.closed = true;
     this.newer?.close();
     this.map.close();
-    for (const f of this.ends) f();
   }
 }
+
+export const heads = panel('heads', 'Heads', hasModels, Heads, 'model', 'text', 'then');

@@ -1,6 +1,5 @@
 // Journey: one token's way through the model and one of its layers, step by step.
 import { holds, path } from '../api.js';
-import { busy } from '../busy.js';
 import { changed, factors } from '../changes.js';
 import { chosen, headChoice, modelChoice, requestOf, wrong } from '../choose.js';
 import { Scale } from '../colours.js';
@@ -9,6 +8,7 @@ import { Program } from '../formula.js';
 import { around, headSteps } from '../headsteps.js';
 import { see } from '../look.js';
 import { Looked } from '../looked.js';
+import { hasModels, panel, Shown } from '../panel.js';
 import { legend } from '../picture.js';
 import { opened } from '../stage.js';
 import { stageTexts } from '../stagetexts.js';
@@ -21,53 +21,19 @@ import { WayParts } from '../wayparts.js';
 /** @typedef {import('../stage.js').Way} Way */
 /** @typedef {{ head: import('../head.js').Head, values: { v: Float32Array, sink?: number }}} Numbers of a head */
 
-/** @type {import('../api.js').Panel} */
-export const journey = {
-  name: 'journey',
-  title: 'Journey',
-  needs: (view) => view.models.length > 0,
-  show(element, view) {
-    const panel = new Journey(element, view);
-    busy(panel.load());
-    const end = state.onChange((is) => {
-      if (['model', 'text', 'then', 'hide', 'factors', 'layer', 'head', 'q'].some(is)) busy(panel.load());
-    });
-    const repaint = () => panel.paint();
-    addEventListener('theme', repaint);
-    return () => {
-      panel.closed = true;
-      removeEventListener('theme', repaint);
-      end();
-    };
-  },
-};
-
 const lead =
   'From the vector of the token, left, to what the model expects next, right. A strip has a cell for each number; a ' +
   'step opens, by a click or Enter, to its largest numbers and how they are computed.';
 
-class Journey {
-  /**
-   * @param {HTMLElement} element
-   * @param {import('../api.js').View} view
-   */
-  constructor(element, view) {
-    this.element = element;
-    this.view = view;
-    this.closed = false;
-    this.wanted = {};
-    /** @type {WayParts | null} */
-    this.parts = null;
-    this.scale = h('div', { class: 'stripscale' });
-  }
+class Journey extends Shown {
+  /** @type {WayParts | null} */
+  parts = null;
+  scale = h('div', { class: 'stripscale' });
 
   async load() {
-    const wanted = (this.wanted = {});
-    const isOver = () => this.closed || this.wanted !== wanted;
-    if (!this.parts) {
-      const note = 'The model reads the text. Here comes the way of one token through it, from step to step.';
-      fill(this.element, h('p', { class: 'note', role: 'status' }, note));
-    }
+    const isOver = this.begin();
+    if (!this.parts)
+      this.wait('The model reads the text. Here comes the way of one token through it, from step to step.');
     try {
       const before = await see(requestOf(this.view));
       const look = await see(changed(before.request, before));
@@ -216,3 +182,18 @@ function maskedOf(weights, upToScores) {
   const [name, formula] = ['masked', 'scores of what is seen'];
   return [{ ...weights, name, formula, text: stageTexts[name], exact: undefined, values }];
 }
+
+export const journey = panel(
+  'journey',
+  'Journey',
+  hasModels,
+  Journey,
+  'model',
+  'text',
+  'then',
+  'hide',
+  'factors',
+  'layer',
+  'head',
+  'q',
+);

@@ -1,11 +1,11 @@
 // One pair: every number on the way from two vectors to one weight.
-
 import { busy } from '../busy.js';
 import { chosen, headChoice, modelChoice, pairChoice, requestOf, textsOf, wrong } from '../choose.js';
 import { axisLeft, scaleLinear, select } from '../d3.js';
 import { all, fill, focused, h, number, shown, svg } from '../dom.js';
 import { noScores } from '../implied.js';
 import { see } from '../look.js';
+import { hasModels, panel, Shown } from '../panel.js';
 import { saveMenu } from '../save.js';
 import { mostSeen } from '../sight.js';
 import * as state from '../state.js';
@@ -14,58 +14,29 @@ import * as state from '../state.js';
 /** @typedef {import('../look.js').Look} Look */
 /** @typedef {ReturnType<Head['steps']>} Products */
 
-/** @type {import('../api.js').Panel} */
-export const pair = {
-  name: 'pair',
-  title: 'One pair',
-  needs: (view) => view.models.length > 0,
-  show(element, view) {
-    const panel = new Pair(element, view);
-    busy(panel.load());
-    const end = state.onChange(() => busy(panel.load()));
-    return () => {
-      panel.closed = true;
-      end();
-    };
-  },
-};
+class Pair extends Shown {
+  /** @type {Look | null} */
+  look = null;
 
-class Pair {
-  /**
-   * @param {HTMLElement} element
-   * @param {import('../api.js').View} view
-   */
-  constructor(element, view) {
-    this.element = element;
-    this.view = view;
-    this.closed = false;
-    this.wanted = {};
-    /** @type {Look | null} */
-    this.look = null;
+  follow() {
+    busy(this.load());
   }
 
   async load() {
-    const wanted = (this.wanted = {});
+    const isOver = this.begin();
     try {
       if (!this.look || this.look.model !== requestOf(this.view).model) {
-        fill(
-          this.element,
-          h(
-            'p',
-            { class: 'note', role: 'status' },
-            'The model reads the text. Here come the numbers from a query and a key to their weight.',
-          ),
-        );
+        this.wait('The model reads the text. Here come the numbers from a query and a key to their weight.');
       }
       const look = await see(requestOf(this.view));
       const [layer, head] = chosen(look);
       const numbers = await look.head(layer, head === 'mean' ? 0 : head);
-      if (this.closed || this.wanted !== wanted || state.get('panel') !== 'pair') return;
+      if (isOver() || state.get('panel') !== 'pair') return;
       this.look = look;
       if (look.layers[layer].linear) noScores(this.element, this.view, look, layer);
       else this.show(look, layer, head === 'mean' ? 0 : head, numbers);
     } catch (e) {
-      if (this.wanted === wanted) fill(this.element, modelChoice(this.view), wrong(e.message));
+      if (!isOver()) fill(this.element, modelChoice(this.view), wrong(e.message));
     }
   }
 
@@ -226,3 +197,5 @@ class Pair {
     return h('table', { class: 'steps' }, h('tbody', {}, rows));
   }
 }
+
+export const pair = panel('pair', 'One pair', hasModels, Pair);

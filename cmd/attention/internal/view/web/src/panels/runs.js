@@ -4,26 +4,9 @@ import { busy } from '../busy.js';
 import { Curves, stroke } from '../curves.js';
 import { all, choice, fill, h, keepFocus, one } from '../dom.js';
 import { columns } from '../listed.js';
+import { panel, problem, Shown, waiting } from '../panel.js';
 import { tableButton } from '../save.js';
 import * as state from '../state.js';
-
-/** @type {import('../api.js').Panel} */
-export const runs = {
-  name: 'runs',
-  title: 'Runs',
-  needs: (view) => Boolean(view.runs),
-  show(element) {
-    const panel = new Runs(element);
-    busy(panel.load());
-    const end = state.onChange((changed) => {
-      if (['chosen', 'losses'].some(changed)) busy(panel.draw());
-    });
-    return () => {
-      end();
-      panel.close();
-    };
-  },
-};
 
 const atFirst = 4; // runs whose losses are shown at first
 const every = 5000; // milliseconds between two looks at runs that train
@@ -31,12 +14,14 @@ const every = 5000; // milliseconds between two looks at runs that train
 /** @typedef {import('../listed.js').Listed} Listed */
 /** @typedef {Pick<import('./training.js').Run, 'steps' | 'evaluations'>} Losses */
 
-class Runs {
-  constructor(/** @type {HTMLElement} */ element) {
-    this.element = element;
-    this.closed = false;
+class Runs extends Shown {
+  /**
+   * @param {HTMLElement} element
+   * @param {import('../api.js').View} view
+   */
+  constructor(element, view) {
+    super(element, view);
     this.timer = 0;
-    this.wanted = {};
     /** @type {Listed[]} */
     this.all = [];
     /** @type {Map<string, Losses>} of each run that was chosen, by its name */
@@ -60,11 +45,7 @@ class Runs {
           () => this.rows(),
         ),
       ),
-      h(
-        'p',
-        { class: 'note', role: 'status' },
-        'The runs are read: here come a table of them, and the losses of some in one chart.',
-      ),
+      waiting('The runs are read: here come a table of them, and the losses of some in one chart.'),
     );
   }
 
@@ -78,7 +59,7 @@ class Runs {
       this.show();
       await this.draw();
     } catch (e) {
-      if (!this.closed) fill(this.element, h('h2', {}, 'Runs'), h('p', { class: 'error', role: 'alert' }, e.message));
+      if (!this.closed) fill(this.element, h('h2', {}, 'Runs'), problem(e.message));
       return;
     }
     if (!isExported && !this.closed && this.all.some((r) => r.state === 'running')) {
@@ -225,9 +206,14 @@ class Runs {
     ];
   }
 
+  follow(/** @type {import('../panel.js').Is} */ is) {
+    if (['chosen', 'losses'].some(is)) busy(this.draw());
+  }
+
   close() {
-    this.closed = true;
     clearTimeout(this.timer);
     this.chart.close();
   }
 }
+
+export const runs = panel('runs', 'Runs', (view) => Boolean(view.runs), Runs);

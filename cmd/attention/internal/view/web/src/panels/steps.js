@@ -6,6 +6,7 @@ import { all, fill, focused, h } from '../dom.js';
 import { headSteps } from '../headsteps.js';
 import { impliedSteps } from '../implied.js';
 import { see } from '../look.js';
+import { hasModels, panel, problem, Shown } from '../panel.js';
 import { tableButton } from '../save.js';
 import { Sections } from '../sections.js';
 import { mostSeen } from '../sight.js';
@@ -13,74 +14,45 @@ import * as state from '../state.js';
 import { Worksheet } from '../worksheet.js';
 
 /** @typedef {import('../formula.js').Step} Step */
-/** @typedef {{ title: string, text?: string, why?: string, steps: Step[], tools: Node | null }} Shown */
+/** @typedef {{ title: string, text?: string, why?: string, steps: Step[], tools: Node | null }} Listed */
 
-/** @type {import('../api.js').Panel} */
-export const steps = {
-  name: 'steps',
-  title: 'Steps',
-  needs: (view) => view.models.length > 0 || Boolean(view.chapter),
-  show(element, view) {
-    const panel = new Steps(element, view);
-    busy(panel.load());
-    const end = state.onChange((changed) => {
-      if (['section', 'sentence', 'model', 'text', 'layer', 'head', 'q', 'k'].some(changed)) busy(panel.load());
-      else if (['change', 'cell'].some(changed)) panel.sheet?.chooseFirst();
-    });
-    const repaint = () => panel.sheet?.paint();
-    addEventListener('theme', repaint);
-    return () => {
-      panel.closed = true;
-      removeEventListener('theme', repaint);
-      panel.sheet?.close();
-      end();
-    };
-  },
-};
-
-class Steps {
-  /**
-   * @param {HTMLElement} element
-   * @param {import('../api.js').View} view
-   */
-  constructor(element, view) {
-    this.element = element;
-    this.view = view;
-    this.closed = false;
-    this.wanted = {};
-    this.sections = new Sections(view, () => busy(this.load()));
-    /** @type {Worksheet | null} */
-    this.sheet = null;
-  }
+class Steps extends Shown {
+  sections = new Sections(this.view, () => busy(this.load()));
+  /** @type {Worksheet | null} */
+  sheet = null;
 
   async load() {
-    const wanted = (this.wanted = {});
+    const isOver = this.begin();
     const { sections } = this;
     const isChapter = sections.number() > 0;
     try {
       if (!this.sheet) {
-        fill(
-          this.element,
-          h(
-            'p',
-            { class: 'note', role: 'status' },
-            'The steps are computed: here come the matrices from queries, keys and values to the result.',
-          ),
-        );
+        this.wait('The steps are computed: here come the matrices from queries, keys and values to the result.');
       }
       const shown = isChapter ? await this.ofSection() : await this.ofHead();
-      if (this.closed || this.wanted !== wanted) return;
+      if (isOver()) return;
       this.show(shown, isChapter);
     } catch (e) {
-      if (this.closed || this.wanted !== wanted) return;
+      if (isOver()) return;
       this.sheet?.close();
       this.sheet = null;
-      const problem = h('p', { class: 'error', role: 'alert' }, e.message);
-      fill(this.element, sections.chooser(), isChapter ? sections.form(undefined) : null, problem);
+      fill(this.element, sections.chooser(), isChapter ? sections.form(undefined) : null, problem(e.message));
     }
   }
 
-  /** @returns {Promise<Shown>} */
+  follow(/** @type {import('../panel.js').Is} */ is) {
+    if (['change', 'cell'].some(is)) this.sheet?.chooseFirst();
+  }
+
+  paint() {
+    this.sheet?.paint();
+  }
+
+  close() {
+    this.sheet?.close();
+  }
+
+  /** @returns {Promise<Listed>} */
   async ofSection() {
     const request = this.sections.request();
     const section = await json(path('section', request));
@@ -88,7 +60,7 @@ class Steps {
     return { ...section, title: `${request.number}. ${section.title}`, tools };
   }
 
-  /** @returns {Promise<Shown>} */
+  /** @returns {Promise<Listed>} */
   async ofHead() {
     const look = await see(requestOf(this.view));
     const [layer, of] = chosen(look);
@@ -111,7 +83,7 @@ class Steps {
 
   /**
    * show shows steps, of a section of the chapter or of a head.
-   * @param {Shown} shown
+   * @param {Listed} shown
    * @param {boolean} isChapter
    */
   show(shown, isChapter) {
@@ -158,3 +130,18 @@ function why(/** @type {string} */ text) {
   );
   return details;
 }
+
+export const steps = panel(
+  'steps',
+  'Steps',
+  (view) => hasModels(view) || Boolean(view.chapter),
+  Steps,
+  'section',
+  'sentence',
+  'model',
+  'text',
+  'layer',
+  'head',
+  'q',
+  'k',
+);

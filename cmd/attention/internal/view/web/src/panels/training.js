@@ -6,19 +6,8 @@ import { fill, h } from '../dom.js';
 import { duration } from '../duration.js';
 import { Moments } from '../moments.js';
 import { Pace } from '../pace.js';
+import { panel, Shown } from '../panel.js';
 import { WeightCurves } from '../weightcurves.js';
-
-/** @type {import('../api.js').Panel} */
-export const training = {
-  name: 'training',
-  title: 'Training',
-  needs: (view) => view.training,
-  show(element) {
-    const panel = new Training(element);
-    busy(panel.start());
-    return () => panel.close();
-  },
-};
 
 /**
  * Taken is a step of a run.
@@ -31,11 +20,15 @@ export const training = {
  *   losses: { bigram?: number, unigram?: number }, samples?: { step: number, prompt: string, text: string }[] }} Run
  */
 
-class Training {
-  constructor(/** @type {HTMLElement} */ element) {
+class Training extends Shown {
+  /**
+   * @param {HTMLElement} element
+   * @param {import('../api.js').View} view
+   */
+  constructor(element, view) {
+    super(element, view);
     /** @type {(() => void)[]} */
     this.ends = [];
-    this.closed = false;
     this.ended = false;
     this.recorded = '';
     /** @type {Run | null} */
@@ -55,8 +48,8 @@ class Training {
     );
     this.progress = h('progress', { 'aria-label': 'steps taken', value: 0, max: 1 });
     this.samples = h('section', { class: 'samples' });
-    this.pace = new Pace(() => busy(this.load()), { least: 2000 });
-    this.watchedPace = new Pace(() => busy(this.load()), { least: 4000, most: 20000, times: 40 });
+    this.pace = new Pace(() => busy(this.ask()), { least: 2000 });
+    this.watchedPace = new Pace(() => busy(this.ask()), { least: 4000, most: 20000, times: 40 });
     this.moments = new Moments();
     const { loss, rate, gradient } = this.curves;
     fill(
@@ -70,8 +63,8 @@ class Training {
     );
   }
 
-  async start() {
-    await this.load();
+  async load() {
+    await this.ask();
     if (isExported || this.closed) return;
     this.ends.push(
       events('events', {
@@ -98,10 +91,10 @@ class Training {
   }
 
   /**
-   * load asks for what is new: curves at each change, weights once they are recorded, both at a pace that leaves the
+   * ask asks for what is new: curves at each change, weights once they are recorded, both at a pace that leaves the
    * run its time.
    */
-  async load() {
+  async ask() {
     await this.pace.take(async () => {
       try {
         const run = await json('training');
@@ -187,7 +180,6 @@ class Training {
   }
 
   close() {
-    this.closed = true;
     for (const f of this.ends) f();
     for (const c of Object.values(this.curves)) c.close();
     this.weights.close();
@@ -216,3 +208,5 @@ function noSample(/** @type {Run} */ run) {
   if (run.translates) return 'There is none: attention translate translates a date at the end of a run.';
   return 'There is none: attention train --sample N writes N tokens at the end of a run.';
 }
+
+export const training = panel('training', 'Training', (view) => view.training, Training);

@@ -1,44 +1,24 @@
 // Why: models write a string backwards, letter by letter, with and without attention.
 import { packed, path } from '../api.js';
-import { busy } from '../busy.js';
 import { Curves, stroke } from '../curves.js';
 import { button, fill, h } from '../dom.js';
+import { panel, Shown } from '../panel.js';
 import { Rival } from '../rival.js';
 import * as state from '../state.js';
 import { StringField } from '../stringfield.js';
 
 /** @typedef {{letters: string, shortest: number, longest: number, rivals: import('../rival.js').About[]}} Reversing */
 
-/** @type {import('../api.js').Panel} */
-export const why = {
-  name: 'why',
-  title: 'Why attention',
-  needs: (view) => Boolean(view.reverse),
-  show(element, view) {
-    const panel = new Why(element, /** @type {Reversing} */ (view.reverse));
-    busy(panel.load());
-    const end = state.onChange((changed) => {
-      if (changed('text')) busy(panel.load());
-      else if (['at', 'head'].some(changed)) panel.draw();
-    });
-    const repaint = () => panel.draw();
-    addEventListener('theme', repaint);
-    return () => {
-      removeEventListener('theme', repaint);
-      end();
-      panel.close();
-    };
-  },
-};
-
-class Why {
+class Why extends Shown {
   /**
    * @param {HTMLElement} element
-   * @param {Reversing} about
+   * @param {import('../api.js').View} view
    */
-  constructor(element, about) {
+  constructor(element, view) {
+    super(element, view);
+    const about = /** @type {Reversing} */ (view.reverse);
     this.about = about;
-    this.closed = this.loading = this.again = false;
+    this.loading = this.again = false;
     this.playing = 0;
     this.shown = ''; // the string whose writing is shown
     this.still = false; // the next string is shown as a whole: a slider makes it grow
@@ -186,10 +166,19 @@ class Why {
     for (const r of this.rivals) r.draw(written);
   }
 
+  follow(/** @type {import('../panel.js').Is} */ is) {
+    if (['at', 'head'].some(is)) this.draw();
+  }
+
+  paint() {
+    this.draw();
+  }
+
   close() {
-    this.closed = true;
     clearInterval(this.playing);
     for (const r of this.rivals) r.close();
     this.chart.close();
   }
 }
+
+export const why = panel('why', 'Why attention', (view) => Boolean(view.reverse), Why, 'text');
