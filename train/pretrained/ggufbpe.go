@@ -6,39 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	"attention/internal/config"
 	"attention/internal/gguf"
 	"attention/train/text"
 )
 
-// tokenizerParts is what a tokenizer.json says and a tokenizer does not.
-type tokenizerParts struct {
-	Normalizer   tokenizerPart `json:"normalizer"`
-	PreTokenizer tokenizerPart `json:"pre_tokenizer"`
-	Model        struct {
-		IgnoreMerges bool   `json:"ignore_merges"`
-		ByteFallback bool   `json:"byte_fallback"`
-		Unknown      string `json:"unk_token"`
-	} `json:"model"`
-	Added []addedToken `json:"added_tokens"`
-}
-
-// addedToken is a token that is looked for in a text before the text is cut.
-type addedToken struct {
-	ID      int    `json:"id"`
-	Content string `json:"content"`
-	Left    bool   `json:"lstrip"`
-	Right   bool   `json:"rstrip"`
-	Word    bool   `json:"single_word"`
-}
-
-// check returns an error for what llama.cpp does not do with a token: it keeps the blanks beside it, and finds it
+// checkAdded returns an error for what llama.cpp does not do with a token: it keeps the blanks beside it, and finds it
 // within words.
-func (a addedToken) check() error {
+func checkAdded(a text.AddedToken) error {
 	for _, flag := range []struct {
 		name string
 		set  bool
-	}{{"lstrip", a.Left}, {"rstrip", a.Right}, {"single_word", a.Word}} {
+	}{{"lstrip", a.LStrip}, {"rstrip", a.RStrip}, {"single_word", a.SingleWord}} {
 		if flag.set {
 			return fmt.Errorf("added token %.60q: %s: got true, want false: GGUF has no field for it, and llama.cpp "+
 				"would cut texts with the token otherwise", a.Content, flag.name)
@@ -47,71 +25,15 @@ func (a addedToken) check() error {
 	return nil
 }
 
-// tokenizerPart is a normalizer or a pre-tokenizer; of null the type is "".
-type tokenizerPart struct {
-	Type             string                         `json:"type"`
-	Normalizers      []tokenizerPart                `json:"normalizers"`
-	Pretokenizers    []tokenizerPart                `json:"pretokenizers"`
-	Pattern          struct{ Regex, String string } `json:"pattern"`
-	Content          string                         `json:"content"`
-	Prepend          string                         `json:"prepend"`
-	Behavior         string                         `json:"behavior"`
-	Invert           bool                           `json:"invert"`
-	Replacement      string                         `json:"replacement"`
-	PrependScheme    string                         `json:"prepend_scheme"`
-	Split            *bool                          `json:"split"`
-	UseRegex         *bool                          `json:"use_regex"`
-	AddPrefixSpace   *bool                          `json:"add_prefix_space"`
-	IndividualDigits bool                           `json:"individual_digits"`
-}
-
-// describe returns what a part does, in the words of gguf.Cuts.
-func (p tokenizerPart) describe() string {
-	is := func(b *bool) bool { return b == nil || *b } // true if it is left out
-	switch p.Type {
-	case "Sequence":
-		var all []string
-		for _, part := range append(p.Normalizers, p.Pretokenizers...) {
-			all = append(all, part.describe())
-		}
-		return strings.Join(all, ", ")
-	case "ByteLevel":
-		return "ByteLevel" + map[bool]string{true: " with words"}[is(p.UseRegex)] +
-			map[bool]string{true: " after a blank"}[is(p.AddPrefixSpace)]
-	case "Digits":
-		return "Digits" + map[bool]string{false: " together"}[p.IndividualDigits]
-	case "Split":
-		words := p.Behavior == "Isolated" && !p.Invert || p.Behavior == "Removed" && p.Invert
-		if p.Pattern.Regex != "" && words {
-			return p.Pattern.Regex
-		}
-		return fmt.Sprintf("%q %s", p.Pattern.Regex+p.Pattern.String, p.Behavior)
-	case "Prepend":
-		return fmt.Sprintf("Prepend %q", p.Prepend)
-	case "Replace":
-		return fmt.Sprintf("Replace %q %q", p.Pattern.Regex+p.Pattern.String, p.Content)
-	case "Metaspace":
-		return fmt.Sprintf("Metaspace %q %s", p.Replacement, p.PrependScheme) +
-			map[bool]string{true: ", split"}[is(p.Split)]
-	}
-	return p.Type
-}
-
 // fillBPE adds the tokens of a byte-pair encoding.
 func (v *ggufVocabulary) fillBPE(t *text.BPETokenizer) error {
-	parts := tokenizerParts{PreTokenizer: tokenizerPart{Type: "ByteLevel", AddPrefixSpace: new(bool)}} // GPT-2's
-	if file, ok := t.Files()[text.TokenizerFile]; ok {
-		parts = tokenizerParts{}
-		if err := config.Foreign.Decode(file, &parts); err != nil {
-			return err
-		}
-	}
+	parts := t.Parts()
 	if err := v.fillCut(parts); err != nil {
 		return err
 	}
 	kinds := map[int]int32{}
 	for _, a := range parts.Added {
-		if err := a.check(); err != nil {
+		if err := checkAdded(a); err != nil {
 			return err
 		}
 		kinds[a.ID] = gguf.UserToken
@@ -122,7 +44,7 @@ func (v *ggufVocabulary) fillBPE(t *text.BPETokenizer) error {
 		switch {
 		case name == "":
 			name, kind = fmt.Sprintf("[PAD%d]", id), gguf.UnusedToken
-		case v.model == "llama" && name == parts.Model.Unknown:
+		case v.model == "llama" && name == parts.Unknown:
 			kind, v.unknown = gguf.UnknownToken, id
 		case t.IsSpecial(id), kind == gguf.UserToken && looksSpecial(name), slices.Contains(endings, name):
 			kind = gguf.ControlToken
@@ -138,13 +60,13 @@ func (v *ggufVocabulary) fillBPE(t *text.BPETokenizer) error {
 }
 
 // fillCut sets how texts are cut.
-func (v *ggufVocabulary) fillCut(parts tokenizerParts) error {
-	change, cut := parts.Normalizer.describe(), parts.PreTokenizer.describe()
-	whole := parts.Model.IgnoreMerges
+func (v *ggufVocabulary) fillCut(parts text.Parts) error {
+	change, cut := parts.Normalizer, parts.PreTokenizer
+	whole := parts.IgnoreMerges
 	for _, c := range gguf.Cuts {
 		bytes := c.Pre != ""
 		if (change == c.Change || bytes && change == "NFC") && cut == c.Cut && (whole == c.Whole || !bytes) {
-			if !bytes && !parts.Model.ByteFallback {
+			if !bytes && !parts.ByteFallback {
 				return errors.New("byte_fallback: got false, want true: llama.cpp writes unknown characters as bytes")
 			}
 			v.model, v.pre, v.blank = "gpt2", c.Pre, c.Blank

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// addedToken is a token that is looked for before a text is cut.
-type addedToken struct {
+// AddedToken is a token that is looked for before a text is cut.
+type AddedToken struct {
 	ID         int    `json:"id"`
 	Content    string `json:"content"`
 	SingleWord bool   `json:"single_word"` // not within a word
@@ -19,14 +19,14 @@ type addedToken struct {
 
 // tokenFinder finds added tokens in a text: of those that begin first the longest.
 type tokenFinder struct {
-	tokens []addedToken
+	tokens []AddedToken
 	begins [256]bool
 	nodes  map[uint64]int32 // by a node<<8 and a byte; node 0 is the beginning
 	ends   []int32          // by nodes: the token that ends there, or −1
 }
 
 // add adds a token that is written as content.
-func (f *tokenFinder) add(t addedToken, content string) {
+func (f *tokenFinder) add(t AddedToken, content string) {
 	if content == "" {
 		return
 	}
@@ -51,7 +51,7 @@ func (f *tokenFinder) add(t addedToken, content string) {
 }
 
 // next returns the first token in a text from an index on, and where it is; nil if there is none.
-func (f *tokenFinder) next(text string, from int) (t *addedToken, start, end int) {
+func (f *tokenFinder) next(text string, from int) (t *AddedToken, start, end int) {
 	for at := from; at < len(text); at++ {
 		if !f.begins[text[at]] {
 			continue
@@ -74,7 +74,7 @@ func (f *tokenFinder) next(text string, from int) (t *addedToken, start, end int
 }
 
 // split yields the tokens in a text and what is between them: the text if token is nil.
-func (f *tokenFinder) split(text string, yield func(start, end int, token *addedToken) error) error {
+func (f *tokenFinder) split(text string, yield func(start, end int, token *AddedToken) error) error {
 	end := 0 // of what has been yielded
 	for from := 0; f.nodes != nil; {
 		t, start, stop := f.next(text, from)

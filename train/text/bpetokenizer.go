@@ -13,6 +13,7 @@ import (
 type BPETokenizer struct {
 	config    TokenizerConfig
 	files     map[string]string
+	parts     Parts
 	tokens    []string // as the file writes them, by their ids; "" where there is none
 	ids       map[string]int32
 	special   map[int]bool
@@ -89,7 +90,7 @@ func (t *BPETokenizer) Encode(text string) ([]int, error) {
 		return nil, fmt.Errorf("text: %w", err)
 	}
 	e := encoder{BPETokenizer: t, joiner: joiner{pairs: t.pairs}, ids: make([]int, 0, len(text)/3)}
-	err := t.raw.split(text, func(start, end int, token *addedToken) error {
+	err := t.raw.split(text, func(start, end int, token *AddedToken) error {
 		if token != nil {
 			e.ids = append(e.ids, token.ID)
 			return nil
@@ -154,7 +155,7 @@ func (e *encoder) normal(text string, first bool) error {
 			return err
 		}
 	}
-	return e.done.split(text, func(start, end int, token *addedToken) error {
+	return e.done.split(text, func(start, end int, token *AddedToken) error {
 		if token != nil {
 			e.ids = append(e.ids, token.ID)
 			return nil

@@ -33,7 +33,7 @@ var gpt2 = sync.OnceValue(func() *BPETokenizer {
 		m.table.set(left, right, int32(id), int32(id))
 		_ = m.add(m.tokens[left]+m.tokens[right], id)
 	}
-	j.added = []addedToken{{ID: GPT2EndOfText, Content: endOfText, Special: true}}
+	j.added = []AddedToken{{ID: GPT2EndOfText, Content: endOfText, Special: true}}
 	t, err := j.tokenizer()
 	if err != nil {
 		panic(err) // the table is a part of the program

@@ -6,17 +6,18 @@ import (
 )
 
 // readNormalizer returns the normalizer of a tokenizer.json; nil if there is none.
-func readNormalizer(value jsontext.Value) (normalizer, error) {
+func readNormalizer(value jsontext.Value) (_ normalizer, words string, _ error) {
 	var all []rule
+	var parts []component
 	err := readComponents(value, func(c component) []jsontext.Value { return c.Normalizers }, 0, func(c component) error {
 		n, err := c.normalizer()
-		all = append(all, n)
+		all, parts = append(all, n), append(parts, c)
 		return err
 	})
 	if len(all) == 0 || err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return inOrder(all), nil
+	return inOrder(all), inWords(parts), nil
 }
 
 func (c component) normalizer() (rule, error) {

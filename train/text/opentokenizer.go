@@ -108,7 +108,7 @@ func openVocabulary(dir string) (*BPETokenizer, error) {
 		}
 	}
 	if id, ok := read.model.ids[endOfText]; ok {
-		read.added = []addedToken{{ID: int(id), Content: endOfText, Special: true}}
+		read.added = []AddedToken{{ID: int(id), Content: endOfText, Special: true}}
 	}
 	t, err := read.tokenizer()
 	if err != nil {
@@ -147,14 +147,21 @@ func byteLevelJSON() (t tokenizerJSON) {
 func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
 	m := &j.model
 	t := &BPETokenizer{config: TokenizerConfig{Name: TokenizerFile}, ids: m.ids, whole: m.ignoreMerges,
-		special: map[int]bool{}, changed: map[int]string{}}
+		special: map[int]bool{}, changed: map[int]string{}, parts: Parts{IgnoreMerges: m.ignoreMerges,
+			ByteFallback: m.fallback, Unknown: m.unknown, Added: j.added}}
 	var bytes bool
 	for _, part := range []struct {
 		name string
 		read func() error
 	}{
-		{"normalizer", func() (err error) { t.normalize, err = readNormalizer(j.normalizer); return err }},
-		{"pre_tokenizer", func() (err error) { t.cut, bytes, err = readPreTokenizer(j.preTokenizer); return err }},
+		{"normalizer", func() (err error) {
+			t.normalize, t.parts.Normalizer, err = readNormalizer(j.normalizer)
+			return err
+		}},
+		{"pre_tokenizer", func() (err error) {
+			t.cut, t.parts.PreTokenizer, bytes, err = readPreTokenizer(j.preTokenizer)
+			return err
+		}},
 		{"decoder", func() (err error) { t.decoder, err = readDecoder(j.decoder); return err }},
 		{"post_processor", func() (err error) { t.before, t.after, err = readTemplate(j.postProcessor); return err }},
 		{"model", func() (err error) { t.alphabet, err = m.alphabet(bytes); return err }},
@@ -178,7 +185,7 @@ func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
 }
 
 // add adds the added tokens.
-func (t *BPETokenizer) add(m *modelJSON, added []addedToken) error {
+func (t *BPETokenizer) add(m *modelJSON, added []AddedToken) error {
 	bytes := 0
 	for _, a := range added {
 		if bytes += len(a.Content); bytes > mostAdded {

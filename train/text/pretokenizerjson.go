@@ -8,17 +8,18 @@ import (
 )
 
 // readPreTokenizer returns the cutter of a tokenizer.json, and whether the model is one of bytes.
-func readPreTokenizer(value jsontext.Value) (all sequence, bytes bool, err error) {
+func readPreTokenizer(value jsontext.Value) (all sequence, words string, bytes bool, err error) {
+	var parts []component
 	err = readComponents(value, func(c component) []jsontext.Value { return c.Pretokenizers }, 0, func(c component) error {
 		if bytes {
 			return fmt.Errorf("got %s after ByteLevel, want ByteLevel at the end", c.Type)
 		}
 		bytes = c.Type == "ByteLevel"
 		cut, err := c.cutter()
-		all = append(all, cut)
+		all, parts = append(all, cut), append(parts, c)
 		return err
 	})
-	return all, bytes, err
+	return all, inWords(parts), bytes, err
 }
 
 func (c component) cutter() (cutter, error) {

@@ -22,7 +22,7 @@ const (
 // tokenizerJSON is what a tokenizer.json says, but for what does not touch ids.
 type tokenizerJSON struct {
 	model                                            modelJSON
-	added                                            []addedToken
+	added                                            []AddedToken
 	normalizer, preTokenizer, postProcessor, decoder jsontext.Value
 }
 
