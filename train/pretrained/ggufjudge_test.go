@@ -1,0 +1,95 @@
+package pretrained_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"attention/internal/dense"
+	"attention/internal/golden"
+	"attention/layers"
+	"attention/train/pretrained"
+
+	"github.com/stretchr/testify/require"
+)
+
+// quantised are the formats that the package gguf writes: others it only reads.
+var quantised = []string{"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"}
+
+// inBlocks returns a config whose matrices have rows of whole blocks of 32 numbers.
+func inBlocks(c layers.DecoderConfig) layers.DecoderConfig {
+	c.Blocks = slices.Clone(c.Blocks)
+	for i := range c.Blocks {
+		b := &c.Blocks[i]
+		b.Attention.EmbedDim, b.MLP.DimFeedforward = 96, 64
+		if b.Attention.HeadDim > 0 {
+			b.Attention.HeadDim = 64
+		}
+	}
+	if c.EmbeddingScale > 0 {
+		c.EmbeddingScale *= 2 // √96
+	}
+	return c
+}
+
+// Files of every family that the package gguf quantises, in every format that it writes, are opened with its numbers.
+// llama.cpp opens them, too; it rounds the vectors as well, so its scores are compared with the same numbers in F32.
+func TestGGUFQuantised(t *testing.T) {
+	script, err := golden.Path("gguf", "quantise.py")
+	require.NoError(t, err)
+	python, err := exec.LookPath(cmp.Or(os.Getenv("ATTENTION_PYTHON"), "python3"))
+	if err != nil || exec.Command(python, "-c", "import gguf").Run() != nil {
+		t.Skip("needs ATTENTION_PYTHON, a Python with gguf")
+	}
+	type step struct {
+		From   string `json:"from"`
+		To     string `json:"to"`
+		As     string `json:"as"`
+		Format string `json:"format"`
+	}
+	dir, ids := t.TempDir(), []int64{3, 0, 12, 7, 7, 1, 9, 4}
+	var steps []step
+	var jobs []job
+	var names []string
+	var bounds []float64
+	for i, name := range slices.Sorted(maps.Keys(decoders)) {
+		from := filepath.Join(dir, fmt.Sprintf("%d.gguf", i))
+		require.NoError(t, decoder(t, inBlocks(decoders[name].config)).WriteGGUF(from, "f32"), name)
+		for _, format := range quantised {
+			to := filepath.Join(dir, fmt.Sprintf("%d.%s.gguf", i, format))
+			steps = append(steps, step{from, to, to + ".f32", format})
+			jobs = append(jobs, job{Model: to, Letters: true}, job{Model: to + ".f32", IDs: ids, Letters: true})
+			names, bounds = append(names, name+" "+format), append(bounds, cmp.Or(decoders[name].bound, 1e-4))
+		}
+	}
+	path := filepath.Join(dir, "jobs.json")
+	writeJSON(t, path, steps)
+	wrong, err := exec.Command(python, script, path).CombinedOutput()
+	require.NoError(t, err, "%s", wrong)
+	var models []*pretrained.GPT
+	for i, s := range steps {
+		got, err := pretrained.ReadGPT(s.To)
+		require.NoError(t, err, names[i])
+		plain, err := pretrained.ReadGPT(s.As)
+		require.NoError(t, err, names[i])
+		for name, want := range plain.Params.All() {
+			value, ok := got.Params.Get(name)
+			require.True(t, ok)
+			n := want.Shape().TotalSize()
+			require.Equal(t, dense.Float32s(want, 0, n), dense.Float32s(value, 0, n), "%s: %s", names[i], name)
+		}
+		models = append(models, got)
+	}
+	for i, v := range llamacpp(t, jobs...) {
+		i, name := i/2, names[i/2]
+		require.Empty(t, v.Error, name)
+		if len(v.LogProbs) > 0 {
+			require.Less(t, furthest(t, logProbs(run(t, models[i], ids, len(ids)), len(ids)), v.LogProbs), bounds[i], name)
+		}
+	}
+}
