@@ -10,7 +10,7 @@ import (
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/graph/mask"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -52,7 +52,7 @@ func benchmarkSparse(b *testing.B, T int) {
 	b.ReportMetric(wall[1]*1e3, "sparse-ms")
 	b.ReportMetric(wall[1]/wall[0], "of-full")
 	b.ReportMetric(processor[1]/processor[0], "of-full-processor")
-	b.ReportMetric(operations/processor[1]/kernel.PeakFMA[float32](50*time.Millisecond), "of-peak")
+	b.ReportMetric(operations/processor[1]/simd.PeakFMA[float32](50*time.Millisecond), "of-peak")
 }
 
 // attentionMachine returns a machine, run once, of an attention of one sequence and its gradients.

@@ -11,7 +11,7 @@ import (
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/graph/mask"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -73,7 +73,7 @@ func benchmarkLinear(b *testing.B, T int, form string) {
 	b.ReportMetric(wall*1e3, "least-ms")
 	b.ReportMetric(processor*1e3, "processor-ms")
 	if products := linearProducts(form, D); products > 0 {
-		peak := kernel.PeakFMA[float32](50 * time.Millisecond)
+		peak := simd.PeakFMA[float32](50 * time.Millisecond)
 		b.ReportMetric(2*products*float64(T*H)/processor/peak, "of-peak")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"hash/fnv"
 
 	"attention/internal/dense"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/chewxy/hm"
 	G "gorgonia.org/gorgonia"
@@ -31,7 +31,7 @@ func applyTyped(f32, f64 body, in ...*G.Node) (*G.Node, error) {
 // apply checks the arguments and adds the op to the graph. Without the kernels that the environment asks for there is
 // no op.
 func apply(b body, in ...*G.Node) (*G.Node, error) {
-	if err := kernel.Err(); err != nil {
+	if err := simd.Err(); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
 	s := b.spec()

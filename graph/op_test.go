@@ -14,7 +14,7 @@ import (
 	"attention/graph/machine"
 	"attention/graph/mask"
 	"attention/internal/golden"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -24,7 +24,7 @@ import (
 // TestKernelsNotHad: in a process whose environment asks for kernels that there are none of, every function returns
 // that error.
 func TestKernelsNotHad(t *testing.T) {
-	if os.Getenv(kernel.Variable) == "sse" {
+	if os.Getenv(simd.Variable) == "sse" {
 		g := G.NewGraph()
 		x := G.NewMatrix(g, tensor.Float32, G.WithShape(2, 2), G.WithName("x"))
 		for _, apply := range []func(*G.Node) (*G.Node, error){
@@ -39,7 +39,7 @@ func TestKernelsNotHad(t *testing.T) {
 		return
 	}
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKernelsNotHad$", "-test.v")
-	child.Env = append(os.Environ(), kernel.Variable+"=sse")
+	child.Env = append(os.Environ(), simd.Variable+"=sse")
 	printed, err := child.CombinedOutput()
 	require.NoError(t, err, "%s", printed)
 	require.Contains(t, string(printed), "--- PASS: TestKernelsNotHad")

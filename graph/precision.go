@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -50,7 +51,7 @@ func (p Precision) Check(dt tensor.Dtype) error {
 	if err := p.check("", dt); err != nil || p == FullPrecision {
 		return err
 	}
-	if err := kernel.CheckBF16(); err != nil {
+	if err := simd.CheckBF16(); err != nil {
 		return fmt.Errorf("graph: precision: %w", err)
 	}
 	return nil

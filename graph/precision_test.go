@@ -11,7 +11,7 @@ import (
 
 	"attention/graph"
 	"attention/graph/mask"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -456,9 +456,9 @@ func TestPrecisionErrors(t *testing.T) {
 		_, err := c.err()
 		require.EqualError(t, err, c.want)
 	}
-	t.Setenv(kernel.BF16Variable, "emulated")
+	t.Setenv(simd.BF16Variable, "emulated")
 	require.NoError(t, graph.BFloat16.Check(tensor.Float32))
-	t.Setenv(kernel.BF16Variable, "fast")
+	t.Setenv(simd.BF16Variable, "fast")
 	require.EqualError(t, graph.BFloat16.Check(tensor.Float32),
 		`graph: precision: ATTENTION_BF16: got "fast", want emulated or nothing`)
 	require.NoError(t, graph.FullPrecision.Check(tensor.Float64))

@@ -9,6 +9,7 @@ import (
 	"attention/internal/dense"
 	"attention/internal/kernel"
 	"attention/internal/parallel"
+	"attention/internal/simd"
 
 	"gorgonia.org/tensor"
 )
@@ -159,7 +160,7 @@ func sgd[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 // the parameter's dtype.
 func adam[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 	c, t := s.config, float64(s.steps.Int64s()[0])
-	k := kernel.AdamConstants[F]{
+	k := simd.AdamConstants[F]{
 		Keep:  1,
 		Beta1: F(c.Beta1), Rest1: F(1 - c.Beta1),
 		Beta2: F(c.Beta2), Rest2: F(1 - c.Beta2),

@@ -14,8 +14,8 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
-	"attention/internal/kernel"
 	"attention/internal/safetensors"
+	"attention/internal/simd"
 	"attention/train/checkpoint"
 	"attention/train/text"
 
@@ -57,7 +57,7 @@ func TestKernelsOfTheEnvironment(t *testing.T) {
 		{kernels: "sse", command: "train", want: `^attention: train: ATTENTION_KERNELS: got "sse", want go.*\n$`},
 	} {
 		command := exec.CommandContext(t.Context(), self, strings.Fields(row.command)...)
-		command.Env = append(os.Environ(), programVariable+"=1", kernel.Variable+"="+row.kernels)
+		command.Env = append(os.Environ(), programVariable+"=1", simd.Variable+"="+row.kernels)
 		command.Dir = t.TempDir()
 		printed, err := command.CombinedOutput()
 		require.Equal(t, row.kernels == "go", err == nil, "%s", printed)

@@ -23,7 +23,8 @@ import (
 var rooms = map[string]string{
 	"internal/about":       "",
 	"internal/parallel":    "",
-	"internal/kernel":      `internal/parallel`,
+	"internal/simd":        "",
+	"internal/kernel":      `internal/parallel internal/simd`,
 	"internal/expr":        "",
 	"internal/shapes":      `internal/dense`,
 	"internal/torchrand":   "",
@@ -45,9 +46,9 @@ var rooms = map[string]string{
 	"internal/tensorprint": "",
 	"graph/mask":           `internal/config internal/dense internal/kernel`,
 	"internal/stock":       `internal/dense internal/kernel internal/parallel`,
-	"graph/machine":        `internal/dense internal/kernel internal/mapped internal/stock internal/expr internal/parallel`,
+	"graph/machine":        `internal/dense internal/mapped internal/stock internal/expr internal/parallel internal/simd`,
 	"graph/blas":           `internal/kernel`,
-	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr internal/parallel`,
+	"graph":                `graph/mask internal/config internal/dense internal/kernel internal/expr internal/parallel internal/simd`,
 	"graph/gradcheck":      `graph/machine internal/dense internal/expr`,
 	"graph/gradcases":      `graph graph/mask graph/gradcheck internal/dense internal/expr`,
 	"layers": `graph graph/machine graph/mask internal/config internal/dense internal/expr internal/oneline
@@ -60,11 +61,11 @@ var rooms = map[string]string{
 		internal/folder internal/oneline internal/safetensors`,
 	"layers/generate": `internal/config internal/expr layers graph graph/machine internal/dense internal/oneline`,
 	"train": `layers graph graph/machine internal/config internal/dense internal/expr internal/kernel
-		internal/pattern internal/shapes internal/parallel`,
-	"train/loop": `train layers graph internal/config internal/dense internal/expr internal/kernel
-		internal/oneline`,
+		internal/pattern internal/shapes internal/parallel internal/simd`,
+	"train/loop": `train layers graph internal/config internal/dense internal/expr
+		internal/oneline internal/simd`,
 	"train/checkpoint": `train train/loop layers graph internal/about internal/config internal/dense
-		internal/folder internal/kernel internal/safetensors internal/oneline`,
+		internal/folder internal/safetensors internal/oneline internal/simd`,
 	"train/record": `train train/loop layers graph/machine internal/config internal/dense internal/expr
 		internal/folder internal/kernel internal/lines internal/safetensors internal/oneline`,
 	"train/metrics": `train train/loop train/checkpoint internal/folder internal/lines internal/oneline`,
@@ -84,7 +85,7 @@ var rooms = map[string]string{
 		internal/folder internal/gguf internal/safetensors internal/oneline internal/mapped`,
 
 	"cmd/attention/internal/term":    "cmd/attention/internal/program",
-	"cmd/attention/internal/program": `internal/kernel`,
+	"cmd/attention/internal/program": `internal/simd`,
 	"cmd/attention/internal/flags":   `cmd/attention/internal/program graph`,
 	"cmd/attention/internal/plot":    "",
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/plot
@@ -100,7 +101,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/session": `cmd/attention/internal/flags cmd/attention/internal/pictures
 		cmd/attention/internal/program cmd/attention/internal/run/models cmd/attention/internal/run/settings
 		cmd/attention/internal/term train train/loop train/checkpoint train/metrics train/record train/parallel layers
-		graph internal/about internal/config internal/folder internal/kernel internal/oneline`,
+		graph internal/about internal/config internal/folder internal/oneline internal/simd`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term
 		internal/oneline layers/apply internal/safetensors internal/dense`,
@@ -124,7 +125,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/finetune": `graph cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run/models cmd/attention/internal/run/settings cmd/attention/internal/session
 		cmd/attention/internal/term cmd/attention/internal/view/live train train/loop train/checkpoint train/metrics
-		train/text layers layers/generate internal/config internal/folder internal/kernel internal/oneline`,
+		train/text layers layers/generate internal/config internal/folder internal/oneline internal/simd`,
 	"cmd/attention/internal/tokenize": `cmd/attention/internal/run/settings cmd/attention/internal/term train/text
 		internal/folder`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases
@@ -136,7 +137,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/program cmd/attention/internal/run/models cmd/attention/internal/run/settings
 		cmd/attention/internal/session cmd/attention/internal/term cmd/attention/internal/view/live train train/loop
 		train/checkpoint train/record train/text layers layers/generate layers/heads graph internal/dense internal/expr
-		internal/folder internal/kernel internal/moved internal/oneline internal/tensorprint`,
+		internal/folder internal/moved internal/oneline internal/tensorprint internal/simd`,
 	"cmd/attention/internal/translations": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
 		internal/config layers train/tasks/dates`,
 	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"attention/internal/golden"
-	"attention/internal/kernel"
 	"attention/internal/safetensors"
+	"attention/internal/simd"
 	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
@@ -54,7 +54,7 @@ func TestRunsOf900aa4f(t *testing.T) {
 			}
 			printed := runCommands(t, string(contentOf(t, filepath.Join(from, "commands"))))
 			if runtime.GOARCH == "amd64" { // Go itself fuses multiplications and additions on others
-				want := string(contentOf(t, filepath.Join(from, kernel.InstructionSet()+".sha256")))
+				want := string(contentOf(t, filepath.Join(from, simd.InstructionSet()+".sha256")))
 				got := outcomeSums(t, printed)
 				if strings.Count(want, "\n") == 2 {
 					got = linesOf(got, "  again/")

@@ -50,8 +50,8 @@ import (
 	"fmt"
 	"slices"
 
-	"attention/internal/kernel"
 	"attention/internal/mapped"
+	"attention/internal/simd"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -111,7 +111,7 @@ func (a *Arena) New(wanted ...*G.Node) (*Machine, error) {
 
 // planned returns a machine for nodes of one graph.
 func (a *Arena) planned(wanted G.Nodes) (*Machine, error) {
-	if err := kernel.Err(); err != nil {
+	if err := simd.Err(); err != nil {
 		return nil, fmt.Errorf("machine: %w", err)
 	}
 	m := &Machine{nodes: wanted, gradients: gradientsOf(wanted), arena: a}

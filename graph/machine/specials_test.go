@@ -11,7 +11,7 @@ import (
 
 	"attention/graph/machine"
 	"attention/internal/golden"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -124,7 +124,7 @@ func specials(dt tensor.Dtype) []float64 {
 
 // Each op gives at special numbers what the tape machine's tensors give, and so does its gradient.
 func TestSpecialsAsOnTheTapeMachine(t *testing.T) {
-	if err := kernel.Err(); err != nil {
+	if err := simd.Err(); err != nil {
 		t.Skip(err)
 	}
 	for name, op := range specialOps {
@@ -234,7 +234,7 @@ func TestSpecialsOnEachKernelSet(t *testing.T) {
 	for _, set := range []string{"go", "avx2", "avx512", "neon"} {
 		t.Run(set, func(t *testing.T) {
 			c := exec.Command(os.Args[0], "-test.v", "-test.run=^TestSpecialsAsOnTheTapeMachine$")
-			c.Env = append(os.Environ(), kernel.Variable+"="+set)
+			c.Env = append(os.Environ(), simd.Variable+"="+set)
 			printed, err := c.CombinedOutput()
 			require.NoError(t, err, "%s", printed)
 			if strings.Contains(string(printed), "--- SKIP") {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"attention/internal/simd"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -48,7 +50,7 @@ func TestTanhDoubleIsWithinThreeUnits(t *testing.T) {
 	}
 }
 
-func testTanhSpecial[F Float](t *testing.T, p path) {
+func testTanhSpecial[F Float](t *testing.T, p simd.Set) {
 	inf, negative := math.Inf(1), math.Copysign(0, -1)
 	x := []F{F(inf), F(-inf), F(math.NaN()), 0, F(negative), 1e30, -1e30}
 	y := make([]F, len(x))
@@ -90,7 +92,7 @@ func geluInner(x float64) float64 { return math.Sqrt(2/math.Pi) * (x + 0.044715*
 
 // testGELU allows roundings of the largest term, which is 1 or |x| for the value, and of |dy| for the gradient:
 // the error of e^−u is a few roundings of u, which is large only where the term with it is small.
-func testGELU[F Float](t *testing.T, p path, eps float64) {
+func testGELU[F Float](t *testing.T, p simd.Set, eps float64) {
 	r := rand.New(rand.NewPCG(23, 1))
 	x := []F{0, 1, -1, 30, -30, 100, -100, 1e20, -1e20}
 	for range 20000 {
@@ -145,7 +147,7 @@ func TestGELUOfSpecialNumbers(t *testing.T) {
 }
 
 // testSoftcapFormula allows a few roundings of the result and, for the slope, of 1.
-func testSoftcapFormula[F Float](t *testing.T, p path, eps float64) {
+func testSoftcapFormula[F Float](t *testing.T, p simd.Set, eps float64) {
 	r := rand.New(rand.NewPCG(72, 1))
 	for _, limit := range []float64{0.3, 1, 30} {
 		x := []F{0, 1e-20, F(limit), 1e4, -1e4, 1e30, -1e30}

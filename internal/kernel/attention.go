@@ -1,7 +1,5 @@
 package kernel
 
-import "math"
-
 // Attention holds the sizes and rules of one scaled dot-product attention with H query heads that share K
 // key/value heads: query head h uses key/value head h/(H/K). For each batch b, head h and query t
 //
@@ -84,6 +82,3 @@ func (a *Attention) keys(b, t int) (lo, hi int) {
 	}
 	return lo, hi
 }
-
-// lowest returns −∞: the maximum of nothing, and the score of a hidden key.
-func lowest[F Float]() F { return F(math.Inf(-1)) }

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"attention/internal/simd"
 )
 
 // attentionShape is a self-attention of the (B,T,H·D) kind.
@@ -84,7 +86,7 @@ func benchmarkAttention[F Float](b *testing.B, s attentionShape) {
 				start := time.Now()
 				run()
 				best = min(best, time.Since(start).Seconds())
-				peak = max(peak, PeakFMA[F](3*time.Millisecond)*float64(runtime.GOMAXPROCS(0)))
+				peak = max(peak, simd.PeakFMA[F](3*time.Millisecond)*float64(runtime.GOMAXPROCS(0)))
 			}
 			b.ReportMetric(best*1e3, "ms")
 			b.ReportMetric(products/best/1e9, "GFLOP/s")
@@ -140,7 +142,7 @@ func (c *composed[F]) forward(p *attentionProblem[F]) {
 		for row := range c.s.b * c.s.h * t {
 			line := c.aux[row*t:][:t]
 			for s := row%t + 1; s < t; s++ {
-				line[s] = lowest[F]()
+				line[s] = simd.NegInf[F]()
 			}
 		}
 	}

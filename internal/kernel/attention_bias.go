@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/simd"
+
 // relativeAt returns the index of the relative bias of query t0+i and key s0.
 func (r *attentionRun[F]) relativeAt(x *scores[F], i int) int {
 	return x.h*r.RelativeAt.Head + r.RelativeAt.Zero + x.query(i) - x.s0
@@ -38,7 +40,7 @@ func (r *attentionRun[F]) addBias(x *scores[F], set bool) {
 	switch {
 	case x.keys == 0:
 	case set && at.Key == 1 && x.queryStep == 1 && x.of == nil:
-		transposePanel(chosenPath, x.keys, x.queries, r.In.Bias[r.biasAt(x, 0):], at.Query, x.data, x.keyStep)
+		simd.TransposePanel(x.keys, x.queries, r.In.Bias[r.biasAt(x, 0):], at.Query, x.data, x.keyStep)
 	case set && at.Key == 1 && x.keyStep == 1:
 		for i := range x.queries {
 			copy(x.data[i*x.queryStep:][:x.keys], r.In.Bias[r.biasAt(x, i):])

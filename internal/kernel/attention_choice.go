@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"attention/internal/parallel"
+	"attention/internal/simd"
 )
 
 // MeanColumns returns how many columns BlockMeans wants for the blocks of S keys.
@@ -84,7 +85,7 @@ func meansOf[F Float](a *Attention, means []F, ld, from, size int, k []F) {
 	}
 	for i := from; i < a.S/size; i++ {
 		clear(mean)
-		weigh(chosenPath, 1/F(size), k[i*size*a.KeyAt.Row:], a.KeyAt.Row, ones, mean)
+		simd.Weigh(1/F(size), k[i*size*a.KeyAt.Row:], a.KeyAt.Row, ones, mean)
 		for d, v := range mean {
 			means[d*ld+i] = v
 		}

@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/simd"
+
 // ChosenBlocks are the keys that an attention reads: of each query of each head those of a few blocks. Block i has the
 // keys i·Size ≤ s < (i+1)·Size. Tiles are made of the queries that see a block, wherever these are.
 type ChosenBlocks struct {
@@ -132,7 +134,7 @@ func (r *attentionRun[F]) backwardChunk(w *backwardTiles[F], h, block, chunk, pa
 		}
 		for i := range x.queries {
 			row := r.grad.Q[r.QueryAt.at(w.b, h, x.query(i)):][:r.D]
-			addRows(chosenPath, 1, r.D, row, row, dq.at(i))
+			simd.AddRows(1, r.D, row, row, dq.at(i))
 		}
 	}
 	if len(r.gathered.of(head, block, chunk)) == 0 || !adds {

@@ -1,6 +1,10 @@
 package kernel
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"attention/internal/simd"
+)
 
 // If the stride between the rows of a head is large, each row is on another page, and the rows compete for the same
 // sets of the first-level cache. A worker that reads such rows often copies them to contiguous memory.
@@ -107,9 +111,9 @@ func (c *headCopy[F]) begin(x *headRows[F], p Precision, f forms) {
 
 // copyRows copies rows. dstRow and srcRow are the strides of the rows.
 func copyRows[F Float](dst []F, dstRow int, src []F, srcRow, rows, width int) {
-	if _, lanes := tileShape[F](chosenPath); width%lanes == 0 { // no rest, behind which copyPanel would write
+	if _, lanes := simd.TileShape[F](); width%lanes == 0 { // no rest, behind which copyPanel would write
 		for j := 0; j < width; j += 2 * lanes {
-			copyPanel(chosenPath, rows, min(2*lanes, width-j), src[j:], srcRow, dst[j:], dstRow)
+			simd.CopyPanel(rows, min(2*lanes, width-j), src[j:], srcRow, dst[j:], dstRow)
 		}
 		return
 	}

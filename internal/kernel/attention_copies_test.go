@@ -3,6 +3,8 @@ package kernel
 import (
 	"testing"
 
+	"attention/internal/simd"
+
 	"github.com/stretchr/testify/assert"
 )
 
@@ -10,7 +12,7 @@ import (
 // side by side: the bits are the same, also of the next call, with other numbers in the same memory.
 func TestAttentionOfCopies(t *testing.T) { onPaths(t, testCopies[float32], testCopies[float64]) }
 
-func testCopies[F Float](t *testing.T, p path) {
+func testCopies[F Float](t *testing.T, p simd.Set) {
 	skipPlainGo(t, p)
 	rules := map[string]func(b, t int) (int, int){
 		"causal":        func(_, t int) (int, int) { return 0, t + 1 },

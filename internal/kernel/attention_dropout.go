@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/simd"
+)
 
 // WeightDropout drops attention weights: the same elements as Dropout with this key and site drops from the
 // weights as a contiguous (B,H,T,S) tensor, with the same factor for those kept.
@@ -16,19 +20,19 @@ func (r *attentionRun[F]) drop(x *scores[F]) {
 		return
 	}
 	d := &r.Dropout
-	seed := mix(mix(uint64(d.Key)) + uint64(d.Site)*golden)
+	seed := simd.Mix(simd.Mix(uint64(d.Key)) + uint64(d.Site)*simd.Golden)
 	below, scale := uint64(d.P*math.Exp2(64)), F(1/(1-d.P))
-	first := func(i int) uint64 { return seed + uint64(((x.b*r.H+x.h)*r.T+x.query(i))*r.S+x.s0)*golden }
+	first := func(i int) uint64 { return seed + uint64(((x.b*r.H+x.h)*r.T+x.query(i))*r.S+x.s0)*simd.Golden }
 	if x.of != nil {
 		for i := range x.queries {
-			dropRowsGo(x.keys, 1, x.data[i*x.queryStep:], x.keyStep, first(i), 0, golden, below, scale)
+			simd.DropStrided(x.keys, x.data[i*x.queryStep:], x.keyStep, first(i), simd.Golden, below, scale)
 		}
 		return
 	}
-	columnStep, rowStep := uint64(golden), uint64(r.S)*golden
+	columnStep, rowStep := uint64(simd.Golden), uint64(r.S)*simd.Golden
 	if x.queryStep == 1 {
 		columnStep, rowStep = rowStep, columnStep
 	}
 	count, n, step := x.lines()
-	dropRows(chosenPath, count, n, x.data, step, first(0), columnStep, rowStep, below, scale)
+	simd.DropRows(count, n, x.data, step, first(0), columnStep, rowStep, below, scale)
 }

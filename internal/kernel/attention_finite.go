@@ -1,6 +1,10 @@
 package kernel
 
-import "slices"
+import (
+	"slices"
+
+	"attention/internal/simd"
+)
 
 func isFinite[F Float](x F) bool { return x-x == 0 }
 
@@ -9,7 +13,7 @@ func (w *attentionTiles[F]) notFinite(m *rowsOf[F], n int) (bad []int) {
 	if w.finite(m, n, 0) { // checks all rows in one pass: usually all are finite
 		return nil
 	}
-	dot(chosenPath, m.data, m.row, w.zeros[:m.width], w.sums[:n])
+	simd.Dot(m.data, m.row, w.zeros[:m.width], w.sums[:n])
 	for i, sum := range w.sums[:n] {
 		if sum != 0 {
 			bad = append(bad, i)
@@ -28,6 +32,6 @@ func (w *attentionTiles[F]) finite(m *rowsOf[F], n int, factor F) bool {
 	}
 	columns := w.columnSums[:m.width]
 	clear(columns)
-	weigh(chosenPath, factor, m.data, m.row, w.ones[:n], columns)
+	simd.Weigh(factor, m.data, m.row, w.ones[:n], columns)
 	return !slices.ContainsFunc(columns, func(sum F) bool { return !isFinite(sum) })
 }

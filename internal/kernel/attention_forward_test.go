@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"attention/internal/simd"
+
 	"github.com/stretchr/testify/assert"
 )
 
@@ -30,7 +32,7 @@ func TestAttentionHiddenRows(t *testing.T) {
 			assert.NotZero(t, v, "dk %d", i)
 		}
 	}
-	assert.Equal(t, lowest[float32](), p.lse[0])
+	assert.Equal(t, simd.NegInf[float32](), p.lse[0])
 	p.verify(t)
 }
 
@@ -39,7 +41,7 @@ func TestAttentionHiddenByBias(t *testing.T) {
 	p := newAttentionProblem[float64](Attention{B: 1, H: 2, K: 2, T: 70, S: 90, D: 5, DV: 3, Softcap: 3}, true)
 	for i := range p.in.Bias {
 		if row := i / 90; row%4 == 1 {
-			p.in.Bias[i] = lowest[float64]()
+			p.in.Bias[i] = simd.NegInf[float64]()
 		}
 	}
 	p.run()

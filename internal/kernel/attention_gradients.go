@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/simd"
+
 // backwardTile adds the gradients of one block of queries and one block of keys.
 func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int) {
 	t0 := i * r.height()
@@ -104,9 +106,9 @@ func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout ope
 // the values.
 func (r *attentionRun[F]) singleProducts(w *backwardTiles[F], x *scores[F], q, dout rowsOf[F], s1 int) {
 	scores, keys, values := w.p[:x.keys], w.keyRows.from(s1), r.valueRows(x.b, w.group).from(x.s0)
-	rowDots(chosenPath, r.D, keys.data, keys.row, q.data, 0, scores)
-	scale(chosenPath, scores, scores, F(r.Scale))
-	rowDots(chosenPath, r.DV, values.data, values.row, dout.data, 0, w.dp[:x.keys])
+	simd.RowDots(r.D, keys.data, keys.row, q.data, 0, scores)
+	simd.Scale(scores, scores, F(r.Scale))
+	simd.RowDots(r.DV, values.data, values.row, dout.data, 0, w.dp[:x.keys])
 	r.alter(x, w.slope, false)
 }
 
@@ -116,7 +118,7 @@ func (r *attentionRun[F]) softmaxGradients(w *backwardTiles[F], x *scores[F]) {
 	_, shifts, _ := r.numbersOf(row, r.T)
 	deltas, lows, factors := r.delta[row:], r.low[row:], r.factor[row:]
 	if x.of == nil {
-		gradientRows(chosenPath, n, x.keys, w.p, w.dp, keyBlock, shifts[x.t0:], factors[x.t0:], deltas[x.t0:],
+		simd.GradientRows(n, x.keys, w.p, w.dp, keyBlock, shifts[x.t0:], factors[x.t0:], deltas[x.t0:],
 			lows[x.t0:])
 		return
 	}
@@ -125,7 +127,7 @@ func (r *attentionRun[F]) softmaxGradients(w *backwardTiles[F], x *scores[F]) {
 		t := x.query(i)
 		shift[i], factor[i], delta[i], low[i] = shifts[t], factors[t], deltas[t], lows[t]
 	}
-	gradientRows(chosenPath, n, x.keys, w.p, w.dp, keyBlock, shift, factor, delta, low)
+	simd.GradientRows(n, x.keys, w.p, w.dp, keyBlock, shift, factor, delta, low)
 }
 
 // weights fills p with the weights of a tile and dp with the gradients of its products.
@@ -145,7 +147,7 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout ope
 	if len(w.slope) > 0 {
 		for t := range x.queries {
 			line := w.dp[t*keyBlock:][:x.keys]
-			mul(chosenPath, line, line, w.slope[t*keyBlock:][:x.keys])
+			simd.Mul(line, line, w.slope[t*keyBlock:][:x.keys])
 		}
 		r.clearHidden(w, x, w.dp) // the slope may be NaN
 	}

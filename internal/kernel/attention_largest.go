@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"attention/internal/parallel"
+	"attention/internal/simd"
 )
 
 // Cells cuts the (T,S) weights of a head: row i of cells has the queries Queries[i] ≤ t < Queries[i+1], column j the
@@ -128,7 +129,7 @@ func (g *cellGrid[F]) add(r *attentionRun[F], w *forwardTiles[F], x *scores[F]) 
 		cell := w.p[from*queryBlock:]
 		clear(w.sum[:x.queries])
 		r.weightColumns(n, x.queries, cell, w.max, w.sum)
-		maxColumns(chosenPath, n, x.queries, cell, queryBlock, w.top)
+		simd.MaxColumns(n, x.queries, cell, queryBlock, w.top)
 		for t, row := 0, top; t < x.queries; row++ {
 			end := min(x.queries, g.Queries[row+1]-x.t0)
 			at := ((x.b*r.H+x.h)*g.rows+row)*g.columns + column

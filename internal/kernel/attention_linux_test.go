@@ -3,6 +3,8 @@ package kernel
 import (
 	"testing"
 
+	"attention/internal/simd"
+
 	"pgregory.net/rapid"
 )
 
@@ -22,7 +24,7 @@ func TestAttentionStaysInside(t *testing.T) {
 	}
 }
 
-func testStaysInside[F Float](t *testing.T, _ path) {
+func testStaysInside[F Float](t *testing.T, _ simd.Set) {
 	staysInside(t, drawProblem[F])
 	staysInside(t, func(t *rapid.T) *attentionProblem[F] { return drawQueries[F](t, 1, 8) })
 }

@@ -1,6 +1,9 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // rowsOf is a matrix of rows with the given width and the stride row.
 type rowsOf[F Float] struct {
@@ -51,10 +54,10 @@ type forms struct{ across, along bool }
 // pairedLength returns how many elements the pairs of rows take.
 func pairedLength(rows, width int, f forms) (n int) {
 	if f.across {
-		n = rows * pairsOf(width)
+		n = rows * simd.PairsOf(width)
 	}
 	if f.along {
-		n += (rows + 1) / 2 * wholePanels(width)
+		n += (rows + 1) / 2 * simd.WholePanels(width)
 	}
 	return n
 }
@@ -63,11 +66,11 @@ func pairedLength(rows, width int, f forms) (n int) {
 func pairedRoom[F Float](memory []F, rows, width int, f forms) operandRows[F] {
 	x := operandRows[F]{together: 2}
 	if f.across {
-		x.across = rowsOf[F]{memory, pairsOf(width), (width + 1) / 2}
+		x.across = rowsOf[F]{memory, simd.PairsOf(width), (width + 1) / 2}
 		memory = memory[rows*x.across.row:]
 	}
 	if f.along {
-		x.along = rowsOf[F]{memory, wholePanels(width), width}
+		x.along = rowsOf[F]{memory, simd.WholePanels(width), width}
 	}
 	return x
 }
@@ -82,10 +85,10 @@ func (w *attentionTiles[F]) paired(x rowsOf[F], n int, memory []F, f forms) oper
 // pair writes pairs of the first n rows of x in those forms that have room, and returns whether x is mayBeNonFinite.
 func (w *attentionTiles[F]) pair(n int, x, across, along rowsOf[F]) (mayBeNonFinite bool) {
 	if across.data != nil {
-		pairElements(n, x.width, singles(x.data), x.row, singles(across.data), across.row)
+		simd.PairElements(n, x.width, simd.Singles(x.data), x.row, simd.Singles(across.data), across.row)
 	}
 	if along.data != nil {
-		pairUp(x.width, n, singles(x.data), x.row, singles(along.data), along.row, pairWidth)
+		pairUp(x.width, n, simd.Singles(x.data), x.row, simd.Singles(along.data), along.row, simd.PairWidth)
 		mayBeNonFinite = !w.finite(&x, n, 2) // twice what rounding makes infinite is infinite
 	}
 	return mayBeNonFinite
@@ -94,13 +97,13 @@ func (w *attentionTiles[F]) pair(n int, x, across, along rowsOf[F]) (mayBeNonFin
 // columns writes n rows as the columns of a matrix that products read: (x.width,n), or pairs of neighbours in a row.
 func (r *attentionRun[F]) columns(w *attentionTiles[F], n int, x rowsOf[F], to []F, toRow int) {
 	if r.Precision == Full {
-		transposePanel(chosenPath, x.width, n, x.data, x.row, to, toRow)
+		simd.TransposePanel(x.width, n, x.data, x.row, to, toRow)
 		return
 	}
-	ld := pairsOf(x.width)
+	ld := simd.PairsOf(x.width)
 	pairs := room(&w.pairs, n*ld)
-	pairElements(n, x.width, singles(x.data), x.row, singles(pairs), ld)
-	transposePanel(chosenPath, (x.width+1)/2, n, pairs, ld, to, toRow)
+	simd.PairElements(n, x.width, simd.Singles(x.data), x.row, simd.Singles(pairs), ld)
+	simd.TransposePanel((x.width+1)/2, n, pairs, ld, to, toRow)
 }
 
 // multiply computes C ← α·A·B + β·C for the operands of tiles; k counts numbers, not pairs.
@@ -111,7 +114,7 @@ func (r *attentionRun[F]) multiply(m, n, k int, alpha F, a []F, lda int, b []F, 
 	}
 	g := Product[F]{M: m, N: n, K: k, Alpha: alpha, A: Rows(a, lda), B: Rows(b, ldb), Beta: beta, C: Rows(c, ldc)}
 	if n == 1 && k > 0 { // or else a sum would be added up in another order than in a tile of several columns
-		g.compute(chosenPath)
+		g.compute()
 		return
 	}
 	g.alone()
@@ -120,12 +123,13 @@ func (r *attentionRun[F]) multiply(m, n, k int, alpha F, a []F, lda int, b []F, 
 // multiplyPairs computes C ← α·A·B + β·C of pairs, k of them, on the calling goroutine. It reads B in whole
 // vectors.
 func multiplyPairs[F Float](m, n, k int, alpha F, a []F, aRow, aCol int, b []F, ldb int, beta F, c []F, ldc int) {
-	x, y, z := singles(a), singles(b), singles(c)
+	x, y, z := simd.Singles(a), simd.Singles(b), simd.Singles(c)
 	blocks := kBlocks(k)
 	for l := range blocks {
 		q0, q1 := parallel.Share(l, blocks, k), parallel.Share(l+1, blocks, k)
-		for j := 0; j < n; j += pairWidth {
-			pairTile(m, min(pairWidth, n-j), q1-q0, float32(alpha), x[q0*aCol:], aRow, aCol, pairRowsTall*aRow,
+		for j := 0; j < n; j += simd.PairWidth {
+			simd.PairTile(m, min(simd.PairWidth, n-j), q1-q0, float32(alpha), x[q0*aCol:],
+				aRow, aCol, simd.PairRowsTall*aRow,
 				y[q0*ldb+j:], ldb, float32(beta), z[j:], ldc)
 		}
 		beta = 1

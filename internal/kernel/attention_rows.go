@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/simd"
+)
 
 // sink returns the maximum and the sum with which the rows of a head begin. A sink is like a key with this score and
 // the value 0. bad reports a sink of NaN or +∞: it is applied at the end, since a row without keys must stay 0.
@@ -8,11 +12,11 @@ func (r *attentionRun[F]) sink(h int) (score, one F, bad bool) {
 	if r.Sigmoid {
 		return 0, 0, false // weights of sigmoids have no maximum subtracted
 	}
-	if r.In.Sinks == nil || r.In.Sinks[h] == lowest[F]() {
-		return lowest[F](), 0, false
+	if r.In.Sinks == nil || r.In.Sinks[h] == simd.NegInf[F]() {
+		return simd.NegInf[F](), 0, false
 	}
 	if !isFinite(r.In.Sinks[h]) {
-		return lowest[F](), 0, true
+		return simd.NegInf[F](), 0, true
 	}
 	return r.In.Sinks[h], 1, false
 }
@@ -21,7 +25,7 @@ func (r *attentionRun[F]) sink(h int) (score, one F, bad bool) {
 func (r *attentionRun[F]) beginRows(h int, most, sum, peak []F) (bad bool) {
 	score, one, bad := r.sink(h)
 	for t := range most {
-		most[t], sum[t], peak[t] = score, one, lowest[F]()
+		most[t], sum[t], peak[t] = score, one, simd.NegInf[F]()
 	}
 	return bad
 }
@@ -44,12 +48,12 @@ func spoil[F Float](sums []F) {
 // finish divides the sums of a block by those of the weights, and writes them, step from one row to the next, and lse.
 func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows, step int) {
 	sums, logs, factors, most, peak := w.sum[:rows], w.logs[:rows], w.first[:rows], w.max[:rows], w.peak[:rows]
-	logarithms(logs, sums)
+	simd.Logarithms(logs, sums)
 	first := (b*r.H+h)*r.T + t0
 	lse, shift, factor := r.numbersOf(first, rows)
 	for t, sum := range sums {
 		if sum == 0 { // false for a NaN, which the maximum may have ignored
-			lse[t], shift[t], factor[t], factors[t] = lowest[F](), -lowest[F](), 0, 0
+			lse[t], shift[t], factor[t], factors[t] = simd.NegInf[F](), -simd.NegInf[F](), 0, 0
 			continue
 		}
 		lse[t], shift[t], factors[t] = most[t]+logs[t], most[t], 1/sum
@@ -65,7 +69,7 @@ func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows, step int) {
 		copyRows(r.Out[at:], step, w.out, r.DV, rows, r.DV)
 		return
 	}
-	scaleRows(chosenPath, rows, r.DV, r.Out[at:], step, w.out, factors)
+	simd.ScaleRows(rows, r.DV, r.Out[at:], step, w.out, factors)
 	for t, sum := range sums {
 		if sum == 0 {
 			copy(r.Out[at+t*step:][:r.DV], w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞

@@ -13,8 +13,8 @@ const (
 // brings.
 const leastAttention = 1 << 18
 
-// attentionRun is one call of Forward, Backward or Largest. Runs are reused, and the functions that parallel.For calls are
-// made once for each, so that a call allocates nothing.
+// attentionRun is one call of Forward, Backward or Largest. Runs are reused, and the functions that parallel.For calls
+// are made once for each, so that a call allocates nothing.
 type attentionRun[F Float] struct {
 	AttentionCall[F]
 	attentionPlan

@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/simd"
+
 // scores is a tile of scores of one head: query t0+i and key s0+j have data[i·queryStep+j·keyStep],
 // where one of the steps is 1.
 type scores[F Float] struct {
@@ -54,7 +56,7 @@ func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, sl
 func (r *attentionRun[F]) alter(x *scores[F], slope []F, filled bool) {
 	if r.Softcap > 0 {
 		rows, n, step := x.lines()
-		capRows(chosenPath, rows, n, x.data, step, slope, F(r.Softcap))
+		simd.CapRows(rows, n, x.data, step, slope, F(r.Softcap))
 	}
 	if r.Score != nil {
 		r.change(x, slope)

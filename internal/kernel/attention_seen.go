@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/simd"
+
 // A hidden key has the weight 0 in a tile. But 0 times NaN or ∞ is NaN, and the weight of a visible key may be 0 as
 // well. So the products of a tile use the mask, not the weights, to leave out keys.
 
@@ -65,17 +67,17 @@ func (g *seenSum[F]) multiplyPairs(in rowsOf[F]) {
 	if min(g.outs, g.ins, in.width) == 0 {
 		return
 	}
-	weights, k := singles(g.weights.Data), (g.ins+1)/2
+	weights, k := simd.Singles(g.weights.Data), (g.ins+1)/2
 	if g.weights.Row == 1 {
-		ld := wholePanels(g.outs)
+		ld := simd.WholePanels(g.outs)
 		pairs := room(&g.memory.pairs, k*ld)
-		pairUp(g.outs, g.ins, weights, g.weights.Col, singles(pairs), ld, pairWidth)
+		pairUp(g.outs, g.ins, weights, g.weights.Col, simd.Singles(pairs), ld, simd.PairWidth)
 		multiplyPairs(g.outs, in.width, k, g.alpha, pairs, 1, ld, in.data, in.row, g.beta, g.out.data, g.out.row)
 		return
 	}
-	ld := pairsOf(g.ins)
+	ld := simd.PairsOf(g.ins)
 	pairs := room(&g.memory.pairs, g.outs*ld)
-	pairElements(g.outs, g.ins, weights, g.weights.Row, singles(pairs), ld)
+	simd.PairElements(g.outs, g.ins, weights, g.weights.Row, simd.Singles(pairs), ld)
 	multiplyPairs(g.outs, in.width, k, g.alpha, pairs, ld, 1, in.data, in.row, g.beta, g.out.data, g.out.row)
 }
 
@@ -102,9 +104,9 @@ func (g *seenSum[F]) computeFinite(in rowsOf[F], bad []int, sees func(out, in in
 		}
 	}
 	if g.times == BFloat16 {
-		ld := wholePanels(rest.width)
+		ld := simd.WholePanels(rest.width)
 		along := rowsOf[F]{make([]F, (g.ins+1)/2*ld), ld, rest.width}
-		pairUp(rest.width, g.ins, singles(rest.data), rest.row, singles(along.data), ld, pairWidth)
+		pairUp(rest.width, g.ins, simd.Singles(rest.data), rest.row, simd.Singles(along.data), ld, simd.PairWidth)
 		rest = along
 	}
 	g.multiply(rest)

@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/simd"
+
 // Sigmoid attention (Ramapuram et al. 2024) takes the sigmoid of each score for its weight. The weights of a row need
 // not add up to 1, and neither maximum nor log-sum-exp is needed: the sum is kept for statistics alone.
 
@@ -8,8 +10,8 @@ func (r *attentionRun[F]) weighBySigmoid(w *forwardTiles[F], x *scores[F]) {
 	from := x.t0 - w.t0
 	end := from + x.queries
 	if r.watched() {
-		maxColumns(chosenPath, x.keys, x.queries, x.data, queryBlock, w.top[from:])
-		greater(chosenPath, w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
+		simd.MaxColumns(x.keys, x.queries, x.data, queryBlock, w.top[from:])
+		simd.Greater(w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
 	}
 	r.weightColumns(x.keys, x.queries, x.data, nil, w.sum[from:])
 	if r.watched() {
@@ -22,7 +24,7 @@ func (r *attentionRun[F]) weighBySigmoid(w *forwardTiles[F], x *scores[F]) {
 func (w *forwardTiles[F]) addMoments(x *scores[F], moment []F) {
 	for j := range x.keys {
 		weights, logs := x.data[j*queryBlock:][:len(moment)], w.raw[:len(moment)]
-		logarithms(logs, weights)
+		simd.Logarithms(logs, weights)
 		for i, p := range weights {
 			if p != 0 {
 				moment[i] += p * logs[i]
@@ -35,14 +37,14 @@ func (w *forwardTiles[F]) addMoments(x *scores[F], moment []F) {
 // adds each column to sum.
 func (r *attentionRun[F]) weightColumns(keys, n int, x, shift, sum []F) {
 	if !r.Sigmoid {
-		expColumns(chosenPath, keys, n, x, queryBlock, shift, sum)
+		simd.ExpColumns(keys, n, x, queryBlock, shift, sum)
 		return
 	}
 	for j := range keys {
 		line := x[j*queryBlock:][:n]
-		sigmoid(line, line)
+		simd.Sigmoid(line, line)
 	}
-	sumRows(chosenPath, keys, n, queryBlock, sum, x)
+	simd.SumRows(keys, n, queryBlock, sum, x)
 }
 
 // sigmoidGradients turns scores in p and gradients of the weights in dp, one query in each row, into weights and
@@ -50,8 +52,8 @@ func (r *attentionRun[F]) weightColumns(keys, n int, x, shift, sum []F) {
 func (w *backwardTiles[F]) sigmoidGradients(x *scores[F]) {
 	for t := range x.queries {
 		p, dp := w.p[t*keyBlock:][:x.keys], w.dp[t*keyBlock:][:x.keys]
-		sigmoid(p, p)
-		sigmoidSlope(dp, p, dp)
+		simd.Sigmoid(p, p)
+		simd.SigmoidSlope(dp, p, dp)
 	}
 }
 

@@ -1,6 +1,9 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // A token that follows others has one query in each head, and takes as long as reading keys and values. The heads of a
 // group share these: all heads process one tile of keys before the next is loaded, each with its scores in one row. The
@@ -67,7 +70,7 @@ func (r *attentionRun[F]) forwardGroup(w *forwardTiles[F], b, h, n int, follows 
 		}
 	}
 	for i := range n {
-		w.sum[i] += F(sum(chosenPath, w.sumsOfKeys(i)))
+		w.sum[i] += F(simd.Sum(w.sumsOfKeys(i)))
 		if _, _, bad := r.sink(h + i); bad {
 			spoil(w.sum[i : i+1])
 		}
@@ -84,7 +87,7 @@ type rowsAhead[F Float] struct {
 // prefetch prefetches rows i to i+n−1.
 func (x *rowsAhead[F]) prefetch(i, n int) {
 	if n = min(n, x.n-i); n > 0 {
-		prefetch(chosenPath, n, x.width, x.data[i*x.row:], x.row)
+		simd.Prefetch(n, x.width, x.data[i*x.row:], x.row)
 	}
 }
 
@@ -107,11 +110,11 @@ func (r *attentionRun[F]) forwardSingle(w *forwardTiles[F], x *scores[F], i int,
 	for j := 0; j < x.keys; j += step {
 		n := min(step, x.keys-j)
 		values.prefetch(j, n)
-		rowDots(chosenPath, r.D, k.data[j*k.row:], k.row, w.q[i*r.D:], 0, p[j:][:n])
+		simd.RowDots(r.D, k.data[j*k.row:], k.row, w.q[i*r.D:], 0, p[j:][:n])
 	}
-	scale(chosenPath, p, p, F(r.Scale))
+	simd.Scale(p, p, F(r.Scale))
 	r.alter(x, nil, false)
-	r.setUnshown(&w.attentionTiles, x, x.data, lowest[F]())
+	r.setUnshown(&w.attentionTiles, x, x.data, simd.NegInf[F]())
 	r.weighSingle(w, x, i)
 	r.drop(x)
 	if x.hidden {
@@ -123,7 +126,7 @@ func (r *attentionRun[F]) forwardSingle(w *forwardTiles[F], x *scores[F], i int,
 		if i == 0 {
 			ahead.prefetch(j, n)
 		}
-		weigh(chosenPath, 1, v.data[j*v.row:], v.row, p[j:][:n], out)
+		simd.Weigh(1, v.data[j*v.row:], v.row, p[j:][:n], out)
 	}
 }
 
@@ -131,13 +134,13 @@ func (r *attentionRun[F]) forwardSingle(w *forwardTiles[F], x *scores[F], i int,
 func (r *attentionRun[F]) weighSingle(w *forwardTiles[F], x *scores[F], i int) {
 	p, shifts, sums := x.data[:x.keys], w.shifts(i), w.sumsOfKeys(i)
 	if r.Sigmoid {
-		sigmoid(p, p)
-		addRows(chosenPath, 1, x.keys, sums, sums, p)
+		simd.Sigmoid(p, p)
+		simd.AddRows(1, x.keys, sums, sums, p)
 		return
 	}
-	topRows(chosenPath, 1, x.keys, w.top[i:], p)
+	simd.TopRows(1, x.keys, w.top[i:], p)
 	if !(w.top[i] <= w.max[i]) { // the sums so far may shrink
-		w.sum[i] += F(sum(chosenPath, sums))
+		w.sum[i] += F(simd.Sum(sums))
 		clear(sums)
 	}
 	w.raise(i, i+1, r.DV, false)
@@ -147,7 +150,7 @@ func (r *attentionRun[F]) weighSingle(w *forwardTiles[F], x *scores[F], i int) {
 		}
 	}
 	for j := x.keys; j < wholeVectors(x.keys); j++ {
-		x.data[j] = lowest[F]() // adds 0 to the elements behind the sums
+		x.data[j] = simd.NegInf[F]() // adds 0 to the elements behind the sums
 	}
-	expColumns(chosenPath, 1, x.keys, x.data, singleKeys, shifts, sums)
+	simd.ExpColumns(1, x.keys, x.data, singleKeys, shifts, sums)
 }

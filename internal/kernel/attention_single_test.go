@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/simd"
 	"attention/internal/testenv"
 
 	"pgregory.net/rapid"
@@ -13,7 +14,7 @@ func TestAttentionOfOneQueryAgainstNaive(t *testing.T) {
 	onPaths(t, testOneQuery[float32], testOneQuery[float64])
 }
 
-func testOneQuery[F Float](t *testing.T, _ path) {
+func testOneQuery[F Float](t *testing.T, _ simd.Set) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawQueries[F](t, 1, 70) // more heads than there are rows in a block
 		x.run()

@@ -1,23 +1,27 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/simd"
+)
 
 // weighBySoftmax turns a tile of scores into exp(score−max), and adds these to the sums of their queries.
 func (r *attentionRun[F]) weighBySoftmax(w *forwardTiles[F], x *scores[F]) {
 	from, keys, n, p := x.t0-w.t0, x.keys, x.queries, x.data
 	end := from + n
-	maxColumns(chosenPath, keys, n, p, queryBlock, w.top[from:])
+	simd.MaxColumns(keys, n, p, queryBlock, w.top[from:])
 	if r.watched() {
-		greater(chosenPath, w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
+		simd.Greater(w.watched.score[from:end], w.watched.score[from:end], w.top[from:])
 	}
 	w.raise(from, end, r.DV, r.watched())
 	sum := w.part[from:] // tile by tile, as the values are added up
 	clear(sum[:n])
 	if r.watched() {
-		momentColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum, w.watched.moment[from:])
+		simd.MomentColumns(keys, n, p, queryBlock, w.top[from:], sum, w.watched.moment[from:])
 		r.watchWeights(w, x)
 	} else {
-		expColumns(chosenPath, keys, n, p, queryBlock, w.top[from:], sum)
+		simd.ExpColumns(keys, n, p, queryBlock, w.top[from:], sum)
 	}
 	for t, v := range sum[:n] {
 		w.sum[from+t] += v
@@ -34,9 +38,9 @@ func (w *forwardTiles[F]) raise(t1, t2, width int, watched bool) {
 		if top > w.peak[t] {
 			w.peak[t] = top
 		}
-		if !(top <= old+slack) || old == lowest[F]() {
+		if !(top <= old+slack) || old == simd.NegInf[F]() {
 			w.max[t] = top
-			if old != lowest[F]() {
+			if old != simd.NegInf[F]() {
 				f := F(math.Exp(float64(old - top)))
 				if watched {
 					w.watched.shrink(t, f, old-top, w.sum[t])
@@ -49,7 +53,7 @@ func (w *forwardTiles[F]) raise(t1, t2, width int, watched bool) {
 			}
 		}
 		w.top[t] = w.max[t]
-		if w.max[t] == lowest[F]() {
+		if w.max[t] == simd.NegInf[F]() {
 			w.top[t] = 0 // −∞ − −∞ would be NaN
 		}
 	}

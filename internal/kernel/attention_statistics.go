@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/simd"
+)
 
 // RowStatistics receives what an attention knows of each row's weights before dropout, (B,H,T) each. A row that sees
 // nothing, or only scores of −∞, has −∞ as its largest score and product, all of a sink's share, and 0 otherwise. The
@@ -37,7 +41,7 @@ type watchedRows[F Float] struct {
 
 // begin forgets the rows before. The sink, if there is one, is the maximum and adds nothing to the moment.
 func (w *watchedRows[F]) begin(rows int) {
-	none := lowest[F]()
+	none := simd.NegInf[F]()
 	for t := range w.score[:rows] {
 		w.score[t] = none
 	}
@@ -60,9 +64,9 @@ func (r *attentionRun[F]) watchProducts(w *forwardTiles[F], x *scores[F], data [
 		r.hide(w, &seen)
 		data = seen.data
 	}
-	maxColumns(chosenPath, x.keys, x.queries, data, queryBlock, w.top)
+	simd.MaxColumns(x.keys, x.queries, data, queryBlock, w.top)
 	product := w.watched.product[x.t0-w.t0:][:x.queries]
-	greater(chosenPath, product, product, w.top)
+	simd.Greater(product, product, w.top)
 }
 
 // shrink rescales the running statistics of query t by f when its maximum rises by −by. sum is the running sum of its
@@ -104,9 +108,9 @@ func (r *attentionRun[F]) addDistances(w *forwardTiles[F], x *scores[F], sums []
 	at := x.t0 - x.s0 + r.S - 1
 	for j := range x.keys {
 		line := j * queryBlock
-		mul(chosenPath, w.raw[line:][:len(sums)], x.data[line:][:len(sums)], r.distances[at-j:][:len(sums)])
+		simd.Mul(w.raw[line:][:len(sums)], x.data[line:][:len(sums)], r.distances[at-j:][:len(sums)])
 	}
-	sumRows(chosenPath, x.keys, len(sums), queryBlock, sums, w.raw)
+	simd.SumRows(x.keys, len(sums), queryBlock, sums, w.raw)
 }
 
 // takeDiagonal sets y[i] to row first + i and column i of x, if that is one of its rows.
@@ -136,14 +140,14 @@ func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], b, h, t0, rows int
 		r.storeShares(w, share, sink)
 	}
 	factors := w.first[:rows]
-	mul(chosenPath, to.First[first:][:rows], s.first[:rows], factors)
-	mul(chosenPath, to.Own[first:][:rows], s.own[:rows], factors)
-	mul(chosenPath, to.Previous[first:][:rows], s.previous[:rows], factors)
-	mul(chosenPath, to.Distance[first:][:rows], s.distance[:rows], factors)
+	simd.Mul(to.First[first:][:rows], s.first[:rows], factors)
+	simd.Mul(to.Own[first:][:rows], s.own[:rows], factors)
+	simd.Mul(to.Previous[first:][:rows], s.previous[:rows], factors)
+	simd.Mul(to.Distance[first:][:rows], s.distance[:rows], factors)
 	// −Σ p·log p = Σ p·(log sum − (score − max)), without the sink.
 	entropy, moment := to.Entropy[first:][:rows], s.moment[:rows]
-	mul(chosenPath, moment, moment, factors)
-	sub(chosenPath, entropy, w.logs[:rows], moment)
+	simd.Mul(moment, moment, factors)
+	simd.Sub(entropy, w.logs[:rows], moment)
 	for t, h := range entropy {
 		if h >= 0 {
 			continue
@@ -166,7 +170,7 @@ func (r *attentionRun[F]) storeShares(w *forwardTiles[F], share []F, sink F) {
 			above[t] -= w.max[t]
 		}
 	}
-	exp(chosenPath, share, above)
+	simd.Exp(share, above)
 	for t, e := range share {
 		if e != 0 {
 			w.watched.moment[t] += e * (w.logs[t] - above[t])

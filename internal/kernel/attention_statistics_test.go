@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/simd"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -31,7 +33,7 @@ func TestAttentionStatisticsAgainstNaive(t *testing.T) {
 	onPaths(t, testStatistics[float32], testStatistics[float64])
 }
 
-func testStatistics[F Float](t *testing.T, _ path) {
+func testStatistics[F Float](t *testing.T, _ simd.Set) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawProblem[F](t)
 		x.call().Forward()
@@ -139,7 +141,7 @@ func TestAttentionWeightsAgainstNaive(t *testing.T) {
 	onPaths(t, testWeights[float32], testWeights[float64])
 }
 
-func testWeights[F Float](t *testing.T, _ path) {
+func testWeights[F Float](t *testing.T, _ simd.Set) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawProblem[F](t)
 		a := x.a
@@ -182,7 +184,7 @@ func TestAttentionStatisticsOfHiddenRows(t *testing.T) {
 		}
 		for i := range p.in.Bias {
 			if row := i / 90; row%4 == 1 {
-				p.in.Bias[i] = lowest[float32]()
+				p.in.Bias[i] = simd.NegInf[float32]()
 			}
 		}
 		stats := p.watch(0)
@@ -191,9 +193,9 @@ func TestAttentionStatisticsOfHiddenRows(t *testing.T) {
 				assert.Greater(t, stats.Entropy[row], float32(0))
 				continue
 			}
-			assert.Equal(t, lowest[float32](), stats.MaxScore[row])
+			assert.Equal(t, simd.NegInf[float32](), stats.MaxScore[row])
 			if row%70%2 == 0 {
-				assert.Equal(t, lowest[float32](), stats.MaxProduct[row])
+				assert.Equal(t, simd.NegInf[float32](), stats.MaxProduct[row])
 			}
 			for _, x := range [][]float32{stats.Entropy, stats.First, stats.Own, stats.Previous, stats.Distance} {
 				assert.Zero(t, x[row])
@@ -233,13 +235,13 @@ func TestAttentionStatisticsOfHugeScores(t *testing.T) {
 	}
 }
 
-// TestAttentionStatisticsOfRisingScores takes scores that rise from one block of keys to the next, so that what is known
-// of a row is scaled on the way, to 0 in the end.
+// TestAttentionStatisticsOfRisingScores takes scores that rise from one block of keys to the next, so that what is
+// known of a row is scaled on the way, to 0 in the end.
 func TestAttentionStatisticsOfRisingScores(t *testing.T) {
 	onPaths(t, testRisingScores[float32], testRisingScores[float64])
 }
 
-func testRisingScores[F Float](t *testing.T, _ path) {
+func testRisingScores[F Float](t *testing.T, _ simd.Set) {
 	const size = 2*keyBlock + 40
 	for _, rise := range []float64{9, 12, 60, 1e4, 3e38} {
 		p := newAttentionProblem[F](Attention{B: 1, H: 1, K: 1, T: size, S: size, D: 1, DV: 1}, false)
@@ -273,7 +275,7 @@ func TestMomentColumns(t *testing.T) {
 }
 
 // testMoment compares with plain Go, and with expColumns to the bit.
-func testMoment[F Float](t *testing.T, p path) {
+func testMoment[F Float](t *testing.T, p simd.Set) {
 	const rows, ld = 5, 64
 	inf := math.Inf(1)
 	special := []F{0, 1, -1, 8, -20, -86, -88, -104, F(-inf), -700, -760, 3, 2.5, -1e30}
@@ -288,9 +290,12 @@ func testMoment[F Float](t *testing.T, p path) {
 			shift[i] = F(i%3) / 2
 			moment[i], momentZ[i] = 1, 1
 		}
-		momentColumns(p, rows, n, x[:], ld, shift[:], sum[:], moment[:])
-		expColumns(p, rows, n, y[:], ld, shift[:], sumY[:])
-		momentColumnsGo(rows, n, z[:], ld, shift[:], sumZ[:], momentZ[:])
+		simd.MomentColumns(rows, n, x[:], ld, shift[:], sum[:], moment[:])
+		simd.ExpColumns(rows, n, y[:], ld, shift[:], sumY[:])
+		inGo(func() any {
+			simd.MomentColumns(rows, n, z[:], ld, shift[:], sumZ[:], momentZ[:])
+			return nil
+		})
 		for i := range rows {
 			requireBits(t, y[i*ld:][:n], x[i*ld:][:n])
 		}

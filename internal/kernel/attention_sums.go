@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"attention/internal/simd"
+)
 
 // sumSinks computes the gradient of the sinks: −Σ share·Σ dout⊙out.
 func (r *attentionRun[F]) sumSinks() {
@@ -16,7 +20,7 @@ func (r *attentionRun[F]) sumSinks() {
 					continue
 				}
 				var low float64
-				sum, low = sumOf(sum, float64(r.sinkShare(row, h))*r.wideDelta(b, h, t))
+				sum, low = simd.TwoSum(sum, float64(r.sinkShare(row, h))*r.wideDelta(b, h, t))
 				rest += low
 			}
 		}
@@ -62,7 +66,7 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 		if r.Precision == BFloat16 { // rounded, as in the products: what that changes in them and in these cancels
 			dout = roundedRows(dout, t1-t0, *room)
 		}
-		rowDots(chosenPath, r.DV, r.Out[at:], r.OutputAt.Row, dout.data, dout.row, delta)
+		simd.RowDots(r.DV, r.Out[at:], r.OutputAt.Row, dout.data, dout.row, delta)
 		for i, v := range delta {
 			if !isFinite(v) && !r.seesAny(b, h, t0+i) {
 				delta[i] = 0 // an output of 0 times a NaN or ∞, which must not reach the sinks
@@ -88,7 +92,7 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 func roundedRows[F Float](x rowsOf[F], n int, memory []F) rowsOf[F] {
 	y := rowsOf[F]{memory, x.width, x.width}
 	for i := range n {
-		roundElements(singles(x.at(i)), singles(y.at(i)))
+		simd.RoundElements(simd.Singles(x.at(i)), simd.Singles(y.at(i)))
 	}
 	return y
 }
@@ -101,11 +105,4 @@ func (r *attentionRun[F]) clearQueries(b, h, t0, t1 int) {
 	for t := t0; t < t1; t++ {
 		clear(r.grad.Q[r.QueryAt.at(b, h, t):][:r.D])
 	}
-}
-
-// sumOf returns x + y, rounded, and its rounding error (Knuth's TwoSum).
-func sumOf[F Float](x, y F) (sum, low F) {
-	sum = x + y
-	added := sum - x
-	return sum, (x - (sum - added)) + (y - added)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/simd"
 	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/assert"
@@ -110,7 +111,7 @@ func shownRules(r *rand.Rand, a *Attention) map[string]ShownFunc {
 	salt := r.Uint64()
 	scattered := func(b, h, t, s0 int, shown []bool) bool {
 		for j := range shown {
-			shown[j] = mix(salt+uint64(((b*a.H+h)*a.T+t)*a.S+s0+j))%3 > 0
+			shown[j] = simd.Mix(salt+uint64(((b*a.H+h)*a.T+t)*a.S+s0+j))%3 > 0
 		}
 		return true
 	}
@@ -231,7 +232,7 @@ func (p *attentionProblem[F]) drawBias(t *rapid.T) {
 	for i := range p.in.Bias {
 		p.in.Bias[i] = F(p.rand.NormFloat64())
 		if p.rand.IntN(5) == 0 {
-			p.in.Bias[i] = lowest[F]()
+			p.in.Bias[i] = simd.NegInf[F]()
 		}
 	}
 }
@@ -290,14 +291,14 @@ func inBF16(p *attentionProblem[float32]) {
 	p.a.Precision = BFloat16
 	for _, x := range [][]float32{p.in.Q, p.in.K, p.in.V, p.dout} {
 		for i, v := range x {
-			x[i] = roundBF16(v)
+			x[i] = simd.RoundBF16(v)
 		}
 	}
 }
 
 // roundingOf returns the largest relative error of one rounding.
 func roundingOf[F Float]() float64 {
-	if sizeOf[F]() == 4 {
+	if simd.SizeOf[F]() == 4 {
 		return 0x1p-24
 	}
 	return 0x1p-53
@@ -411,7 +412,7 @@ func TestAttentionAgainstNaive(t *testing.T) {
 	onPaths(t, testAgainstNaive[float32], testAgainstNaive[float64])
 }
 
-func testAgainstNaive[F Float](t *testing.T, p path) {
+func testAgainstNaive[F Float](t *testing.T, p simd.Set) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawProblem[F](t)
 		x.run()

@@ -7,28 +7,31 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/simd"
+
 	"github.com/stretchr/testify/assert"
 )
 
 // TestAttentionSoftcap compares with tanh in higher precision, for scores near 0 and far from it.
 func TestAttentionSoftcap(t *testing.T) {
 	for _, p := range paths() {
+		onPath(t, p)
 		testSoftcap[float32](t, p, 4*0x1p-24)
 		testSoftcap[float64](t, p, 4*0x1p-53)
 	}
 }
 
-func testSoftcap[F Float](t *testing.T, p path, tolerance float64) {
+func testSoftcap[F Float](t *testing.T, p simd.Set, tolerance float64) {
 	for _, c := range []F{1, 30, 1e-3, 1e6} {
 		var x, start, slope [64]F
 		for i := range x {
 			x[i] = c * F(math.Ldexp(1-2*float64(i%2), i/2-26)) * 1.1
 			if i > 58 {
-				x[i] = []F{0, F(math.Copysign(0, -1)), F(math.Inf(1)), lowest[F](), F(math.NaN())}[i-59]
+				x[i] = []F{0, F(math.Copysign(0, -1)), F(math.Inf(1)), simd.NegInf[F](), F(math.NaN())}[i-59]
 			}
 			start[i] = x[i]
 		}
-		capRows(p, 2, 32, x[:], 32, slope[:], c)
+		simd.CapRows(2, 32, x[:], 32, slope[:], c)
 		for i, v := range start {
 			want := math.Tanh(float64(v) / float64(c))
 			if math.IsNaN(want) {
@@ -45,6 +48,7 @@ func testSoftcap[F Float](t *testing.T, p path, tolerance float64) {
 // TestAttentionDrop drops from tiles of any width what Dropout drops, on every path; what is not finite becomes NaN.
 func TestAttentionDrop(t *testing.T) {
 	for _, p := range paths() {
+		onPath(t, p)
 		for n := 1; n <= keyBlock; n += 7 {
 			testDrop[float32](t, p, n)
 			testDrop[float64](t, p, n)
@@ -52,7 +56,7 @@ func TestAttentionDrop(t *testing.T) {
 	}
 }
 
-func testDrop[F Float](t *testing.T, p path, n int) {
+func testDrop[F Float](t *testing.T, p simd.Set, n int) {
 	const rows, ld, below = 3, keyBlock, 1 << 63
 	var x [rows * ld]F
 	special := []F{1, -2, F(math.NaN()), F(math.Inf(1)), F(math.Inf(-1)), 0}
@@ -63,13 +67,13 @@ func testDrop[F Float](t *testing.T, p path, n int) {
 	for i := range rows {
 		for j := range n {
 			keep := F(2)
-			if mix(uint64(5+100*i+3*j)) < below {
+			if simd.Mix(uint64(5+100*i+3*j)) < below {
 				keep = 0
 			}
 			want[i*ld+j] = want[i*ld+j]*keep + 0
 		}
 	}
-	dropRows(p, rows, n, got[:], ld, 5, 3, 100, below, 2)
+	simd.DropRows(rows, n, got[:], ld, 5, 3, 100, below, 2)
 	for i := range rows {
 		for j, v := range got[i*ld:][:n] {
 			w := want[i*ld+j]
@@ -81,7 +85,7 @@ func testDrop[F Float](t *testing.T, p path, n int) {
 
 // expErrors returns the largest error of e^x in units of the last place over numbers from 0 down to where results
 // are no longer normal.
-func expErrors[F Float](p path, least float64, bits int) float64 {
+func expErrors[F Float](p simd.Set, least float64, bits int) float64 {
 	const n = 64
 	worst := 0.
 	for i := range 60 {
@@ -90,7 +94,7 @@ func expErrors[F Float](p path, least float64, bits int) float64 {
 			x[j] = F(least * float64(i*n+j) / (60 * n) * (1 - 1e-3*float64(j%7)))
 			want[j] = x[j]
 		}
-		expColumns(p, 1, n, x[:], n, shift[:], sum[:])
+		simd.ExpColumns(1, n, x[:], n, shift[:], sum[:])
 		for j, got := range x {
 			exact := exactExp(float64(want[j]))
 			unit := math.Ldexp(1, exact.MantExp(nil)-bits)
@@ -107,11 +111,12 @@ func expErrors[F Float](p path, least float64, bits int) float64 {
 
 func TestAttentionExp(t *testing.T) {
 	for _, p := range paths() {
+		onPath(t, p)
 		single, double := expErrors[float32](p, -87.3, 24), expErrors[float64](p, -708.3, 53)
 		t.Logf("%v: %.3f and %.3f units", p, single, double)
 		assert.LessOrEqual(t, single, 1., "%v", p)
 		most := 1.
-		if p == pathGo {
+		if p == simd.Go {
 			most = 2 // math.Exp errs by more than the polynomials do
 		}
 		assert.LessOrEqual(t, double, most, "%v", p)
@@ -128,12 +133,12 @@ func TestAttentionExp(t *testing.T) {
 	}
 }
 
-func testExpOf[F Float](t *testing.T, p path, x, want float64) {
+func testExpOf[F Float](t *testing.T, p simd.Set, x, want float64) {
 	var v, shift, sum [16]F
 	for i := range v {
 		v[i] = F(x)
 	}
-	expColumns(p, 1, 16, v[:], 16, shift[:], sum[:])
+	simd.ExpColumns(1, 16, v[:], 16, shift[:], sum[:])
 	for _, got := range v {
 		if math.IsNaN(want) {
 			assert.True(t, got != got, "%v: exp(%v)", p, x)
@@ -146,7 +151,7 @@ func testExpOf[F Float](t *testing.T, p path, x, want float64) {
 // TestAttentionRows compares the kernels that go along rows with plain Go, and rowDots with dot: the same bits.
 func TestAttentionRows(t *testing.T) { onPaths(t, testRows[float32], testRows[float64]) }
 
-func testRows[F Float](t *testing.T, p path) {
+func testRows[F Float](t *testing.T, p simd.Set) {
 	r := rand.New(rand.NewPCG(3, 4))
 	columns := make([]F, keyBlock)
 	for j := range columns {
@@ -160,22 +165,28 @@ func testRows[F Float](t *testing.T, p path) {
 			lo[i], hi[i] = F(r.IntN(n+1)), F(r.IntN(n+1))
 		}
 		got, want := slices.Clone(x), slices.Clone(x)
-		clearRows(p, rows, n, got, ld, columns, lo, hi)
-		clearRowsGo(rows, n, want, ld, columns, lo, hi)
+		simd.ClearRows(rows, n, got, ld, columns, lo, hi)
+		inGo(func() any {
+			simd.ClearRows(rows, n, want, ld, columns, lo, hi)
+			return nil
+		})
 		for i := range rows {
 			assert.Equal(t, want[i*ld:][:n], got[i*ld:][:n], "%v: clearRows of %d columns", p, n)
 		}
 
 		y := x[:rows*n]
 		got, want = make([]F, rows*ld), make([]F, rows*ld)
-		scaleRows(p, rows, n, got, ld, y, lo)
-		scaleRowsGo(rows, n, want, ld, y, lo)
+		simd.ScaleRows(rows, n, got, ld, y, lo)
+		inGo(func() any {
+			simd.ScaleRows(rows, n, want, ld, y, lo)
+			return nil
+		})
 		assert.Equal(t, want, got, "%v: scaleRows of %d columns", p, n)
 
 		other, dots, one := normals[F](r, rows*(n+2)), make([]F, rows), make([]F, 1)
-		rowDots(p, n, x, ld, other, n+2, dots)
+		simd.RowDots(n, x, ld, other, n+2, dots)
 		for i := range rows {
-			dot(p, x[i*ld:], 0, other[i*(n+2):][:n], one)
+			simd.Dot(x[i*ld:], 0, other[i*(n+2):][:n], one)
 			assert.Equal(t, one[0], dots[i], "%v: rowDots of %d columns", p, n)
 		}
 	}

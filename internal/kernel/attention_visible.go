@@ -1,6 +1,10 @@
 package kernel
 
-import "slices"
+import (
+	"slices"
+
+	"attention/internal/simd"
+)
 
 // ShownFunc sets shown[i] to whether query t of head h of batch b sees key s0+i, for all elements of shown, and
 // returns true. It may instead leave shown alone and return false: then the query sees all keys that Visible leaves.
@@ -41,9 +45,9 @@ func (w *attentionTiles[F]) bound(x *scores[F], first, last []F) {
 // hide sets to −∞ the scores of the keys that a query of the tile does not see.
 func (r *attentionRun[F]) hide(w *forwardTiles[F], x *scores[F]) {
 	if from := x.t0 - w.t0; w.partly {
-		hideColumns(chosenPath, x.keys, x.queries, x.data, queryBlock, w.first[from:], w.last[from:])
+		simd.HideColumns(x.keys, x.queries, x.data, queryBlock, w.first[from:], w.last[from:])
 	}
-	r.setUnshown(&w.attentionTiles, x, x.data, lowest[F]())
+	r.setUnshown(&w.attentionTiles, x, x.data, simd.NegInf[F]())
 }
 
 // setUnshown sets the data of a tile to a number where Shown hides a key, by the answers of readShown.
@@ -74,7 +78,7 @@ func (r *attentionRun[F]) clearHidden(w *backwardTiles[F], x *scores[F], data []
 			w.columns[j] = F(j)
 		}
 	}
-	clearRows(chosenPath, x.queries, x.keys, data, x.queryStep, w.columns[:], w.first, w.last)
+	simd.ClearRows(x.queries, x.keys, data, x.queryStep, w.columns[:], w.first, w.last)
 	r.setUnshown(w.attentionTiles, x, data, 0)
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"attention/internal/simd"
 	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
@@ -14,16 +15,16 @@ import (
 // roundings at most, in whatever order.
 func closeSum[F Float](got F, want, size float64, count int) bool {
 	eps := 0x1p-24
-	if sizeOf[F]() == 8 {
+	if simd.SizeOf[F]() == 8 {
 		eps = 0x1p-53
 	}
 	return math.Abs(float64(got)-want) <= 2*float64(count+3)*eps*size
 }
 
 // testRowKernels compares dot, weigh and addOuter with sums in float64. memory returns where their arguments are.
-func testRowKernels[F Float](t *testing.T, p path, memory func([]F) []F) {
+func testRowKernels[F Float](t *testing.T, p simd.Set, memory func([]F) []F) {
 	r := rand.New(rand.NewPCG(21, uint64(p)))
-	_, lanes := tileShape[F](p)
+	_, lanes := simd.TileShape[F]()
 	edges := []int{1, 2, 3, 4, 7, 8, 9, 15, 17, lanes - 1, lanes, lanes + 1, 2*lanes + 3, 4 * lanes}
 	for range 150 {
 		m, n, padding := edges[r.IntN(len(edges))], edges[r.IntN(len(edges))], r.IntN(2)*r.IntN(9)
@@ -37,10 +38,10 @@ func testRowKernels[F Float](t *testing.T, p path, memory func([]F) []F) {
 		a = memory(a)
 		x, y := memory(normals[F](r, m)), memory(normals[F](r, n))
 		weighed, updated := memory(append([]F(nil), y...)), memory(append([]F(nil), a...))
-		weigh(p, alpha, a, ld, x, weighed)
-		addOuter(p, m, n, ld, alpha, updated, x, y)
+		simd.Weigh(alpha, a, ld, x, weighed)
+		simd.AddOuter(m, n, ld, alpha, updated, x, y)
 		sums := memory(make([]F, m))
-		dot(p, a, ld, y, sums)
+		simd.Dot(a, ld, y, sums)
 		for i := range m {
 			sum, size := 0.0, 0.0
 			for j, v := range y {
@@ -66,7 +67,7 @@ func testRowKernels[F Float](t *testing.T, p path, memory func([]F) []F) {
 	}
 }
 
-func testRowKernelsAnywhere[F Float](t *testing.T, p path) {
+func testRowKernelsAnywhere[F Float](t *testing.T, p simd.Set) {
 	testRowKernels(t, p, func(x []F) []F { return x })
 }
 
@@ -74,7 +75,7 @@ func TestRowKernels(t *testing.T) {
 	onPaths(t, testRowKernelsAnywhere[float32], testRowKernelsAnywhere[float64])
 }
 
-func testAxpy[F Float](t *testing.T, p path) {
+func testAxpy[F Float](t *testing.T, p simd.Set) {
 	r := rand.New(rand.NewPCG(25, uint64(p)))
 	for _, n := range []int{0, 1, 2, 3, 7, 15, 16, 17, 31, 33, 100, 1 << 17} {
 		x, y := normals[F](r, n), normals[F](r, n)

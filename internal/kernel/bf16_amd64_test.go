@@ -2,18 +2,20 @@
 
 package kernel
 
-import "testing"
+import (
+	"testing"
+
+	"attention/internal/simd"
+)
 
 // withoutPairs runs the rest of the test without the instructions of bfloat16, and everything else as before.
 func withoutPairs(t *testing.T) {
-	before := pairsBF16
-	pairsBF16 = false
-	t.Cleanup(func() { pairsBF16 = before })
+	t.Cleanup(simd.WithoutPairs())
 }
 
 // TestAttentionBF16Emulated: plain Go's products of pairs give the bits of the instructions in attention too.
 func TestAttentionBF16Emulated(t *testing.T) {
-	if !BF16() {
+	if !simd.BF16() {
 		t.Skip("this processor has no instructions for products of bfloat16")
 	}
 	causal := func(_, t int) (int, int) { return 0, t + 1 }

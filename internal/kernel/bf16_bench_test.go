@@ -5,12 +5,14 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"attention/internal/simd"
 )
 
 // BenchmarkBF16 prints how fast products of bfloat16 are, compared with those of float32. Both alternate, and the
 // medians count.
 func BenchmarkBF16(b *testing.B) {
-	if !BF16() {
+	if !simd.BF16() {
 		b.Skip("this processor has no instructions for products of bfloat16")
 	}
 	for b.Loop() {
@@ -22,8 +24,8 @@ func BenchmarkBF16(b *testing.B) {
 func printBF16() {
 	var peaks [2][]float64
 	for range 9 {
-		peaks[0] = append(peaks[0], PeakFMA[float32](20*time.Millisecond))
-		peaks[1] = append(peaks[1], PeakBF16(20*time.Millisecond))
+		peaks[0] = append(peaks[0], simd.PeakFMA[float32](20*time.Millisecond))
+		peaks[1] = append(peaks[1], simd.PeakBF16(20*time.Millisecond))
 	}
 	full, half := median(peaks[0]), median(peaks[1])
 	fmt.Printf("peak: float32 %.1f, bf16 %.1f GFLOP/s, %.2f×\n", full/1e9, half/1e9, half/full)

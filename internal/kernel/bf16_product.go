@@ -1,6 +1,9 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // computePairs computes a product in BFloat16.
 func (g *Product[F]) computePairs() {
@@ -12,7 +15,7 @@ func (g *Product[F]) computePairs() {
 // single returns a product of float32 as such.
 func (g *Product[F]) single() Product[float32] {
 	single := func(x Matrix[F]) Matrix[float32] {
-		return Matrix[float32]{Data: singles(x.Data), Row: x.Row, Col: x.Col, Step: x.Step, Stored: x.Stored}
+		return Matrix[float32]{Data: simd.Singles(x.Data), Row: x.Row, Col: x.Col, Step: x.Step, Stored: x.Stored}
 	}
 	return Product[float32]{M: g.M, N: g.N, K: g.K, Alpha: float32(g.Alpha), A: single(g.A), B: single(g.B),
 		Beta: float32(g.Beta), C: single(g.C), Batch: g.Batch}
@@ -25,7 +28,7 @@ func (g pairProduct) compute() {
 	g.borrow()
 	parallel.Do(packPairsA{g}, g.a.count*g.chunks, 1+grainFast/(packedRows*g.K))
 	if !g.once {
-		parallel.Do(packPairsB{g}, g.b.count*g.panels, 1+grainFast/(pairWidth*g.K))
+		parallel.Do(packPairsB{g}, g.b.count*g.panels, 1+grainFast/(simd.PairWidth*g.K))
 	}
 	rows := g.M
 	if g.once {
@@ -83,17 +86,17 @@ type pairProduct struct {
 // layOut chooses where copies lie. B's are panels of columns; A's have the order of A. Rows that compete for the same
 // places in the cache are moved apart.
 func (g *pairProduct) layOut() {
-	g.pairs, g.panels = (g.K+1)/2, (g.N+pairWidth-1)/pairWidth
+	g.pairs, g.panels = (g.K+1)/2, (g.N+simd.PairWidth-1)/simd.PairWidth
 	g.down = (g.M + blockRows - 1) / blockRows
-	g.b.ld = g.pairs * pairWidth
+	g.b.ld = g.pairs * simd.PairWidth
 	if g.once = g.down == 1 && g.b.count == g.Batch; !g.once {
 		g.b.each = g.panels * g.b.ld
 	}
 	g.a.columns = g.A.Row == 1 && g.A.Col != 1
-	rows, width := g.M, pairsOf(g.K)
+	rows, width := g.M, simd.PairsOf(g.K)
 	g.chunks = (g.M + packedRows - 1) / packedRows
 	if g.a.columns {
-		rows, width = g.pairs, (g.M+pairWidth-1)/pairWidth*pairWidth
+		rows, width = g.pairs, (g.M+simd.PairWidth-1)/simd.PairWidth*simd.PairWidth
 		g.chunks = (g.pairs + packedPairs - 1) / packedPairs
 	}
 	if width%256 == 0 {
@@ -116,7 +119,8 @@ func (g pairProduct) Do(lo, hi int) {
 	blocks := kBlocks(g.pairs)
 	var room, rows *[]float32
 	if g.once {
-		room, rows = borrow[float32](panelsOnce*blockK*pairWidth), borrow[float32](pairWidth*pairsOf(2*blockK))
+		room = borrow[float32](panelsOnce * blockK * simd.PairWidth)
+		rows = borrow[float32](simd.PairWidth * simd.PairsOf(2*blockK))
 	}
 	aRow, aCol := g.a.ld, 1
 	if g.a.columns {
@@ -124,7 +128,7 @@ func (g pairProduct) Do(lo, hi int) {
 	}
 	for task := lo; task < hi; task++ {
 		which, down, across := task/(g.down*g.across), task/g.across%g.down, task%g.across
-		i0, i1 := cutAt(down, g.down, g.M, pairRowsTall), cutAt(down+1, g.down, g.M, pairRowsTall)
+		i0, i1 := cutAt(down, g.down, g.M, simd.PairRowsTall), cutAt(down+1, g.down, g.M, simd.PairRowsTall)
 		p0, p1 := parallel.Share(across, g.across, g.panels), parallel.Share(across+1, g.across, g.panels)
 		a, c := g.a.matrix(which), g.C.Data[which*g.C.Step:]
 		for l := range blocks {
@@ -134,19 +138,19 @@ func (g pairProduct) Do(lo, hi int) {
 				beta = 1
 			}
 			for p := p0; p < p1 && i0 < i1; p++ {
-				j, n := p*pairWidth, min(pairWidth, g.N-p*pairWidth)
+				j, n := p*simd.PairWidth, min(simd.PairWidth, g.N-p*simd.PairWidth)
 				var b []float32
 				if g.once {
-					copied, panel := (p-p0)%panelsOnce, (q1-q0)*pairWidth
+					copied, panel := (p-p0)%panelsOnce, (q1-q0)*simd.PairWidth
 					if copied == 0 {
 						g.packPanels(which, p, min(p+panelsOnce, p1), q0, q1, *room, panel, *rows)
 					}
 					b = (*room)[copied*panel:]
 				} else {
-					b = g.b.matrix(which)[p*g.b.ld+q0*pairWidth:]
+					b = g.b.matrix(which)[p*g.b.ld+q0*simd.PairWidth:]
 				}
-				pairTile(i1-i0, n, q1-q0, g.Alpha, a[i0*aRow+q0*aCol:], aRow, aCol, pairRowsTall*aRow,
-					b, pairWidth, beta, c[i0*g.C.Row+j:], g.C.Row)
+				simd.PairTile(i1-i0, n, q1-q0, g.Alpha, a[i0*aRow+q0*aCol:], aRow, aCol, simd.PairRowsTall*aRow,
+					b, simd.PairWidth, beta, c[i0*g.C.Row+j:], g.C.Row)
 			}
 		}
 	}
@@ -163,11 +167,11 @@ func (g packPairsA) Do(lo, hi int) {
 		from, to := g.A.Data[i*g.A.Step:], g.a.matrix(i)
 		if g.a.columns {
 			q0, q1 := chunk*packedPairs, min((chunk+1)*packedPairs, g.pairs)
-			pairUp(g.M, min(2*q1, g.K)-2*q0, from[2*q0*g.A.Col:], g.A.Col, to[q0*g.a.ld:], g.a.ld, pairWidth)
+			pairUp(g.M, min(2*q1, g.K)-2*q0, from[2*q0*g.A.Col:], g.A.Col, to[q0*g.a.ld:], g.a.ld, simd.PairWidth)
 			continue
 		}
 		r0, r1 := chunk*packedRows, min((chunk+1)*packedRows, g.M)
-		pairElements(r1-r0, g.K, from[r0*g.A.Row:], g.A.Row, to[r0*g.a.ld:], g.a.ld)
+		simd.PairElements(r1-r0, g.K, from[r0*g.A.Row:], g.A.Row, to[r0*g.a.ld:], g.a.ld)
 	}
 }
 
@@ -176,15 +180,15 @@ func (g packPairsA) Do(lo, hi int) {
 func pairUp(n, k int, x []float32, row int, to []float32, toRow, panel int) {
 	pairs := k / 2
 	if pairs > 0 {
-		pairRows(pairs, n, x, x[row:], 2*row, to, toRow, panel)
+		simd.PairRows(pairs, n, x, x[row:], 2*row, to, toRow, panel)
 	}
 	if k%2 == 0 {
 		return
 	}
-	var zeros [pairWidth]float32
+	var zeros [simd.PairWidth]float32
 	x, to = x[(k-1)*row:], to[pairs*toRow:]
-	for j := 0; j < n; j += pairWidth {
-		pairRows(1, min(pairWidth, n-j), x[j:], zeros[:], 0, to[j/pairWidth*panel:], 0, 0)
+	for j := 0; j < n; j += simd.PairWidth {
+		simd.PairRows(1, min(simd.PairWidth, n-j), x[j:], zeros[:], 0, to[j/simd.PairWidth*panel:], 0, 0)
 	}
 }
 
@@ -192,7 +196,7 @@ func pairUp(n, k int, x []float32, row int, to []float32, toRow, panel int) {
 type packPairsB struct{ pairProduct }
 
 func (g packPairsB) Do(lo, hi int) {
-	rows := borrow[float32](pairWidth * pairsOf(g.K))
+	rows := borrow[float32](simd.PairWidth * simd.PairsOf(g.K))
 	for task := lo; task < hi; task++ {
 		i, panel := task/g.panels, task%g.panels
 		g.packPanels(i, panel, panel+1, 0, g.pairs, g.b.matrix(i)[panel*g.b.ld:], 0, *rows)
@@ -210,15 +214,15 @@ func (g *pairProduct) packPanels(i, p0, p1, q0, q1 int, to []float32, panel int,
 	}
 	from := g.B.Data[i*g.B.Step:]
 	if g.B.Col == 1 {
-		column := p0 * pairWidth
-		pairUp(min(p1*pairWidth, g.N)-column, k, from[2*q0*g.B.Row+column:], g.B.Row, to, pairWidth, panel)
+		column := p0 * simd.PairWidth
+		pairUp(min(p1*simd.PairWidth, g.N)-column, k, from[2*q0*g.B.Row+column:], g.B.Row, to, simd.PairWidth, panel)
 		return
 	}
-	ld := pairsOf(k)
+	ld := simd.PairsOf(k)
 	for p := p0; p < p1; p++ {
-		column := p * pairWidth
-		n := min(pairWidth, g.N-column)
-		pairElements(n, k, from[column*g.B.Col+2*q0:], g.B.Col, rows, ld)
-		transposePanel(chosenPath, q1-q0, n, rows, ld, to[(p-p0)*panel:], pairWidth)
+		column := p * simd.PairWidth
+		n := min(simd.PairWidth, g.N-column)
+		simd.PairElements(n, k, from[column*g.B.Col+2*q0:], g.B.Col, rows, ld)
+		simd.TransposePanel(q1-q0, n, rows, ld, to[(p-p0)*panel:], simd.PairWidth)
 	}
 }

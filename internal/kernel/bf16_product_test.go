@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"attention/internal/simd"
 )
 
 // TestGemmBF16Shapes compares products with sums in float64 of rounded operands, and plain Go with the instructions to
@@ -79,8 +81,8 @@ func TestGemmBF16Shapes(t *testing.T) {
 				want := float64(beta) * float64(old[i])
 				size := math.Abs(want)
 				for q := range s.k {
-					term := float64(alpha) * float64(roundBF16(x.Data[row*x.Row+q*x.Col])) *
-						float64(roundBF16(y.Data[q*y.Row+col*y.Col]))
+					term := float64(alpha) * float64(simd.RoundBF16(x.Data[row*x.Row+q*x.Col])) *
+						float64(simd.RoundBF16(y.Data[q*y.Row+col*y.Col]))
 					want, size = want+term, size+math.Abs(term)
 				}
 				// Each sum, the factor α and β·C round once.

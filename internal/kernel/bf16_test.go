@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
+
+	"attention/internal/simd"
 )
 
 // TestRoundBF16 compares with the nearer one of the two neighbours, for every bfloat16 and what lies above it.
@@ -26,7 +28,7 @@ func TestRoundBF16(t *testing.T) {
 				want = up
 			}
 			for _, sign := range []float32{1, -1} {
-				got := roundBF16(sign * v)
+				got := simd.RoundBF16(sign * v)
 				if got != sign*float32(want) || math.Signbit(float64(got)) != (sign < 0) {
 					t.Fatalf("%g: got %g, want %g", sign*v, got, sign*float32(want))
 				}
@@ -34,11 +36,11 @@ func TestRoundBF16(t *testing.T) {
 		}
 	}
 	inf := float32(math.Inf(1))
-	if roundBF16(inf) != inf || roundBF16(-inf) != -inf {
+	if simd.RoundBF16(inf) != inf || simd.RoundBF16(-inf) != -inf {
 		t.Error("an infinity changed")
 	}
 	for _, bits := range []uint32{0x7f800001, 0xff800001, 0x7fc00000, 0x7fffffff} {
-		if got := roundBF16(math.Float32frombits(bits)); got == got {
+		if got := simd.RoundBF16(math.Float32frombits(bits)); got == got {
 			t.Errorf("NaN %#x: got %v", bits, got)
 		}
 	}
@@ -74,7 +76,7 @@ func TestGemmBF16(t *testing.T) {
 				x, y := a[i/n*k:][:k], b[i/(m*n)*n*k+i%n*k:][:k]
 				want, size := 0.0, 0.0
 				for q := range x {
-					term := 2 * float64(roundBF16(x[q])) * float64(roundBF16(y[q]))
+					term := 2 * float64(simd.RoundBF16(x[q])) * float64(simd.RoundBF16(y[q]))
 					want, size = want+term, size+math.Abs(term)
 				}
 				if math.Abs(float64(got)-want) > k*0x1p-24*size {
@@ -82,5 +84,34 @@ func TestGemmBF16(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// inPlainGo runs the rest of the test without the instructions of bfloat16.
+func inPlainGo(t testing.TB) { onPath(t, simd.Go) }
+
+// equalBits reports whether two numbers are the same to the bit, or both NaN.
+func equalBits(x, y float32) bool {
+	return math.Float32bits(x) == math.Float32bits(y) || x != x && y != y
+}
+
+// anyBits returns numbers of which many are special: near the smallest and the largest ones, infinite, NaN, 0.
+func anyBits(r *rand.Rand, x []float32) {
+	for i := range x {
+		bits := r.Uint32()
+		switch r.IntN(8) {
+		case 0:
+			bits &^= 0x7f800000 // denormal
+		case 1:
+			bits = bits&^0x7f000000 | 0x00800000 // near the smallest
+		case 2:
+			bits = bits&0x80000000 | []uint32{0, 0x7f800000, 0x7fc00000, 0x7f800001, 0x7f7fffff, 0x00800000, 0x007fffff,
+				0x3f800000, 0x20000000, 0x1f800000}[r.IntN(10)]
+		case 3, 4:
+			bits = bits&0x80ffffff | 0x3f000000 // near 1
+		case 5:
+			bits = bits&0x81ffffff | 0x1e000000 // whose products are near the smallest
+		}
+		x[i] = math.Float32frombits(bits)
 	}
 }

@@ -1,6 +1,9 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // CausalConv is a convolution along T with a filter of N numbers for each of C channels, over B sequences: a token sees
 // itself and the N−1 tokens before it, y[t] = bias + Σ weight[i]⊙x[t−N+1+i] (torch.nn.Conv1d with groups C).
@@ -74,8 +77,8 @@ func (c convCall[F]) Do(lo, hi int) {
 		}
 		for n := range c.N {
 			if x := c.in.at(c.CausalConv, i/c.T, i%c.T-c.N+1+n); x != nil {
-				mul(chosenPath, products, x, c.filters[n*c.C:][:c.C])
-				addRows(chosenPath, 1, c.C, y, y, products)
+				simd.Mul(products, x, c.filters[n*c.C:][:c.C])
+				simd.AddRows(1, c.C, y, y, products)
 			}
 		}
 	}
@@ -91,7 +94,8 @@ func CausalConvBackward[F Float](c CausalConv, grad ConvOperands[F], dy []F, in 
 	if grad.State != nil {
 		before = c.N - 1
 	}
-	parallel.Do(convInputs[F]{c, grad, before, dy, filters(c, in.Weight)}, c.B*(before+c.T), rowGrain(grainFast, c.C*c.N))
+	call := convInputs[F]{c, grad, before, dy, filters(c, in.Weight)}
+	parallel.Do(call, c.B*(before+c.T), rowGrain(grainFast, c.C*c.N))
 	parallel.Do(convWeights[F]{c, grad, dy, in}, c.C, columnGrain(c.B*c.T*c.N))
 }
 
@@ -111,8 +115,8 @@ func (c convInputs[F]) Do(lo, hi int) {
 		clear(dx)
 		for n := range c.N {
 			if to := t + c.N - 1 - n; to >= 0 && to < c.T {
-				mul(chosenPath, products, c.dy[(b*c.T+to)*c.C:][:c.C], c.filters[n*c.C:][:c.C])
-				addRows(chosenPath, 1, c.C, dx, dx, products)
+				simd.Mul(products, c.dy[(b*c.T+to)*c.C:][:c.C], c.filters[n*c.C:][:c.C])
+				simd.AddRows(1, c.C, dx, dx, products)
 			}
 		}
 	}
@@ -134,13 +138,13 @@ func (c convWeights[F]) Do(lo, hi int) {
 			dy := c.dy[(b*c.T+t)*c.C+lo:][:width]
 			for n := range c.N {
 				if x := c.in.at(c.CausalConv, b, t-c.N+1+n); x != nil {
-					mul(chosenPath, products, x[lo:hi], dy)
+					simd.Mul(products, x[lo:hi], dy)
 					sum := sums[n*width:][:width]
-					addRows(chosenPath, 1, width, sum, sum, products)
+					simd.AddRows(1, width, sum, sum, products)
 				}
 			}
 			sum := sums[c.N*width:]
-			addRows(chosenPath, 1, width, sum, sum, dy)
+			simd.AddRows(1, width, sum, sum, dy)
 			if t%convBlock == convBlock-1 || t == c.T-1 {
 				for i, v := range sums {
 					total[i] += float64(v)

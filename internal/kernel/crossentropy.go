@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"attention/internal/parallel"
+	"attention/internal/simd"
 )
 
 // Targets holds the right one of the Cols logits of every row of x.
@@ -92,7 +93,7 @@ func (c crossEntropyCall[F, G]) Do(lo, hi int) {
 	for r0 := lo; r0 < hi; r0 += most {
 		n := min(most, hi-r0)
 		x := c.x[r0*cols : (r0+n)*cols]
-		sumExpRows(chosenPath, n, cols, x, top[:], sum[:])
+		simd.SumExpRows(n, cols, x, top[:], sum[:])
 		for i, target := range c.t.IDs[r0 : r0+n] {
 			c.losses[r0+i] = 0
 			if !c.t.counts(target) {
@@ -118,7 +119,7 @@ func (c crossEntropyCall[F, G]) Do(lo, hi int) {
 // weighted returns Σ w·x.
 func (c *crossEntropyCall[F, G]) weighted(x []F) float64 {
 	if c.t.Weight == nil {
-		return sum(chosenPath, x)
+		return simd.Sum(x)
 	}
 	total := 0.0
 	for i, v := range x {
@@ -136,9 +137,9 @@ func lossOfSure[F Float](x []F, target int) float64 {
 	for _, part := range [][]F{x[:target], x[target+1:]} {
 		var top, sum [1]F
 		if len(part) > 0 {
-			sumExpRows(chosenPath, 1, len(part), part, top[:], sum[:])
+			simd.SumExpRows(1, len(part), part, top[:], sum[:])
 			if sum[0] != 0 {
-				others += float64(sum[0]) * math.Exp(float64(rowShift(top[0]))-float64(x[target]))
+				others += float64(sum[0]) * math.Exp(float64(simd.RowShift(top[0]))-float64(x[target]))
 			}
 		}
 	}
@@ -194,7 +195,7 @@ func (c crossEntropyBackwardCall[F]) Do(lo, hi int) {
 		}
 		scale := float64(c.dlosses[min(i, len(c.dlosses)-1)]) / c.divisor
 		right := (1 - c.t.Smoothing) * c.t.weight(int(target))
-		softmaxRows(chosenPath, 1, cols, dx, c.x[i*cols:][:cols], F(scale*(right+spread*c.total)), F(math.NaN()))
+		simd.SoftmaxRows(1, cols, dx, c.x[i*cols:][:cols], F(scale*(right+spread*c.total)), F(math.NaN()))
 		dx[target] -= F(scale * right)
 		if spread == 0 {
 			continue

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"attention/internal/simd"
 	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +17,7 @@ func TestMixIsSplitMix64(t *testing.T) {
 	for i, want := range []uint64{
 		6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821,
 	} {
-		require.Equal(t, want, mix(1234567+uint64(i+1)*golden))
+		require.Equal(t, want, simd.Mix(1234567+uint64(i+1)*simd.Golden))
 	}
 }
 

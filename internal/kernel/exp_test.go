@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"attention/internal/simd"
 	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
@@ -14,7 +15,7 @@ import (
 // spacing is the distance from |x| to the next larger number of F.
 func spacing[F Float](x float64) float64 {
 	digits, least := 52, -1074
-	if sizeOf[F]() == 4 {
+	if simd.SizeOf[F]() == 4 {
 		digits, least = 23, -149
 	}
 	_, e := math.Frexp(x)
@@ -124,7 +125,7 @@ func TestExpDoubleIsWithinOneOrTwoUnits(t *testing.T) {
 		Apply(Exp, Settings{}, y, x)
 		for i, v := range x {
 			limit := 1.0
-			if p == pathGo || v < -708.39 {
+			if p == simd.Go || v < -708.39 {
 				limit = 2 // math.Exp is off by up to 1.5; a subnormal result is rounded twice
 			}
 			off := exactUnitsOff(y[i], exact[i])

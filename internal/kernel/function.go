@@ -1,9 +1,8 @@
 package kernel
 
 import (
-	"math"
-
 	"attention/internal/parallel"
+	"attention/internal/simd"
 )
 
 // A Function is a function of a number, y = f(x). NaN, infinities and −0 give what they give in package math.
@@ -63,49 +62,49 @@ func (c applyCall[F]) Do(lo, hi int) {
 	y, x := c.y[lo:hi], c.x[lo:hi]
 	switch c.f {
 	case Abs:
-		abs(y, x)
+		simd.Abs(y, x)
 	case Sign:
-		sign(y, x)
+		simd.Sign(y, x)
 	case Ceil:
-		ceil(y, x)
+		simd.Ceil(y, x)
 	case Floor:
-		floor(y, x)
+		simd.Floor(y, x)
 	case Sqrt:
-		sqrt(y, x)
+		simd.Sqrt(y, x)
 	case Inverse:
-		inverse(chosenPath, y, x)
+		simd.Inverse(y, x)
 	case InverseSqrt:
-		inverseSqrt(y, x)
+		simd.InverseSqrt(y, x)
 	case Square:
-		mul(chosenPath, y, x, x)
+		simd.Mul(y, x, x)
 	case Cube:
-		cube(y, x)
+		simd.Cube(y, x)
 	case Multiple:
-		scale(chosenPath, y, x, c.c0)
+		simd.Scale(y, x, c.c0)
 	case Clamp:
-		clamp(y, x, c.c0, c.c1)
+		simd.Clamp(y, x, c.c0, c.c1)
 	case ReLU:
-		relu(y, x)
+		simd.ReLU(y, x)
 	case ReLUSquared:
-		reluSquared(y, x)
+		simd.ReLUSquared(y, x)
 	case Log:
-		ln(y, x)
+		simd.Ln(y, x)
 	case Exp:
-		exp(chosenPath, y, x)
+		simd.Exp(y, x)
 	case Tanh:
-		tanh(chosenPath, y, x)
+		simd.Tanh(y, x)
 	case Softcap:
-		softcap(y, x, c.c0)
+		simd.Softcap(y, x, c.c0)
 	case Sigmoid:
-		sigmoid(y, x)
+		simd.Sigmoid(y, x)
 	case SiLU:
-		silu(chosenPath, y, x)
+		simd.SiLU(y, x)
 	case GELU:
-		gelu(chosenPath, y, x)
+		simd.GELU(y, x)
 	case GELUTanh:
-		geluTanh(chosenPath, y, x)
+		simd.GELUTanh(y, x)
 	case LogSigmoid:
-		logSigmoid(y, x)
+		simd.LogSigmoid(y, x)
 	}
 }
 
@@ -130,84 +129,30 @@ func (c slopeCall[F]) Do(lo, hi int) {
 	dx, known, dy := c.dx[lo:hi], c.known[lo:hi], c.dy[lo:hi]
 	switch c.f {
 	case Abs:
-		ofTwo(dx, known, dy, func(x, dy F) F {
-			if x == 0 || x != x {
-				return x * dy
-			}
-			return F(math.Copysign(1, float64(x))) * dy
-		})
+		simd.AbsSlope(dx, known, dy)
 	case Log:
-		ofTwo(dx, known, dy, func(x, dy F) F { return dy / x })
+		simd.Div(dx, dy, known)
 	case Clamp:
-		clampSlope(dx, known, dy, c.c0, c.c1)
+		simd.ClampSlope(dx, known, dy, c.c0, c.c1)
 	case ReLU:
-		reluSlope(dx, known, dy)
+		simd.ReLUSlope(dx, known, dy)
 	case ReLUSquared:
-		ofTwo(dx, known, dy, func(x, dy F) F { return 2 * max(x, 0) * dy })
+		simd.ReLUSquaredSlope(dx, known, dy)
 	case Exp: // dx = dy⊙y
-		mul(chosenPath, dx, known, dy)
+		simd.Mul(dx, known, dy)
 	case Tanh:
-		tanhBackward(chosenPath, dx, known, dy)
+		simd.TanhBackward(dx, known, dy)
 	case Softcap:
-		softcapSlope(dx, known, dy, c.c0)
+		simd.SoftcapSlope(dx, known, dy, c.c0)
 	case Sigmoid:
-		sigmoidSlope(dx, known, dy)
+		simd.SigmoidSlope(dx, known, dy)
 	case SiLU:
-		siluSlope(dx, known, dy)
+		simd.SiLUSlope(dx, known, dy)
 	case GELU:
-		geluBackward(chosenPath, dx, known, dy)
+		simd.GELUBackward(dx, known, dy)
 	case GELUTanh:
-		geluTanhBackward(chosenPath, dx, known, dy)
+		simd.GELUTanhBackward(dx, known, dy)
 	case LogSigmoid:
-		logSigmoidSlope(dx, known, dy)
-	}
-}
-
-// ofOne writes f(x) of each element to y, and ofTwo f(x, y) to z. The compiler inlines f: an element costs no call.
-func ofOne[F Float](y, x []F, f func(x F) F) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] = f(v)
-	}
-}
-
-func ofTwo[F Float](z, x, y []F, f func(x, y F) F) {
-	z, y = z[:len(x)], y[:len(x)]
-	for i, v := range x {
-		z[i] = f(v, y[i])
-	}
-}
-
-func abs[F Float](y, x []F)       { ofOne(y, x, func(x F) F { return F(math.Abs(float64(x))) }) }
-func ceil[F Float](y, x []F)      { ofOne(y, x, func(x F) F { return F(math.Ceil(float64(x))) }) }
-func floor[F Float](y, x []F)     { ofOne(y, x, func(x F) F { return F(math.Floor(float64(x))) }) }
-func sqrt[F Float](y, x []F)      { ofOne(y, x, func(x F) F { return F(math.Sqrt(float64(x))) }) }
-func inverseGo[F Float](y, x []F) { ofOne(y, x, func(x F) F { return 1 / x }) }
-func inverseSqrt[F Float](y, x []F) {
-	ofOne(y, x, func(x F) F { return F(1 / math.Sqrt(float64(x))) })
-}
-func cube[F Float](y, x []F) { ofOne(y, x, func(x F) F { return x * x * x }) }
-
-// sign leaves 0, −0 and NaN as they are.
-func sign[F Float](y, x []F) {
-	y = y[:len(x)]
-	for i, v := range x {
-		sign := oneWhere[F](v > 0) - oneWhere[F](v < 0)
-		if sign == 0 {
-			sign = v
-		}
-		y[i] = sign
-	}
-}
-
-// ln scales numbers that are not normal: math.Log is wrong for them on amd64.
-func ln[F Float](y, x []F) {
-	y = y[:len(x)]
-	for i, v := range x {
-		if x := float64(v); x > 0 && x < 0x1p-1022 {
-			y[i] = F(math.Log(x*0x1p52) - 52*math.Ln2)
-		} else {
-			y[i] = F(math.Log(x))
-		}
+		simd.LogSigmoidSlope(dx, known, dy)
 	}
 }

@@ -1,6 +1,9 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // Gated writes f(gate)⊙up to y, all of one length; y may be gate or up. f is SiLU, GELU or GELUTanh (Shazeer,
 // arXiv:2002.05202).
@@ -15,11 +18,11 @@ type gatedCall[F Float] struct {
 }
 
 func (c gatedCall[F]) Do(lo, hi int) {
-	var room [chunk]F
-	chunks(lo, hi, func(lo, hi int) {
+	var room [simd.Chunk]F
+	simd.Chunks(lo, hi, func(lo, hi int) {
 		g := room[:hi-lo]
 		activate(c.f, g, c.gate[lo:hi])
-		mul(chosenPath, c.y[lo:hi], g, c.up[lo:hi])
+		simd.Mul(c.y[lo:hi], g, c.up[lo:hi])
 	})
 }
 
@@ -27,11 +30,11 @@ func (c gatedCall[F]) Do(lo, hi int) {
 func activate[F Float](f Function, y, x []F) {
 	switch f {
 	case SiLU:
-		silu(chosenPath, y, x)
+		simd.SiLU(y, x)
 	case GELU:
-		gelu(chosenPath, y, x)
+		simd.GELU(y, x)
 	case GELUTanh:
-		geluTanh(chosenPath, y, x)
+		simd.GELUTanh(y, x)
 	}
 }
 
@@ -50,21 +53,21 @@ type gatedBackwardCall[F Float] struct {
 
 func (c gatedBackwardCall[F]) Do(lo, hi int) {
 	if c.f == SiLU { // with one exponential for both
-		gatedSiLUBackward(chosenPath, c.dgate[lo:hi], c.dup[lo:hi], c.gate[lo:hi], c.up[lo:hi], c.dy[lo:hi])
+		simd.GatedSiLUBackward(c.dgate[lo:hi], c.dup[lo:hi], c.gate[lo:hi], c.up[lo:hi], c.dy[lo:hi])
 		return
 	}
-	var room, along [chunk]F
-	chunks(lo, hi, func(lo, hi int) {
+	var room, along [simd.Chunk]F
+	simd.Chunks(lo, hi, func(lo, hi int) {
 		g, d, dgate, dup := room[:hi-lo], along[:hi-lo], c.dgate[lo:hi], c.dup[lo:hi]
 		gate, up, dy := c.gate[lo:hi], c.up[lo:hi], c.dy[lo:hi]
-		mul(chosenPath, d, dy, up)
+		simd.Mul(d, dy, up)
 		if c.f == GELU {
-			geluBackward(chosenPath, d, gate, d)
+			simd.GELUBackward(d, gate, d)
 		} else {
-			geluTanhBackward(chosenPath, d, gate, d)
+			simd.GELUTanhBackward(d, gate, d)
 		}
 		activate(c.f, g, gate)
-		mul(chosenPath, dup, dy, g)
+		simd.Mul(dup, dy, g)
 		copy(dgate, d)
 	})
 }

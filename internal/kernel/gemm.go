@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/simd"
+
 // Matrix is a matrix in memory, or the first of a batch: element (i,j) of matrix l is Data[l·Step+i·Row+j·Col], and Row
 // or Col is 1.
 type Matrix[F Float] struct {
@@ -12,7 +14,9 @@ type Matrix[F Float] struct {
 func Rows[F Float](data []F, ld int) Matrix[F] { return Matrix[F]{Data: data, Row: ld, Col: 1} }
 
 // Transposed returns the transpose of Rows(data, ld).
-func Transposed[F Float](data []F, ld int) Matrix[F] { return Matrix[F]{Data: data, Row: 1, Col: ld} }
+func Transposed[F Float](data []F, ld int) Matrix[F] {
+	return Matrix[F]{Data: data, Row: 1, Col: ld}
+}
 
 // StoredRows is Rows of numbers stored in bfloat16.
 func StoredRows[F Float](data []uint16, ld int) Matrix[F] {
@@ -124,7 +128,7 @@ func (g *Product[F]) onAllCores() {
 	default:
 		g.prepare()
 		g.symmetric = g.symmetric && g.how == byTiles
-		g.share(chosenPath)
+		g.share()
 		if g.symmetric {
 			g.mirror()
 		}
@@ -134,10 +138,10 @@ func (g *Product[F]) onAllCores() {
 // mirror copies the elements right of the diagonal's panels to the places below them.
 func (g *Product[F]) mirror() {
 	c, ld := g.C.Data, g.C.Row
-	width := tileWidth[F](chosenPath)
+	width := simd.TileWidth[F]()
 	for j := 0; j+width < g.N; j += width {
 		end := j + width
-		transposePanel(chosenPath, g.N-end, width, c[j*ld+end:], ld, c[end*ld+j:], ld)
+		simd.TransposePanel(g.N-end, width, c[j*ld+end:], ld, c[end*ld+j:], ld)
 	}
 }
 
@@ -146,19 +150,19 @@ func (g *Product[F]) alone() {
 	if g.M == 0 || g.N == 0 {
 		return
 	}
-	rows, lanes := tileShape[F](chosenPath)
+	rows, lanes := simd.TileShape[F]()
 	if g.M > fewRows && g.N%lanes == 0 && 0 < g.K && g.K <= blockK &&
 		g.B.Col == 1 && !g.A.aliased() && !g.B.aliased() &&
 		g.B.distance() < page {
 		// The same as the steps below, faster for small products.
 		for j := 0; j < g.N; j += 2 * lanes {
-			tile(chosenPath, g.M, min(2*lanes, g.N-j), g.K, g.Alpha, g.A.Data, g.A.Row, g.A.Col, rows*g.A.Row,
+			simd.Tile(g.M, min(2*lanes, g.N-j), g.K, g.Alpha, g.A.Data, g.A.Row, g.A.Col, rows*g.A.Row,
 				g.B.Data[j:], g.B.Row, g.Beta, g.C.Data[j:], g.C.Row)
 		}
 		return
 	}
 	g.prepare()
-	g.compute(chosenPath)
+	g.compute()
 }
 
 // check panics unless the matrices are inside their slices, and reports whether C has elements.
@@ -175,7 +179,7 @@ func (g *Product[F]) check() bool {
 	}
 	if g.K > 0 {
 		b := len(g.B.Data)
-		if g.B.Stored != nil && sizeOf[F]() == 4 {
+		if g.B.Stored != nil && simd.SizeOf[F]() == 4 {
 			b = len(g.B.Stored)
 		}
 		g.A.check("gemm: a", len(g.A.Data), g.M, g.K, g.Batch)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"attention/internal/simd"
 )
 
 // benchShapes go from one product of two numbers to the layers of a language model; batch is for heads.
@@ -69,7 +71,7 @@ func bestRates[F Float](x *problem[F], operations float64) (rate, peak float64) 
 			}
 			times *= 2
 		}
-		peak = max(peak, PeakFMA[F](3*time.Millisecond))
+		peak = max(peak, simd.PeakFMA[F](3*time.Millisecond))
 	}
 	return rate, peak
 }

@@ -1,6 +1,9 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // A block of A of blockRows (float32) by blockK stays in the second-level cache while a panel of B, blockK
 // deep and as wide as a tile, stays in the first.
@@ -21,14 +24,14 @@ const (
 )
 
 // maxRows returns the number of rows of A that one goroutine multiplies by a panel of B at a time.
-func maxRows[F Float]() int { return blockRows * 4 / sizeOf[F]() }
+func maxRows[F Float]() int { return blockRows * 4 / simd.SizeOf[F]() }
 
 // kBlocks returns into how many blocks k is cut.
 func kBlocks(k int) int { return (k + blockK - 1) / blockK }
 
 // tiles goes over k block by block, and for each over the panels of B. The blocks of k follow from k alone.
-func (g *Product[F]) tiles(p path) {
-	rows, lanes := tileShape[F](p)
+func (g *Product[F]) tiles() {
+	rows, lanes := simd.TileShape[F]()
 	width := 2 * lanes
 	var w *workspace[F]
 	if g.packA || g.packB || g.B.Stored != nil || g.N%lanes != 0 || g.C.Col != 1 {
@@ -37,12 +40,12 @@ func (g *Product[F]) tiles(p path) {
 		defer pool.Put(w)
 	}
 	if g.C.Col != 1 {
-		g.scattered(p, w)
+		g.scattered(w)
 		return
 	}
 	blocks := kBlocks(g.K)
 	beta := g.Beta
-	ahead := aheadBytes / sizeOf[F]()
+	ahead := aheadBytes / simd.SizeOf[F]()
 	far := !g.packB && g.B.Stored == nil && g.K*g.B.distance() >= farBytes
 	for l := range blocks {
 		k0, k1 := parallel.Share(l, blocks, g.K), parallel.Share(l+1, blocks, g.K)
@@ -50,7 +53,7 @@ func (g *Product[F]) tiles(p path) {
 		a := g.A.from(0, k0)
 		panel := rows * a.Row
 		if g.packA {
-			a, panel = packRows(p, w, a, g.M, k, rows, width)
+			a, panel = packRows(w, a, g.M, k, rows, width)
 		}
 		together := g.M
 		if a.Row != 1 && a.Col != 1 {
@@ -63,19 +66,19 @@ func (g *Product[F]) tiles(p path) {
 			}
 			b := g.B.from(k0, j)
 			if far && j%ahead == 0 {
-				prefetch(p, k, min(ahead, g.N-j), b.Data, b.Row)
+				simd.Prefetch(k, min(ahead, g.N-j), b.Data, b.Row)
 			}
 			if b.Stored != nil {
 				if j%storedAhead == 0 {
-					b.prefetch(p, k, min(storedAhead, g.N-j))
+					b.prefetch(k, min(storedAhead, g.N-j))
 				}
-				b = widenPanel(p, w, b, k, n)
+				b = widenPanel(w, b, k, n)
 			}
 			if b.Col != 1 || g.packB && g.B.Stored == nil || n%lanes != 0 {
-				b = packColumns(p, w, b, k, n, (n+lanes-1)/lanes*lanes)
+				b = packColumns(w, b, k, n, (n+lanes-1)/lanes*lanes)
 			}
 			for i := 0; i < m; i += together {
-				tile(p, min(together, m), n, k, g.Alpha, a.Data[i*a.Row:], a.Row, a.Col, panel, b.Data, b.Row, beta,
+				simd.Tile(min(together, m), n, k, g.Alpha, a.Data[i*a.Row:], a.Row, a.Col, panel, b.Data, b.Row, beta,
 					g.C.Data[i*g.C.Row+j:], g.C.Row)
 			}
 		}
@@ -84,7 +87,7 @@ func (g *Product[F]) tiles(p path) {
 }
 
 // packRows copies m rows of A into panels as tall as a tile, in which the elements of a column are contiguous.
-func packRows[F Float](p path, w *workspace[F], a Matrix[F], m, k, rows, width int) (packed Matrix[F], panel int) {
+func packRows[F Float](w *workspace[F], a Matrix[F], m, k, rows, width int) (packed Matrix[F], panel int) {
 	// Copying writes whole vectors, also behind the last column of a panel.
 	panel = rows*k + width
 	dst := room(&w.a, (m+rows-1)/rows*panel)
@@ -93,30 +96,31 @@ func packRows[F Float](p path, w *workspace[F], a Matrix[F], m, k, rows, width i
 	if a.Row == 1 {
 		for q := 0; q < k; q += step {
 			for i := 0; i < m; i += rows {
-				copyPanel(p, min(step, k-q), min(rows, m-i), a.Data[i+q*a.Col:], a.Col, dst[i/rows*panel+q*rows:], rows)
+				simd.CopyPanel(min(step, k-q), min(rows, m-i), a.Data[i+q*a.Col:], a.Col,
+					dst[i/rows*panel+q*rows:], rows)
 			}
 		}
 		return Matrix[F]{Data: dst, Row: 1, Col: rows}, panel
 	}
 	for i := 0; i < m; i += rows {
-		transposePanel(p, k, min(rows, m-i), a.Data[i*a.Row:], a.Row, dst[i/rows*panel:], rows)
+		simd.TransposePanel(k, min(rows, m-i), a.Data[i*a.Row:], a.Row, dst[i/rows*panel:], rows)
 	}
 	return Matrix[F]{Data: dst, Row: 1, Col: rows}, panel
 }
 
 // packColumns copies n columns of B into a panel of whole vectors.
-func packColumns[F Float](p path, w *workspace[F], b Matrix[F], k, n, width int) Matrix[F] {
+func packColumns[F Float](w *workspace[F], b Matrix[F], k, n, width int) Matrix[F] {
 	dst := room(&w.b, k*width)
-	packPanel(p, k, n, b.Data, b.Row, b.Col, dst, width)
+	packPanel(k, n, b.Data, b.Row, b.Col, dst, width)
 	return Matrix[F]{Data: dst, Row: width, Col: 1}
 }
 
 // packPanel sets dst[q·dstRow+j] ← src[q·along+j·across] for q < k and j < n; one of the strides is 1.
-func packPanel[F Float](p path, k, n int, src []F, along, across int, dst []F, dstRow int) {
+func packPanel[F Float](k, n int, src []F, along, across int, dst []F, dstRow int) {
 	if across == 1 {
-		copyPanel(p, k, n, src, along, dst, dstRow)
+		simd.CopyPanel(k, n, src, along, dst, dstRow)
 	} else {
-		transposePanel(p, k, n, src, across, dst, dstRow)
+		simd.TransposePanel(k, n, src, across, dst, dstRow)
 	}
 }
 
@@ -124,7 +128,7 @@ func packPanel[F Float](p path, k, n int, src []F, along, across int, dst []F, d
 const scatterColumns = 512
 
 // scattered computes the single row of a product whose elements are not contiguous (it began as a column).
-func (g *Product[F]) scattered(p path, w *workspace[F]) {
+func (g *Product[F]) scattered(w *workspace[F]) {
 	row := room(&w.a, scatterColumns)
 	for j := 0; j < g.N; j += scatterColumns {
 		part := g.part(0, 0, 1, j, min(j+scatterColumns, g.N))
@@ -135,7 +139,7 @@ func (g *Product[F]) scattered(p path, w *workspace[F]) {
 				row[i] = out.Data[i*out.Col]
 			}
 		}
-		part.tiles(p)
+		part.tiles()
 		for i := range part.N {
 			out.Data[i*out.Col] = row[i]
 		}

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"attention/internal/simd"
 )
 
 // guarded moves x into memory with pages on both sides that nobody may touch, flush with the one behind it or
@@ -14,7 +16,7 @@ func guarded[F Float](t *testing.T, x []F, flushEnd bool) []F {
 	if len(x) == 0 {
 		return x
 	}
-	page, size := os.Getpagesize(), len(x)*sizeOf[F]()
+	page, size := os.Getpagesize(), len(x)*simd.SizeOf[F]()
 	inside := (size + page - 1) / page * page
 	const access, kind = syscall.PROT_READ | syscall.PROT_WRITE, syscall.MAP_ANON | syscall.MAP_PRIVATE
 	all, err := syscall.Mmap(-1, 0, inside+2*page, access, kind)
@@ -40,9 +42,9 @@ func guarded[F Float](t *testing.T, x []F, flushEnd bool) []F {
 	return y
 }
 
-func testGuarded[F Float](t *testing.T, p path) {
+func testGuarded[F Float](t *testing.T, p simd.Set) {
 	r := rand.New(rand.NewPCG(13, uint64(p)))
-	rows, lanes := tileShape[F](p)
+	rows, lanes := simd.TileShape[F]()
 	ms := []int{1, 3, rows, 2*rows + 5}
 	ns := []int{1, lanes - 1, 2 * lanes, 2*lanes + 1, 3*lanes + 2}
 	ks := []int{1, 3, lanes + 1, 67}
@@ -57,7 +59,7 @@ func testGuarded[F Float](t *testing.T, p path) {
 	}
 	// Strides that make the kernels copy.
 	for _, trans := range bothWays {
-		x := newProblem[F](r, 1, trans, trans, 4096/sizeOf[F](), 61, 35, 1, 0, 0)
+		x := newProblem[F](r, 1, trans, trans, 4096/simd.SizeOf[F](), 61, 35, 1, 0, 0)
 		x.a.data, x.b.data = guarded(t, x.a.data, true), guarded(t, x.b.data, true)
 		x.check(t)
 	}

@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/simd"
+
 // method is the way a product is computed. It follows from the shape alone, so that the bits of the result do
 // not depend on how the work is divided.
 type method uint8
@@ -57,16 +59,16 @@ func (g *Product[F]) part(l, i0, i1, j0, j1 int) Product[F] {
 }
 
 // compute does the product with one goroutine.
-func (g *Product[F]) compute(p path) {
+func (g *Product[F]) compute() {
 	switch g.how {
 	case byScale:
 		g.scale()
 	case byDots:
-		g.dots(p)
+		g.dots()
 	case byRows:
-		g.along(p)
+		g.along()
 	default:
-		g.tiles(p)
+		g.tiles()
 	}
 }
 
@@ -99,7 +101,7 @@ func (x *Matrix[F]) aliased() bool {
 const page = 4096
 
 // distance returns the bytes from one row to the next, or from one column to the next where that is more.
-func (x *Matrix[F]) distance() int { return max(x.Row, x.Col) * sizeOf[F]() }
+func (x *Matrix[F]) distance() int { return max(x.Row, x.Col) * simd.SizeOf[F]() }
 
 // workspace is memory for copied blocks, reused from call to call.
 type workspace[F Float] struct{ a, b, wide []F }

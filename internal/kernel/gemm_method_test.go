@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"attention/internal/simd"
 )
 
 // NaN and ±Inf go through products as IEEE 754 says, even when they meet zeros; α = 0 and β = 0 are the
@@ -26,7 +28,7 @@ func kind[F Float](v F) string {
 	return "finite"
 }
 
-func testSpecialProducts[F Float](t *testing.T, p path) {
+func testSpecialProducts[F Float](t *testing.T, p simd.Set) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, shape := range [][3]int{{1, 1, 1}, {3, 5, 7}, {29, 37, 19}, {1, 40, 40}, {40, 1, 40}, {13, 33, 300}} {
 		for way := range 4 {
@@ -52,7 +54,7 @@ func testSpecialProducts[F Float](t *testing.T, p path) {
 	}
 }
 
-func testSpecialFactors[F Float](t *testing.T, p path) {
+func testSpecialFactors[F Float](t *testing.T, p simd.Set) {
 	nan := F(math.NaN())
 	for _, row := range []struct {
 		reason      string

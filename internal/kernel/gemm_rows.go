@@ -1,6 +1,9 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // A product with few rows takes as long as it takes to read B. Tiles go down a few columns of it at a time; here B's
 // rows are read along, where the processor reads ahead.
@@ -20,13 +23,13 @@ func (g *Product[F]) readsAlong() bool {
 
 // along computes a product with few rows: each is the sum of B's rows, weighted by a row of A. It adds in the order of
 // tiles, block by block of k: the bits are the same.
-func (g *Product[F]) along(p path) {
+func (g *Product[F]) along() {
 	pool := poolOf[F](&workspaces)
 	w := pool.Get().(*workspace[F])
 	weights, sums := g.weights(w), room(&w.b, g.M*g.N)
 	for l := range kBlocks(g.K) {
-		g.sumAlong(p, l, weights, sums, g.N)
-		g.addSums(p, l, sums)
+		g.sumAlong(l, weights, sums, g.N)
+		g.addSums(l, sums)
 	}
 	pool.Put(w)
 }
@@ -46,13 +49,13 @@ func (g *Product[F]) weights(w *workspace[F]) Matrix[F] {
 }
 
 // sumAlong writes the sums over block l of k, as rows with the stride ld.
-func (g *Product[F]) sumAlong(p path, l int, weights Matrix[F], sums []F, ld int) {
+func (g *Product[F]) sumAlong(l int, weights Matrix[F], sums []F, ld int) {
 	blocks := kBlocks(g.K)
 	end := parallel.Share(l+1, blocks, g.K)
 	for i := range g.M {
 		clear(sums[i*ld:][:g.N])
 	}
-	_, lanes := tileShape[F](p)
+	_, lanes := simd.TileShape[F]()
 	step, widens := rowsTogether, g.B.Stored != nil && g.N%lanes != 0
 	if g.M == 1 && !widens {
 		step = blockK
@@ -64,42 +67,42 @@ func (g *Product[F]) sumAlong(p path, l int, weights Matrix[F], sums []F, ld int
 	for k0 := parallel.Share(l, blocks, g.K); k0 < end; k0 += step {
 		rows, b := min(step, end-k0), g.B.from(k0, 0)
 		if widens {
-			b = widenRows(p, *room, b, rows, g.N)
+			b = widenRows(*room, b, rows, g.N)
 		}
 		for i := range g.M {
 			x, sum := weights.Data[i*weights.Row+k0:][:rows], sums[i*ld:][:g.N]
 			if b.Stored != nil {
-				weighStored(p, 1, b.Stored, b.Row, x, sum)
+				simd.WeighStored(1, b.Stored, b.Row, x, sum)
 				continue
 			}
-			weigh(p, 1, b.Data, b.Row, x, sum)
+			simd.Weigh(1, b.Data, b.Row, x, sum)
 		}
 	}
 	giveBack(room)
 }
 
 // addSums sets C ← sums of block l of k + β·C, where β is 1 after the first block.
-func (g *Product[F]) addSums(p path, l int, sums []F) {
+func (g *Product[F]) addSums(l int, sums []F) {
 	for i := range g.M {
 		c, sum := g.C.Data[i*g.C.Row:][:g.N], sums[i*g.N:][:g.N]
 		if l == 0 && g.Beta == 0 {
 			copy(c, sum)
 		} else {
-			addRows(p, 1, g.N, c, c, sum)
+			simd.AddRows(1, g.N, c, c, sum)
 		}
 	}
 }
 
 // shareAlong is along on several goroutines. Each computes its own blocks of k and of columns.
-func (g *Product[F]) shareAlong(p path) {
+func (g *Product[F]) shareAlong() {
 	blocks := kBlocks(g.K)
 	across := evenParts(blocks, min(max(1, g.N/fewRowsAcross), max(1, g.K*g.N/fewRowsWork/blocks)))
 	pool := poolOf[F](&workspaces)
 	w := pool.Get().(*workspace[F])
 	sums := room(&w.b, blocks*g.M*g.N)
-	parallel.Do(alongCall[F]{p, *g, g.weights(w), sums, across}, blocks*across, 1)
+	parallel.Do(alongCall[F]{*g, g.weights(w), sums, across}, blocks*across, 1)
 	for l := range blocks {
-		g.addSums(p, l, sums[l*g.M*g.N:])
+		g.addSums(l, sums[l*g.M*g.N:])
 	}
 	pool.Put(w)
 }
@@ -119,7 +122,6 @@ func evenParts(blocks, most int) int {
 // alongCall is the sums of a product with few rows: calls share blocks of k, each cut into as many blocks of columns as
 // there are across.
 type alongCall[F Float] struct {
-	path    path
 	product Product[F]
 	weights Matrix[F]
 	sums    []F // (blocks,m,n)
@@ -131,7 +133,7 @@ func (c alongCall[F]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		l, j0, j1 := i/c.across, parallel.Share(i%c.across, c.across, n), parallel.Share(i%c.across+1, c.across, n)
 		part := c.product.part(0, 0, m, j0, j1)
-		part.sumAlong(c.path, l, c.weights, c.sums[l*m*n+j0:], n)
+		part.sumAlong(l, c.weights, c.sums[l*m*n+j0:], n)
 	}
 }
 
@@ -139,14 +141,14 @@ func (c alongCall[F]) Do(lo, hi int) {
 const dotRows = 256
 
 // dots computes the single column of a product whose rows of A are contiguous.
-func (g *Product[F]) dots(p path) {
+func (g *Product[F]) dots() {
 	pool := poolOf[F](&workspaces)
 	w := pool.Get().(*workspace[F])
 	defer pool.Put(w)
 	x := g.B.Data
 	if g.B.Stored != nil {
 		x = room(&w.b, g.K)
-		widenTo(p, g.K, 1, x, 1, g.B.Stored, g.B.Row)
+		simd.WidenTo(g.K, 1, x, 1, g.B.Stored, g.B.Row)
 	} else if g.B.Row != 1 {
 		x = room(&w.b, g.K)
 		for i := range x {
@@ -159,11 +161,11 @@ func (g *Product[F]) dots(p path) {
 		y := room(&w.a, min(dotRows, g.M-i))
 		switch {
 		case g.A.Stored != nil:
-			dotsStored(p, w, g.A.Stored[i*g.A.Row:], g.A.Row, x, y)
+			dotsStored(w, g.A.Stored[i*g.A.Row:], g.A.Row, x, y)
 		case far: // a row after the other, for memory is then read along
-			rowDots(p, g.K, g.A.Data[i*g.A.Row:], g.A.Row, x, 0, y)
+			simd.RowDots(g.K, g.A.Data[i*g.A.Row:], g.A.Row, x, 0, y)
 		default:
-			dot(p, g.A.Data[i*g.A.Row:], g.A.Row, x, y)
+			simd.Dot(g.A.Data[i*g.A.Row:], g.A.Row, x, y)
 		}
 		c := g.C.Data[i*g.C.Row:]
 		for r, s := range y {

@@ -25,6 +25,7 @@ func testFewRows[F Float](t *testing.T) {
 		b[r.IntN(len(b))] = F(math.NaN())
 		b[r.IntN(len(b))] = F(math.Inf(1))
 		for _, p := range paths() {
+			onPath(t, p)
 			for i := range 4 {
 				beta, apart := F(i%2), 1+i/2*4
 				do := func(f func(g *Product[F])) []F {
@@ -35,10 +36,10 @@ func testFewRows[F Float](t *testing.T) {
 					})
 					return out
 				}
-				want := do(func(g *Product[F]) { g.tiles(p) })
+				want := do(func(g *Product[F]) { g.tiles() })
 				for name, f := range map[string]func(g *Product[F]){
-					"alone":  func(g *Product[F]) { g.along(p) },
-					"shared": func(g *Product[F]) { g.shareAlong(p) },
+					"alone":  func(g *Product[F]) { g.along() },
+					"shared": func(g *Product[F]) { g.shareAlong() },
 				} {
 					assert.True(t, sameBits(want, do(f)), "%s: %+v, path %v, beta %v", name, s, p, beta)
 				}

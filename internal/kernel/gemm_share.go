@@ -1,10 +1,13 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // leastWork returns the number of multiply-adds below which starting another goroutine costs more than it brings.
-func (p path) leastWork() float64 {
-	if p == pathGo {
+func leastWork() float64 {
+	if simd.Current() == simd.Go {
 		return 1 << 16
 	}
 	return 1 << 18
@@ -12,34 +15,33 @@ func (p path) leastWork() float64 {
 
 // tasks is a batch of products cut into blocks of C that are computed independently.
 type tasks[F Float] struct {
-	path         path
 	product      Product[F]
 	down, across int // blocks of each product
 	run          func(lo, hi int)
 }
 
 // share computes a product, or a batch, on all cores.
-func (g *Product[F]) share(p path) {
+func (g *Product[F]) share() {
 	work := float64(g.M) * float64(g.N) * float64(max(g.K, 1))
-	if g.Batch == 1 && g.M <= maxRows[F]() && work < 2*p.leastWork() {
-		g.compute(p)
+	if g.Batch == 1 && g.M <= maxRows[F]() && work < 2*leastWork() {
+		g.compute()
 		return
 	}
 	if g.Batch == 1 && g.how == byRows {
-		g.shareAlong(p)
+		g.shareAlong()
 		return
 	}
 	workers := parallel.Cores()
 	pool := poolOf[F](&taskPools)
 	t := pool.Get().(*tasks[F])
-	t.path, t.product = p, *g
+	t.product = *g
 	t.cut(workers, work)
 	n := g.Batch * t.down * t.across
 	each := work / float64(t.down*t.across)
-	if workers == 1 || float64(n)*each < 2*p.leastWork() {
+	if workers == 1 || float64(n)*each < 2*leastWork() {
 		t.Do(0, n)
 	} else {
-		parallel.For(n, int(min(max(1, p.leastWork()/each), float64(n))), t.run)
+		parallel.For(n, int(min(max(1, leastWork()/each), float64(n))), t.run)
 	}
 	t.product = Product[F]{}
 	pool.Put(t)
@@ -51,12 +53,12 @@ func (g *Product[F]) share(p path) {
 func (t *tasks[F]) cut(workers int, work float64) {
 	g := &t.product
 	count := g.Batch
-	rows, lanes := tileShape[F](t.path)
+	rows, lanes := simd.TileShape[F]()
 	t.down, t.across = (g.M+maxRows[F]()-1)/maxRows[F](), 1
 	wanted := 1
 	if workers > 1 {
 		most := float64(4 * workers)
-		total := min(work*float64(count)/t.path.leastWork(), most)
+		total := min(work*float64(count)/leastWork(), most)
 		if total < most/2 {
 			total = min(total, float64(workers))
 		}
@@ -84,7 +86,7 @@ func (t *tasks[F]) cut(workers int, work float64) {
 // do computes blocks [lo,hi) of the batch.
 func (t *tasks[F]) Do(lo, hi int) {
 	g := &t.product
-	rows, lanes := tileShape[F](t.path)
+	rows, lanes := simd.TileShape[F]()
 	for i := lo; i < hi; i++ {
 		which, down, across := i/(t.down*t.across), i/t.across%t.down, i%t.across
 		i0, i1 := cutAt(down, t.down, g.M, rows), cutAt(down+1, t.down, g.M, rows)
@@ -93,7 +95,7 @@ func (t *tasks[F]) Do(lo, hi int) {
 			continue
 		}
 		one := g.part(which, i0, i1, j0, j1)
-		one.compute(t.path)
+		one.compute()
 	}
 }
 

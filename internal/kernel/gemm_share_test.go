@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/simd"
 	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
@@ -35,7 +36,7 @@ var bitShapes = []struct{ batch, m, n, k int }{
 	{batch: 1, m: 100, n: 512, k: 512},
 }
 
-func testProcs[F Float](t *testing.T, p path) {
+func testProcs[F Float](t *testing.T, p simd.Set) {
 	skipPlainGo(t, p)
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, s := range bitShapes {
@@ -141,13 +142,13 @@ func TestGemmAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestGemmSymmetric compares bits with those of a product that is not known to be symmetric, for products of a matrix with
-// its transpose and of a symmetric one with itself, on one processor and several. What lies behind the rows stays.
+// TestGemmSymmetric compares bits with those of a product that is not known to be symmetric, for products of a matrix
+// with its transpose and of a symmetric one with itself, on one processor and several. What lies behind the rows stays.
 func TestGemmSymmetric(t *testing.T) {
 	onPaths(t, testSymmetric[float32], testSymmetric[float64])
 }
 
-func testSymmetric[F Float](t *testing.T, p path) {
+func testSymmetric[F Float](t *testing.T, p simd.Set) {
 	skipPlainGo(t, p)
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, procs := range []int{1, 3} {

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"attention/internal/parallel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 )
@@ -20,7 +21,7 @@ import (
 func storedNormals(r *rand.Rand, n int) (stored []uint16, wide []float32) {
 	stored, wide = make([]uint16, n), make([]float32, n)
 	for i := range wide {
-		wide[i] = roundBF16(float32(r.NormFloat64()))
+		wide[i] = simd.RoundBF16(float32(r.NormFloat64()))
 		stored[i] = uint16(math.Float32bits(wide[i]) >> 16)
 	}
 	return stored, wide
@@ -50,8 +51,8 @@ var storedShapes = []struct {
 	{31, 1030, 64, "rows a page apart"},
 }
 
-// TestGemmStored compares products of stored matrices with those of the matrices widened first, to the bit: matrices that
-// begin at a whole word or not, and batches of matrices with gaps between rows, times transposed ones.
+// TestGemmStored compares products of stored matrices with those of the matrices widened first, to the bit: matrices
+// that begin at a whole word or not, and batches of matrices with gaps between rows, times transposed ones.
 func TestGemmStored(t *testing.T) {
 	for _, p := range paths() {
 		for _, precision := range []Precision{Full, BFloat16} {
@@ -67,7 +68,7 @@ func TestGemmStored(t *testing.T) {
 func testGemmStored(t *testing.T, precision Precision) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, s := range storedShapes {
-		if precision == BFloat16 && !nativeBF16() && s.m*s.n*s.k > 1<<20 {
+		if precision == BFloat16 && !simd.BF16() && s.m*s.n*s.k > 1<<20 {
 			continue // it takes seconds
 		}
 		for _, trans := range []bool{false, true} {
@@ -94,7 +95,7 @@ func testGemmStored(t *testing.T, precision Precision) {
 					x := make([]float32, s.k)
 					for q := range x {
 						if x[q] = g.A.Data[q*g.A.Col]; precision == BFloat16 {
-							x[q] = roundBF16(x[q])
+							x[q] = simd.RoundBF16(x[q])
 						}
 					}
 					g.A, g.Precision = Rows(x, s.k), Full

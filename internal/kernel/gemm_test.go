@@ -4,31 +4,32 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
+	"attention/internal/simd"
 	"attention/internal/testenv"
 )
 
+// inGo returns the result of f in plain Go.
+func inGo[T any](f func() T) T {
+	before := simd.Use(simd.Go)
+	defer simd.Use(before)
+	return f()
+}
+
 // onPath runs the rest of the test on one path.
-func onPath(t testing.TB, p path) {
-	before := chosenPath
-	chosenPath = p
-	t.Cleanup(func() { chosenPath = before })
+func onPath(t testing.TB, p simd.Set) {
+	before := simd.Use(p)
+	t.Cleanup(func() { simd.Use(before) })
 }
 
 // paths are all that this processor can run, plain Go first. Under the race detector, which sees what plain Go writes
 // but no assembly, they are that and the best one.
-func paths() []path {
-	all := []path{pathGo}
-	for _, p := range slices.Backward(builtPaths) {
-		if lacked(p) == "" {
-			all = append(all, p)
-		}
-	}
+func paths() []simd.Set {
+	all := simd.Sets()
 	if testenv.Race && len(all) > 2 {
-		return []path{pathGo, all[len(all)-1]}
+		return []simd.Set{simd.Go, all[len(all)-1]}
 	}
 	return all
 }
@@ -128,7 +129,7 @@ func newProblem[F Float](r *rand.Rand, batch int, transA, transB bool, m, n, k i
 func (p *problem[F]) check(t *testing.T) {
 	t.Helper()
 	eps := 0x1p-24
-	if sizeOf[F]() == 8 {
+	if simd.SizeOf[F]() == 8 {
 		eps = 0x1p-53
 	}
 	before := append([]F(nil), p.c.data...)
@@ -179,9 +180,9 @@ func (p *problem[F]) exact(l, i, j int) (sum, size float64) {
 // bothWays is no transposition and transposition.
 var bothWays = []bool{false, true}
 
-func testShapes[F Float](t *testing.T, p path) {
+func testShapes[F Float](t *testing.T, p simd.Set) {
 	r := rand.New(rand.NewPCG(1, uint64(p)))
-	rows, lanes := tileShape[F](p)
+	rows, lanes := simd.TileShape[F]()
 	edges := []int{
 		0, 1, 2, 3, 5, 7, rows - 1, rows, rows + 1, 2*rows + 3,
 		lanes - 1, lanes, lanes + 1, 2*lanes - 1, 2 * lanes, 2*lanes + 1, 4*lanes + 3,
@@ -207,9 +208,9 @@ func testShapes[F Float](t *testing.T, p path) {
 	// make the kernels copy (2048 and 4096 bytes, and near them).
 	try(1, 13, 2*lanes+1, 2*blockK+1, 1)
 	try(1, maxRows[F]()+1, 37, 23, 0)
-	try(1, 29, 41, 4096/sizeOf[F](), 0)
-	try(1, 4096/sizeOf[F](), 43, 31, 0)
-	try(1, 31, 2048/sizeOf[F](), 43, 1)
+	try(1, 29, 41, 4096/simd.SizeOf[F](), 0)
+	try(1, 4096/simd.SizeOf[F](), 43, 31, 0)
+	try(1, 31, 2048/simd.SizeOf[F](), 43, 1)
 	for _, long := range []int{257, 1031} {
 		try(1, 1, long, 61, 1)
 		try(1, long, 1, 61, 1)
@@ -222,15 +223,15 @@ func TestGemm(t *testing.T) { onPaths(t, testShapes[float32], testShapes[float64
 
 // slowGo reports whether a path is plain Go under the race detector, which makes it ten times slower; what runs side by
 // side is the same on every path. Where there is no other path it is not slow.
-func slowGo(p path) bool { return p == pathGo && testenv.Race && len(paths()) > 1 }
+func slowGo(p simd.Set) bool { return p == simd.Go && testenv.Race && len(paths()) > 1 }
 
 // onPaths runs a test of both types on every path that is not slowGo, as subtests.
-func onPaths(t *testing.T, single, double func(t *testing.T, p path)) {
+func onPaths(t *testing.T, single, double func(t *testing.T, p simd.Set)) {
 	for _, p := range paths() {
 		if slowGo(p) {
 			continue
 		}
-		run := func(name string, test func(t *testing.T, p path)) {
+		run := func(name string, test func(t *testing.T, p simd.Set)) {
 			t.Run(p.String()+"/"+name, func(t *testing.T) {
 				onPath(t, p)
 				test(t, p)
@@ -242,10 +243,10 @@ func onPaths(t *testing.T, single, double func(t *testing.T, p path)) {
 }
 
 // leavesOut reports whether -short leaves out a path: plain Go, if there is assembly.
-func leavesOut(p path) bool { return testing.Short() && p == pathGo && len(paths()) > 1 }
+func leavesOut(p simd.Set) bool { return testing.Short() && p == simd.Go && len(paths()) > 1 }
 
 // skipPlainGo skips a test of a path that -short leaves out.
-func skipPlainGo(t *testing.T, p path) {
+func skipPlainGo(t *testing.T, p simd.Set) {
 	if leavesOut(p) {
 		t.Skip("-short leaves out plain Go, which is many times slower")
 	}

@@ -1,6 +1,9 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // GRU is a run of gated recurrent units (Cho et al. 2014) over B sequences of T tokens, with states of H elements:
 //
@@ -101,12 +104,12 @@ func (s gruStep[F]) Do(lo, hi int) {
 		for j, v := range x[:2*n] {
 			gates[j] += v
 		}
-		sigmoid(gates[:2*n], gates[:2*n])
+		simd.Sigmoid(gates[:2*n], gates[:2*n])
 		r, z, of, tanned := gates[:n], gates[n:2*n], gates[2*n:3*n], gates[3*n:]
 		for j, v := range x[2*n:] {
 			tanned[j] = v + r[j]*of[j]
 		}
-		tanh(chosenPath, tanned, tanned)
+		simd.Tanh(tanned, tanned)
 		for j, v := range tanned {
 			out[j] = (1 - z[j]) * v
 		}

@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/simd"
+
 // backward goes through the chunks of the heads [lo,hi) from the last to the first. ds is the gradient of the state
 // behind a chunk.
 func (c *linearChunk[F]) backward(lo, hi int, grad LinearOperands[F], dout, states []F) {
@@ -50,7 +52,7 @@ func (c *linearChunk[F]) differentiate(dout, s []F) {
 	c.product(c.n, DV, D, Rows(c.kept, D), Rows(c.ds, DV), 1, c.du)
 	if c.in.Beta != nil {
 		c.solveTransposed(c.du)
-		scale(chosenPath, c.z[queries*DV:][:c.n*DV], c.du[:c.n*DV], -1)
+		simd.Scale(c.z[queries*DV:][:c.n*DV], c.du[:c.n*DV], -1)
 	}
 	c.product(c.rows, c.n, DV, Rows(c.z, DV), Transposed(c.u, DV), 0, c.dy)
 	c.product(c.rows, D, DV, Rows(c.z, DV), Transposed(s, DV), 0, c.dx)
@@ -76,18 +78,18 @@ func (c *linearChunk[F]) leaveGradients(grad LinearOperands[F], s []F) {
 	for r := range queries {
 		h, i := c.query(r)
 		at := c.token(i, c.H, h, D)
-		scale(chosenPath, grad.Q[at:at+D], c.dx[r*D:][:D], F(c.Scale))
+		simd.Scale(grad.Q[at:at+D], c.dx[r*D:][:D], F(c.Scale))
 	}
 	for i := range c.n {
 		dk, du := c.dk[i*D:][:D], c.du[i*DV:][:DV]
 		if c.in.Beta != nil {
 			at, v, row := c.token(i, c.K, c.h, 1), c.in.V[c.token(i, c.K, c.h, DV):][:DV], c.dx[(queries+i)*D:][:D]
 			var of [2]F
-			dot(chosenPath, du, 0, v, of[:1])
-			dot(chosenPath, row, 0, c.k[i*D:][:D], of[1:])
+			simd.Dot(du, 0, v, of[:1])
+			simd.Dot(row, 0, c.k[i*D:][:D], of[1:])
 			grad.Beta[at] = of[0] + of[1]
-			weigh(chosenPath, 1, row, 0, c.in.Beta[at:at+1], dk)
-			scale(chosenPath, du, du, c.in.Beta[at])
+			simd.Weigh(1, row, 0, c.in.Beta[at:at+1], dk)
+			simd.Scale(du, du, c.in.Beta[at])
 		}
 		copy(grad.K[c.token(i, c.K, c.h, D):][:D], dk)
 		copy(grad.V[c.token(i, c.K, c.h, DV):][:DV], du)
@@ -115,14 +117,14 @@ func (c *linearChunk[F]) differentiatePairs() {
 		for r := i; r < c.rows; r += n {
 			seen, x, dx := c.seen(r), c.x[r*D:][:D], c.dx[r*D:][:D]
 			dy := c.dy[r*n:][:seen]
-			weigh(chosenPath, 1, c.decayed, D, dy, dx)
-			addOuter(chosenPath, seen, D, D, 1, sum, dy, x)
+			simd.Weigh(1, c.decayed, D, dy, dx)
+			simd.AddOuter(seen, D, D, 1, sum, dy, x)
 		}
-		mul(chosenPath, sum, sum, c.pairs[:len(sum)])
-		addRows(chosenPath, 1, len(sum), c.dk[:len(sum)], c.dk[:len(sum)], sum)
+		simd.Mul(sum, sum, c.pairs[:len(sum)])
+		simd.AddRows(1, len(sum), c.dk[:len(sum)], c.dk[:len(sum)], sum)
 		before := sum[:i*D]
-		mul(chosenPath, before, before, c.k[:i*D])
-		addRows(chosenPath, 1, i*D, left[:i*D], left[:i*D], before)
+		simd.Mul(before, before, c.k[:i*D])
+		simd.AddRows(1, i*D, left[:i*D], left[:i*D], before)
 		for d, v := range c.columnSums(i, D, before) {
 			c.decaySums[i*D+d] += v
 		}
@@ -143,7 +145,7 @@ func (c *linearChunk[F]) countOutside(s []F) {
 	whole := c.first[(c.n-1)*w:]
 	for d := range c.D {
 		var of [1]F
-		dot(chosenPath, s[d*c.DV:][:c.DV], 0, c.ds[d*c.DV:][:c.DV], of[:])
+		simd.Dot(s[d*c.DV:][:c.DV], 0, c.ds[d*c.DV:][:c.DV], of[:])
 		c.through[d%w] += float64(whole[d%w]) * float64(of[0])
 	}
 	for r := range c.rows {
@@ -158,7 +160,7 @@ func (c *linearChunk[F]) countOutside(s []F) {
 func (c *linearChunk[F]) addProducts(sums []float64, x, y []F) {
 	if !c.Channels {
 		var of [1]F
-		dot(chosenPath, x, 0, y, of[:])
+		simd.Dot(x, 0, y, of[:])
 		sums[0] += float64(of[0])
 		return
 	}
@@ -171,9 +173,9 @@ func (c *linearChunk[F]) addProducts(sums []float64, x, y []F) {
 func (c *linearChunk[F]) countPairs() {
 	n := c.n
 	products := c.scratch[:c.rows*n]
-	mul(chosenPath, products, c.y[:c.rows*n], c.dy[:c.rows*n])
+	simd.Mul(products, c.y[:c.rows*n], c.dy[:c.rows*n])
 	for r := range c.rows {
-		c.decaySums[r%n] += sum(chosenPath, products[r*n:][:n])
+		c.decaySums[r%n] += simd.Sum(products[r*n:][:n])
 	}
 	for i, v := range c.columnSums(c.rows, n, products) {
 		c.decaySums[i] -= v
@@ -183,7 +185,7 @@ func (c *linearChunk[F]) countPairs() {
 // columnSums returns the sums of the columns of x (rows, n).
 func (c *linearChunk[F]) columnSums(rows, n int, x []F) []float64 {
 	clear(c.sums)
-	sumColumns(chosenPath, rows, n, n, c.sums, x)
+	simd.SumColumns(rows, n, n, c.sums, x)
 	return c.sums[:n]
 }
 

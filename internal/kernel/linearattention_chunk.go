@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/simd"
+
 // linearChunk is one head of a LinearAttention at work on a chunk of n tokens. With G = H/K, its rows are those of the
 // G heads of queries times Scale, one head after the other, and with the delta rule those of the keys times β.
 type linearChunk[F Float] struct {
@@ -144,10 +146,10 @@ func (c *linearChunk[F]) read() {
 	for r := range queries {
 		h, i := c.query(r)
 		at := c.token(i, c.H, h, D)
-		scale(chosenPath, c.x[r*D:][:D], c.in.Q[at:at+D], F(c.Scale))
+		simd.Scale(c.x[r*D:][:D], c.in.Q[at:at+D], F(c.Scale))
 	}
 	for i := range c.rows - queries {
-		scale(chosenPath, c.x[(queries+i)*D:][:D], c.k[i*D:][:D], c.in.Beta[c.token(i, c.K, c.h, 1)])
+		simd.Scale(c.x[(queries+i)*D:][:D], c.k[i*D:][:D], c.in.Beta[c.token(i, c.K, c.h, 1)])
 	}
 	c.decay()
 	c.weighRows(c.faded, c.x, c.first, c.rows)
@@ -167,8 +169,8 @@ func (c *linearChunk[F]) write(s []F) {
 			copy(u, c.in.V[at:])
 			continue
 		}
-		scale(chosenPath, u, c.in.V[at:at+DV], c.in.Beta[c.token(i, c.K, c.h, 1)])
-		sub(chosenPath, u, u, c.z[(queries+i)*DV:][:DV])
+		simd.Scale(u, c.in.V[at:at+DV], c.in.Beta[c.token(i, c.K, c.h, 1)])
+		simd.Sub(u, u, c.z[(queries+i)*DV:][:DV])
 	}
 	if c.in.Beta != nil {
 		c.solve(c.u)
@@ -195,14 +197,14 @@ func (c *linearChunk[F]) step(s, out []F) {
 	k, v, u := c.in.K[c.token(0, c.K, c.h, D):][:D], c.in.V[c.token(0, c.K, c.h, DV):][:DV], c.u[:DV]
 	copy(u, v)
 	if c.in.Beta != nil {
-		weigh(chosenPath, -1, s, DV, k, u)
-		scale(chosenPath, u, u, c.in.Beta[c.token(0, c.K, c.h, 1)])
+		simd.Weigh(-1, s, DV, k, u)
+		simd.Scale(u, u, c.in.Beta[c.token(0, c.K, c.h, 1)])
 	}
-	addOuter(chosenPath, D, DV, DV, 1, s, k, u)
+	simd.AddOuter(D, DV, DV, 1, s, k, u)
 	for r := range c.queryRows() {
 		h, _ := c.query(r)
 		o := out[c.token(0, c.H, h, DV):][:DV]
 		clear(o)
-		weigh(chosenPath, F(c.Scale), s, DV, c.in.Q[c.token(0, c.H, h, D):][:D], o)
+		simd.Weigh(F(c.Scale), s, DV, c.in.Q[c.token(0, c.H, h, D):][:D], o)
 	}
 }

@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"slices"
+
+	"attention/internal/simd"
 )
 
 // linearDecays are the decays of a chunk: numbers from 0 to 1 that are multiplied up token by token. None is a
@@ -22,7 +24,7 @@ type linearDecays[F Float] struct {
 
 // leastNormal returns the smallest normal number.
 func leastNormal[F Float]() F {
-	if sizeOf[F]() == 4 {
+	if simd.SizeOf[F]() == 4 {
 		return 0x1p-126
 	}
 	return F(math.Ldexp(1, -1022))
@@ -38,7 +40,7 @@ func (c *linearChunk[F]) decay() {
 	} else {
 		for i := range c.n {
 			at := c.token(i, c.K, c.h, w)
-			exp(chosenPath, c.each[i*w:][:w], c.in.Decay[at:at+w])
+			simd.Exp(c.each[i*w:][:w], c.in.Decay[at:at+w])
 		}
 	}
 	copy(c.first, c.each[:w])
@@ -76,7 +78,7 @@ func (c *linearChunk[F]) decayPairs() {
 		row := c.pairs[i*n:][:n]
 		clear(row)
 		if i > 0 {
-			scale(chosenPath, row[seen:i], c.pairs[(i-1)*n:][:n][seen:i], c.each[i])
+			simd.Scale(row[seen:i], c.pairs[(i-1)*n:][:n][seen:i], c.each[i])
 			for ; seen < i && row[seen] < least; seen++ { // from the left on they only grow
 				row[seen] = 0
 			}
@@ -91,9 +93,9 @@ func (c *linearChunk[F]) weighRows(y, x, decays []F, rows int) {
 	for r := range rows {
 		i, y, x := r%c.n, y[r*D:][:D], x[r*D:][:D]
 		if c.Channels {
-			mul(chosenPath, y, x, decays[i*D:][:D])
+			simd.Mul(y, x, decays[i*D:][:D])
 		} else {
-			scale(chosenPath, y, x, decays[i])
+			simd.Scale(y, x, decays[i])
 		}
 	}
 }
@@ -107,7 +109,7 @@ func (c *linearChunk[F]) fade(s []F) {
 	whole := c.first[(c.n-1)*w:]
 	for d := range c.D {
 		row := s[d*c.DV:][:c.DV]
-		scale(chosenPath, row, row, whole[d%w])
+		simd.Scale(row, row, whole[d%w])
 	}
 }
 
@@ -124,7 +126,7 @@ func (c *linearChunk[F]) multiplyPairs() {
 		c.advance(i)
 		for r := i; r < c.rows; r += n {
 			seen := c.seen(r)
-			dot(chosenPath, c.decayed, c.D, c.x[r*c.D:][:c.D], c.y[r*n:][:seen])
+			simd.Dot(c.decayed, c.D, c.x[r*c.D:][:c.D], c.y[r*n:][:seen])
 		}
 	}
 }
@@ -142,7 +144,7 @@ func (c *linearChunk[F]) maskPairs(y []F) {
 	n := c.n
 	for r := 0; r < c.rows; r += n {
 		block := y[r*n:][:n*n]
-		mul(chosenPath, block, block, c.pairs[:n*n])
+		simd.Mul(block, block, c.pairs[:n*n])
 	}
 	if c.rows > c.queryRows() {
 		for i := range n {
@@ -159,11 +161,11 @@ func (c *linearChunk[F]) advance(i int) {
 		if pair := c.pairs[j*D:][:D]; c.vanishes {
 			decayRow(pair, pair, c.each[i*D:][:D])
 		} else {
-			mul(chosenPath, pair, pair, c.each[i*D:][:D])
+			simd.Mul(pair, pair, c.each[i*D:][:D])
 		}
 	}
 	for d := range D {
 		c.pairs[i*D+d] = 1
 	}
-	mul(chosenPath, c.decayed[:(i+1)*D], c.pairs[:(i+1)*D], c.k[:(i+1)*D])
+	simd.Mul(c.decayed[:(i+1)*D], c.pairs[:(i+1)*D], c.k[:(i+1)*D])
 }

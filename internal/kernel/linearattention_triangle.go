@@ -1,5 +1,7 @@
 package kernel
 
+import "attention/internal/simd"
+
 // triangle is how many rows of a triangular system are solved one by one.
 const triangle = 16
 
@@ -14,7 +16,7 @@ func (c *linearChunk[F]) solve(u []F) {
 			g.alone()
 		}
 		for i := lo + 1; i < hi; i++ {
-			weigh(chosenPath, -1, u[lo*DV:], DV, l[i*n+lo:][:i-lo], u[i*DV:][:DV])
+			simd.Weigh(-1, u[lo*DV:], DV, l[i*n+lo:][:i-lo], u[i*DV:][:DV])
 		}
 	}
 }
@@ -34,7 +36,7 @@ func (c *linearChunk[F]) solveTransposed(u []F) {
 			for j := range column {
 				column[j] = l[(i+1+j)*n+i]
 			}
-			weigh(chosenPath, -1, u[(i+1)*DV:], DV, column, u[i*DV:][:DV])
+			simd.Weigh(-1, u[(i+1)*DV:], DV, column, u[i*DV:][:DV])
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // LinearLoss is the cross entropy of the logits Scale·x·Wᵀ, for x (rows, Width) and W (Targets.Cols, Width). If Cap is
 // not 0, they are kept within ±Cap as by Softcap. Only LogitsAtOnce logits exist at a time.
@@ -107,7 +110,7 @@ func (c cappedBackwardCall[F]) Do(lo, hi int) {
 		row := c.dx[i*cols:][:cols]
 		copy(*capped, row)
 		c.crossEntropyBackwardCall.Do(i, i+1)
-		softcapSlope(row, *capped, row, c.limit)
+		simd.SoftcapSlope(row, *capped, row, c.limit)
 	}
 }
 

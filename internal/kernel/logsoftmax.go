@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"attention/internal/parallel"
+	"attention/internal/simd"
 )
 
 // LogSoftmax writes x − log Σexp(x) of every row of cols elements to y, which may be x. A row that is −∞ throughout
@@ -22,8 +23,8 @@ func (c logSoftmaxCall[F]) Do(lo, hi int) {
 	var top, sum [1]F
 	for i := lo; i < hi; i++ {
 		x, y := c.x[i*c.cols:][:c.cols], c.y[i*c.cols:][:c.cols]
-		sumExpRows(chosenPath, 1, c.cols, x, top[:], sum[:])
-		shift, log := rowShift(top[0]), F(math.Log(float64(sum[0])))
+		simd.SumExpRows(1, c.cols, x, top[:], sum[:])
+		shift, log := simd.RowShift(top[0]), F(math.Log(float64(sum[0])))
 		if sum[0] == 0 {
 			log = 0
 		}
@@ -37,7 +38,8 @@ func (c logSoftmaxCall[F]) Do(lo, hi int) {
 // that is −∞ throughout. dx may be y or dy.
 func LogSoftmaxBackward[F Float](dx, y, dy []F, cols int) {
 	fit("log softmax backward", len(y), len(dy), len(dx))
-	parallel.Do(logSoftmaxBackwardCall[F]{dx, y, dy, cols}, fitRows("log softmax", len(y), cols), rowGrain(grainSlow, cols))
+	rows := fitRows("log softmax", len(y), cols)
+	parallel.Do(logSoftmaxBackwardCall[F]{dx, y, dy, cols}, rows, rowGrain(grainSlow, cols))
 }
 
 type logSoftmaxBackwardCall[F Float] struct {
@@ -48,15 +50,15 @@ type logSoftmaxBackwardCall[F Float] struct {
 func (c logSoftmaxBackwardCall[F]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		dx, y, dy := c.dx[i*c.cols:][:c.cols], c.y[i*c.cols:][:c.cols], c.dy[i*c.cols:][:c.cols]
-		if maxOf(y) == lowest[F]() {
+		if simd.MaxOf(y) == simd.NegInf[F]() {
 			clear(dx)
 			continue
 		}
-		total := F(sum(chosenPath, dy))
-		var room [chunk]F
-		chunks(0, c.cols, func(lo, hi int) {
+		total := F(simd.Sum(dy))
+		var room [simd.Chunk]F
+		simd.Chunks(0, c.cols, func(lo, hi int) {
 			p := room[:hi-lo]
-			exp(chosenPath, p, y[lo:hi])
+			simd.Exp(p, y[lo:hi])
 			for j, v := range p {
 				dx[lo+j] = dy[lo+j] - v*total
 			}

@@ -1,6 +1,9 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // MaxOver writes the largest x along the reduced axes to y: NaN if one is (torch.amax).
 func MaxOver[F Float](y, x []F, r Reduction) {
@@ -17,7 +20,7 @@ func MaxOver[F Float](y, x []F, r Reduction) {
 		defer giveBack(tops)
 		whole := blocks * sumBlock
 		parallel.Do(maxRunsCall[F]{*tops, x[:whole], sumBlock}, blocks, rowGrain(grainSlow, sumBlock))
-		y[0] = larger(maxOf(*tops), maxOf(x[whole:]))
+		y[0] = simd.Larger(simd.MaxOf(*tops), simd.MaxOf(x[whole:]))
 		return
 	}
 	parallel.Do(maxRunsCall[F]{y, x, r.N}, r.Outer, rowGrain(grainSlow, r.N))
@@ -29,13 +32,7 @@ type maxRunsCall[F Float] struct {
 }
 
 func (c maxRunsCall[F]) Do(lo, hi int) {
-	topRows(chosenPath, hi-lo, c.n, c.y[lo:hi], c.x[lo*c.n:hi*c.n])
-}
-
-func topRowsGo[F Float](rows, cols int, y, x []F) {
-	for i := range rows {
-		y[i] = maxOf(x[i*cols:][:cols])
-	}
+	simd.TopRows(hi-lo, c.n, c.y[lo:hi], c.x[lo*c.n:hi*c.n])
 }
 
 type maxMiddleCall[F Float] struct {
@@ -55,30 +52,9 @@ func (c maxMiddleCall[F]) Do(lo, hi int) {
 				copy(y, row)
 				continue
 			}
-			greater(chosenPath, y, row, y)
+			simd.Greater(y, row, y)
 		}
 	}
-}
-
-// maxOf returns the largest x, −∞ for none, in four that do not wait for each other.
-func maxOf[F Float](x []F) F {
-	a := lowest[F]()
-	b, c, d := a, a, a
-	for ; len(x) >= 4; x = x[4:] {
-		a, b, c, d = larger(a, x[0]), larger(b, x[1]), larger(c, x[2]), larger(d, x[3])
-	}
-	for _, v := range x {
-		a = larger(a, v)
-	}
-	return larger(larger(a, b), larger(c, d))
-}
-
-// larger is max, but for the sign of zero: faster.
-func larger[F Float](top, v F) F {
-	if v > top || v != v {
-		return v
-	}
-	return top
 }
 
 // MaxBackward writes dx = dy for the x that were the largest, shared evenly among equals, and 0 for the others (as

@@ -1,9 +1,8 @@
 package kernel
 
 import (
-	"math"
-
 	"attention/internal/parallel"
+	"attention/internal/simd"
 )
 
 // LayerNorm writes y = (x − mean)·rstd·gamma + beta for every row of cols elements, with the
@@ -27,33 +26,7 @@ type layerNormCall[F Float] struct {
 func (c layerNormCall[F]) Do(lo, hi int) {
 	from, to := lo*c.cols, hi*c.cols
 	y, mean, rstd, x := c.y[from:to], c.mean[lo:hi], c.rstd[lo:hi], c.x[from:to]
-	normRows(chosenPath, hi-lo, c.cols, y, mean, rstd, x, c.gamma, c.beta, c.eps)
-}
-
-func normRowsGo[F Float](rows, cols int, y, mean, rstd, x, gamma, beta []F, eps F) {
-	for r := range rows {
-		xr, yr := x[r*cols:][:cols], y[r*cols:][:cols]
-		var sum, square float64 // a sum in F, one number at a time, would lose digits of a mean far from 0
-		for _, v := range xr {
-			sum += float64(v)
-		}
-		m := F(sum / float64(cols))
-		for _, v := range xr {
-			square += float64((v - m) * (v - m))
-		}
-		s := F(1 / math.Sqrt(square/float64(cols)+float64(eps)))
-		mean[r], rstd[r] = m, s
-		for i, v := range xr {
-			v = (v - m) * s
-			if gamma != nil {
-				v *= gamma[i]
-			}
-			if beta != nil {
-				v += beta[i]
-			}
-			yr[i] = v
-		}
-	}
+	simd.NormRows(hi-lo, c.cols, y, mean, rstd, x, c.gamma, c.beta, c.eps)
 }
 
 // LayerNormBackward writes the gradients of LayerNorm for the gradient dy of y, with the mean and rstd that it
@@ -88,7 +61,7 @@ func LayerNormBackward[F Float](dx, dgamma, dbeta, dy, x, gamma, mean, rstd []F,
 	for s := range shares {
 		for i, d := range [2][]F{dgamma, dbeta} {
 			if d != nil {
-				addRows(chosenPath, 1, cols, d, d, c.sums[(2*s+i)*cols:][:cols])
+				simd.AddRows(1, cols, d, d, c.sums[(2*s+i)*cols:][:cols])
 			}
 		}
 	}
@@ -113,42 +86,10 @@ func (c layerNormBackwardCall[F]) Do(lo, hi int) {
 		n, dy, x, mean, rstd := end-first, c.dy[from:to], c.x[from:to], c.mean[first:end], c.rstd[first:end]
 		if c.sums != nil {
 			sums := c.sums[2*s*cols:][:2*cols]
-			normColumns(chosenPath, n, cols, sums[:cols], sums[cols:], dy, x, mean, rstd)
+			simd.NormColumns(n, cols, sums[:cols], sums[cols:], dy, x, mean, rstd)
 		}
 		if c.dx != nil {
-			normBackwardRows(chosenPath, n, cols, c.dx[from:to], dy, x, c.gamma, mean, rstd)
-		}
-	}
-}
-
-func normBackwardRowsGo[F Float](rows, cols int, dx, dy, x, gamma, mean, rstd []F) {
-	gradient := func(v F, i int) F {
-		if gamma != nil {
-			v *= gamma[i]
-		}
-		return v
-	}
-	for r := range rows {
-		xr, dyr, dxr := x[r*cols:][:cols], dy[r*cols:][:cols], dx[r*cols:][:cols]
-		var sum, product F
-		for i, v := range xr {
-			g := gradient(dyr[i], i)
-			sum += g
-			product += g * ((v - mean[r]) * rstd[r])
-		}
-		sum, product = sum/F(cols), product/F(cols)
-		for i, v := range xr {
-			dxr[i] = rstd[r] * (gradient(dyr[i], i) - sum - (v-mean[r])*rstd[r]*product)
-		}
-	}
-}
-
-func normColumnsGo[F Float](rows, cols int, dgamma, dbeta, dy, x, mean, rstd []F) {
-	for r := range rows {
-		dyr, xr := dy[r*cols:][:cols], x[r*cols:][:cols]
-		for i, v := range dyr {
-			dgamma[i] += v * ((xr[i] - mean[r]) * rstd[r])
-			dbeta[i] += v
+			simd.NormBackwardRows(n, cols, c.dx[from:to], dy, x, c.gamma, mean, rstd)
 		}
 	}
 }

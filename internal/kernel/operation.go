@@ -1,6 +1,9 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // An Operation is one on two numbers. Where they are equal, Lesser and Greater give the first; where one is NaN they
 // give NaN (torch.minimum, torch.maximum). The comparisons after them give 1 or 0.
@@ -98,84 +101,28 @@ func combineRun[F Float](op Operation, z, x, y, room []F) {
 func combine[F Float](op Operation, z, x, y []F) {
 	switch op {
 	case Plus:
-		addRows(chosenPath, 1, len(z), z, x, y)
+		simd.AddRows(1, len(z), z, x, y)
 	case Minus:
-		sub(chosenPath, z, x, y)
+		simd.Sub(z, x, y)
 	case Times:
-		mul(chosenPath, z, x, y)
+		simd.Mul(z, x, y)
 	case Over:
-		div(chosenPath, z, x, y)
+		simd.Div(z, x, y)
 	case Lesser:
-		lesser(z, y, x) // which gives its second where they are equal
+		simd.Lesser(z, y, x) // which gives its second where they are equal
 	case Greater:
-		greater(chosenPath, z, y, x)
+		simd.Greater(z, y, x)
 	case Less:
-		less(z, x, y)
+		simd.Less(z, x, y)
 	case LessOrEqual:
-		lessOrEqual(z, x, y)
+		simd.LessOrEqual(z, x, y)
 	case More:
-		less(z, y, x)
+		simd.Less(z, y, x)
 	case MoreOrEqual:
-		lessOrEqual(z, y, x)
+		simd.LessOrEqual(z, y, x)
 	case Equal:
-		equal(z, x, y)
+		simd.Equal(z, x, y)
 	case Differs:
-		differs(z, x, y)
+		simd.Differs(z, x, y)
 	}
-}
-
-func lesser[F Float](z, x, y []F) {
-	z, y = z[:len(x)], y[:len(x)]
-	for i, v := range x {
-		if !(v < y[i]) && v == v {
-			v = y[i]
-		}
-		z[i] = v
-	}
-}
-
-func greaterGo[F Float](z, x, y []F) {
-	z, y = z[:len(x)], y[:len(x)]
-	for i, v := range x {
-		if !(v > y[i]) && v == v {
-			v = y[i]
-		}
-		z[i] = v
-	}
-}
-
-func less[F Float](z, x, y []F) {
-	z, y = z[:len(x)], y[:len(x)]
-	for i, v := range x {
-		z[i] = oneWhere[F](v < y[i])
-	}
-}
-
-func lessOrEqual[F Float](z, x, y []F) {
-	z, y = z[:len(x)], y[:len(x)]
-	for i, v := range x {
-		z[i] = oneWhere[F](v <= y[i])
-	}
-}
-
-func equal[F Float](z, x, y []F) {
-	z, y = z[:len(x)], y[:len(x)]
-	for i, v := range x {
-		z[i] = oneWhere[F](v == y[i])
-	}
-}
-
-func differs[F Float](z, x, y []F) {
-	z, y = z[:len(x)], y[:len(x)]
-	for i, v := range x {
-		z[i] = oneWhere[F](v != y[i])
-	}
-}
-
-func oneWhere[F Float](holds bool) F {
-	one := int32(0)
-	if holds { // without a branch that the processor could mispredict
-		one = 1
-	}
-	return F(one)
 }

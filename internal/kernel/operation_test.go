@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/simd"
 	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
@@ -31,19 +32,19 @@ func operationsOf[F Float]() map[Operation]func(x, y F) F {
 			}
 			return x
 		},
-		Less:        func(x, y F) F { return oneWhere[F](x < y) },
-		LessOrEqual: func(x, y F) F { return oneWhere[F](x <= y) },
-		More:        func(x, y F) F { return oneWhere[F](x > y) },
-		MoreOrEqual: func(x, y F) F { return oneWhere[F](x >= y) },
-		Equal:       func(x, y F) F { return oneWhere[F](x == y) },
-		Differs:     func(x, y F) F { return oneWhere[F](x != y) },
+		Less:        func(x, y F) F { return simd.OneWhere[F](x < y) },
+		LessOrEqual: func(x, y F) F { return simd.OneWhere[F](x <= y) },
+		More:        func(x, y F) F { return simd.OneWhere[F](x > y) },
+		MoreOrEqual: func(x, y F) F { return simd.OneWhere[F](x >= y) },
+		Equal:       func(x, y F) F { return simd.OneWhere[F](x == y) },
+		Differs:     func(x, y F) F { return simd.OneWhere[F](x != y) },
 	}
 }
 
 // edges are numbers at which functions differ from what they are elsewhere, each with its opposite.
 func edges[F Float]() []F {
 	tiny, huge := F(math.SmallestNonzeroFloat32), F(math.MaxFloat32)
-	if sizeOf[F]() == 8 {
+	if simd.SizeOf[F]() == 8 {
 		tiny, huge = F(math.Float64frombits(1)), F(math.Float64frombits(0x7fefffffffffffff))
 	}
 	x := []F{

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"attention/internal/parallel"
+	"attention/internal/simd"
 )
 
 // A Permutation is another order of the axes of a row-major array, as runs of elements that stay together: y has the
@@ -48,7 +49,8 @@ func Permute[F Float](y, x []F, p Permutation) {
 	case p.turned > 0:
 		n, across := p.lengths[p.turned], p.lengths[0]
 		blocks := (n + turnedBlock - 1) / turnedBlock
-		parallel.Do(turnCall[F]{y, x, p, blocks}, len(x)/(n*across)*blocks, rowGrain(grainFast, min(n, turnedBlock)*across))
+		grain := rowGrain(grainFast, min(n, turnedBlock)*across)
+		parallel.Do(turnCall[F]{y, x, p, blocks}, len(x)/(n*across)*blocks, grain)
 	default:
 		parallel.Do(permuteCall[F]{y, x, p}, len(x)/p.run, rowGrain(grainFast, p.run))
 	}
@@ -82,7 +84,7 @@ func (c turnCall[F]) Do(lo, hi int) {
 			}
 			stride *= length
 		}
-		transposePanel(chosenPath, min(turnedBlock, n-q), across, c.x[from:], c.p.steps[0], c.y[to:], row)
+		simd.TransposePanel(min(turnedBlock, n-q), across, c.x[from:], c.p.steps[0], c.y[to:], row)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"attention/internal/simd"
 	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
@@ -108,7 +109,7 @@ func nans[F Float](n int) []F {
 func withinBound(t *testing.T, x []float64, got float64, rounded float64) {
 	total, lost, size := 0.0, 0.0, 0.0 // with what rounding takes from the total
 	for _, v := range x {
-		sum, took := sumOf(total, v)
+		sum, took := simd.TwoSum(total, v)
 		total, lost = sum, lost+took
 		size += math.Abs(v)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"attention/internal/parallel"
+	"attention/internal/simd"
 )
 
 // A RootNorm is the rule for the factor r of a row: 1/√(mean(x²) + Eps) (RMSNorm: Zhang and Sennrich, arXiv:1910.07467)
@@ -48,19 +49,10 @@ func (c rootNormCall[F]) Do(lo, hi int) {
 		n := min(rootsTogether, hi-lo)
 		y, x := c.y[lo*cols:][:n*cols], c.x[lo*cols:][:n*cols]
 		for i := range n {
-			factor, _ := c.factor.of(sumSquares(chosenPath, x[i*cols:][:cols]), cols)
+			factor, _ := c.factor.of(simd.SumSquares(x[i*cols:][:cols]), cols)
 			factors[i] = F(factor)
 		}
-		rootRows(chosenPath, n, cols, y, x, c.weight, factors[:n])
-	}
-}
-
-func rootRowsGo[F Float](rows, cols int, y, x, weight, factor []F) {
-	for i := range rows {
-		y, x := y[i*cols:][:cols], x[i*cols:][:cols]
-		for j, v := range x {
-			y[j] = v * factor[i] * weight[j]
-		}
+		simd.RootRows(n, cols, y, x, c.weight, factors[:n])
 	}
 }
 
@@ -83,7 +75,7 @@ func NormByRootBackward[F Float](dx, dweight, dy, x, weight []F, f RootNorm) {
 	parallel.Do(c, shares, 1)
 	for s := range shares {
 		last := parallel.Share(s+1, shares, rows) - 1
-		addRows(chosenPath, 1, cols, dweight, dweight, dx[last*cols:][:cols])
+		simd.AddRows(1, cols, dweight, dweight, dx[last*cols:][:cols])
 		c.rows(last, last+1, dweight)
 	}
 }
@@ -116,26 +108,9 @@ func (c *rootNormBackwardCall[F]) rows(lo, hi int, sum []F) {
 		dx, dy, x := c.dx[lo*cols:][:n*cols], c.dy[lo*cols:][:n*cols], c.x[lo*cols:][:n*cols]
 		for i := range n {
 			dy, x := dy[i*cols:][:cols], x[i*cols:][:cols]
-			factor, slope := c.factor.of(sumSquares(chosenPath, x), cols)
-			factors[i], along[i] = F(factor), F(slope*sumProducts(chosenPath, dy, x, c.weight))
+			factor, slope := c.factor.of(simd.SumSquares(x), cols)
+			factors[i], along[i] = F(factor), F(slope*simd.SumProducts(dy, x, c.weight))
 		}
-		rootBackwardRows(chosenPath, n, cols, dx, sum, dy, x, c.weight, factors[:n], along[:n])
+		simd.RootBackwardRows(n, cols, dx, sum, dy, x, c.weight, factors[:n], along[:n])
 	}
-}
-
-func rootBackwardRowsGo[F Float](rows, cols int, dx, dweight, dy, x, weight, factor, along []F) {
-	for i := range rows {
-		dx, dy, x := dx[i*cols:][:cols], dy[i*cols:][:cols], x[i*cols:][:cols]
-		for j, v := range x {
-			dweight[j] += F(F(dy[j]*v) * factor[i])
-			dx[j] = factor[i] * (F(dy[j]*weight[j]) - F(v*along[i]))
-		}
-	}
-}
-
-func sumProductsGo[F Float](x, y, weight []F) (sum float64) {
-	for i, v := range x {
-		sum += float64(v * y[i] * weight[i])
-	}
-	return sum
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"attention/internal/simd"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -16,12 +18,14 @@ var rootNorms = map[string]struct {
 	"rms": {
 		rule: func(eps float64) RootNorm { return RootNorm{Eps: eps} },
 		factor: func(x []float64, eps float64) float64 {
-			return 1 / math.Sqrt(sumSquaresGo(x)/float64(len(x))+eps)
+			return 1 / math.Sqrt(inGo(func() float64 { return simd.SumSquares(x) })/float64(len(x))+eps)
 		},
 	},
 	"l2": {
-		rule:   func(eps float64) RootNorm { return RootNorm{ByLength: true, Eps: eps} },
-		factor: func(x []float64, eps float64) float64 { return 1 / max(math.Sqrt(sumSquaresGo(x)), eps) },
+		rule: func(eps float64) RootNorm { return RootNorm{ByLength: true, Eps: eps} },
+		factor: func(x []float64, eps float64) float64 {
+			return 1 / max(math.Sqrt(inGo(func() float64 { return simd.SumSquares(x) })), eps)
+		},
 	},
 }
 

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"attention/internal/simd"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -19,7 +21,7 @@ func exactSigmoid(x float64) float64 {
 
 // testSigmoid allows roundings of the values themselves: a sigmoid far below 0 has all its digits. A slope is of
 // order 1, but the rounding of 1−s in it counts x times, until 1−s is 0.
-func testSigmoid[F Float](t *testing.T, p path, eps float64) {
+func testSigmoid[F Float](t *testing.T, p simd.Set, eps float64) {
 	r := rand.New(rand.NewPCG(71, 1))
 	x := []F{0, 1, -1, 30, -30, 80, -80, 1e4, -1e4, 1e30, -1e30}
 	for range 3000 { // several chunks

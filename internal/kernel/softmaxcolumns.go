@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"attention/internal/parallel"
+	"attention/internal/simd"
 )
 
 // Columns are distributions whose elements lie apart: an array (…, N, Inner), each of whose columns of N elements is
@@ -50,7 +51,7 @@ func (c softmaxColumnsCall[F]) Do(lo, hi int) {
 		at, width := c.part(i)
 		top, e, sum := topRoom[:width], room[:width], sumRoom[:width]
 		for j := range top {
-			top[j], sum[j] = lowest[F](), 0
+			top[j], sum[j] = simd.NegInf[F](), 0
 		}
 		for k := range c.N {
 			for j, v := range c.x[at+k*c.Inner:][:width] {
@@ -60,13 +61,13 @@ func (c softmaxColumnsCall[F]) Do(lo, hi int) {
 			}
 		}
 		for j, v := range top {
-			top[j] = rowShift(v)
+			top[j] = simd.RowShift(v)
 		}
 		for k := range c.N {
 			for j, v := range c.x[at+k*c.Inner:][:width] {
 				e[j] = v - top[j]
 			}
-			exp(chosenPath, e, e)
+			simd.Exp(e, e)
 			for j, v := range e {
 				sum[j] += float64(v)
 			}
@@ -124,14 +125,14 @@ func (c softmaxColumnsBackwardCall[F]) Do(lo, hi int) {
 		p, sum, top := room[:width], sumRoom[:width], topRoom[:width]
 		clear(sum)
 		for j := range top {
-			top[j] = lowest[F]()
+			top[j] = simd.NegInf[F]()
 		}
 		for k := range c.N {
 			y := c.y[at+k*c.Inner:][:width]
 			for j, v := range c.dy[at+k*c.Inner:][:width] {
 				if c.Log {
 					sum[j] += float64(v)
-					top[j] = larger(top[j], y[j])
+					top[j] = simd.Larger(top[j], y[j])
 				} else {
 					sum[j] += float64(v) * float64(y[j])
 				}
@@ -146,9 +147,9 @@ func (c softmaxColumnsBackwardCall[F]) Do(lo, hi int) {
 				}
 				continue
 			}
-			exp(chosenPath, p, y)
+			simd.Exp(p, y)
 			for j, v := range p {
-				if dx[j] = dy[j] - v*F(sum[j]); top[j] == lowest[F]() {
+				if dx[j] = dy[j] - v*F(sum[j]); top[j] == simd.NegInf[F]() {
 					dx[j] = 0
 				}
 			}

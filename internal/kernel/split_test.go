@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"attention/internal/simd"
 	"attention/internal/testenv"
 
 	"github.com/stretchr/testify/require"
@@ -82,7 +83,7 @@ func TestVectorPanicsOnArgumentsThatDoNotFit(t *testing.T) {
 		{reason: "rms norm: weight", call: func() { NormByRoot(x, x, x[:4], RootNorm{Eps: 1}) }},
 		{reason: "l2 norm: dweight", call: func() { NormByRootBackward(x, y, x, x, x[:3], RootNorm{ByLength: true, Eps: 1}) }},
 		{reason: "gated: up", call: func() { GatedBackward(SiLU, x, x, x, y, x) }},
-		{reason: "adam: v", call: func() { Adam(x, x, x, y, AdamConstants[float32]{}) }},
+		{reason: "adam: v", call: func() { Adam(x, x, x, y, simd.AdamConstants[float32]{}) }},
 		{reason: "momentum: buffer", call: func() { Momentum(x, x, y, 1, 1, 1) }},
 	} {
 		require.Panics(t, row.call, row.reason)

@@ -1,6 +1,9 @@
 package kernel
 
-import "attention/internal/parallel"
+import (
+	"attention/internal/parallel"
+	"attention/internal/simd"
+)
 
 // Sums of up to sumBlock elements, or as many rows, are added one after the other in several places at a time, in
 // float64; the sums of blocks pairwise. The blocks depend on the lengths alone.
@@ -65,9 +68,9 @@ func (c sumRunsCall[F, G]) Do(lo, hi int) {
 // sumPart returns the sum of a part of a run.
 func sumPart[F Float](x []F) float64 {
 	if len(x) < short {
-		return sumGo(x)
+		return simd.SumShort(x)
 	}
-	return sum(chosenPath, x)
+	return simd.Sum(x)
 }
 
 // short is the number of elements that are not worth calling assembly.
@@ -140,7 +143,7 @@ func (c sumMiddleCall[F, G]) sumRows(total []float64, x []F, rows, n int) {
 	clear(total)
 	if group := sumWidth / 2 / n; group > 1 && n == c.r.Inner && rows >= group {
 		long := group * n
-		sumColumns(chosenPath, rows/group, long, long, total, x)
+		simd.SumColumns(rows/group, long, long, total, x)
 		for i, v := range total[n:long] {
 			total[i%n] += v
 		}
@@ -148,7 +151,7 @@ func (c sumMiddleCall[F, G]) sumRows(total []float64, x []F, rows, n int) {
 		x = x[rows/group*long:]
 		rows %= group
 	}
-	sumColumns(chosenPath, rows, n, c.r.Inner, total, x)
+	simd.SumColumns(rows, n, c.r.Inner, total, x)
 }
 
 // sumBlocksCall adds the sums of the blocks.
@@ -164,28 +167,5 @@ func (c sumBlocksCall[G]) Do(lo, hi int) {
 		outer, at := i/c.inner, i%c.inner
 		all := c.sums[outer*c.blocks*c.inner:][:c.blocks*c.inner]
 		c.y[i] = G(pairwise(all[at:], c.inner) / c.divisor)
-	}
-}
-
-func sumGo[F Float](x []F) float64 {
-	var s [4]float64 // that do not wait for each other
-	for ; len(x) >= 4; x = x[4:] {
-		s[0] += float64(x[0])
-		s[1] += float64(x[1])
-		s[2] += float64(x[2])
-		s[3] += float64(x[3])
-	}
-	for i, v := range x {
-		s[i] += float64(v)
-	}
-	return (s[0] + s[1]) + (s[2] + s[3])
-}
-
-func sumColumnsGo[F Float](rows, n, ld int, y []float64, x []F) {
-	y = y[:n]
-	for i := range rows {
-		for j, v := range x[i*ld:][:n] {
-			y[j] += float64(v)
-		}
 	}
 }

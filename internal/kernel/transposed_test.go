@@ -4,10 +4,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"attention/internal/simd"
+
 	"github.com/stretchr/testify/require"
 )
 
-func testCopyTransposed[F Float](t *testing.T, _ path) {
+func testCopyTransposed[F Float](t *testing.T, _ simd.Set) {
 	r := rand.New(rand.NewPCG(29, 30))
 	for range 200 {
 		rows, cols, pad := r.IntN(40), r.IntN(40), r.IntN(3)

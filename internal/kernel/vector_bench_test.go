@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"attention/internal/simd"
 	"attention/internal/testenv"
 )
 
@@ -23,7 +24,7 @@ func benchmarkVector[F Float](b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%dx%d", c.name, shape[0], shape[1]), func(b *testing.B) {
 				a := c.arguments(r, func(n int) []F { return make([]F, n) })
 				testenv.SetProcs(b, 1)
-				best := map[path]float64{}
+				best := map[simd.Set]float64{}
 				for range 10 {
 					for _, p := range paths() {
 						onPath(b, p)

@@ -3,10 +3,12 @@ package kernel
 import (
 	"math/rand/v2"
 	"testing"
+
+	"attention/internal/simd"
 )
 
 // testVectorGuarded puts every argument between pages that nobody may touch.
-func testVectorGuarded[F Float](t *testing.T, p path) {
+func testVectorGuarded[F Float](t *testing.T, p simd.Set) {
 	r := rand.New(rand.NewPCG(35, uint64(p)))
 	for _, cols := range []int{1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65} {
 		for rows := 1; rows <= 3; rows += 2 {
@@ -25,7 +27,7 @@ func TestVectorStaysInsideItsSlices(t *testing.T) {
 }
 
 // testRowKernelsGuarded puts each argument between pages that nobody may touch.
-func testRowKernelsGuarded[F Float](t *testing.T, p path) {
+func testRowKernelsGuarded[F Float](t *testing.T, p simd.Set) {
 	calls := 0
 	testRowKernels(t, p, func(x []F) []F {
 		calls++

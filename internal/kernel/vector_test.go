@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"attention/internal/simd"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,7 +32,7 @@ func vectorCases[F Float](rows, cols int) []vectorCase[F] {
 	losses, weights := make([]float64, rows), []F{0.7}
 	right := Targets[F]{IDs: targets, Cols: cols, Ignore: []int64{-100}}
 	downColumns, alongRows := NewReduction([]int{rows, cols}, []int{0}), NewReduction([]int{rows, cols}, []int{1})
-	k := AdamConstants[F]{
+	k := simd.AdamConstants[F]{
 		Keep: 0.999, Decay: 0.01, Beta1: 0.9, Rest1: 0.1, Beta2: 0.99, Rest2: 0.01, Rate: 0.03, Root: 0.2, Eps: 1e-8,
 	}
 	return append(elementCases[F](n), []vectorCase[F]{
@@ -196,7 +198,7 @@ func clones[F Float](a [][]F) [][]F {
 // all n, for sums over everything) terms may be off by a few roundings; the largest values are e⁴.
 func (c *vectorCase[F]) near(t *testing.T, want, got [][]F, terms int) {
 	eps := 0x1p-53
-	if sizeOf[F]() == 4 {
+	if simd.SizeOf[F]() == 4 {
 		eps = 0x1p-24
 	}
 	for i := range want {
@@ -224,7 +226,7 @@ func testVectorPaths[F Float](t *testing.T) {
 		rows := 1 + cols%4
 		for _, c := range vectorCases[F](rows, cols) {
 			start := c.arguments(r, func(n int) []F { return make([]F, n) })
-			onPath(t, pathGo)
+			onPath(t, simd.Go)
 			want := clones(start)
 			c.run(want)
 			for _, p := range paths()[1:] {

@@ -8,7 +8,8 @@ type Call interface {
 	Do(lo, hi int) // the elements, rows or columns [lo,hi)
 }
 
-// Do does a call of n elements, rows or columns as For does, with blocks of at least grain of them. It allocates nothing.
+// Do does a call of n elements, rows or columns as For does, with blocks of at least grain of them. It allocates
+// nothing.
 func Do[C Call](c C, n, grain int) {
 	if n < 2*grain {
 		if n > 0 {

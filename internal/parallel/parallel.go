@@ -1,5 +1,5 @@
-// Package parallel divides the work of a call among the cores. A pool of goroutines helps the caller; they poll for work
-// for a while, since a sleeping core takes longer to wake than a small product to compute.
+// Package parallel divides the work of a call among the cores. A pool of goroutines helps the caller; they poll for
+// work for a while, since a sleeping core takes longer to wake than a small product to compute.
 package parallel
 
 import (
@@ -126,7 +126,8 @@ func (j *job) end(begin time.Time) {
 	}
 }
 
-// work takes blocks until none is left, those of its own share first. A panic of f is kept for the caller of For and stops the handing out of blocks.
+// work takes blocks until none is left, those of its own share first. A panic of f is kept for the caller of For and
+// stops the handing out of blocks.
 func (j *job) work(own int) {
 	defer j.unpost()
 	defer j.keepPanic()

@@ -10,6 +10,7 @@ import (
 	"attention/graph"
 	"attention/internal/kernel"
 	"attention/internal/parallel"
+	"attention/internal/simd"
 	"attention/layers"
 	"attention/layers/generate"
 
@@ -76,9 +77,9 @@ func benchmarkToken(b *testing.B, p graph.Precision) {
 func BenchmarkPrompt(b *testing.B) { inPrecisions(b, benchmarkPrompt) }
 
 func benchmarkPrompt(b *testing.B, p graph.Precision) {
-	peak := kernel.PeakFMA[float32]
+	peak := simd.PeakFMA[float32]
 	if p == graph.BFloat16 {
-		peak = kernel.PeakBF16
+		peak = simd.PeakBF16
 	}
 	g := must(generate.New(benchGPT2(b), generate.Config{Precision: p}))
 	for _, n := range []int{64, 256, 512, 1023} {

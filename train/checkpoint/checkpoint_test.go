@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"attention/internal/folder"
-	"attention/internal/kernel"
 	"attention/internal/safetensors"
+	"attention/internal/simd"
 	"attention/internal/small"
 	"attention/layers"
 	"attention/train"
@@ -123,7 +123,7 @@ func TestCheckpointFile(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(f.Metadata["state"]), &saved))
 	require.Equal(t, [3]int{2, 0, -1}, [3]int{saved.Steps, saved.Evaluated, saved.Observed})
 	require.Equal(t, []byte{7: 15}, saved.Source, "position 15 in the text")
-	require.Equal(t, [2]string{kernel.InstructionSet(), "full"}, [2]string{saved.Kernels, saved.Precision})
+	require.Equal(t, [2]string{simd.InstructionSet(), "full"}, [2]string{saved.Kernels, saved.Precision})
 	saved.Config.About = c.About
 	require.Equal(t, c, saved.Config)
 
@@ -151,7 +151,7 @@ func TestRestoredByAnotherProgram(t *testing.T) {
 		key, value string
 		want       checkpoint.Restored
 	}{
-		{key: "kernels", value: kernel.InstructionSet()},
+		{key: "kernels", value: simd.InstructionSet()},
 		{key: "kernels", value: "sve", want: checkpoint.Restored{Kernels: "sve"}},
 		{key: "precision", value: "bf16", want: checkpoint.Restored{Precision: "bf16"}},
 	} {

@@ -12,7 +12,7 @@ import (
 
 	"attention/internal/about"
 	"attention/internal/config"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 	"attention/train"
 	"attention/train/loop"
 )
@@ -33,7 +33,7 @@ type metadata struct {
 	Frozen    []string    `json:"frozen,omitempty"`
 	Best      best        `json:"best,omitzero"`
 	Observed  int         `json:"observed"`
-	Kernels   string      `json:"kernels"`          // kernel.InstructionSet
+	Kernels   string      `json:"kernels"`          // simd.InstructionSet
 	Precision string      `json:"precision"`        // of products
 	Source    *string     `json:"source,omitempty"` // Resumable.State in base64; nil without a source
 
@@ -53,7 +53,7 @@ type best struct {
 func metadataOf(s loop.State, source train.Resumable) (map[string]string, error) {
 	c := metadata{Steps: s.Steps, Evaluated: s.Evaluated, Config: s.Config, Frozen: s.Frozen,
 		Best: best{s.Best.Step, s.Best.Loss, s.Best.Tokens, s.From, s.Stale}, Observed: s.Observed,
-		Kernels: kernel.InstructionSet(), Precision: s.Config.Precision.String()}
+		Kernels: simd.InstructionSet(), Precision: s.Config.Precision.String()}
 	if source != nil {
 		c.Source = new(base64.StdEncoding.EncodeToString(source.State()))
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"attention/internal/dense"
-	"attention/internal/kernel"
 	"attention/internal/oneline"
 	"attention/internal/safetensors"
+	"attention/internal/simd"
 	"attention/train"
 	"attention/train/loop"
 
@@ -160,7 +160,7 @@ func readInto(r *safetensors.Reader, prefix string, tensors iter.Seq2[string, *t
 // restored returns how the writer of the checkpoint differs.
 func (w *wanted) restored() *Restored {
 	var r Restored
-	if w.Kernels != kernel.InstructionSet() {
+	if w.Kernels != simd.InstructionSet() {
 		r.Kernels = w.Kernels
 	}
 	if w.Precision != w.state.Config.Precision.String() {

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"attention/internal/dense"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 	"attention/train"
 
 	"gorgonia.org/tensor"
@@ -57,7 +57,7 @@ func (l *Loop) facts(source train.Resumable) ([]string, error) {
 		position = fmt.Sprintf("%x", source.State())
 	}
 	return []string{
-		"kernels", kernel.InstructionSet(),
+		"kernels", simd.InstructionSet(),
 		"precision", l.config.Precision.String(),
 		"config", string(settings),
 		"model and data", string(about),

@@ -14,8 +14,8 @@ import (
 
 	"attention/graph"
 	"attention/internal/golden"
-	"attention/internal/kernel"
 	"attention/internal/safetensors"
+	"attention/internal/simd"
 	"attention/layers/generate"
 	"attention/train/pretrained"
 
@@ -45,7 +45,7 @@ func BenchmarkLlamaCpp(b *testing.B) {
 	case "f32":
 	case "bf16":
 		dtype = safetensors.BF16
-		if kernel.CheckBF16() == nil {
+		if simd.CheckBF16() == nil {
 			precision = graph.BFloat16
 		}
 	default:

@@ -7,7 +7,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/term"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 )
@@ -72,14 +72,14 @@ func TestBenchWrongFlags(t *testing.T) {
 // Bfloat16 is refused in one line where the processor or the environment does not have it, before a work begins.
 func TestBenchRefusesPrecision(t *testing.T) {
 	environments := []string{"fast"}
-	if t.Setenv(kernel.BF16Variable, ""); kernel.CheckBF16() != nil {
+	if t.Setenv(simd.BF16Variable, ""); simd.CheckBF16() != nil {
 		environments = append(environments, "")
 	}
 	for _, environment := range environments {
-		t.Setenv(kernel.BF16Variable, environment)
+		t.Setenv(simd.BF16Variable, environment)
 		for _, args := range [][]string{{}, {"--tokens", "3"}} {
 			out, err := commandtest.Output(t.Context(), New(), append(args, "--precision", "bf16")...)
-			require.EqualError(t, err, "--precision: "+kernel.CheckBF16().Error())
+			require.EqualError(t, err, "--precision: "+simd.CheckBF16().Error())
 			require.Empty(t, out)
 		}
 	}

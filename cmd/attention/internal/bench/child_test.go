@@ -9,7 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/term"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 )
@@ -46,7 +46,7 @@ func TestBenchWorksInChildren(t *testing.T) {
 	require.Equal(t, []string{"B2 T3 E6 H3 float64 forward", "B2 T5 E6 H3 float64 forward-backward",
 		"B2 T4 E6 H3 float64 forward-backward"}, names(out))
 
-	t.Setenv(kernel.BF16Variable, "emulated")
+	t.Setenv(simd.BF16Variable, "emulated")
 	out, err = commandtest.Output(t.Context(), newCommand(works), append(args, "--precision", "bf16")...)
 	require.NoError(t, err)
 	require.Equal(t, []string{"B2 T3 E6 H3 bf16 forward", "B2 T5 E6 H3 bf16 forward-backward",

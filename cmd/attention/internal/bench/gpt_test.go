@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 )
@@ -24,7 +24,7 @@ func TestBenchTimesAStepOfAGPT(t *testing.T) {
 
 // A step whose products are in bfloat16 has a loss near the loss in full precision.
 func TestBenchTimesAStepInBFloat16(t *testing.T) {
-	t.Setenv(kernel.BF16Variable, "emulated")
+	t.Setenv(simd.BF16Variable, "emulated")
 	out, err := commandtest.Output(t.Context(), New(), "--json", "--runs", "2", "--mode", "gpt-step", "--batch", "2",
 		"--tokens", "7", "--width", "6", "--heads", "3", "--layers", "2", "--precision", "bf16")
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"attention/graph/machine"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 )
@@ -39,7 +39,7 @@ func TestBenchComputesWhatItSays(t *testing.T) {
 
 // A layer whose products, forward and backward, are in bfloat16 gives nearly what it gives in full precision.
 func TestBenchComputesInBFloat16(t *testing.T) {
-	t.Setenv(kernel.BF16Variable, "emulated")
+	t.Setenv(simd.BF16Variable, "emulated")
 	values := func(precision string) (all [][]float32) {
 		w := small(7, forwardBackward)
 		w.Precision = precision

@@ -9,7 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/program"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 )
@@ -34,7 +34,7 @@ func TestBenchJSON(t *testing.T) {
 		"name": "B2 T7 E6 H3 forward", "batch": 2.0, "tokens": 7.0, "embed_dim": 6.0, "num_heads": 3.0,
 		"num_kv_heads": 3.0,
 		"causal":       true, "mode": "forward", "dtype": "float32", "precision": "full", "threads": 1.0, "runs": 3.0,
-		"cores": 1.0, "kernels": kernel.InstructionSet(),
+		"cores": 1.0, "kernels": simd.InstructionSet(),
 		"flop": 4.0*2*14*6*6 + 4*2*(2*3*28),
 	}, fields)
 	require.Positive(t, measured["seconds_min"])
@@ -63,7 +63,7 @@ $`, "\n"+out)
 	r := &result{Name: "name", work: work{Dtype: "float32"}, Threads: 2, Seconds: 0.25, SecondsMin: 0.125,
 		PeakRSS: 3 << 19, Flop: 5e9, FlopPerSecond: 20e9,
 		Kernels: program.Kernels{Name: "avx2", Cores: 2, Peak: 40e9,
-			PassedOver: []kernel.PassedOver{{Name: "avx512", Why: "a reason"}}}}
+			PassedOver: []simd.PassedOver{{Name: "avx512", Why: "a reason"}}}}
 	require.NoError(t, (&printer{out: &b}).print(r))
 	head, table, _ := strings.Cut(b.String(), "\n\n")
 	require.Equal(t, "kernels avx2, 40 GFLOP/s in float32 on 2 cores; avx512 passed over: a reason", head)
@@ -73,12 +73,12 @@ $`, "\n"+out)
 
 // In bfloat16 the share is of its peak, which a processor without instructions for it does not have.
 func TestBenchTableInBFloat16(t *testing.T) {
-	t.Setenv(kernel.BF16Variable, "emulated")
+	t.Setenv(simd.BF16Variable, "emulated")
 	args := []string{"--runs", "2", "--tokens", "7", "--width", "6", "--heads", "3", "--precision", "bf16"}
 	out, err := commandtest.Output(t.Context(), New(), args...)
 	require.NoError(t, err)
 	head, share := `kernels \w+, \S+ GFLOP/s in bf16 on \d cores?;\s+bf16: ATTENTION_BF16=emulated,`, `\d+%`
-	if !kernel.BF16() {
+	if !simd.BF16() {
 		head, share = `kernels \w+, no peak in bf16 on \d cores?;\s+bf16: ATTENTION_BF16=emulated,\s+in plain Go`, "-"
 	}
 	require.Regexp(t, "^"+head, out)
@@ -89,7 +89,7 @@ func TestBenchTableInBFloat16(t *testing.T) {
 	var r result
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Equal(t, "bf16", r.Precision)
-	require.Equal(t, kernel.BF16(), r.Peak > 0)
+	require.Equal(t, simd.BF16(), r.Peak > 0)
 	require.Contains(t, r.BF16, "ATTENTION_BF16=emulated")
 }
 

@@ -13,8 +13,8 @@ import (
 	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/view/live"
 	"attention/internal/config"
-	"attention/internal/kernel"
 	"attention/internal/oneline"
+	"attention/internal/simd"
 	"attention/layers/generate"
 	"attention/train/text"
 
@@ -134,7 +134,7 @@ func (r *tuning) open(flag string) (err error) {
 	}
 	r.model = settings.NewDecoder(r.base.Model)
 	c.Model, c.Vocabulary, c.Dtype = r.model.ModelConfig, r.base.Tokenizer.Config(), r.base.Dtype().String()
-	c.Kernels = kernel.InstructionSet()
+	c.Kernels = simd.InstructionSet()
 	fit := c.Tuning.Context == 0
 	if fit {
 		c.Tuning.Context = min(longestRow, r.model.Context())

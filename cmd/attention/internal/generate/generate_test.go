@@ -15,7 +15,7 @@ import (
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 	"attention/layers/generate"
 	"attention/train/pretrained"
 
@@ -231,7 +231,7 @@ func TestGeneratePrecision(t *testing.T) {
 	require.EqualError(t, err, `--precision: got "fp8", want full or bf16`)
 	t.Setenv("ATTENTION_BF16", "")
 	_, _, err = generated(context.Background(), append(args, "bf16")...)
-	if refused := kernel.CheckBF16(); refused != nil {
+	if refused := simd.CheckBF16(); refused != nil {
 		require.EqualError(t, err, "--precision: "+refused.Error())
 	} else {
 		require.NoError(t, err)

@@ -7,16 +7,16 @@ import (
 	"sync"
 	"time"
 
-	"attention/internal/kernel"
+	"attention/internal/simd"
 )
 
 // Kernels are the kernels that compute in this process, and those that do not.
 type Kernels struct {
-	Name       string              `json:"kernels"`
-	Cores      int                 `json:"cores"`                // the number that compute at once
-	Peak       float64             `json:"peak_flop_per_second"` // of the cores together; 0 of bf16 in plain Go
-	PassedOver []kernel.PassedOver `json:"passed_over,omitempty"`
-	BF16       string              `json:"bf16,omitempty"` // the reason why --precision bf16 is allowed, if it is
+	Name       string            `json:"kernels"`
+	Cores      int               `json:"cores"`                // the number that compute at once
+	Peak       float64           `json:"peak_flop_per_second"` // of the cores together; 0 of bf16 in plain Go
+	PassedOver []simd.PassedOver `json:"passed_over,omitempty"`
+	BF16       string            `json:"bf16,omitempty"` // the reason why --precision bf16 is allowed, if it is
 }
 
 // BriefPeak is a time for MeasureKernels that is too short to be noticed.
@@ -27,12 +27,12 @@ const BF16 = "bf16"
 
 // MeasureKernels measures the peak of products of "float32", "float64" or BF16. It takes about as long as about says.
 func MeasureKernels(numbers string, about time.Duration) Kernels {
-	measure := kernel.PeakFMA[float32]
+	measure := simd.PeakFMA[float32]
 	switch numbers {
 	case "float64":
-		measure = kernel.PeakFMA[float64]
+		measure = simd.PeakFMA[float64]
 	case BF16:
-		measure = kernel.PeakBF16
+		measure = simd.PeakBF16
 	}
 	each := make([]float64, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
 	var done sync.WaitGroup
@@ -40,17 +40,17 @@ func MeasureKernels(numbers string, about time.Duration) Kernels {
 		done.Go(func() { each[i] = measure(about) })
 	}
 	done.Wait()
-	k := Kernels{Name: kernel.InstructionSet(), Cores: len(each), PassedOver: kernel.Passed()}
+	k := Kernels{Name: simd.InstructionSet(), Cores: len(each), PassedOver: simd.Passed()}
 	for _, one := range each {
 		k.Peak += one
 	}
 	if numbers == "float64" {
 		return k
 	}
-	if taken, why := kernel.ChoiceOfBF16(); taken {
+	if taken, why := simd.ChoiceOfBF16(); taken {
 		k.BF16 = why
 	} else {
-		k.PassedOver = append(k.PassedOver, kernel.PassedOver{Name: BF16, Why: why})
+		k.PassedOver = append(k.PassedOver, simd.PassedOver{Name: BF16, Why: why})
 	}
 	return k
 }
@@ -97,4 +97,4 @@ func Giga(x float64) string {
 func (k Kernels) Line(numbers string) string { return strings.Join(k.Phrases(numbers), " ") }
 
 // CheckKernels returns an error if the environment asks for kernels that this process does not have.
-func CheckKernels() error { return kernel.Err() }
+func CheckKernels() error { return simd.Err() }

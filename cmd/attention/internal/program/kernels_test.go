@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestKernelsLine(t *testing.T) {
-	k := Kernels{Name: "avx2", Cores: 2, Peak: 112.34e9, PassedOver: []kernel.PassedOver{
+	k := Kernels{Name: "avx2", Cores: 2, Peak: 112.34e9, PassedOver: []simd.PassedOver{
 		{Name: "avx512", Why: "the processor lacks AVX512F"}, {Name: "bf16", Why: "slower"}}}
 	require.Equal(t, "avx2, 112 GFLOP/s in float32 on 2 cores; avx512 passed over: the processor lacks AVX512F; "+
 		"bf16 passed over: slower", k.Line("float32"))
@@ -35,15 +35,15 @@ func TestGiga(t *testing.T) {
 func TestMeasureKernels(t *testing.T) {
 	for _, numbers := range []string{"float32", "float64", BF16} {
 		k := MeasureKernels(numbers, time.Millisecond)
-		require.Equal(t, kernel.InstructionSet(), k.Name)
-		passed := kernel.Passed()
-		taken, why := kernel.ChoiceOfBF16()
+		require.Equal(t, simd.InstructionSet(), k.Name)
+		passed := simd.Passed()
+		taken, why := simd.ChoiceOfBF16()
 		if numbers != "float64" && !taken {
-			passed = append(passed, kernel.PassedOver{Name: BF16, Why: why})
+			passed = append(passed, simd.PassedOver{Name: BF16, Why: why})
 		}
 		require.Equal(t, passed, k.PassedOver)
 		require.Equal(t, numbers != "float64" && taken, k.BF16 != "")
 		require.Positive(t, k.Cores)
-		require.Equal(t, numbers != BF16 || kernel.BF16(), k.Peak > 0)
+		require.Equal(t, numbers != BF16 || simd.BF16(), k.Peak > 0)
 	}
 }

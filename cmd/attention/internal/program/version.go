@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"attention/internal/kernel"
+	"attention/internal/simd"
 )
 
 // Version returns the version of the program, of Go, the system and the instruction set that the kernels use.
@@ -17,7 +17,7 @@ func Version() string {
 	}
 	return strings.Join([]string{
 		versionOf(info), cmp.Or(info.GoVersion, runtime.Version()), runtime.GOOS + "/" + runtime.GOARCH,
-		kernel.InstructionSet(),
+		simd.InstructionSet(),
 	}, " ")
 }
 

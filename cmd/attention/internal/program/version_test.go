@@ -5,13 +5,13 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"attention/internal/kernel"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestVersion(t *testing.T) {
-	require.Regexp(t, ` go1\.\S+ `+runtime.GOOS+"/"+runtime.GOARCH+" "+kernel.InstructionSet()+"$", Version())
+	require.Regexp(t, ` go1\.\S+ `+runtime.GOOS+"/"+runtime.GOARCH+" "+simd.InstructionSet()+"$", Version())
 }
 
 func TestVersionOf(t *testing.T) {

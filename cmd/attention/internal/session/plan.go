@@ -8,7 +8,7 @@ import (
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/graph"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 	"attention/layers"
 	"attention/train"
 	"attention/train/checkpoint"
@@ -90,11 +90,11 @@ func PlanOf(command string, c settings.Config, m settings.Model) (p Plan, err er
 
 // KeepPrecision lets a run that began in bfloat16 resume in it on every processor, and prints what that costs.
 func KeepPrecision(c settings.Config, notes io.Writer) {
-	taken, why := kernel.ChoiceOfBF16()
+	taken, why := simd.ChoiceOfBF16()
 	if c.Precision != graph.BFloat16.String() || taken {
 		return
 	}
-	if kernel.TakeBF16(); kernel.CheckBF16() == nil { // BF16Variable may be wrong
+	if simd.TakeBF16(); simd.CheckBF16() == nil { // BF16Variable may be wrong
 		fmt.Fprintf(notes, "attention: --resume: bf16: %s: the run goes on in it all the same\n", why)
 	}
 }

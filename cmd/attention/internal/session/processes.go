@@ -14,7 +14,7 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 	"attention/train/parallel"
 )
 
@@ -121,7 +121,7 @@ func (p Processes) SameTask(resumes bool) error {
 // bits do not.
 func (p Processes) leadBF16() error {
 	answer := []byte{0}
-	if p.Leads() && kernel.CheckBF16() == nil {
+	if p.Leads() && simd.CheckBF16() == nil {
 		answer[0] = 1
 	}
 	answers, err := p.Group.Gather(answer, slices.Repeat([]int{1}, p.Size()))
@@ -129,7 +129,7 @@ func (p Processes) leadBF16() error {
 		return err
 	}
 	if !p.Leads() && answers[0][0] == 1 {
-		kernel.TakeBF16()
+		simd.TakeBF16()
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package session
 import (
 	"fmt"
 
-	"attention/internal/kernel"
+	"attention/internal/simd"
 	"attention/train/checkpoint"
 )
 
@@ -11,7 +11,7 @@ import (
 func differences(r *checkpoint.Restored) (lines []string) {
 	if r.Kernels != "" {
 		lines = append(lines, fmt.Sprintf("the checkpoint was written with the kernels %.20q, not %q: "+
-			"bits may differ from those of a run that never stopped", r.Kernels, kernel.InstructionSet()))
+			"bits may differ from those of a run that never stopped", r.Kernels, simd.InstructionSet()))
 	}
 	if r.Precision != "" {
 		lines = append(lines, fmt.Sprintf("the checkpoint was written in the precision %.20q, which now is another: "+

@@ -3,7 +3,7 @@ package session
 import (
 	"testing"
 
-	"attention/internal/kernel"
+	"attention/internal/simd"
 	"attention/train/checkpoint"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +17,7 @@ func TestDifferences(t *testing.T) {
 	}{
 		{name: "none"},
 		{name: "kernels", restored: checkpoint.Restored{Kernels: "sve"},
-			want: []string{`the checkpoint was written with the kernels "sve", not "` + kernel.InstructionSet() +
+			want: []string{`the checkpoint was written with the kernels "sve", not "` + simd.InstructionSet() +
 				`": bits may differ from those of a run that never stopped`}},
 		{name: "precision", restored: checkpoint.Restored{Precision: "bf16"},
 			want: []string{`the checkpoint was written in the precision "bf16", which now is another: ` +

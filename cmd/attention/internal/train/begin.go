@@ -14,7 +14,7 @@ import (
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/live"
-	"attention/internal/kernel"
+	"attention/internal/simd"
 	"attention/layers"
 	"attention/train/text"
 )
@@ -144,7 +144,7 @@ type training struct {
 // newTraining prepares a run without touching a file.
 func (c command) newTraining(config settings.Config, corpus *settings.Corpus) (*training, error) {
 	r := &training{config: config, corpus: corpus, notes: c.Notes}
-	r.config.Kernels = kernel.InstructionSet()
+	r.config.Kernels = simd.InstructionSet()
 	if err := r.makeModel(); err != nil {
 		return nil, err
 	}

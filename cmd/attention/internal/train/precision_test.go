@@ -12,8 +12,8 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
-	"attention/internal/kernel"
 	"attention/internal/safetensors"
+	"attention/internal/simd"
 	"attention/internal/small"
 
 	"github.com/stretchr/testify/require"
@@ -62,10 +62,10 @@ const resumedVariable = "TRAIN_TEST_RESUMED"
 // and a line that says so.
 func TestResumeInBFloat16Elsewhere(t *testing.T) {
 	if folder := os.Getenv(resumedVariable); folder != "" {
-		require.ErrorContains(t, kernel.CheckBF16(), "bf16: ")
+		require.ErrorContains(t, simd.CheckBF16(), "bf16: ")
 		printed := resume(t, folder)
 		require.Contains(t, printed, ": the run goes on in it all the same\n")
-		require.NoError(t, kernel.CheckBF16())
+		require.NoError(t, simd.CheckBF16())
 		return
 	}
 	if runtime.GOARCH != "amd64" {
@@ -82,7 +82,7 @@ func TestResumeInBFloat16Elsewhere(t *testing.T) {
 	require.NoError(t, trainTo(t.Context(), new(strings.Builder), flags("calm")...))
 	stopAfter(t, 5, flags("stopped")...)
 	elsewhere := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestResumeInBFloat16Elsewhere$")
-	elsewhere.Env = append(os.Environ(), "GODEBUG=cpu.avx512bf16=off", kernel.BF16Variable+"=",
+	elsewhere.Env = append(os.Environ(), "GODEBUG=cpu.avx512bf16=off", simd.BF16Variable+"=",
 		resumedVariable+"="+filepath.Join(dir, "stopped", "run"))
 	out, err := elsewhere.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -101,7 +101,7 @@ func TestTrainRefusesPrecision(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 	}
 	t.Setenv("ATTENTION_BF16", "")
-	if refused := kernel.CheckBF16(); refused != nil { // other processors take it
+	if refused := simd.CheckBF16(); refused != nil { // other processors take it
 		_, err := commandtest.Output(t.Context(), New(), "--precision", "bf16", "--out", t.TempDir())
 		require.EqualError(t, err, "--precision: "+refused.Error())
 	}

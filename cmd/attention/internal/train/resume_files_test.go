@@ -15,8 +15,8 @@ import (
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
-	"attention/internal/kernel"
 	"attention/internal/safetensors"
+	"attention/internal/simd"
 	"attention/internal/small"
 	"attention/train/metrics"
 
@@ -140,7 +140,7 @@ func TestTrainResumesWithOtherKernels(t *testing.T) {
 	small.SetState(f, "kernels", `"neon\u001b"`)
 	require.NoError(t, folder.WriteFile(checkpoint, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
 	note := "attention: --resume: the checkpoint was written with the kernels \"neon\\x1b\", not \"" +
-		kernel.InstructionSet() + "\": " +
+		simd.InstructionSet() + "\": " +
 		"bits may differ from those of a run that never stopped\n"
 	require.Contains(t, resume(t, checkpoint), note)
 }
@@ -149,12 +149,12 @@ func TestTrainResumesWithOtherKernels(t *testing.T) {
 // report.json also what was measured.
 func TestTrainRecordsKernels(t *testing.T) {
 	folder, printed := tinyRun(t)
-	line := "\nkernels   " + kernel.InstructionSet() + ", "
+	line := "\nkernels   " + simd.InstructionSet() + ", "
 	require.Contains(t, printed, line)
 	path := filepath.Join(folder, settings.ConfigFile)
 	config, err := os.ReadFile(path)
 	require.NoError(t, err)
-	own := fmt.Sprintf("\"kernels\": %q", kernel.InstructionSet())
+	own := fmt.Sprintf("\"kernels\": %q", simd.InstructionSet())
 	require.Equal(t, 1, strings.Count(string(config), own))
 	other := strings.Replace(string(config), own, `"kernels": "sve"`, 1)
 	require.NoError(t, os.WriteFile(path, []byte(other), 0o644))
@@ -165,7 +165,7 @@ func TestTrainRecordsKernels(t *testing.T) {
 	report, err := session.ReadReport(folder)
 	require.NoError(t, err)
 	for _, s := range report.Sessions {
-		require.Regexp(t, "^"+kernel.InstructionSet()+`, \S+ GFLOP/s in float32 on \d+ cores?`, s.Kernels)
+		require.Regexp(t, "^"+simd.InstructionSet()+`, \S+ GFLOP/s in float32 on \d+ cores?`, s.Kernels)
 	}
 }
 

@@ -1,6 +1,0 @@
-//go:build !amd64 || noasm
-
-package kernel
-
-// thisProcessor returns nothing: no processor is known here.
-func thisProcessor() processor { return processor{} }
