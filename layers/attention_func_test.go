@@ -34,7 +34,7 @@ func TestAttentionWithAFunc(t *testing.T) {
 	for _, layout := range []layers.Layout{layers.Book, layers.Torch, layers.GPT2, layers.Llama, layers.PerHead} {
 		open := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Layout: layout}
 		p, l := newAttention(t, tensor.Float64, open)
-		masked := must(layers.NewAttention(p.Scope("masked"), but(open, func(c *layers.AttentionConfig) { c.Mask = f })))
+		masked := must(layers.NewAttention(p.Scope("masked"), having(open, func(c *layers.AttentionConfig) { c.Mask = f })))
 		require.NoError(t, masked.SetState(layout, must(l.State(layout))))
 		keep := func(b *layers.Build) layers.AttentionInput {
 			return layers.AttentionInput{Query: input(t, b, "x", x), Mask: keptBy(t, b, 3)}

@@ -22,7 +22,7 @@ func TestQueriesThatSeeNoKey(t *testing.T) {
 		"biases":  func(c *layers.AttentionConfig) { c.ALiBi, c.RelativeBias = true, &layers.RelativeBiasConfig{} },
 		"softcap": func(c *layers.AttentionConfig) { c.Softcap, c.QKNorm = 3, layers.L2Norm },
 	} {
-		p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
+		p, l := newAttention(t, tensor.Float64, having(plainAttention, func(c *layers.AttentionConfig) {
 			change(c)
 			c.OutBias = true
 		}))
@@ -78,7 +78,7 @@ func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention,
 
 // The config's mask and the call's hide together.
 func TestMasksOfTheConfigAndTheCallAreJoined(t *testing.T) {
-	p, l := newAttention(t, tensor.Float64, but(plainAttention,
+	p, l := newAttention(t, tensor.Float64, having(plainAttention,
 		func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }))
 	open := must(layers.NewAttention(p.Scope("open"), plainAttention))
 	require.NoError(t, open.SetState(layers.Book, must(l.State(layers.Book))))

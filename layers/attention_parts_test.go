@@ -13,12 +13,12 @@ import (
 // partCases are the configs of attention_parts.safetensors.
 var partCases = map[string]layers.AttentionConfig{
 	"sparse":         sparseAttention(6, 6, 4, 4, 3),
-	"sparse_grouped": but(sparseAttention(6, 2, 4, 3, 2), turned),
+	"sparse_grouped": having(sparseAttention(6, 2, 4, 3, 2), turned),
 	"sparse_own":     sparseAttention(2, 2, 6, 8, 1),
 	"sparse_lengths": sparseAttention(3, 3, 4, 2, 4),
 
 	"differential":         differential(3, 3, 4, 0),
-	"differential_grouped": but(differential(4, 2, 8, 0.7), turned),
+	"differential_grouped": having(differential(4, 2, 8, 0.7), turned),
 	"differential_lengths": differential(3, 1, 4, 0.8-0.6*math.Exp(-0.3)),
 }
 

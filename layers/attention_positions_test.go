@@ -15,11 +15,11 @@ import (
 // Where the queries stand among the keys: by Align or by positions, which for as many
 // queries as keys are 0, 1, … for both; only distances count.
 func TestPositionsOfRoPE(t *testing.T) {
-	p, lowerRight := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
+	p, lowerRight := newAttention(t, tensor.Float64, having(plainAttention, func(c *layers.AttentionConfig) {
 		c.RoPE, c.Align = &graph.RoPEConfig{}, mask.LowerRight
 	}))
 	square := must(layers.NewAttention(p.Scope("square"),
-		but(plainAttention, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} })))
+		having(plainAttention, func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} })))
 	require.NoError(t, square.SetState(layers.Book, must(lowerRight.State(layers.Book))))
 	x, key := golden.Numbers(tensor.Float64, 2, 3, 5), golden.Numbers(tensor.Float64, 2, 7, 5)
 	at := func(call func(*layers.Build) layers.AttentionInput, positions, keyPositions any,
@@ -63,7 +63,7 @@ func TestWhoNeedsAnAlignment(t *testing.T) {
 		"t5 extra": func(c *layers.AttentionConfig) { c.RelativeBias, c.AddZeroAttn = &layers.RelativeBiasConfig{}, true },
 	} {
 		for _, align := range []mask.Alignment{mask.Square, mask.UpperLeft, mask.LowerRight} {
-			p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
+			p, l := newAttention(t, tensor.Float64, having(plainAttention, func(c *layers.AttentionConfig) {
 				change(c)
 				c.Align = align
 			}))

@@ -18,7 +18,7 @@ import (
 func TestALearnedBiasAsAGraph(t *testing.T) {
 	const T = 7
 	plain := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, NumKVHeads: 1, Mask: mask.Causal{}}
-	builtIn := but(plain, func(c *layers.AttentionConfig) {
+	builtIn := having(plain, func(c *layers.AttentionConfig) {
 		c.RelativeBias = &layers.RelativeBiasConfig{Buckets: 6, MaxDistance: 5, Unidirectional: true}
 	})
 	p, l := newAttention(t, tensor.Float64, builtIn)
@@ -26,7 +26,7 @@ func TestALearnedBiasAsAGraph(t *testing.T) {
 	const own = "relative_attention_bias.weight"
 	numbers, _ := p.Get(own)
 	require.NoError(t, p.Set("mine.table", numbers))
-	written := but(plain, func(c *layers.AttentionConfig) {
+	written := having(plain, func(c *layers.AttentionConfig) {
 		c.ScoreGraph = &layers.ScoreGraph{Name: "t5", Of: func(b *layers.Build, scores *G.Node) (*G.Node, error) {
 			bias, err := graph.T5RelativeBias(b.Node(table), graph.T5Config{T: T, S: T, MaxDistance: 5, Unidirectional: true})
 			return graph.Add(scores, b.Of(graph.ExpandRelativeBias(b.Of(bias, err), T, T)))

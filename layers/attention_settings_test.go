@@ -17,8 +17,8 @@ func with[C any](c C, changes string) C {
 	return c
 }
 
-// but is a config with changes.
-func but(c layers.AttentionConfig, change func(c *layers.AttentionConfig)) layers.AttentionConfig {
+// having returns c with changes.
+func having(c layers.AttentionConfig, change func(c *layers.AttentionConfig)) layers.AttentionConfig {
 	change(&c)
 	return c
 }

@@ -66,7 +66,7 @@ func TestObservedAttentionsHaveStats(t *testing.T) {
 // One layer, called for two sequences and for one of them twice: each call is one of its
 // own, with dropouts of its own.
 func TestEachCallIsItsOwn(t *testing.T) {
-	p, l := newAttention(t, tensor.Float64, but(plainAttention, func(c *layers.AttentionConfig) {
+	p, l := newAttention(t, tensor.Float64, having(plainAttention, func(c *layers.AttentionConfig) {
 		c.Dropout, c.ContextDropout, c.ContextOnly = 0.5, 0.5, true
 	}))
 	b := layers.NewBuild(p, layers.Train)

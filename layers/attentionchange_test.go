@@ -14,7 +14,7 @@ import (
 
 // A mask of the build is one more of the call.
 func TestBuildMask(t *testing.T) {
-	causal := but(plainAttention, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} })
+	causal := having(plainAttention, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} })
 	p, l := newAttention(t, tensor.Float64, causal)
 	run := func(patterns ...string) [][]float64 {
 		b := layers.NewBuild(p, layers.Eval)

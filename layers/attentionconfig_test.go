@@ -76,12 +76,12 @@ func TestConfigsGoThroughJSON(t *testing.T) {
 }
 
 // requireNoZero checks that a test's config sets every field but some.
-func requireNoZero(t *testing.T, c any, but ...string) {
+func requireNoZero(t *testing.T, c any, except ...string) {
 	t.Helper()
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
-		require.Equal(t, slices.Contains(but, name), v.Field(i).IsZero(), "%T.%s", c, name)
+		require.Equal(t, slices.Contains(except, name), v.Field(i).IsZero(), "%T.%s", c, name)
 	}
 }
 
@@ -102,8 +102,8 @@ func TestAttentionConfigKeepsAbsentFields(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(c.text), &got), c.text)
 		require.Equal(t, c.want, got, "%s: %s", c.text, c.reason)
 	}
-	got := but(llama, func(c *layers.AttentionConfig) { c.Dropout = 0.5 })
-	want := but(got, func(c *layers.AttentionConfig) { c.NumHeads, c.RoPE = 4, &graph.RoPEConfig{Base: 500} })
+	got := having(llama, func(c *layers.AttentionConfig) { c.Dropout = 0.5 })
+	want := having(got, func(c *layers.AttentionConfig) { c.NumHeads, c.RoPE = 4, &graph.RoPEConfig{Base: 500} })
 	require.NoError(t, json.Unmarshal([]byte(`{"num_heads": 4, "rope": {"base": 500}}`), &got))
 	require.Equal(t, want, got)
 	require.Zero(t, llama.RoPE.Base, "a config that shares a pointer stays as it was")

@@ -37,8 +37,8 @@ func fits(c layers.AttentionConfig, layout layers.Layout) bool {
 // holds a copy.
 func TestStatesGoRoundAllLayouts(t *testing.T) {
 	configs := []layers.AttentionConfig{full,
-		but(full, func(c *layers.AttentionConfig) { c.KDim, c.VDim = 11, 13 }),
-		but(full, func(c *layers.AttentionConfig) { c.OutBias = false }),
+		having(full, func(c *layers.AttentionConfig) { c.KDim, c.VDim = 11, 13 }),
+		having(full, func(c *layers.AttentionConfig) { c.OutBias = false }),
 		{EmbedDim: 5, NumHeads: 3, HeadDim: 4, QKVBias: true, ContextOnly: true}}
 	for _, a := range gradcases.Attentions() {
 		a.Config.ContextLength = 0 // no buffer
@@ -182,7 +182,7 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 
 // A layout that cannot express the layer is refused, to and from it.
 func TestStatesThatALayoutHasNot(t *testing.T) {
-	_, l := newAttention(t, tensor.Float32, but(plainAttention, func(c *layers.AttentionConfig) { c.VDim = 7 }))
+	_, l := newAttention(t, tensor.Float32, having(plainAttention, func(c *layers.AttentionConfig) { c.VDim = 7 }))
 	const wantErr = "layers: Attention: VDim: got 7 with Layout=gpt2, want one of the two: " +
 		"one product makes queries, keys and values"
 	_, err := l.State(layers.GPT2)

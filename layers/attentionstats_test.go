@@ -108,7 +108,7 @@ func TestOwnKey(t *testing.T) {
 }
 
 func TestStatsRefuse(t *testing.T) {
-	causal := but(plainAttention, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} })
+	causal := having(plainAttention, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} })
 	p, l := newAttention(t, tensor.Float64, causal)
 	b := layers.NewBuild(p, layers.Eval)
 	b.Observe("*")

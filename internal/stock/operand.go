@@ -99,9 +99,9 @@ func (o operand) turned() operand {
 	return o.permuted(order)
 }
 
-// matrix returns how a kernel reads the last two axes, if it can: as rows of neighbours that lie a distance apart, or
+// matrix returns how a kernel reads the last two axes, if it can: as rows of neighbours that lie a distance stride, or
 // as the transpose of such a matrix.
-func (o operand) matrix() (trans bool, apart int, ok bool) {
+func (o operand) matrix() (trans bool, stride int, ok bool) {
 	last := len(o.shape) - 1
 	rows, cols, row, col := o.shape[last-1], o.shape[last], o.steps[last-1], o.steps[last]
 	switch {

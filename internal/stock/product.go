@@ -60,7 +60,7 @@ func matrices[F kernel.Float](c call, readings [2][]operand, transA, transB bool
 			if transposed {
 				x[i] = x[i].turned()
 			}
-			if p.trans[i], p.apart[i], ok = x[i].matrix(); ok {
+			if p.trans[i], p.stride[i], ok = x[i].matrix(); ok {
 				break
 			}
 		}
@@ -88,7 +88,7 @@ func matrices[F kernel.Float](c call, readings [2][]operand, transA, transB bool
 type products[F kernel.Float] struct {
 	x        [2]operand
 	trans    [2]bool
-	apart    [2]int // the distances between the rows of the operands
+	stride   [2]int // the distances between the rows of the operands
 	m, n, k  int
 	alpha    F
 	rowApart int     // the distance between the rows of the result
@@ -164,8 +164,8 @@ func (p *products[F]) do(lo, hi int) {
 		}
 		kernel.Product[F]{
 			M: p.m, N: p.n, K: p.k, Alpha: p.alpha,
-			A: kernel.Rows(p.a[atA:], p.apart[0]).Op(p.trans[0]).Every(p.inner.a),
-			B: kernel.Rows(p.b[atB:], p.apart[1]).Op(p.trans[1]).Every(p.inner.b),
+			A: kernel.Rows(p.a[atA:], p.stride[0]).Op(p.trans[0]).Every(p.inner.a),
+			B: kernel.Rows(p.b[atB:], p.stride[1]).Op(p.trans[1]).Every(p.inner.b),
 			C: kernel.Rows(p.c[atC:], p.rowApart).Every(p.inner.c), Batch: p.inner.n,
 		}.Compute()
 	}

@@ -66,8 +66,8 @@ func asMatrix[F kernel.Float](n *G.Node, rows, cols []int) (o operand, copied fu
 	order := slices.Concat(rows, cols)
 	o = stored(n).permuted(order)
 	size, step, together := along(o.shape[:len(rows)], o.steps)
-	width, apart, too := along(o.shape[len(rows):], o.steps[len(rows):])
-	o.shape, o.steps = []int{size, width}, []int{step, apart}
+	width, stride, too := along(o.shape[len(rows):], o.steps[len(rows):])
+	o.shape, o.steps = []int{size, width}, []int{step, stride}
 	if _, _, ok := o.matrix(); ok && together && too {
 		return o, nil
 	}

@@ -34,11 +34,11 @@ func polynomial(x float64, coefficients ...float64) float64 {
 // towards the exact sum.
 func leaveHalfway(s, p, c float64) float64 {
 	t := s - p
-	lost := (p - (s - t)) + (c - t) // Knuth's two-sum: s + lost = p + c exactly
+	lowBits := (p - (s - t)) + (c - t) // Knuth's two-sum: s + lowBits = p + c exactly
 	switch {
-	case lost > 0:
+	case lowBits > 0:
 		return math.Nextafter(s, math.Inf(1))
-	case lost < 0:
+	case lowBits < 0:
 		return math.Nextafter(s, math.Inf(-1))
 	}
 	return s

@@ -47,8 +47,8 @@ func (s *Stops) Add(piece string) string {
 // Stopped reports whether a stop text came.
 func (s *Stops) Stopped() bool { return s.stopped }
 
-// Rest returns the held back end of a text that ended without a stop text.
-func (s *Stops) Rest() string {
+// Flush returns the held back end of a text that ended without a stop text.
+func (s *Stops) Flush() string {
 	if s.stopped {
 		return ""
 	}

@@ -40,7 +40,7 @@ func TestStopsCutAtTheFirstStop(t *testing.T) {
 				t.Fatalf("printed %q of %q", got, want)
 			}
 		}
-		got += s.Rest()
+		got += s.Flush()
 		if got != want || s.Stopped() != stopped {
 			t.Fatalf("got %q, stopped %v, want %q, %v", got, s.Stopped(), want, stopped)
 		}

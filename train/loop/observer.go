@@ -25,9 +25,9 @@ func (l *Loop) SaveTo(s Saver) { l.saver = s }
 type Observer interface {
 	// Begin is called before each Run takes a step.
 	Begin() error
-	// Look is called before the first step, and after each step and its evaluation. last
+	// Observe is called before the first step, and after each step and its evaluation. last
 	// reports that no step follows.
-	Look(last bool) error
+	Observe(last bool) error
 	// Flush is called before a checkpoint is saved, and when Run ends.
 	Flush() error
 	// State returns the state for a checkpoint: the number of steps before the last observation, -1 before the first,
@@ -42,12 +42,12 @@ type Observer interface {
 // restored, whose state the observer then has. With Config.Group one process observes.
 func (l *Loop) Observe(o Observer) { l.observer = o }
 
-// look calls the observer.
-func (l *Loop) look() error {
+// observe calls the observer.
+func (l *Loop) observe() error {
 	if l.observer == nil {
 		return nil
 	}
-	return l.observer.Look(l.done())
+	return l.observer.Observe(l.done())
 }
 
 // flush flushes the observer.

@@ -87,16 +87,16 @@ func (l *Loop) runSteps(ctx context.Context, source, eval train.Source, saved tr
 				return err
 			}
 		}
-		looked := l.look() // an error; the other processes of a group learn of it when they agree to continue
+		observeErr := l.observe() // an error; the other processes of a group learn of it when they agree to continue
 		if l.saveDue() {
 			if err := l.saveCheckpoint(saved); err != nil {
 				return err
 			}
 		}
 		if l.done() {
-			return looked
+			return observeErr
 		}
-		if err := l.goOn(ctx, looked); err != nil {
+		if err := l.goOn(ctx, observeErr); err != nil {
 			return err
 		}
 		r, err := l.step.Take(source)
@@ -111,13 +111,13 @@ func (l *Loop) runSteps(ctx context.Context, source, eval train.Source, saved tr
 
 // goOn returns an error if no step is to follow: the observer's error, or that the context of this process or
 // another is done.
-func (l *Loop) goOn(ctx context.Context, looked error) error {
-	err := cmp.Or(looked, ctx.Err())
+func (l *Loop) goOn(ctx context.Context, observeErr error) error {
+	err := cmp.Or(observeErr, ctx.Err())
 	if l.config.Group != nil {
 		err = l.config.Group.Agree(err)
 	}
-	if looked != nil {
-		return looked
+	if observeErr != nil {
+		return observeErr
 	}
 	if err != nil {
 		return fmt.Errorf("train: stopped after %d of %d steps: %w", l.Steps(), l.config.Steps, err)

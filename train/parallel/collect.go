@@ -79,14 +79,14 @@ func (g *Group) serve(parts []train.Part) error {
 // endServing ends serve in the other processes.
 func (g *Group) endServing() error {
 	for rank := 1; rank < g.Size(); rank++ {
-		if err := g.ask(rank, request{Tensor: -1}); err != nil {
+		if err := g.sendRequest(rank, request{Tensor: -1}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *Group) ask(rank int, r request) error {
+func (g *Group) sendRequest(rank int, r request) error {
 	message, err := binary.Append(nil, binary.LittleEndian, r)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (g *Group) eachPiece(p train.Part, i int, owners []train.Span, write func(a
 
 // fetch receives a piece of another process's part.
 func (g *Group) fetch(rank int, r request, values []byte) error {
-	if err := g.ask(rank, r); err != nil {
+	if err := g.sendRequest(rank, r); err != nil {
 		return err
 	}
 	return g.exchange(rank, nil, rank, values)

@@ -100,10 +100,10 @@ func (w *writing) add(name string, content []byte) {
 	}})
 }
 
-// addAll adds files but those of some names.
-func (w *writing) addAll(contents map[string][]byte, but []string) {
+// addAll adds files, except those with some names.
+func (w *writing) addAll(contents map[string][]byte, except []string) {
 	for _, name := range slices.Sorted(maps.Keys(contents)) {
-		if !slices.Contains(but, name) {
+		if !slices.Contains(except, name) {
 			w.add(name, contents[name])
 		}
 	}

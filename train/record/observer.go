@@ -128,8 +128,8 @@ func (o *observer) Begin() error {
 	return nil
 }
 
-// Look records the loop's parameters if a record is due.
-func (o *observer) Look(last bool) error {
+// Observe records the loop's parameters if a record is due.
+func (o *observer) Observe(last bool) error {
 	o.takeNorms()
 	if !o.due(last) {
 		return nil

@@ -41,13 +41,13 @@ func manyMarks(text string) bool {
 
 // longForm returns a normal form of a text as Unicode defines it, for any number of marks in a row.
 func longForm(form norm.Form, text string) string {
-	apart := norm.NFD
+	decomposed := norm.NFD
 	if form == norm.NFKC || form == norm.NFKD {
-		apart = norm.NFKD
+		decomposed = norm.NFKD
 	}
 	var runes []rune
 	for _, r := range text {
-		runes = append(runes, []rune(apart.String(string(r)))...)
+		runes = append(runes, []rune(decomposed.String(string(r)))...)
 	}
 	class := func(r rune) int { return int(norm.NFD.PropertiesString(string(r)).CCC()) }
 	for i := 0; i < len(runes); i++ {

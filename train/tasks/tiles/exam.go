@@ -5,11 +5,11 @@ import "context"
 // Marks are the shares of right answers, by the kind of the tile that asks.
 type Marks struct {
 	Digits, Arrows, Colours float64
-	Looks                   []HeadLook // of each head of each block; none if each tile sees itself alone
+	Focus                   []HeadFocus // of each head of each block; none if each tile sees itself alone
 }
 
-// HeadLook has the share of askers for which the tile with the head's largest weight is the one that they ask for.
-type HeadLook struct {
+// HeadFocus has the share of askers for which the tile with the head's largest weight is the one that they ask for.
+type HeadFocus struct {
 	Block   int     `json:"block"` // from 1
 	Head    int     `json:"head"`  // from 1
 	Arrows  float64 `json:"arrows"`
@@ -18,13 +18,13 @@ type HeadLook struct {
 
 // Exam returns the model's marks on a number of new batches of pictures.
 func (m *Model) Exam(ctx context.Context, p *Pictures, batches int) (Marks, error) {
-	look, err := m.looker()
+	run, err := m.glances()
 	if err != nil {
 		return Marks{}, err
 	}
 	var t tally
 	for range batches {
-		seen, err := look(ctx, p)
+		seen, err := run(ctx, p)
 		if err != nil {
 			return Marks{}, err
 		}
@@ -33,7 +33,7 @@ func (m *Model) Exam(ctx context.Context, p *Pictures, batches int) (Marks, erro
 	marks := Marks{Digits: t.share(Digit, t.right[Digit]), Arrows: t.share(Arrow, t.right[Arrow]),
 		Colours: t.share(Colour, t.right[Colour])}
 	if m.seen == nil {
-		marks.Looks = t.looks()
+		marks.Focus = t.focus()
 	}
 	return marks, nil
 }
@@ -41,7 +41,7 @@ func (m *Model) Exam(ctx context.Context, p *Pictures, batches int) (Marks, erro
 // tally counts answers and looks by the kind of the asker.
 type tally struct {
 	asked, right [3]int
-	looked       [blocks][heads][3]int
+	focused      [blocks][heads][3]int
 }
 
 // add counts what a model answers to a batch, and where it looks most.
@@ -55,7 +55,7 @@ func (t *tally) add(p *Pictures, seen Glance) {
 			for block := range seen.most {
 				for h := range heads {
 					if seen.most[block][(i*heads+h)*Tiles+at] == asker.Answer {
-						t.looked[block][h][asker.Kind]++
+						t.focused[block][h][asker.Kind]++
 					}
 				}
 			}
@@ -65,10 +65,10 @@ func (t *tally) add(p *Pictures, seen Glance) {
 
 func (t *tally) share(k Kind, n int) float64 { return float64(n) / float64(t.asked[k]) }
 
-func (t *tally) looks() (all []HeadLook) {
-	for block, ofHeads := range t.looked {
+func (t *tally) focus() (all []HeadFocus) {
+	for block, ofHeads := range t.focused {
 		for h, n := range ofHeads {
-			all = append(all, HeadLook{Block: block + 1, Head: h + 1, Arrows: t.share(Arrow, n[Arrow]),
+			all = append(all, HeadFocus{Block: block + 1, Head: h + 1, Arrows: t.share(Arrow, n[Arrow]),
 				Colours: t.share(Colour, n[Colour])})
 		}
 	}

@@ -21,11 +21,11 @@ func TestExam(t *testing.T) {
 			marks, err := m.Exam(t.Context(), NewPictures(3, rand.New(rand.NewPCG(1, 1))), 1)
 			require.NoError(t, err)
 			p := NewPictures(3, rand.New(rand.NewPCG(1, 1)))
-			seen, err := m.Look(t.Context(), p)
+			seen, err := m.Glance(t.Context(), p)
 			require.NoError(t, err)
 			require.Len(t, seen.Weights, blocks)
 			weights := dense.Float64s(seen.Weights[1]) // (B, H, Tiles, Tiles)
-			arrows, right, looked := 0.0, 0.0, 0.0     // the last by head 3 of block 2
+			arrows, right, focused := 0.0, 0.0, 0.0    // the last by head 3 of block 2
 			for i := range 3 {
 				for at, tile := range p.Picture(i) {
 					row := weights[((i*heads+2)*Tiles+at)*Tiles:][:Tiles]
@@ -40,19 +40,19 @@ func TestExam(t *testing.T) {
 						right++
 					}
 					if row[tile.Answer] == slices.Max(row) {
-						looked++
+						focused++
 					}
 				}
 			}
 			require.Equal(t, right/arrows, marks.Arrows)
 			if c.Alone {
-				require.Empty(t, marks.Looks)
+				require.Empty(t, marks.Focus)
 				return
 			}
-			require.Len(t, marks.Looks, blocks*heads)
-			look := marks.Looks[heads+2]
-			require.Equal(t, []int{2, 3}, []int{look.Block, look.Head})
-			require.Equal(t, looked/arrows, look.Arrows)
+			require.Len(t, marks.Focus, blocks*heads)
+			focus := marks.Focus[heads+2]
+			require.Equal(t, []int{2, 3}, []int{focus.Block, focus.Head})
+			require.Equal(t, focused/arrows, focus.Arrows)
 		})
 	}
 }

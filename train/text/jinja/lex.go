@@ -41,16 +41,16 @@ func (l *lexer) add(kind tokenKind, text string) {
 	l.tokens = append(l.tokens, token{kind, text, *l.line})
 }
 
-// take consumes the next n bytes and returns them.
-func (l *lexer) take(n int) string {
+// advance consumes the next n bytes and returns them.
+func (l *lexer) advance(n int) string {
 	text := l.rest[:n]
 	*l.line += strings.Count(text, "\n")
 	l.rest, l.starts = l.rest[n:], strings.HasSuffix(text, "\n")
 	return text
 }
 
-// takeSpace takes white space.
-func (l *lexer) takeSpace() { l.take(prefix(l.rest, isSpace)) }
+// skipSpace takes white space.
+func (l *lexer) skipSpace() { l.advance(prefix(l.rest, isSpace)) }
 
 // lineEnds are the other ways to end a line than \n.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
@@ -77,9 +77,9 @@ func lex(source string, line *int) []token {
 			continue
 		}
 		l.addText(n, open, sign)
-		l.take(2)
+		l.advance(2)
 		if sign == "-" || sign == "+" {
-			l.take(1)
+			l.advance(1)
 		}
 		switch open {
 		case "{#":
@@ -110,7 +110,7 @@ func openingTag(text string) int {
 // comment takes the white space that begins its line (lstrip_blocks).
 func (l *lexer) addText(n int, tag, sign string) {
 	starts := l.starts
-	text := l.take(n)
+	text := l.advance(n)
 	switch begin := strings.LastIndexByte(text, '\n') + 1; {
 	case sign == "-" && tag != "":
 		text = strings.TrimRightFunc(text, isSpace)
@@ -124,9 +124,9 @@ func (l *lexer) addText(n int, tag, sign string) {
 
 // raw adds the text of a raw block.
 func (l *lexer) raw(begin string) {
-	l.take(len(begin))
+	l.advance(len(begin))
 	if strings.HasSuffix(begin, "-%}") {
-		l.takeSpace()
+		l.skipSpace()
 	}
 	end := endRaw.FindStringIndex(l.rest)
 	if end == nil {
@@ -139,11 +139,11 @@ func (l *lexer) raw(begin string) {
 // takeEnd takes the n bytes that end a block or a comment, and what follows: all white space after a minus, and without
 // a plus the end of the line (trim_blocks).
 func (l *lexer) takeEnd(n int) {
-	switch end := l.take(n); {
+	switch end := l.advance(n); {
 	case end[max(n-3, 0)] == '-':
-		l.takeSpace()
+		l.skipSpace()
 	case end[max(n-3, 0)] != '+' && strings.HasPrefix(l.rest, "\n"):
-		l.take(1)
+		l.advance(1)
 	}
 }
 
@@ -161,7 +161,7 @@ func (l *lexer) tag(open, end tokenKind, mark string) {
 	l.add(open, "{"+mark[:1])
 	var closing []byte // the closing brackets that are expected
 	for {
-		l.takeSpace()
+		l.skipSpace()
 		sign := 0
 		if strings.HasPrefix(l.rest, "-"+mark) || end == closeToken && strings.HasPrefix(l.rest, "+"+mark) {
 			sign = 1
@@ -176,8 +176,8 @@ func (l *lexer) tag(open, end tokenKind, mark string) {
 		l.add(end, mark)
 		if end == closeToken {
 			l.takeEnd(sign + 2)
-		} else if l.take(sign + 2); sign > 0 {
-			l.takeSpace()
+		} else if l.advance(sign + 2); sign > 0 {
+			l.skipSpace()
 		}
 		return
 	}
@@ -190,11 +190,11 @@ var operators = []string{"<=", ">=", "==", "!=", "**", "//", "(", ")", "{", "}",
 // next adds a token of a tag and returns the closing brackets that are expected.
 func (l *lexer) next(closing []byte) []byte {
 	if number, kind := l.number(); number != "" {
-		l.add(kind, strings.ReplaceAll(l.take(len(number)), "_", ""))
+		l.add(kind, strings.ReplaceAll(l.advance(len(number)), "_", ""))
 		return closing
 	}
 	if n := prefix(l.rest, isWord); n > 0 {
-		l.add(nameToken, l.take(n))
+		l.add(nameToken, l.advance(n))
 		return closing
 	}
 	if c := l.rest[0]; c == '\'' || c == '"' {
@@ -205,7 +205,7 @@ func (l *lexer) next(closing []byte) []byte {
 	if i < 0 {
 		fail("got %q, want an expression", []rune(l.rest)[0])
 	}
-	l.add(operatorToken, l.take(len(operators[i])))
+	l.add(operatorToken, l.advance(len(operators[i])))
 	switch c := operators[i][0]; c {
 	case '(':
 		return append(closing, ')')

@@ -16,7 +16,7 @@ func (l *lexer) quoted(quote byte) {
 	for i := 1; i < len(l.rest); i++ {
 		switch c := l.rest[i]; c {
 		case quote:
-			l.take(i + 1)
+			l.advance(i + 1)
 			l.add(stringToken, text.String())
 			return
 		case '\\':

@@ -32,7 +32,7 @@ func (t *talk) say(ctx context.Context, said string) error {
 	err := a.draw(until)
 	stopped := until.Err() != nil
 	done()
-	a.print(a.stops.Rest()) // without the bytes of a character that was cut
+	a.print(a.stops.Flush()) // without the bytes of a character that was cut
 	said = a.text.String()
 	if a.stops.Stopped() {
 		said = strings.TrimRight(said, " \t\r\n")
@@ -61,7 +61,7 @@ func (t *talk) say(ctx context.Context, said string) error {
 	if a.cost != "" {
 		t.note("%s", a.cost)
 	}
-	t.sign("\n")
+	t.printHint("\n")
 	return nil
 }
 

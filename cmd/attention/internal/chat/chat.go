@@ -23,7 +23,7 @@ import (
 
 // command holds the flags of attention chat.
 type command struct {
-	models.Drawing
+	models.SamplingOptions
 	system, template string
 	tokens           int
 	stats            bool

@@ -36,7 +36,7 @@ func (t *talk) listen(ctx context.Context, in io.Reader) error {
 		ended <- scanner.Err()
 	}()
 	for {
-		t.sign("> ")
+		t.printHint("> ")
 		select {
 		case line := <-lines:
 			if err := t.hear(ctx, line); errors.Is(err, errBye) {
@@ -45,10 +45,10 @@ func (t *talk) listen(ctx context.Context, in io.Reader) error {
 				return err
 			}
 		case err := <-ended:
-			t.sign("\n")
+			t.printHint("\n")
 			return cmp.Or(inputError(err), t.refusals())
 		case <-t.interrupts:
-			t.sign("\nCtrl-D ends the talk.\n")
+			t.printHint("\nCtrl-D ends the talk.\n")
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -77,8 +77,8 @@ func inputError(err error) error {
 	return nil
 }
 
-// sign prints what only a terminal has.
-func (t *talk) sign(text string) {
+// printHint prints text for a terminal only.
+func (t *talk) printHint(text string) {
 	if t.interactive {
 		fmt.Fprint(t.notes, text)
 	}

@@ -96,7 +96,7 @@ func (t *talk) prompt(ctx context.Context, begun []int, room int) ([]int, error)
 			len(ids), t.capacity)
 	}
 	if len(begun) > 0 && first > t.first {
-		t.sign("\n")
+		t.printHint("\n")
 	}
 	if n := first - t.first; n == 1 {
 		t.note("the context (%d tokens) is full: the oldest turn is forgotten", t.capacity)

@@ -18,8 +18,8 @@ type prompt struct {
 	before           string // the answer of the base
 }
 
-// ask keeps the answers of the base, in the process that leads.
-func (r *tuning) ask(ctx context.Context) (err error) {
+// answerByBase stores the answers of the base, in the process that leads.
+func (r *tuning) answerByBase(ctx context.Context) (err error) {
 	if !r.Leads() || len(r.prompts) == 0 {
 		return nil
 	}

@@ -56,7 +56,7 @@ func execute(ctx context.Context, c live.Command) (err error) {
 	if r.Session, err = session.New(c.Out, p, c.Processes); err != nil {
 		return err
 	}
-	if err := r.Agree(term.Stopped(ctx, r.ask(ctx))); err != nil { // the base, before a checkpoint is read
+	if err := r.Agree(term.Stopped(ctx, r.answerByBase(ctx))); err != nil { // the base, before a checkpoint is read
 		return err
 	}
 	if resume := o.text("resume"); resume == "" {

@@ -21,7 +21,7 @@ import (
 
 // command holds the flags of attention generate.
 type command struct {
-	models.Drawing
+	models.SamplingOptions
 	promptFile      string
 	prompts, stop   []string
 	samples, tokens int

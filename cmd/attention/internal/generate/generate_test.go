@@ -154,7 +154,7 @@ func TestDrawEndsAtAnyEnd(t *testing.T) {
 	}
 	m := &models.OpenModel{Model: settings.NewDecoder(g.Model), Tokenizer: g.Tokenizer, EndOfText: -1, Ends: ids("fa")}
 	c := command{tokens: 30, given: []string{"ab", "c"}, prompts: []string{"ab", "c"}, samples: 1,
-		Drawing: models.Drawing{Sampling: generate.Config{Temperature: 2, Seed: 1, VocabSize: g.Tokenizer.Len()}}}
+		SamplingOptions: models.SamplingOptions{Sampling: generate.Config{Temperature: 2, Seed: 1, VocabSize: g.Tokenizer.Len()}}}
 	d, prompts, err := c.newTexts(m, [][]int{ids("ab"), ids("c")})
 	require.NoError(t, err)
 	texts, err := c.drawAll(t.Context(), d, m, prompts, io.Discard, new(stats))

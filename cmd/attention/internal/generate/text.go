@@ -29,7 +29,7 @@ func (w *continuation) add(id int) error {
 
 // end prints the text held back, unless a stop text ended it.
 func (w *continuation) end() error {
-	return w.print(w.stop.Add(w.decoder.Flush()) + w.stop.Rest())
+	return w.print(w.stop.Add(w.decoder.Flush()) + w.stop.Flush())
 }
 
 func (w *continuation) print(text string) error {

@@ -11,7 +11,7 @@ import (
 
 // Memory returns the bytes that Go holds in this process, once it has given back what is not used, and those of mapped
 // files that are in memory, where /proc says that, but of files whose names have an end.
-func Memory(but string) (held, files int) {
+func Memory(except string) (held, files int) {
 	debug.FreeOSMemory()
 	sizes := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(sizes)
@@ -19,11 +19,11 @@ func Memory(but string) (held, files int) {
 	if err != nil {
 		maps = nil
 	}
-	return int(sizes[0].Value.Uint64() - sizes[1].Value.Uint64()), resident(maps, but)
+	return int(sizes[0].Value.Uint64() - sizes[1].Value.Uint64()), resident(maps, except)
 }
 
 // resident returns the bytes of mapped files that are in memory, but of those whose names have an end.
-func resident(smaps []byte, but string) (n int) {
+func resident(smaps []byte, except string) (n int) {
 	counted := false
 	for line := range bytes.Lines(smaps) {
 		var kib int
@@ -32,7 +32,7 @@ func resident(smaps []byte, but string) (n int) {
 		}
 		if fields := strings.Fields(string(line)); len(fields) > 0 && strings.Contains(fields[0], "-") { // a mapping
 			last := fields[len(fields)-1]
-			counted = strings.HasPrefix(last, "/") && !strings.HasSuffix(last, but)
+			counted = strings.HasPrefix(last, "/") && !strings.HasSuffix(last, except)
 		}
 	}
 	return n

@@ -29,7 +29,7 @@ func (s *Session) Train(ctx context.Context) error {
 	if err := s.Agree(s.start(ctx, began)); err != nil {
 		return err
 	}
-	err := s.take(ctx)
+	err := s.train(ctx)
 	s.Progress.Clear()
 	s.Report.Session().Seconds = program.Since(began).Seconds()
 	if err != nil {
@@ -50,15 +50,15 @@ func (s *Session) start(ctx context.Context, began time.Time) error {
 	return s.Page.Show(ctx, s)
 }
 
-// take takes the steps, together with the other processes. A run that is stopped has its best model too.
-func (s *Session) take(ctx context.Context) error {
+// train runs the steps, together with the other processes. A stopped run has its best model, too.
+func (s *Session) train(ctx context.Context) error {
 	err := s.Loop.Run(ctx, s.Source, s.Validation)
 	if err != nil && !s.stopped(ctx, err) {
 		return err
 	}
 	s.Early = err == nil && s.Loop.Steps() < s.Training.Steps
 	err = cmp.Or(err, s.useBest())
-	s.Page.Rest()
+	s.Page.TrainingDone()
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *Session) follow(ctx context.Context) error {
 	if err := s.Agree(nil); err != nil { // that the report is begun
 		return err
 	}
-	err := s.take(ctx)
+	err := s.train(ctx)
 	if s.stopped(ctx, err) {
 		return term.Interrupted(err)
 	}

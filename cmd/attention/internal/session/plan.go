@@ -58,7 +58,7 @@ type Page interface {
 	URL() string
 	Show(ctx context.Context, s *Session) error // begins to show the run, which has its folder
 	Between()                                   // gives the page the weights between two steps
-	Rest()                                      // called when training is over: the weights change no more
+	TrainingDone()                              // called when training is over: the weights change no more
 }
 
 // noPage is the Page of a run without one.
@@ -67,7 +67,7 @@ type noPage struct{}
 func (noPage) URL() string                          { return "" }
 func (noPage) Show(context.Context, *Session) error { return nil }
 func (noPage) Between()                             {}
-func (noPage) Rest()                                {}
+func (noPage) TrainingDone()                        {}
 
 // PlanOf returns the part of a plan that the config of a run says. command trains such runs of a model, and has the
 // flags of attention train.

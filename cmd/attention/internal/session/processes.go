@@ -36,7 +36,7 @@ func Join() (p Processes, leave func() error, err error) {
 		time.Sleep(time.Second) // in which others ask, if they have it too
 	default:
 		Lag()
-		err = term.Told(err)
+		err = term.Reported(err)
 	}
 	if err != nil || group == nil {
 		return p, leave, err
@@ -94,9 +94,9 @@ func (p Processes) Together(err error) error {
 	case p.Leads():
 		return cmp.Or(err, agreed)
 	case errors.Is(agreed, context.Canceled):
-		return term.Told(term.Interrupted(agreed))
+		return term.Reported(term.Interrupted(agreed))
 	case agreed != nil:
-		return term.Told(agreed)
+		return term.Reported(agreed)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func run(ctx context.Context, root *cobra.Command, stdout, stderr io.Writer) (co
 	if err == nil {
 		return 0
 	}
-	if !isTold(err) {
+	if !isReported(err) {
 		io.WriteString(errs, message(cmd, err))
 	}
 	return ExitCode(WithSignal(ctx, err))

@@ -92,15 +92,15 @@ func Finishes(ctx context.Context) bool {
 	return errors.As(context.Cause(ctx), &by) && slices.Contains(FinishSignals(), by.signal)
 }
 
-// told is an error that another process prints.
-type told struct{ error }
+// reported is an error that another process prints.
+type reported struct{ error }
 
-func (e told) Unwrap() error { return e.error }
+func (e reported) Unwrap() error { return e.error }
 
-// Told marks an error that another process of the same command prints. The program ends with its exit code.
-func Told(err error) error { return told{err} }
+// Reported marks an error that another process of the same command prints. The program ends with its exit code.
+func Reported(err error) error { return reported{err} }
 
-func isTold(err error) bool { return errors.As(err, &told{}) }
+func isReported(err error) bool { return errors.As(err, &reported{}) }
 
 // ExitCode returns the program's exit code for an error: 1, or 128 plus the signal that interrupted the
 // command, SIGINT if the signal is not known.

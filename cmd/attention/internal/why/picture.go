@@ -33,8 +33,8 @@ func picture() task {
 			return fmt.Sprintf(" %9.1f %8.1f %8.1f", 100*m.Digits[last], 100*m.Arrows[last], 100*m.Colours[last])
 		},
 		compare: func(ctx context.Context, c *comparison, r *taskReport, models []learner) error {
-			c.printLooks(r)
-			return c.drawLooks(ctx, models[0].(eye))
+			c.printFocus(r)
+			return c.drawFocus(ctx, models[0].(eye))
 		},
 	}
 }
@@ -55,8 +55,8 @@ func (m eye) examine(ctx context.Context, random *rand.Rand) (record func(*model
 	return func(r *modelReport) {
 		r.Digits, r.Arrows = append(r.Digits, marks.Digits), append(r.Arrows, marks.Arrows)
 		r.Colours = append(r.Colours, marks.Colours)
-		if marks.Looks != nil {
-			r.Looks = append(r.Looks, marks.Looks)
+		if marks.Focus != nil {
+			r.Looks = append(r.Looks, marks.Focus)
 		}
 	}, err
 }

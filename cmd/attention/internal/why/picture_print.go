@@ -10,8 +10,8 @@ import (
 	"attention/train/tasks/tiles"
 )
 
-// printLooks prints the means over the seeds, and how often each head of the first seed looks at the right tile.
-func (c *comparison) printLooks(r *taskReport) {
+// printFocus prints the means over the seeds, and how often each head of the first seed looks at the right tile.
+func (c *comparison) printFocus(r *taskReport) {
 	if len(c.Seeds) > 1 {
 		fmt.Fprintln(c.Out)
 		for _, m := range r.Models {
@@ -34,32 +34,32 @@ func (c *comparison) printLooks(r *taskReport) {
 	fmt.Fprintf(c.Out, "%s\n%s\n%s\n", heads, arrows, colours)
 }
 
-// drawLooks draws a new picture, with lines from each asker to the tiles at which it looks.
-func (c *comparison) drawLooks(ctx context.Context, m eye) error {
+// drawFocus draws a new picture, with lines from each asker to the tiles that it attends to.
+func (c *comparison) drawFocus(ctx context.Context, m eye) error {
 	pictures := tiles.NewPictures(1, streamed(c.Seeds[0], shownStream))
-	seen, err := m.Look(ctx, pictures)
+	seen, err := m.Glance(ctx, pictures)
 	if err != nil {
 		return err
 	}
 	picture := pictures.Picture(0)
-	looks := plot.Looks{Title: fmt.Sprintf("where the tiles that ask look, seed %d", c.Seeds[0]),
+	grid := plot.FocusGrid{Title: fmt.Sprintf("where the tiles that ask look, seed %d", c.Seeds[0]),
 		Picture: tiles.Draw(picture), Columns: tiles.Side, Rows: tiles.Side}
 	for block, heads := range seen.Weights {
 		h := 0
 		for weights := range slices.Chunk(dense.Float64s(heads), tiles.Tiles*tiles.Tiles) {
 			h++
-			look := plot.Look{Title: fmt.Sprintf("block %d, head %d", block+1, h)}
+			focus := plot.Focus{Title: fmt.Sprintf("block %d, head %d", block+1, h)}
 			for at, t := range picture {
 				if t.Kind != tiles.Digit {
-					look.From = append(look.From, at)
-					look.Weights = append(look.Weights, weights[at*tiles.Tiles:][:tiles.Tiles])
+					focus.From = append(focus.From, at)
+					focus.Weights = append(focus.Weights, weights[at*tiles.Tiles:][:tiles.Tiles])
 				}
 			}
-			looks.Looks = append(looks.Looks, look)
+			grid.Heads = append(grid.Heads, focus)
 		}
 	}
 	c.printAnswers(picture, seen.Answers)
-	return c.Write("picture.png", looks.Write)
+	return c.Write("picture.png", grid.Write)
 }
 
 // printAnswers prints the questions of the drawn picture and the model's answers.

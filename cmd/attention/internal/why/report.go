@@ -30,14 +30,14 @@ type taskReport struct {
 
 // modelReport has the results of a model. The first index is the number of the seed.
 type modelReport struct {
-	Name       string             `json:"name"`
-	Parameters int                `json:"parameters"`
-	Loss       []float64          `json:"loss"`             // mean of the last steps, in nats a letter or an answer
-	Exact      [][]float64        `json:"exact,omitempty"`  // the share of strings of each length that are right
-	Digits     []float64          `json:"digits,omitempty"` // the share of right answers; a digit asks for itself
-	Arrows     []float64          `json:"arrows,omitempty"`
-	Colours    []float64          `json:"colours,omitempty"`
-	Looks      [][]tiles.HeadLook `json:"looks,omitempty"` // of each head of each block
+	Name       string              `json:"name"`
+	Parameters int                 `json:"parameters"`
+	Loss       []float64           `json:"loss"`             // mean of the last steps, in nats a letter or an answer
+	Exact      [][]float64         `json:"exact,omitempty"`  // the share of strings of each length that are right
+	Digits     []float64           `json:"digits,omitempty"` // the share of right answers; a digit asks for itself
+	Arrows     []float64           `json:"arrows,omitempty"`
+	Colours    []float64           `json:"colours,omitempty"`
+	Looks      [][]tiles.HeadFocus `json:"looks,omitempty"` // of each head of each block
 }
 
 // at returns the share of right strings of a length for each seed.

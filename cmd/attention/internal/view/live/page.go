@@ -99,8 +99,8 @@ func (p *Page) Between() {
 	p.note()
 }
 
-// Rest lets the page copy the weights at any time. It is called when they change no more.
-func (p *Page) Rest() { close(p.live.rests) }
+// TrainingDone lets the page copy the weights at any time. It is called when they change no more.
+func (p *Page) TrainingDone() { close(p.live.rests) }
 
 // note prints that the browser did not open.
 func (p *Page) note() {

@@ -80,8 +80,8 @@ func (s *Server) Show(r *follow.Run, text string, models ...*look.Model) {
 	s.config.Run, s.config.Text, s.config.Models, s.looks = r, text, models, newLooks(models)
 }
 
-// untilTold is how long a server answers after its end pages that follow the run: what they ask before they are told.
-const untilTold = 200 * time.Millisecond
+// shutdownDelay is how long a server answers after its end pages that follow the run: what they ask before they are told.
+const shutdownDelay = 200 * time.Millisecond
 
 // Run serves until the context ends. Then it sends the run's last state to the pages that follow it.
 func (s *Server) Run(ctx context.Context) error {
@@ -97,7 +97,7 @@ func (s *Server) Run(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	if s.followed.Load() {
-		time.Sleep(untilTold)
+		time.Sleep(shutdownDelay)
 	}
 	cancelAll()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)

@@ -18,17 +18,17 @@ type Glance struct {
 	most [][]int // (B, H, Tiles) of each block: the tiles with the largest weights
 }
 
-// Look draws a batch of pictures and shows it to the model.
-func (m *Model) Look(ctx context.Context, p *Pictures) (Glance, error) {
-	look, err := m.looker()
+// Glance draws a batch of pictures and runs the model on it.
+func (m *Model) Glance(ctx context.Context, p *Pictures) (Glance, error) {
+	run, err := m.glances()
 	if err != nil {
 		return Glance{}, err
 	}
-	return look(ctx, p)
+	return run(ctx, p)
 }
 
-// looker returns Look for any number of batches.
-func (m *Model) looker() (look func(context.Context, *Pictures) (Glance, error), err error) {
+// glances returns Glance as a function that keeps its graphs, for any number of batches.
+func (m *Model) glances() (run func(context.Context, *Pictures) (Glance, error), err error) {
 	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) []*G.Node {
 		b.Observe("*")
 		nodes := []*G.Node{likeliest(b, b.Of(m.Forward(b, in[pixelsInput], m.seen)))}

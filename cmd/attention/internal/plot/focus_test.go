@@ -19,7 +19,7 @@ func TestLooks(t *testing.T) {
 	}
 	draw := func(weights ...float64) image.Image {
 		var file bytes.Buffer
-		l := Looks{Picture: page, Rows: 2, Columns: 2, Looks: []Look{{From: []int{0}, Weights: [][]float64{weights}}}}
+		l := FocusGrid{Picture: page, Rows: 2, Columns: 2, Heads: []Focus{{From: []int{0}, Weights: [][]float64{weights}}}}
 		require.NoError(t, l.Write(&file))
 		picture, err := png.Decode(&file)
 		require.NoError(t, err)
@@ -28,8 +28,8 @@ func TestLooks(t *testing.T) {
 	// at returns the colour at a place of the picture, in quarters from its left and upper sides.
 	at := func(p image.Image, x, y int) color.NRGBA {
 		const dots = 120.0 / 72
-		left, top := lookMargin*dots, float64(p.Bounds().Dy())-(lookMargin+lookSide)*dots
-		c := p.At(int(left+float64(x)*lookSide*dots/4), int(top+float64(y)*lookSide*dots/4))
+		left, top := focusMargin*dots, float64(p.Bounds().Dy())-(focusMargin+focusSide)*dots
+		c := p.At(int(left+float64(x)*focusSide*dots/4), int(top+float64(y)*focusSide*dots/4))
 		return color.NRGBAModel.Convert(c).(color.NRGBA)
 	}
 	down := draw(0, 0, 1, 0.05) // to patch 2, below

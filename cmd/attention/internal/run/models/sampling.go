@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Drawing says by which model tokens are drawn, and how.
-type Drawing struct {
+// SamplingOptions says by which model tokens are drawn, and how.
+type SamplingOptions struct {
 	Source
 	Accept    func(*Inspection) error // of the newest run; nil accepts those whose models write
 	Sampling  generate.Config
@@ -20,35 +20,35 @@ type Drawing struct {
 }
 
 // DirFlag defines the flags of the model.
-func (d *Drawing) DirFlag(f *pflag.FlagSet) {
-	f.StringVar(&d.Dir, "model", "",
+func (o *SamplingOptions) DirFlag(f *pflag.FlagSet) {
+	f.StringVar(&o.Dir, "model", "",
 		"`folder` of the model (default: that of the newest run in runs that fits)")
-	d.Flags(f)
+	o.Flags(f)
 }
 
 // SamplingFlags defines the flags of how tokens are drawn.
-func (d *Drawing) SamplingFlags(f *pflag.FlagSet) {
-	f.Float64Var(&d.Sampling.Temperature, "temperature", 0.8,
+func (o *SamplingOptions) SamplingFlags(f *pflag.FlagSet) {
+	f.Float64Var(&o.Sampling.Temperature, "temperature", 0.8,
 		"divisor of the scores before a token is drawn; 0 always takes the most likely token")
-	f.IntVar(&d.Sampling.TopK, "top-k", 0, "draw from this number of the most likely tokens; 0 means all")
-	f.Float64Var(&d.Sampling.TopP, "top-p", 0,
+	f.IntVar(&o.Sampling.TopK, "top-k", 0, "draw from this number of the most likely tokens; 0 means all")
+	f.Float64Var(&o.Sampling.TopP, "top-p", 0,
 		"draw from the fewest tokens that together have this `probability`; 0 and 1 mean all")
-	f.Float64Var(&d.Sampling.MinP, "min-p", 0,
+	f.Float64Var(&o.Sampling.MinP, "min-p", 0,
 		"draw from the tokens that have this `share` of the most likely one's probability; 0 means all")
-	f.Float64Var(&d.Sampling.RepetitionPenalty, "repetition-penalty", 1,
+	f.Float64Var(&o.Sampling.RepetitionPenalty, "repetition-penalty", 1,
 		"`divisor` of the scores of tokens that the text has, a factor of those below 0; 1 means none")
-	f.Int64Var(&d.Sampling.Seed, "seed", 1, "seed of the draws")
-	f.IntVar(&d.Sampling.Capacity, "context", 0,
+	f.Int64Var(&o.Sampling.Seed, "seed", 1, "seed of the draws")
+	f.IntVar(&o.Sampling.Capacity, "context", 0,
 		"largest number of tokens that the model sees at once; 0 means its whole window")
-	f.StringVar(&d.precision, "precision", "full", flags.PrecisionUsage)
+	f.StringVar(&o.precision, "precision", "full", flags.PrecisionUsage)
 }
 
 // Validate returns an error that names the first wrong flag.
-func (d *Drawing) Validate() (err error) {
-	if d.Sampling.Precision, err = flags.Precision(d.precision); err != nil {
+func (o *SamplingOptions) Validate() (err error) {
+	if o.Sampling.Precision, err = flags.Precision(o.precision); err != nil {
 		return err
 	}
-	return NamedSampling(d.Sampling.Validate())
+	return NamedSampling(o.Sampling.Validate())
 }
 
 // NamedSampling returns an error about a field of the sampling's config with its flag.
@@ -59,15 +59,15 @@ var samplingFlags = map[string]string{"Capacity": "--context", "Temperature": "-
 
 // Open reads the model, or of the runs the newest of these kinds, whose name it notes with what else there is to say
 // about it. Only ids of its tokenizer will be drawn.
-func (d *Drawing) Open(notes io.Writer, kinds ...string) (*OpenModel, error) {
-	if d.Accept == nil {
-		d.Accept = (*Inspection).checkWrites
+func (o *SamplingOptions) Open(notes io.Writer, kinds ...string) (*OpenModel, error) {
+	if o.Accept == nil {
+		o.Accept = (*Inspection).checkWrites
 	}
-	in, err := d.inspect(notes, d.Accept, kinds...)
+	in, err := o.inspect(notes, o.Accept, kinds...)
 	if err != nil {
 		return nil, err
 	}
-	d.Dir = in.Dir
+	o.Dir = in.Dir
 	if err := in.checkWrites(); err != nil {
 		return nil, fmt.Errorf("--model: %w", err)
 	}
@@ -75,10 +75,10 @@ func (d *Drawing) Open(notes io.Writer, kinds ...string) (*OpenModel, error) {
 	if err != nil {
 		return nil, in.Named(err)
 	}
-	if err := flags.CheckPrecision(d.Sampling.Precision, m.Model.Params().Dtype()); err != nil {
+	if err := flags.CheckPrecision(o.Sampling.Precision, m.Model.Params().Dtype()); err != nil {
 		return nil, err
 	}
 	PrintNotes(notes, m.Notes)
-	d.Sampling.VocabSize = m.Ids()
+	o.Sampling.VocabSize = m.Ids()
 	return m, nil
 }

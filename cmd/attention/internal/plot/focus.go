@@ -11,17 +11,17 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// Looks is a picture cut into patches, with lines from patches to the patches that they look at. Each Look has a copy
+// FocusGrid is a picture cut into patches, with lines from patches to the patches that they attend to. Each Focus has a copy
 // of the picture.
-type Looks struct {
+type FocusGrid struct {
 	Title         string
 	Picture       image.Image
 	Rows, Columns int // of patches
-	Looks         []Look
+	Heads         []Focus
 }
 
-// Look has the weights with which some patches look at all patches.
-type Look struct {
+// Focus has the weights with which some patches attend to all patches.
+type Focus struct {
 	Title   string
 	From    []int       // patches, row by row
 	Weights [][]float64 // for each patch of From, one weight for each patch
@@ -29,34 +29,34 @@ type Look struct {
 
 // Sizes in points.
 const (
-	lookSide    = 190 // of a copy of the picture
-	lookMargin  = 14
-	lookTitle   = 16
-	looksAcross = 4
-	// lookLeast is the least weight that is drawn.
-	lookLeast = 0.1
+	focusSide   = 190 // of a copy of the picture
+	focusMargin = 14
+	focusTitle  = 16
+	focusAcross = 4
+	// focusLeast is the least weight that is drawn.
+	focusLeast = 0.1
 )
 
 // Write writes the copies as a PNG. A line is as wide and as dark as its weight.
-func (l Looks) Write(w io.Writer) error {
-	across := min(len(l.Looks), looksAcross)
-	down := (len(l.Looks) + across - 1) / across
-	cellWidth, cellHeight := vg.Length(lookSide+lookMargin), vg.Length(lookSide+lookMargin+lookTitle)
-	size := vg.Point{X: cellWidth*vg.Length(across) + lookMargin, Y: cellHeight*vg.Length(down) +
-		titleRoom + lookMargin}
+func (g FocusGrid) Write(w io.Writer) error {
+	across := min(len(g.Heads), focusAcross)
+	down := (len(g.Heads) + across - 1) / across
+	cellWidth, cellHeight := vg.Length(focusSide+focusMargin), vg.Length(focusSide+focusMargin+focusTitle)
+	size := vg.Point{X: cellWidth*vg.Length(across) + focusMargin, Y: cellHeight*vg.Length(down) +
+		titleRoom + focusMargin}
 	canvas := vgimg.NewWith(vgimg.UseWH(size.X, size.Y), vgimg.UseDPI(120))
 	all := draw.New(canvas)
-	drawTitle(all, l.Title)
+	drawTitle(all, g.Title)
 	title := TextStyle(10)
-	for i, look := range l.Looks {
-		corner := vg.Point{X: lookMargin + cellWidth*vg.Length(i%across),
+	for i, focus := range g.Heads {
+		corner := vg.Point{X: focusMargin + cellWidth*vg.Length(i%across),
 			Y: size.Y - titleRoom - cellHeight*vg.Length(i/across+1)}
-		at := vg.Rectangle{Min: corner, Max: vg.Point{X: corner.X + lookSide, Y: corner.Y + lookSide}}
-		all.DrawImage(at, enlarged(l.Picture, 8))
-		all.FillText(title, vg.Point{X: corner.X + lookSide/2, Y: at.Max.Y + lookTitle/2}, look.Title)
-		for k, from := range look.From {
-			for to, weight := range look.Weights[k] {
-				l.line(all, at, from, to, weight)
+		at := vg.Rectangle{Min: corner, Max: vg.Point{X: corner.X + focusSide, Y: corner.Y + focusSide}}
+		all.DrawImage(at, enlarged(g.Picture, 8))
+		all.FillText(title, vg.Point{X: corner.X + focusSide/2, Y: at.Max.Y + focusTitle/2}, focus.Title)
+		for k, from := range focus.From {
+			for to, weight := range focus.Weights[k] {
+				g.line(all, at, from, to, weight)
 			}
 		}
 	}
@@ -65,14 +65,14 @@ func (l Looks) Write(w io.Writer) error {
 
 // line draws a line between the middles of two patches, with a dot at its end. A patch that looks at itself has only
 // the dot.
-func (l Looks) line(c draw.Canvas, at vg.Rectangle, from, to int, weight float64) {
-	if weight < lookLeast {
+func (g FocusGrid) line(c draw.Canvas, at vg.Rectangle, from, to int, weight float64) {
+	if weight < focusLeast {
 		return
 	}
 	middle := func(patch int) vg.Point {
 		size := at.Size()
-		return vg.Point{X: at.Min.X + size.X*vg.Length((float64(patch%l.Columns)+0.5)/float64(l.Columns)),
-			Y: at.Max.Y - size.Y*vg.Length((float64(patch/l.Columns)+0.5)/float64(l.Rows))}
+		return vg.Point{X: at.Min.X + size.X*vg.Length((float64(patch%g.Columns)+0.5)/float64(g.Columns)),
+			Y: at.Max.Y - size.Y*vg.Length((float64(patch/g.Columns)+0.5)/float64(g.Rows))}
 	}
 	ink := color.NRGBA{R: 0xb0, B: 0x60, A: uint8(55 + 200*math.Min(weight, 1))}
 	c.StrokeLine2(draw.LineStyle{Color: ink, Width: vg.Length(0.5 + 2*weight)}, middle(from).X, middle(from).Y,
