@@ -19,28 +19,15 @@ import (
 //	out        = weights·value
 //
 // q is (…, T, A), k (…, S, A), v (1, A), value (…, S, E); out is (…, T, E),
-// weights (…, T, S).
-func AdditiveAttention(q, k, v, value *G.Node) (out, weights *G.Node, err error) {
-	return FullPrecision.additiveAttention("AdditiveAttention", q, k, v, value, nil)
+// weights (…, T, S). Queries see only the keys that m shows; nil shows all. A query that sees no key has weights and
+// output 0. A hidden value must be finite.
+func AdditiveAttention(q, k, v, value *G.Node, m mask.Mask) (out, weights *G.Node, err error) {
+	return FullPrecision.AdditiveAttention(q, k, v, value, m)
 }
 
-// MaskedAdditiveAttention is AdditiveAttention of queries that see only the keys that m
-// shows; nil shows all. A query that sees none has weights and output 0. A hidden value
-// must be finite.
-func MaskedAdditiveAttention(q, k, v, value *G.Node, m mask.Mask) (out, weights *G.Node, err error) {
-	return FullPrecision.MaskedAdditiveAttention(q, k, v, value, m)
-}
-
-// MaskedAdditiveAttention is the function MaskedAdditiveAttention with the products by v and of weights and value in a
-// precision.
-func (p Precision) MaskedAdditiveAttention(q, k, v, value *G.Node, m mask.Mask) (out, weights *G.Node, err error) {
-	return p.additiveAttention("MaskedAdditiveAttention", q, k, v, value, m)
-}
-
-func (p Precision) additiveAttention(op string, q, k, v, value *G.Node, m mask.Mask) (
-	out, weights *G.Node, err error,
-) {
-	if err := checkAdditive(op, q, k, v, value); err != nil {
+// AdditiveAttention is the function AdditiveAttention with the products by v and of weights and value in a precision.
+func (p Precision) AdditiveAttention(q, k, v, value *G.Node, m mask.Mask) (out, weights *G.Node, err error) {
+	if err := checkAdditive("AdditiveAttention", q, k, v, value); err != nil {
 		return nil, nil, err
 	}
 	var f expr.Formula

@@ -13,11 +13,11 @@ func additiveCases() []opCase {
 		{name: "pairwise_add", op: func(in G.Nodes) (*G.Node, error) { return graph.PairwiseAdd(in[0], in[1]) },
 			want: func(in []array) array { return naivePairwiseAdd(in[0], in[1]) }, in: shapes(s{2, 3, 7}, s{2, 5, 7})},
 		{name: "additive", op: func(in G.Nodes) (*G.Node, error) {
-			return context(graph.AdditiveAttention(in[0], in[1], in[2], in[3]))
+			return context(graph.AdditiveAttention(in[0], in[1], in[2], in[3], nil))
 		}, want: func(in []array) array { return naiveAdditive(in[0], in[1], in[2], in[3]) },
 			in: shapes(s{2, 3, 7}, s{2, 5, 7}, s{1, 7}, s{2, 5, 11})},
 		{name: "additive_ones", op: func(in G.Nodes) (*G.Node, error) {
-			return context(graph.AdditiveAttention(in[0], in[1], in[2], in[3]))
+			return context(graph.AdditiveAttention(in[0], in[1], in[2], in[3], nil))
 		}, want: func(in []array) array { return in[3] }, in: shapes(s{1, 1}, s{1, 1}, s{1, 1}, s{1, 1})},
 	}
 }

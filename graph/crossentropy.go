@@ -65,12 +65,6 @@ type classLoss struct {
 var classLossArgs = []arg{{name: "logits"}, {name: "targets", integer: true},
 	{name: "weight", fixed: true, optional: true}}
 
-// targets returns the checked targets among the inputs of a cross entropy of logits, and the divisor of the sum of the
-// losses.
-func targets[F kernel.Float](o classLoss, in []*tensor.Dense) (t kernel.Targets[F], divisor float64, err error) {
-	return targetsOf("CrossEntropy", o, in[1], last(in[0].Shape()), floats[F](in[2]))
-}
-
 // targetsOf returns an op's checked targets among cols classes of these weights, and the divisor of the sum of the
 // losses.
 func targetsOf[F kernel.Float](op string, o classLoss, ids *tensor.Dense, cols int, weight []F) (
@@ -138,7 +132,7 @@ func (o crossEntropy[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o crossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	t, divisor, err := targets[F](o.classLoss, in)
+	t, divisor, err := targetsOf("CrossEntropy", o.classLoss, in[1], last(in[0].Shape()), floats[F](in[2]))
 	if err != nil {
 		return err
 	}
@@ -169,7 +163,7 @@ func (o crossEntropyBackward[F]) spec() spec {
 }
 
 func (o crossEntropyBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	t, divisor, err := targets[F](o.classLoss, in)
+	t, divisor, err := targetsOf("CrossEntropy", o.classLoss, in[1], last(in[0].Shape()), floats[F](in[2]))
 	if err != nil {
 		return err
 	}

@@ -13,38 +13,34 @@ import (
 )
 
 // Exp returns eˣ, element by element (torch.exp).
-func Exp(x *G.Node) (*G.Node, error) { return applyElementwise("Exp", kernel.Settings{}, x) }
+func Exp(x *G.Node) (*G.Node, error) { return applyElementwise("Exp", x) }
 
 // Tanh returns the hyperbolic tangent, element by element (torch.tanh).
-func Tanh(x *G.Node) (*G.Node, error) { return applyElementwise("Tanh", kernel.Settings{}, x) }
+func Tanh(x *G.Node) (*G.Node, error) { return applyElementwise("Tanh", x) }
 
 // Sigmoid returns 1/(1 + e^−x), element by element (torch.sigmoid).
-func Sigmoid(x *G.Node) (*G.Node, error) { return applyElementwise("Sigmoid", kernel.Settings{}, x) }
+func Sigmoid(x *G.Node) (*G.Node, error) { return applyElementwise("Sigmoid", x) }
 
 // LogSigmoid returns −log(1 + e^−x), element by element (torch.nn.functional.logsigmoid).
-func LogSigmoid(x *G.Node) (*G.Node, error) {
-	return applyElementwise("LogSigmoid", kernel.Settings{}, x)
-}
+func LogSigmoid(x *G.Node) (*G.Node, error) { return applyElementwise("LogSigmoid", x) }
 
 // ReLU returns max(x, 0), element by element (torch.relu).
-func ReLU(x *G.Node) (*G.Node, error) { return applyElementwise("ReLU", kernel.Settings{}, x) }
+func ReLU(x *G.Node) (*G.Node, error) { return applyElementwise("ReLU", x) }
 
 // ReLUSquared returns max(x, 0)², element by element (So et al. 2021).
-func ReLUSquared(x *G.Node) (*G.Node, error) {
-	return applyElementwise("ReLUSquared", kernel.Settings{}, x)
-}
+func ReLUSquared(x *G.Node) (*G.Node, error) { return applyElementwise("ReLUSquared", x) }
 
 // SiLU returns x/(1 + e^−x), element by element, also known as swish
 // (torch.nn.functional.silu).
-func SiLU(x *G.Node) (*G.Node, error) { return applyElementwise("SiLU", kernel.Settings{}, x) }
+func SiLU(x *G.Node) (*G.Node, error) { return applyElementwise("SiLU", x) }
 
 // GELU returns x·Φ(x), element by element, with Φ the normal distribution (Hendrycks and
 // Gimpel 2016; torch.nn.functional.gelu).
-func GELU(x *G.Node) (*G.Node, error) { return applyElementwise("GELU", kernel.Settings{}, x) }
+func GELU(x *G.Node) (*G.Node, error) { return applyElementwise("GELU", x) }
 
 // GELUTanh returns ½x·(1 + tanh(√(2/π)·(x + 0.044715·x³))), element by element: GELU as
 // GPT-2 approximates it (torch's gelu with approximate="tanh", also named gelu_new).
-func GELUTanh(x *G.Node) (*G.Node, error) { return applyElementwise("GELUTanh", kernel.Settings{}, x) }
+func GELUTanh(x *G.Node) (*G.Node, error) { return applyElementwise("GELUTanh", x) }
 
 // Softcap returns cap·tanh(x/cap), element by element: about x near 0, and never beyond
 // ±cap (Gemma Team 2024). cap is above 0.
@@ -55,7 +51,7 @@ func Softcap(x *G.Node, cap float64) (*G.Node, error) {
 	if err := checkFitting("Softcap", "cap", x, cap); err != nil {
 		return nil, err
 	}
-	return applyElementwise("Softcap", kernel.Settings{cap}, x)
+	return applyElementwise("Softcap", x, cap)
 }
 
 // Scale returns x·factor; −∞ stays −∞ for a factor above 0.
@@ -68,7 +64,7 @@ func Scale(x *G.Node, factor float64) (*G.Node, error) {
 			return nil, err
 		}
 	}
-	return applyElementwise("Scale", kernel.Settings{factor}, x)
+	return applyElementwise("Scale", x, factor)
 }
 
 // Clamp returns x limited to the range from low to high, element by element (torch.clamp). math.Inf is no limit. At a limit and beyond it passes no gradient, as in PyTorch 2.15; up to 1.13 a
@@ -84,14 +80,14 @@ func Clamp(x *G.Node, low, high float64) (*G.Node, error) {
 			}
 		}
 	}
-	return applyElementwise("Clamp", kernel.Settings{low, high}, x)
+	return applyElementwise("Clamp", x, low, high)
 }
 
 // absolute returns |x|, element by element. At 0 it passes no gradient.
-func absolute(x *G.Node) (*G.Node, error) { return applyElementwise("Abs", kernel.Settings{}, x) }
+func absolute(x *G.Node) (*G.Node, error) { return applyElementwise("Abs", x) }
 
 // logarithm returns the natural logarithm, element by element.
-func logarithm(x *G.Node) (*G.Node, error) { return applyElementwise("Log", kernel.Settings{}, x) }
+func logarithm(x *G.Node) (*G.Node, error) { return applyElementwise("Log", x) }
 
 // constant returns a number of the type of x in its graph.
 func constant(x *G.Node, v float64) *G.Node {
@@ -157,7 +153,9 @@ type elementwise[F kernel.Float] struct {
 	C    kernel.Settings
 }
 
-func applyElementwise(name string, c kernel.Settings, x *G.Node) (*G.Node, error) {
+func applyElementwise(name string, x *G.Node, settings ...float64) (*G.Node, error) {
+	var c kernel.Settings
+	copy(c[:], settings)
 	return applyTyped(elementwise[float32]{Name: name, C: c}, elementwise[float64]{Name: name, C: c}, x)
 }
 

@@ -108,14 +108,6 @@ func checkResult(op string, out tensor.Shape) error {
 	return nil
 }
 
-// checkSameShape refuses a second argument whose shape is not the first's.
-func checkSameShape(op, arg string, in []tensor.Shape) error {
-	if slices.Equal(in[0], in[1]) {
-		return nil
-	}
-	return &ShapeError{op, arg, in[1], fmt.Sprint(in[0])}
-}
-
 // checkWanted refuses the first of some arguments whose shape is not the wanted one. An optional one may be missing.
 func checkWanted(op string, args []arg, in []tensor.Shape, wants ...tensor.Shape) error {
 	for i, want := range wants {

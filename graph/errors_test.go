@@ -69,7 +69,7 @@ func attentionBy(c graph.AttentionConfig) func(...*G.Node) (*G.Node, error) {
 }
 
 func additiveBy(in ...*G.Node) (*G.Node, error) {
-	return context(graph.AdditiveAttention(in[0], in[1], in[2], in[3]))
+	return context(graph.AdditiveAttention(in[0], in[1], in[2], in[3], nil))
 }
 
 func (b bench) refuseShapes() []refusal {

@@ -31,7 +31,7 @@ type gated[F kernel.Float] struct{ Name string }
 func (o gated[F]) spec() spec { return spec{name: o.Name, args: named("gate", "up")} }
 
 func (o gated[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
-	return in[0].Clone(), checkSameShape(o.Name, "up", in)
+	return in[0].Clone(), checkWanted(o.Name, named("up"), in[1:], in[0])
 }
 
 func (o gated[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {

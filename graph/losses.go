@@ -174,7 +174,7 @@ func (l *lossFormula) check(input, target *G.Node) error {
 	if l.reduction == BatchMeanReduction && x.Dims() == 0 {
 		return &ShapeError{l.name, "input", x, "(B, …) for batchmean"}
 	}
-	return checkSameShape(l.name, "target", []tensor.Shape{x, l.target.Shape()})
+	return checkWanted(l.name, named("target"), []tensor.Shape{l.target.Shape()}, x)
 }
 
 // weight returns the weight of the elements, without a gradient.

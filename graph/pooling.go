@@ -19,8 +19,8 @@ import (
 func MaskedMean(x *G.Node, m mask.Mask) (*G.Node, error) {
 	var f expr.Formula
 	x, shown := f.Of2(tokens("MaskedMean", x, m))              // (…, T, E), (…, T, 1)
-	sum := f.Of(overTokens(Sum, f.Of(whereNotZero(shown, x)))) // (…, E)
-	n := f.Of(overTokens(Sum, shown))                          // (…, 1)
+	sum := f.Of(Sum(f.Of(whereNotZero(shown, x)), overTokens)) // (…, E)
+	n := f.Of(Sum(shown, overTokens))                          // (…, 1)
 	return f.Result(f.Of(Div(sum, f.Of(Clamp(n, 1, math.Inf(1))))))
 }
 
@@ -31,8 +31,8 @@ func MaskedMean(x *G.Node, m mask.Mask) (*G.Node, error) {
 func MaskedMax(x *G.Node, m mask.Mask) (*G.Node, error) {
 	var f expr.Formula
 	x, shown := f.Of2(tokens("MaskedMax", x, m)) // (…, T, E), (…, T, 1)
-	top := f.Of(overTokens(Max, f.Of(Where(shown, x, constant(x, math.Inf(-1))))))
-	return f.Result(f.Of(whereNotZero(f.Of(overTokens(Max, shown)), top)))
+	top := f.Of(Max(f.Of(Where(shown, x, constant(x, math.Inf(-1)))), overTokens))
+	return f.Result(f.Of(whereNotZero(f.Of(Max(shown, overTokens)), top)))
 }
 
 // tokens returns x and which of its tokens a mask shows, (…, T, 1) of 0 and 1.
@@ -62,6 +62,4 @@ func tokens(op string, x *G.Node, m mask.Mask) (_, shown *G.Node, err error) {
 }
 
 // overTokens reduces the tokens of x (…, T, E).
-func overTokens(by func(*G.Node, ReduceConfig) (*G.Node, error), x *G.Node) (*G.Node, error) {
-	return by(x, ReduceConfig{Dim: []int{-2}})
-}
+var overTokens = ReduceConfig{Dim: []int{-2}}

@@ -14,7 +14,7 @@ import (
 // Precision is how products read their operands, of float32. Their sums and results, and all that is no product,
 // stay float32 (torch.autocast, for products alone).
 //
-// MatMul, Linear, Scores and MaskedAdditiveAttention are methods of a Precision; AttentionConfig, GRUConfig and
+// MatMul, Linear, Scores and AdditiveAttention are methods of a Precision; AttentionConfig, GRUConfig and
 // LinearCrossEntropyConfig have it as a field. The gradients of a product are products of the
 // same precision, whose operands are rounded too.
 type Precision int

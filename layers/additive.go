@@ -85,7 +85,7 @@ func (l *AdditiveAttention) forward(f *formula, query, key *G.Node) (out, weight
 // attend returns the context vectors (…, T, KeyDim) and the weights (…, T, S) of queries
 // (…, T, A) and keys (…, S, A) that are projected already.
 func (l *AdditiveAttention) attend(f *formula, q, k, value *G.Node, m mask.Mask) (out, weights *G.Node) {
-	return f.Of2(f.b.precision.MaskedAdditiveAttention(q, k, f.node(l.v.weight), value, m))
+	return f.Of2(f.b.precision.AdditiveAttention(q, k, f.node(l.v.weight), value, m))
 }
 
 func (l *AdditiveAttention) operands(f *formula, query, key *G.Node) (o AttentionOperands) {

@@ -50,7 +50,7 @@ func TestAdditiveOperands(t *testing.T) {
 	b := layers.NewBuild(p, layers.Eval)
 	q, k := input(t, b, "q", golden.Numbers(tensor.Float64, 2, 5)), input(t, b, "k", golden.Numbers(tensor.Float64, 4, 3))
 	o := must(l.Operands(b, q, k))
-	_, weights := b.Of2(graph.AdditiveAttention(o.Query, o.Key, o.Additive, o.Value))
+	_, weights := b.Of2(graph.AdditiveAttention(o.Query, o.Key, o.Additive, o.Value, nil))
 	got := values(t, weights, b.Of(l.Weights(b, q, k)))
 	require.Equal(t, got[1], got[0])
 	_, err := l.Operands(b, k, k)

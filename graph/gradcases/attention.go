@@ -178,19 +178,19 @@ func additives() []Case {
 		return []Input{Float("q", q...), Float("k", k...), Float("v", 1, 5), Float("value", value...)}
 	}
 	additive := func(in G.Nodes) (*G.Node, error) {
-		out, _, err := graph.AdditiveAttention(in[0], in[1], in[2], in[3])
+		out, _, err := graph.AdditiveAttention(in[0], in[1], in[2], in[3], nil)
 		return out, err
 	}
 	weights := func(in G.Nodes) (*G.Node, error) {
-		_, weights, err := graph.AdditiveAttention(in[0], in[1], in[2], in[3])
+		_, weights, err := graph.AdditiveAttention(in[0], in[1], in[2], in[3], nil)
 		return weights, err
 	}
 	causal := func(in G.Nodes) (*G.Node, error) {
-		out, _, err := graph.MaskedAdditiveAttention(in[0], in[1], in[2], in[3], mask.Causal{})
+		out, _, err := graph.AdditiveAttention(in[0], in[1], in[2], in[3], mask.Causal{})
 		return out, err
 	}
 	padded := func(in G.Nodes) (*G.Node, error) {
-		out, _, err := graph.MaskedAdditiveAttention(in[0], in[1], in[2], in[3], mask.KeyLengths{Lengths: in[4]})
+		out, _, err := graph.AdditiveAttention(in[0], in[1], in[2], in[3], mask.KeyLengths{Lengths: in[4]})
 		return out, err
 	}
 	scores := func(in G.Nodes) (*G.Node, error) { return graph.AdditiveScores(in[0], in[1], in[2]) }
@@ -206,8 +206,8 @@ func additives() []Case {
 		{Op: "AdditiveAttention", About: "its weights", Inputs: ofWeights, Apply: weights},
 		{Op: "AdditiveScores", About: "2-D", Inputs: inputs(s{2, 5}, s{3, 5}, s{3, 7})[:3], Apply: scores},
 		{Op: "AdditiveScores", About: "3-D", Inputs: inputs(s{2, 3, 5}, s{2, 7, 5}, s{2, 7, 3})[:3], Apply: scores},
-		{Op: "MaskedAdditiveAttention", About: "causal", Apply: causal, Inputs: inputs(s{2, 3, 5}, s{2, 3, 5}, s{2, 3, 7})},
-		{Op: "MaskedAdditiveAttention", About: "padding, a row that sees no key", Apply: padded,
+		{Op: "AdditiveAttention", About: "causal", Apply: causal, Inputs: inputs(s{2, 3, 5}, s{2, 3, 5}, s{2, 3, 7})},
+		{Op: "AdditiveAttention", About: "padding, a row that sees no key", Apply: padded,
 			Inputs: append(inputs(s{2, 2, 5}, s{2, 7, 5}, s{2, 7, 3}), IDs("lengths", []int{3, 0}, 2))},
 	}
 }

@@ -29,7 +29,6 @@ var exportedFunctions = []struct {
 	f    any
 }{
 	{"graph.AdditiveAttention", graph.AdditiveAttention},
-	{"graph.MaskedAdditiveAttention", graph.MaskedAdditiveAttention},
 	{"graph.AdditiveScores", graph.AdditiveScores},
 	{"graph.PairwiseAdd", graph.PairwiseAdd},
 	{"graph.ALiBi", graph.ALiBi},
