@@ -72,14 +72,14 @@ type KLDivConfig struct {
 func MSE(input, target *G.Node, c LossConfig) (*G.Node, error) {
 	l := lossOf("MSE", c.Reduction, input, target)
 	d := l.Of(Sub(l.input, l.target))
-	return l.reduced(l.Of(Mul(d, d)))
+	return l.reduced(l.Of(Mul(d, d)), 1)
 }
 
 // L1 returns the mean of |input − target| (torch.nn.functional.l1_loss). Equal elements
 // pass no gradient.
 func L1(input, target *G.Node, c LossConfig) (*G.Node, error) {
 	l := lossOf("L1", c.Reduction, input, target)
-	return l.reduced(l.Of(absolute(l.Of(Sub(l.input, l.target)))))
+	return l.reduced(l.Of(absolute(l.Of(Sub(l.input, l.target)))), 1)
 }
 
 // Huber returns the mean of ½d² where |d| ≤ delta, and of delta·(|d| − ½delta) elsewhere,
@@ -101,12 +101,9 @@ func huber(name string, input, target *G.Node, c HuberConfig, factor float64) (*
 	delta := cmp.Or(c.Delta, 1)
 	l := lossOf(name, c.Reduction, input, target)
 	d := l.Of(Sub(l.input, l.target))
-	near := l.Of(Clamp(d, -delta, delta))                         // d limited to ±delta
-	each := l.Of(Mul(near, l.Of(Sub(d, l.Of(Scale(near, 0.5)))))) // near·(d − near/2)
-	if factor != 1 {
-		each = l.Of(Scale(each, factor))
-	}
-	return l.reduced(each)
+	// The derivative of near·(d − near/2) by d is near, with or without near's own: d − near or near's derivative is 0.
+	near := l.Of(Detach(l.Of(Clamp(d, -delta, delta)))) // d limited to ±delta
+	return l.reduced(l.Of(Mul(near, l.Of(Sub(d, l.Of(Scale(near, 0.5)))))), factor)
 }
 
 // BCEWithLogits returns the mean of −p·y·log σ(x) − (1 − y)·log(1 − σ(x)) for logits x and
@@ -122,7 +119,7 @@ func BCEWithLogits(input, target *G.Node, c BCEConfig) (*G.Node, error) {
 	// log(1 − σ(x)) = log σ(−x). Each term by itself: one of them may be infinite.
 	yes := l.Of(Mul(positive, l.Of(LogSigmoid(l.input))))
 	no := l.Of(Mul(negative, l.Of(LogSigmoid(l.Of(Scale(l.input, -1))))))
-	return l.reduced(l.Of(Scale(l.Of(Add(yes, no)), -1)))
+	return l.reduced(l.Of(Add(yes, no)), -1)
 }
 
 // KLDiv returns the mean of target·(log target − input) for logarithms of probabilities
@@ -137,7 +134,7 @@ func KLDiv(input, target *G.Node, c KLDivConfig) (*G.Node, error) {
 		logs = l.Of(logarithm(l.Of(Where(p, p, constant(p, 1)))))
 	}
 	ratio := l.Of(whereNotZero(p, l.Of(Sub(logs, l.input))))
-	return l.reduced(l.Of(Mul(p, ratio)))
+	return l.reduced(l.Of(Mul(p, ratio)), 1)
 }
 
 // lossFormula is the formula of a loss of elements.
@@ -192,18 +189,21 @@ func (l *lossFormula) weight(w *G.Node) *G.Node {
 	return l.Of(Detach(w))
 }
 
-// reduced returns the loss from the losses of its elements.
-func (l *lossFormula) reduced(each *G.Node) (*G.Node, error) {
+// reduced returns the loss from the losses of its elements, times a factor.
+func (l *lossFormula) reduced(each *G.Node, factor float64) (*G.Node, error) {
 	switch l.reduction {
 	case MeanReduction:
 		each = l.Of(Mean(each, ReduceConfig{}))
 	case SumReduction:
 		each = l.Of(Sum(each, ReduceConfig{}))
 	case BatchMeanReduction:
-		sum := l.Of(Sum(each, ReduceConfig{}))
+		each = l.Of(Sum(each, ReduceConfig{}))
 		if l.Err() == nil {
-			each = l.Of(Scale(sum, 1/float64(l.input.Shape()[0])))
+			factor /= float64(l.input.Shape()[0])
 		}
+	}
+	if factor != 1 {
+		each = l.Of(Scale(each, factor))
 	}
 	return l.Result(each)
 }

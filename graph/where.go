@@ -69,7 +69,7 @@ func (o where[F]) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
 	var f expr.Formula
 	d := make(G.Nodes, len(in))
 	if in[1] != nil {
-		d[1] = f.Of(sumTo(f.Of(choose(named("condition", "dz"), in[0], dz, nil)), in[1].Shape()))
+		d[1] = f.Of(sumTo(f.Of(whereNotZero(in[0], dz)), in[1].Shape()))
 	}
 	if in[2] != nil {
 		d[2] = f.Of(sumTo(f.Of(choose(named("condition", "dz"), in[0], nil, dz)), in[2].Shape()))
