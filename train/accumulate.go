@@ -15,8 +15,8 @@ type batchLoss struct {
 	tokens int
 }
 
-// gradients runs the next batches of a source and leaves the gradient of their loss in the
-// parameters' Grad. Several batches count as one large one, by their tokens nᵢ:
+// gradients runs the next batches of a source and leaves the gradient of their loss in the parameters' Grad. Several
+// batches count as one large one, by their tokens nᵢ:
 //
 //	L = Σ nᵢ·Lᵢ / Σ nᵢ    g = Σ nᵢ·gᵢ / Σ nᵢ
 //
@@ -83,10 +83,10 @@ func nextBatch(source Source) (Batch, error) {
 
 // sumBatches returns the losses of the batches of a step from lo to hi−1 and Σ nᵢ·gᵢ over them.
 //
-// Gradients are added pairwise, like the carries of a binary counter, so the order depends on the number of
-// batches alone: the sum over n > 1 batches is the sum over the largest power of two below n, plus the sum over
-// the others. Processes that share the batches thus add the same numbers in the same order. With keep the result
-// has memory of its own, which the next batch does not overwrite.
+// Gradients are added pairwise, like the carries of a binary counter, so the order depends on the number of batches
+// alone: the sum over n > 1 batches is the sum over the largest power of two below n, plus the sum over the others.
+// Processes that share the batches thus add the same numbers in the same order. With keep the result has memory of
+// its own, which the next batch does not overwrite.
 func (s *Step) sumBatches(source Source, lo, hi int, keep bool) (losses []batchLoss, sum []*tensor.Dense, err error) {
 	var waiting [][]*tensor.Dense
 	first := s.used
@@ -145,22 +145,8 @@ func (s *Step) weighted(source Source, i int, keep bool) (r batchLoss, sum []*te
 	return r, sum, nil
 }
 
-// makeSums allocates the sums that this process holds at once.
-func (s *Step) makeSums(bounds []int) {
-	if s.config.batches() == 1 {
-		return
-	}
-	for range sumsOf(bounds) {
-		var sum []*tensor.Dense
-		for _, p := range s.params {
-			sum = append(sum, newLike(p.Value))
-		}
-		s.sums = append(s.sums, sum)
-	}
-}
-
-// sumsOf returns how many sums sumBatches needs at once for batches that are added up between two
-// bounds each. Every such sum but the last is kept.
+// sumsOf returns how many sums sumBatches needs at once for batches that are added up between two bounds each. Every
+// such sum but the last is kept.
 func sumsOf(bounds []int) (most int) {
 	last := len(bounds) - 2
 	for kept := range last + 1 {

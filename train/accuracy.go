@@ -1,36 +1,35 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"attention/graph"
 	"attention/internal/dense"
-	"attention/internal/kernel"
 
 	"gorgonia.org/tensor"
 )
 
-// Accuracy returns the share of the rows of logits (…, V) whose largest element, the first
-// of equal ones, is at the row's label: (logits.argmax(-1) == labels).mean() in torch.
-// labels are int or int64 (…), 0 ≤ label < V; rows with graph.IgnoreTarget do not count.
+// Accuracy returns the share of the rows of logits (…, V) whose largest element, the first of equal ones, is at the
+// row's label: (logits.argmax(-1) == labels).mean() in torch. labels are int or int64 (…), 0 ≤ label < V; rows with
+// graph.IgnoreTarget do not count.
 func Accuracy(logits, labels *tensor.Dense) (float64, error) {
 	if err := checkLogits(logits, labels); err != nil {
-		return 0, err
+		return 0, fmt.Errorf("train: %w", err)
 	}
 	right, rows, v := 0, 0, logits.Shape()[logits.Dims()-1]
-	largest := dense.ByType(logits.Dtype(), largestOf[float32], largestOf[float64])
+	all := dense.Float64s(logits)
 	for i, label := range dense.Ints(labels) {
 		if label == graph.IgnoreTarget {
 			continue
 		}
 		if label < 0 || label >= int64(v) {
-			return 0, fmt.Errorf("train: labels: got %d at %d, want 0 <= label < V=%d or %d", label, i, v,
-				graph.IgnoreTarget)
+			return 0, fmt.Errorf("train: labels: got %d at %d, want 0 <= label < V=%d or %d", label, i, v, graph.IgnoreTarget)
 		}
-		best, ok := largest(logits, i*v, v)
-		if !ok {
+		row := all[i*v:][:v]
+		best := slices.Index(row, slices.Max(row)) // there is no NaN among equal ones
+		if best < 0 {
 			return 0, fmt.Errorf("train: logits: got NaN in row %d, want numbers", i)
 		}
 		if int64(best) == label {
@@ -46,34 +45,17 @@ func Accuracy(logits, labels *tensor.Dense) (float64, error) {
 
 // checkLogits refuses logits and labels that do not belong together.
 func checkLogits(logits, labels *tensor.Dense) error {
-	if err := checkDense("logits", logits); err != nil {
+	if err := cmp.Or(checkDense("logits", logits), checkLayout("labels", labels)); err != nil {
 		return err
 	}
-	if err := checkLayout("labels", labels); err != nil {
-		return err
-	}
-	if dt := labels.Dtype(); dt != tensor.Int && dt != tensor.Int64 {
-		return fmt.Errorf("train: labels: got %v, want int or int64", dense.TypeName(dt))
-	}
-	if logits.Dims() == 0 || logits.Shape()[logits.Dims()-1] == 0 {
-		return fmt.Errorf("train: logits: shape %v, want (…, V)", logits.Shape())
-	}
-	if rows := logits.Shape()[:logits.Dims()-1]; !slices.Equal(labels.Shape(), rows) {
-		return fmt.Errorf("train: labels: shape %v, want %v", labels.Shape(), rows)
+	last := logits.Dims() - 1
+	switch dt := labels.Dtype(); {
+	case dt != tensor.Int && dt != tensor.Int64:
+		return fmt.Errorf("labels: got %v, want int or int64", dense.TypeName(dt))
+	case last < 0 || logits.Shape()[last] == 0:
+		return fmt.Errorf("logits: shape %v, want (…, V)", logits.Shape())
+	case !slices.Equal(labels.Shape(), logits.Shape()[:last]):
+		return fmt.Errorf("labels: shape %v, want %v", labels.Shape(), logits.Shape()[:last])
 	}
 	return nil
-}
-
-// largestOf returns the index of the first of the largest of n elements from one on, and false if one is NaN.
-func largestOf[F kernel.Float](logits *tensor.Dense, from, n int) (index int, ok bool) {
-	row := dense.Floats[F](logits)[from:][:n]
-	for i, v := range row {
-		if math.IsNaN(float64(v)) {
-			return 0, false
-		}
-		if v > row[index] {
-			index = i
-		}
-	}
-	return index, true
 }

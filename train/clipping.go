@@ -15,8 +15,8 @@ const (
 	blockBatches = 4
 )
 
-// block is some elements of one parameter, whose squares are summed by themselves. Processes
-// share out whole blocks, so that a norm does not depend on their number.
+// block is some elements of one parameter, whose squares are summed by themselves. Processes share out whole blocks,
+// so that a norm does not depend on their number.
 type block struct {
 	param int
 	Span
@@ -67,8 +67,8 @@ func (s *Step) gradientNorm() (float64, error) {
 	return math.Sqrt(total), nil
 }
 
-// checkGradients returns an error that wraps ErrNotFinite and names the parameter with which the norm of all gradients
-// becomes NaN or infinite.
+// checkGradients returns an error that wraps ErrNotFinite and names the parameter with which the norm of all
+// gradients becomes NaN or infinite.
 func checkGradients(params []Param) error {
 	total := 0.0
 	for _, p := range params {
@@ -97,9 +97,8 @@ func (s *Step) clip(norm float64) {
 	}
 }
 
-// GradNorms returns the names of the parameters that are trained, in order, with the Euclidean
-// norm of each one's gradient in the last step, before clipping. The norms are NaN before the first step and
-// after SetSteps.
+// GradNorms returns the names of the parameters that are trained, in order, with the Euclidean norm of each one's
+// gradient in the last step, before clipping. The norms are NaN before the first step and after SetSteps.
 func (s *Step) GradNorms() iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		for i, p := range s.params {

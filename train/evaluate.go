@@ -13,8 +13,8 @@ import (
 )
 
 // Evaluate returns the mean of a loss over all targets of a source that count, and their number. The first result of
-// loss is the loss of a batch, a scalar. Evaluate reads the source up to io.EOF. A context that is done stops it between
-// two batches, or in one. The processes of a group, which may be nil for one, share the batches.
+// loss is the loss of a batch, a scalar. Evaluate reads the source up to io.EOF. A context that is done stops it
+// between two batches, or in one. The processes of a group, which may be nil for one, share the batches.
 func Evaluate(ctx context.Context, loss *layers.Func, s Source, g Group) (mean float64, tokens int, err error) {
 	switch {
 	case ctx == nil:
@@ -39,8 +39,7 @@ func Evaluate(ctx context.Context, loss *layers.Func, s Source, g Group) (mean f
 	return mean, tokens, nil
 }
 
-// lossesOf returns the losses of a source's batches whose number modulo size is rank, and how
-// many batches there are.
+// lossesOf returns the losses of a source's batches whose number modulo size is rank, and how many batches there are.
 func lossesOf(ctx context.Context, f *layers.Func, s Source, rank, size int) (own []batchLoss, n int, err error) {
 	var out []*tensor.Dense
 	for ; ; n++ {

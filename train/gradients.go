@@ -16,44 +16,37 @@ type gradients struct {
 	copies []*tensor.Dense // of those that cannot be written to there, else nil
 }
 
-// readGradients sets the parameters' Grad to the gradients of the last run. They are in the machine's
-// memory, which the next run overwrites, or in copies, which all programs of a step share.
+// readGradients sets the parameters' Grad to the gradients of the last run. They are in the machine's memory, which the
+// next run overwrites, or in copies, which all programs of a step share.
 func (pr *program) readGradients(params []Param, copies []*tensor.Dense) error {
+	values, err := dense.Tensors(pr.grads)
+	if err != nil {
+		return fmt.Errorf("gradient: %w", err)
+	}
 	g := &pr.gradients
-	last := g.values
-	g.values = slices.Grow(g.values[:0], len(pr.grads))
-	changed := len(last) < len(pr.grads)
-	for i, n := range pr.grads {
-		v, ok := n.Value().(*tensor.Dense)
-		if !ok {
-			return fmt.Errorf("gradient of %s: got a %T, want a tensor", params[i].Name, n.Value())
-		}
-		changed = changed || g.copies[i] == nil && v != last[i]
-		g.values = append(g.values, v)
-	}
-	if changed { // the first run, or the first after the machine was planned anew
-		g.copies = make([]*tensor.Dense, len(g.values))
-		for i := range g.values {
-			if !pr.isAlone(i, params[i].Value.Shape()) {
-				if copies[i] == nil {
-					copies[i] = newLike(params[i].Value)
-				}
-				g.copies[i] = copies[i]
+	if !slices.Equal(g.values, values) { // the first run, or the first after the machine was planned anew
+		*g = gradients{values, make([]*tensor.Dense, len(values))}
+		for i, p := range params {
+			if pr.isAlone(i, p.Value.Shape()) {
+				continue
 			}
+			if copies[i] == nil {
+				copies[i] = newLike(p.Value)
+			}
+			g.copies[i] = copies[i]
 		}
 	}
-	for i, v := range g.values {
+	for i, v := range values {
+		params[i].Grad = v
 		c := g.copies[i]
 		if c == nil {
-			params[i].Grad = v
 			continue
 		}
-		if dense.IsRowMajor(v) {
+		if params[i].Grad = c; dense.IsRowMajor(v) {
 			scaleTensor(c, v, 1) // a copy, on all cores
 		} else if err := tensor.Copy(c, v); err != nil {
 			return fmt.Errorf("gradient of %s: %w", params[i].Name, err)
 		}
-		params[i].Grad = c
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Group is the processes that train one model together, each with a Step of its own over
-// parameters of equal values: package train/parallel has one for any transport. All of them make
-// the same calls of a Step and of its Group, in the same order.
+// Group is the processes that train one model together, each with a Step of its own over parameters of equal values:
+// package train/parallel has one for any transport. All of them make the same calls of a Step and of its Group, in
+// the same order.
 type Group interface {
 	// Rank returns the number of this process: 0 ≤ Rank < Size.
 	Rank() int
@@ -23,35 +23,31 @@ type Group interface {
 	Sent() int64
 	// Agree returns the same error in all processes: the error of the first rank with one, or nil.
 	Agree(err error) error
-	// Same returns an error in all processes if a fact differs in one. Facts are a name, its
-	// value, the next name and so on.
+	// Same returns an error in all processes if a fact differs in one. Facts are a name, its value, the next name and
+	// so on.
 	Same(facts ...string) error
-	// Gather returns the bytes of each process, by rank, until the next call; all know their
-	// numbers.
+	// Gather returns the bytes of each process, by rank, until the next call; all know their numbers.
 	Gather(mine []byte, sizes []int) ([][]byte, error)
-	// Share splits the n batches of a step and the parameters among the processes. ends are the ends
-	// of the blocks, counted through all parameters; no block is split.
+	// Share splits the n batches of a step and the parameters among the processes. ends are the ends of the blocks,
+	// counted through all parameters; no block is split.
 	Share(params []Param, ends []int, n int) Reducer
 }
 
 // Reducer shares the work of a Step among the processes of a Group.
 type Reducer interface {
-	// Batches returns bounds of a process's batches of a step. Those between two bounds are
-	// summed by themselves.
+	// Batches returns bounds of a process's batches of a step. Those between two bounds are summed by themselves.
 	Batches(rank int) (bounds []int)
 	// Own returns the elements of each parameter that this process updates: whole blocks.
 	Own() []Span
-	// Reduce adds the sums of all processes. sums has a tensor for each parameter for every two
-	// bounds of Batches. Reduce leaves the elements of Own of the whole sum, times scale, in the
-	// parameters' Grad.
+	// Reduce adds the sums of all processes. sums has a tensor for each parameter for every two bounds of Batches.
+	// Reduce leaves the elements of Own of the whole sum, times scale, in the parameters' Grad.
 	Reduce(sums [][]*tensor.Dense, scale float64) error
 	// Norm sends every process the squares of each one's blocks.
 	Norm(squares []float64) error
 	// Gather sends every process the values of each one's elements of Own.
 	Gather() error
-	// Collect calls lead in rank 0, where each(i, write) calls write with all elements of tensor i
-	// piece by piece, as slices of numbers. The other processes send their parts. Collect returns
-	// the same error in all.
+	// Collect calls lead in rank 0, where each(i, write) calls write with all elements of tensor i piece by piece, as
+	// slices of numbers. The other processes send their parts. Collect returns the same error in all.
 	Collect(parts []Part, lead func(each func(i int, write func(any) error) error) error) error
 }
 
@@ -85,9 +81,8 @@ func newGroupStep(g Group, params []Param, blocks []block, n int) *groupStep {
 	return &groupStep{Group: g, reducer: g.Share(params, ends, n)}
 }
 
-// groupGradients is gradients in a group: this process runs its share of the batches, and the
-// elements of Reducer.Own of the gradient are in the parameters' Grad. All processes return the
-// error of one.
+// groupGradients is gradients in a group: this process runs its share of the batches, and the elements of Reducer.Own
+// of the gradient are in the parameters' Grad. All processes return the error of one.
 func (s *Step) groupGradients(source Source) (loss float64, tokens int, err error) {
 	s.group.before = s.group.Sent()
 	own, sums, err := s.sumShare(source)
@@ -107,8 +102,8 @@ func (s *Step) groupGradients(source Source) (loss float64, tokens int, err erro
 	return loss, tokens, s.group.reducer.Reduce(sums, 1/float64(tokens))
 }
 
-// sumShare runs this process's batches of a step. It draws the batches of other processes too, so that
-// the sources of all processes are at the same position.
+// sumShare runs this process's batches of a step. It draws the batches of other processes too, so that the sources of
+// all processes are at the same position.
 func (s *Step) sumShare(source Source) (losses []batchLoss, sums [][]*tensor.Dense, err error) {
 	bounds := s.group.reducer.Batches(s.group.Rank())
 	last := len(bounds) - 1
@@ -136,8 +131,8 @@ func (s *Step) skip(source Source, lo, hi int) error {
 	return nil
 }
 
-// Collect calls lead with the solver's state, of all processes in a group. There each process calls Collect:
-// rank 0 calls lead, and the other processes send it their parts.
+// Collect calls lead with the solver's state, of all processes in a group. There each process calls Collect: rank 0
+// calls lead, and the other processes send it their parts.
 func (s *Step) Collect(lead func(state []Part) error) error {
 	if lead == nil && (s.group == nil || s.group.Rank() == 0) {
 		return errors.New("train: state: got nil for the function that gets it, want one")
@@ -154,9 +149,9 @@ func (s *Step) Collect(lead func(state []Part) error) error {
 	})
 }
 
-// Traffic returns the bytes that this process of a group has sent in a step, the mean of its steps,
-// and the least, 2·(N − 1)/N of the gradients: the bound for a sum that all N processes get. Both are 0
-// for one process, and before the first step.
+// Traffic returns the bytes that this process of a group has sent in a step, the mean of its steps, and the least,
+// 2·(N − 1)/N of the gradients: the bound for a sum that all N processes get. Both are 0 for one process, and before
+// the first step.
 func (s *Step) Traffic() (sent, least int64) {
 	g := s.group
 	if g == nil || g.steps == 0 {

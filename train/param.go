@@ -35,77 +35,76 @@ type slot struct {
 	state  []*tensor.Dense // each of the parameter's dtype, and of its shape or of own's length
 }
 
-// slots checks a model's parameters, whose gradients need not exist yet, and returns
-// a slot without a state for each.
+// slots checks a model's parameters, whose gradients need not exist yet, and returns a slot without a state for each.
 func (c SolverConfig) slots(params []Param) ([]slot, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
 	c = c.resolved()
 	if len(params) == 0 {
-		return nil, errors.New("train: parameters: got none, want at least one")
+		return nil, errors.New("parameters: got none, want at least one")
 	}
-	slots, names := make([]slot, len(params)), make([]string, len(params))
-	owners := make(map[*tensor.Dense]string, len(params))
+	var names []string
 	for i, p := range params {
 		if p.Name == "" {
-			return nil, fmt.Errorf("train: parameter %d: got no name, want one", i)
+			return nil, fmt.Errorf("parameter %d: got no name, want one", i)
 		}
 		if slices.Contains(names, p.Name) {
-			return nil, fmt.Errorf("train: parameter %s: got the name twice, want it once", p.Name)
+			return nil, fmt.Errorf("parameter %s: got the name twice, want it once", p.Name)
 		}
-		names[i] = p.Name
+		names = append(names, p.Name)
+	}
+	groups, err := c.groupsOf(names)
+	if err != nil {
+		return nil, err
+	}
+	var slots []slot
+	owners := map[*tensor.Dense]string{}
+	for _, p := range params {
 		if err := checkDense("value of "+p.Name, p.Value); err != nil {
 			return nil, err
 		}
 		if owner, shared := owners[p.Value]; shared {
-			return nil, fmt.Errorf("train: parameter %s: got the tensor of %s, want its own: it would be updated twice a step",
+			return nil, fmt.Errorf("parameter %s: got the tensor of %s, want its own: it would be updated twice a step",
 				p.Name, owner)
 		}
 		owners[p.Value] = p.Name
-		slots[i] = slot{name: p.Name, form: dense.Form(p.Value), dtype: p.Value.Dtype(), shape: p.Value.Shape().Clone(),
+		s := slot{name: p.Name, form: dense.Form(p.Value), dtype: p.Value.Dtype(), shape: p.Value.Shape().Clone(),
 			factor: 1, own: wholeOf(p.Value), solver: c.Name}
-		if c.Name == Muon && p.Value.Shape().Dims() != 2 {
-			slots[i].solver = AdamW
+		if c.Name == Muon && p.Value.Dims() != 2 {
+			s.solver = AdamW
 		}
-		if c.Decay.covers(p.Value.Shape()) {
-			slots[i].decay = c.WeightDecay
+		if c.Decay == DecayAll || p.Value.Dims() >= 2 {
+			s.decay = c.WeightDecay
 		}
-	}
-	groups, err := c.groupsOf(names)
-	if err != nil {
-		return nil, fmt.Errorf("train: %w", err)
-	}
-	for i, s := range slots { // the settings of its group
-		g := groups[s.name]
+		g := groups[p.Name]
 		if g.LRFactor != nil {
-			slots[i].factor = *g.LRFactor
+			s.factor = *g.LRFactor
 		}
 		if g.WeightDecay != nil {
-			slots[i].decay = *g.WeightDecay
+			s.decay = *g.WeightDecay
 		}
-		slots[i].solver = cmp.Or(g.Solver, slots[i].solver)
+		s.solver = cmp.Or(g.Solver, s.solver)
+		slots = append(slots, s)
 	}
 	return slots, nil
 }
 
-// checkStep checks all that a step reads, so that it updates either every parameter or
-// none.
+// checkStep checks all that a step reads, so that it updates either every parameter or none.
 func checkStep(lr float64, slots []slot, params []Param) error {
 	if err := checkNonNegative("learning rate", lr); err != nil {
 		return err
 	}
 	if len(params) != len(slots) {
-		return fmt.Errorf("train: parameters: got %d, want the solver's %d", len(params), len(slots))
+		return fmt.Errorf("parameters: got %d, want the solver's %d", len(params), len(slots))
 	}
 	for i, p := range params {
-		if err := checkNonNegative("learning rate of "+slots[i].name, lr*slots[i].factor); err != nil {
-			return err
+		s := slots[i]
+		if p.Name != s.name {
+			return fmt.Errorf("parameter %d: got %q, want the solver's %q", i, p.Name, s.name)
 		}
-		if p.Name != slots[i].name {
-			return fmt.Errorf("train: parameter %d: got %q, want the solver's %q", i, p.Name, slots[i].name)
-		}
-		if err := slots[i].check("value of "+p.Name, p.Value); err != nil {
-			return err
-		}
-		if err := slots[i].check("gradient of "+p.Name, p.Grad); err != nil {
+		if err := cmp.Or(checkNonNegative("learning rate of "+s.name, lr*s.factor), s.check("value of "+s.name, p.Value),
+			s.check("gradient of "+s.name, p.Grad)); err != nil {
 			return err
 		}
 	}
@@ -118,16 +117,15 @@ func (s slot) check(what string, d *tensor.Dense) error {
 		return err
 	}
 	if form := dense.Form(d); form != s.form {
-		return fmt.Errorf("train: %s: got %s, want %s", what, form, s.form)
+		return fmt.Errorf("%s: got %s, want %s", what, form, s.form)
 	}
 	return nil
 }
 
-// checkNonNegative refuses NaN, infinities and negative values of the quantity
-// called what.
+// checkNonNegative refuses NaN, infinities and negative values of the quantity called what.
 func checkNonNegative(what string, v float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-		return fmt.Errorf("train: %s: got %v, want a finite number >= 0", what, v)
+		return fmt.Errorf("%s: got %v, want a finite number >= 0", what, v)
 	}
 	return nil
 }
@@ -138,7 +136,7 @@ func checkDense(what string, d *tensor.Dense) error {
 		return err
 	}
 	if dt := d.Dtype(); !dense.IsFloat(dt) {
-		return fmt.Errorf("train: %s: got %v, want float32 or float64", what, dense.TypeName(dt))
+		return fmt.Errorf("%s: got %v, want float32 or float64", what, dense.TypeName(dt))
 	}
 	return nil
 }
@@ -146,22 +144,21 @@ func checkDense(what string, d *tensor.Dense) error {
 // checkLayout refuses a tensor that is not contiguous.
 func checkLayout(what string, d *tensor.Dense) error {
 	if !dense.IsTensor(d) {
-		return fmt.Errorf("train: %s: got nil or the zero value, want a tensor", what)
+		return fmt.Errorf("%s: got nil or the zero value, want a tensor", what)
 	}
 	if !dense.IsRowMajor(d) {
-		return fmt.Errorf("train: %s: got a view or a column-major tensor of shape %v, want contiguous row-major data",
-			what, d.Shape())
+		return fmt.Errorf("%s: got a view or a column-major tensor of shape %v, want contiguous row-major data", what,
+			d.Shape())
 	}
 	return nil
 }
 
-// ParamGroup has settings for some parameters, like the groups of PyTorch's optimizers. A nil
-// setting is the setting of parameters without a group.
+// ParamGroup has settings for some parameters, like the groups of PyTorch's optimizers. A nil setting is the setting
+// of parameters without a group.
 type ParamGroup struct {
 	// Params is a pattern of the parameters' names, as for layers.Params.Freeze: "h.0".
 	Params string `json:"params"`
-	// LRFactor multiplies the learning rate. PyTorch's groups have the product, "lr", which a
-	// schedule multiplies.
+	// LRFactor multiplies the learning rate. PyTorch's groups have the product, "lr", which a schedule multiplies.
 	LRFactor *float64 `json:"lr_factor,omitempty"`
 	// WeightDecay replaces the solver's, also for parameters that its Decay leaves out.
 	WeightDecay *float64 `json:"weight_decay,omitempty"`
@@ -197,8 +194,8 @@ func (g ParamGroup) String() string {
 	return text
 }
 
-// ValidateParams returns an error for a group without a parameter of these names, and for
-// two groups with one parameter.
+// ValidateParams returns an error for a group without a parameter of these names, and for two groups with one
+// parameter.
 func (c SolverConfig) ValidateParams(names []string) error {
 	_, err := c.groupsOf(names)
 	return err

@@ -14,9 +14,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// ErrNotFinite is wrapped by the error of a step with a NaN or infinite loss or gradient,
-// which leaves the parameters as they were, and by the error of saving such a parameter or of
-// reading one from a file.
+// ErrNotFinite is wrapped by the error of a step with a NaN or infinite loss or gradient, which leaves the parameters
+// as they were, and by the error of saving such a parameter or of reading one from a file.
 var ErrNotFinite = machine.ErrNotFinite
 
 // program is a loss's graph, for batches of one shape, with its gradients and the machine that runs it.
@@ -53,8 +52,8 @@ func newProgram(b *layers.Build, loss *G.Node, a *machine.Arena) (*program, []Pa
 	return pr, params, err
 }
 
-// differentiate adds the gradient of every parameter that the loss depends on and that is
-// not frozen, and returns these parameters. A parameter may have a node without a path to the loss.
+// differentiate adds the gradient of every parameter that the loss depends on and that is not frozen, and returns
+// these parameters. A parameter may have a node without a path to the loss.
 func (pr *program) differentiate(b *layers.Build) (params []Param, err error) {
 	reached := map[*G.Node]bool{}
 	for _, n := range b.Graph().ExactSubgraphRoots(pr.loss).AllNodes() {
@@ -67,23 +66,14 @@ func (pr *program) differentiate(b *layers.Build) (params []Param, err error) {
 		}
 	}
 	var nodes G.Nodes
-	frozen := 0
 	for name, value := range b.Params().All() {
-		if b.Params().Frozen(name) {
-			frozen++
-		}
 		if n, ok := used[name]; ok {
 			nodes = append(nodes, n)
 			params = append(params, Param{Name: name, Value: value}) // Grad is the machine's
 		}
 	}
 	if len(nodes) == 0 {
-		which := ""
-		if frozen > 0 {
-			which = " that are not frozen"
-		}
-		const wrong = "loss: depends on none of the %d parameters%s, want at least one"
-		return nil, fmt.Errorf(wrong, b.Params().Len()-frozen, which)
+		return nil, errors.New("loss: depends on no parameter that is not frozen, want at least one")
 	}
 	if pr.grads, err = G.Grad(pr.loss, nodes...); err != nil {
 		return nil, fmt.Errorf("gradient of the loss: %w", err)
@@ -91,11 +81,13 @@ func (pr *program) differentiate(b *layers.Build) (params []Param, err error) {
 	return params, nil
 }
 
-// run binds values to the graph's inputs and returns the loss, which is finite. No context stops it between two ops: a
-// batch that is drawn is used, so that a run that resumes later gives the same bits.
+// run binds values to the graph's inputs and returns the loss, which is finite. No context stops it between two ops:
+// a batch that is drawn is used, so that a run that resumes later gives the same bits.
 func (pr *program) run(v Values, key int64) (float64, error) {
-	if err := pr.bind(v); err != nil {
-		return 0, fmt.Errorf("batch: %w", err)
+	for name, n := range pr.inputs {
+		if err := G.Let(n, v[name]); err != nil {
+			return 0, fmt.Errorf("batch: %s: %w", name, err)
+		}
 	}
 	if pr.dropoutKey != nil {
 		if err := G.Let(pr.dropoutKey, key); err != nil {
@@ -131,34 +123,25 @@ func withOrigin(of finder, err error) error {
 	return fmt.Errorf("%w; it began with %v", err, n.Op())
 }
 
-// bind binds a value of the right type and shape to every input, or none if one is wrong.
-func (pr *program) bind(values Values) error {
+// check returns an error unless there is a value of the right type and shape for every input, and no other.
+func (pr *program) check(values Values) error {
 	names := slices.Sorted(maps.Keys(pr.inputs))
 	for _, name := range names {
 		n, v := pr.inputs[name], values[name]
-		if v == nil {
-			return fmt.Errorf("%s: got none, want %v %v", name, n.Dtype(), n.Shape())
-		}
-		if v.Dtype() != n.Dtype() || !slices.Equal(v.Shape(), n.Shape()) {
-			return fmt.Errorf("%s: got %v %v, want %v %v", name, dense.TypeName(v.Dtype()), v.Shape(),
-				n.Dtype(), n.Shape())
+		if !dense.IsTensor(v) || v.Dtype() != n.Dtype() || !slices.Equal(v.Shape(), n.Shape()) {
+			return fmt.Errorf("batch: %s: got %s, want %v %v", name, dense.Form(v), n.Dtype(), n.Shape())
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if pr.inputs[name] == nil {
-			return fmt.Errorf("%s: is no input of the loss, which has %q", name, names)
-		}
-	}
-	for _, name := range names {
-		if err := G.Let(pr.inputs[name], values[name]); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("batch: %s: is no input of the loss, which has %q", name, names)
 		}
 	}
 	return nil
 }
 
-// CheckFinite returns an error that wraps ErrNotFinite and names the first parameter with a NaN
-// or an infinity: a model that has one computes nothing else.
+// CheckFinite returns an error that wraps ErrNotFinite and names the first parameter with a NaN or an infinity: a
+// model that has one computes nothing else.
 func CheckFinite(p *layers.Params) error {
 	if p == nil {
 		return errors.New("train: parameters: got nil, want Params")

@@ -183,7 +183,7 @@ func TestStepsRefuseLosses(t *testing.T) {
 			return G.NewScalar(b.Graph(), tensor.Int, G.WithName("count")), nil
 		}, "loss: got int (), want a float32 or float64 scalar"},
 		{"no parameter", func(_ *layers.Build, in layers.Inputs) (*G.Node, error) { return G.Sum(in["x"]) },
-			"loss: depends on none of the 1 parameters, want at least one"},
+			"loss: depends on no parameter that is not frozen, want at least one"},
 	} {
 		formula := func(b *layers.Build, in layers.Inputs) []*G.Node { return b.Nodes(row.loss(b, in)) }
 		b := layers.NewBuild(p, layers.Train)

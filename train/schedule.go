@@ -4,15 +4,18 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"reflect"
+	"slices"
 
 	"attention/internal/config"
 )
 
 // Schedule gives the learning rate of every step.
 type Schedule interface {
-	// At returns the learning rate of the step that follows n steps, as torch's schedulers
-	// do after n calls of step: At(0) is the first step's. A negative n counts as 0.
+	// At returns the learning rate of the step that follows n steps, as torch's schedulers do after n calls of step:
+	// At(0) is the first step's. A negative n counts as 0.
 	At(n int) float64
 	// Validate returns an error that names the first wrong field.
 	Validate() error
@@ -29,9 +32,8 @@ func (c constant) At(int) float64 { return c.Rate }
 // Validate refuses a rate that is negative, infinite or NaN.
 func (c constant) Validate() error { return config.AtLeast(c, 0, "Rate") }
 
-// CosineLR warms up linearly, follows half a cosine down to a floor and stays
-// there: the schedule of nanoGPT. This one rises to 1e-3 in 100 steps, has fallen to 1e-4 after 2000,
-// and goes into a StepConfig:
+// CosineLR warms up linearly, follows half a cosine down to a floor and stays there: the schedule of nanoGPT. This
+// one rises to 1e-3 in 100 steps, has fallen to 1e-4 after 2000, and goes into a StepConfig:
 //
 //	train.ScheduleConfig{Schedule: train.CosineLR{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100, Steps: 2000}}
 type CosineLR struct {
@@ -60,8 +62,8 @@ func (c CosineLR) At(step int) float64 {
 	return c.Floor + float64(0.5*(1+math.Cos(math.Pi*r))*(c.Peak-c.Floor))
 }
 
-// Validate refuses rates that are negative, infinite or NaN, a floor above the
-// peak, a negative warm-up and a descent of no steps.
+// Validate refuses rates that are negative, infinite or NaN, a floor above the peak, a negative warm-up and a descent
+// of no steps.
 func (c CosineLR) Validate() error {
 	if err := cmp.Or(config.AtLeast(c, 0, "Peak", "Floor", "WarmupSteps"), config.AtLeast(c, 1, "Steps")); err != nil {
 		return err
@@ -75,9 +77,9 @@ func (c CosineLR) Validate() error {
 	return nil
 }
 
-// WSD warms up linearly, stays at its peak and falls linearly to a floor, where it stays: warm-up, stable, decay (Hu et
-// al. 2024, MiniCPM). It is torch's SequentialLR of LinearLR, ConstantLR and LinearLR. This one rises to 0.02 in 10 steps,
-// stays there for 130 and has fallen to 0 after 60 more:
+// WSD warms up linearly, stays at its peak and falls linearly to a floor, where it stays: warm-up, stable, decay (Hu
+// et al. 2024, MiniCPM). It is torch's SequentialLR of LinearLR, ConstantLR and LinearLR. This one rises to 0.02 in
+// 10 steps, stays there for 130 and has fallen to 0 after 60 more:
 //
 //	train.ScheduleConfig{Schedule: train.WSD{Peak: 0.02, WarmupSteps: 10, StableSteps: 130, DecaySteps: 60}}
 type WSD struct {
@@ -126,9 +128,8 @@ func belowPeak(c any, floor, peak float64) error {
 	return config.Errorf(c, "Floor", "got %v, want at most %s=%v", floor, config.Field("Peak"), peak)
 }
 
-// ScheduleConfig holds one schedule. Its JSON is the schedule's own with its name as
-// "type", {"type": "constant", "rate": 0.001}. The zero value holds none, which
-// Validate refuses: no learning rate suits every model.
+// ScheduleConfig holds one schedule. Its JSON is the schedule's own with its name as "type", {"type": "constant",
+// "rate": 0.001}. The zero value holds none, which Validate refuses: no learning rate suits every model.
 type ScheduleConfig struct{ Schedule }
 
 // ConstantRate returns the config of one learning rate for all steps.
@@ -150,33 +151,26 @@ func (c ScheduleConfig) Validate() error {
 	return c.Schedule.Validate()
 }
 
-// Names of the schedules in JSON.
-const (
-	constantType = "constant"
-	cosineType   = "cosine"
-	wsdType      = "wsd"
-)
+// schedules are the schedules that have JSON, by their type there.
+var schedules = map[string]Schedule{"constant": constant{}, "cosine": CosineLR{}, "wsd": WSD{}}
 
 // MarshalJSON writes the schedule's fields and its type.
 func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
-	name := ""
-	switch c.Schedule.(type) {
-	case nil:
+	if c.Schedule == nil {
 		return []byte("{}"), nil
-	case constant:
-		name = constantType
-	case CosineLR, *CosineLR:
-		name = cosineType
-	case WSD, *WSD:
-		name = wsdType
-	default:
-		return nil, fmt.Errorf("got a %T, want a constant rate, a CosineLR or a WSD: others have no JSON", c.Schedule)
 	}
-	fields, err := json.Marshal(c.Schedule)
-	if err != nil {
-		return nil, err
+	of := reflect.Indirect(reflect.ValueOf(c.Schedule)).Type()
+	for name, s := range schedules {
+		if reflect.TypeOf(s) != of {
+			continue
+		}
+		fields, err := json.Marshal(c.Schedule)
+		if err != nil {
+			return nil, err
+		}
+		return append(fmt.Appendf(nil, `{"type":%q,`, name), fields[1:]...), nil
 	}
-	return append(fmt.Appendf(nil, `{"type":%q,`, name), fields[1:]...), nil
+	return nil, fmt.Errorf("got a %T, want a constant rate, a CosineLR or a WSD: others have no JSON", c.Schedule)
 }
 
 // UnmarshalJSON replaces the schedule by the one that MarshalJSON wrote.
@@ -190,26 +184,14 @@ func (c *ScheduleConfig) UnmarshalJSON(text []byte) error {
 	if err := config.Foreign.Decode(text, &head); err != nil {
 		return err
 	}
-	switch head.Type {
-	case constantType:
-		return decodeSchedule[constant](c, text)
-	case cosineType:
-		return decodeSchedule[CosineLR](c, text)
-	case wsdType:
-		return decodeSchedule[WSD](c, text)
+	s, ok := schedules[head.Type]
+	if !ok {
+		return config.JSON(config.OneOf(head, "Type", head.Type, slices.Sorted(maps.Keys(schedules))...))
 	}
-	return config.JSON(config.OneOf(head, "Type", head.Type, constantType, cosineType, wsdType))
-}
-
-// decodeSchedule reads a schedule's fields, beside which its type may stand.
-func decodeSchedule[S Schedule](c *ScheduleConfig, text []byte) error {
-	var head struct {
-		Type string `json:"type"`
-	}
-	var s S
-	if err := config.Decode(text, &head, &s); err != nil {
+	to := reflect.New(reflect.TypeOf(s))
+	if err := config.Decode(text, &head, to.Interface()); err != nil {
 		return err
 	}
-	c.Schedule = s
+	c.Schedule = to.Elem().Interface().(Schedule)
 	return nil
 }

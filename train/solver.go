@@ -14,8 +14,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Solver updates parameters from their gradients. It is made for one model's
-// parameters (SolverConfig.New) and is not safe for concurrent use.
+// Solver updates parameters from their gradients. It is made for one model's parameters (SolverConfig.New) and is not
+// safe for concurrent use.
 type Solver struct {
 	config SolverConfig // resolved
 	slots  []slot
@@ -23,52 +23,46 @@ type Solver struct {
 	rooms  []*tensor.Dense // for updates of Muon side by side; nil before the first
 }
 
-// New makes the solver for these parameters. It reads their names and
-// values; gradients may still be nil. Parameters without a name or of one name,
-// one tensor under two names, values that are not contiguous float32 or float64, and
+// New makes the solver for these parameters. It reads their names and values; gradients may still be nil. Parameters
+// without a name or of one name, one tensor under two names, values that are not contiguous float32 or float64, and
 // groups that none or that two match are errors.
 func (c SolverConfig) New(params []Param) (*Solver, error) {
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("train: %w", err)
-	}
 	slots, err := c.slots(params)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("train: %w", err)
 	}
-	return c.newSolver(params, slots), nil
+	return c.newSolver(slots), nil
 }
 
 // newSolver returns a solver that updates each slot's own elements, and has a state for those only.
-func (c SolverConfig) newSolver(params []Param, slots []slot) *Solver {
+func (c SolverConfig) newSolver(slots []slot) *Solver {
 	c = c.resolved()
 	s := &Solver{config: c, slots: slots}
 	if c.Name != SGD {
 		s.steps = tensor.New(tensor.Of(tensor.Int64), tensor.WithShape(1))
 	}
-	for i, p := range params {
-		at, shape := &slots[i], p.Value.Shape().Clone()
+	for i := range slots {
+		at := &slots[i]
 		at.names = c.states(at.solver)
-		if at.own != wholeOf(p.Value) {
-			shape = tensor.Shape{at.own.Len()}
-		}
-		if at.own.Len() == 0 {
-			continue
+		shape := at.shape
+		if n := at.own.Len(); n < shape.TotalSize() {
+			shape = tensor.Shape{n}
 		}
 		for range at.names {
-			at.state = append(at.state, tensor.New(tensor.Of(p.Value.Dtype()), tensor.WithShape(shape...)))
+			if at.own.Len() > 0 {
+				at.state = append(at.state, tensor.New(tensor.Of(at.dtype), tensor.WithShape(shape.Clone()...)))
+			}
 		}
 	}
 	return s
 }
 
-// Step updates every Value in place with its Grad at learning rate lr. The
-// parameters are those the solver was made for, in the same order; the
-// tensors behind Grad may differ each time. An error (a missing or
-// misshapen gradient, a learning rate that is negative, infinite or NaN)
-// leaves all values and the state as they were.
+// Step updates every Value in place with its Grad at learning rate lr. The parameters are those the solver was made
+// for, in the same order; the tensors behind Grad may differ each time. An error (a missing or misshapen gradient, a
+// learning rate that is negative, infinite or NaN) leaves all values and the state as they were.
 func (s *Solver) Step(lr float64, params []Param) error {
 	if err := checkStep(lr, s.slots, params); err != nil {
-		return err
+		return fmt.Errorf("train: %w", err)
 	}
 	if s.steps != nil {
 		s.steps.Int64s()[0]++
@@ -79,8 +73,10 @@ func (s *Solver) Step(lr float64, params []Param) error {
 		case at.own.Len() == 0:
 		case at.solver == Muon:
 			matrices = append(matrices, i)
+		case at.solver == SGD:
+			dense.ByType(at.dtype, sgd[float32], sgd[float64])(s, at, lr*at.factor, p)
 		default:
-			dense.ByType(p.Value.Dtype(), update[float32], update[float64])(s, at, lr*at.factor, p)
+			dense.ByType(at.dtype, adam[float32], adam[float64])(s, at, lr*at.factor, p)
 		}
 	}
 	s.moveMatrices(lr, params, matrices)
@@ -95,15 +91,14 @@ type Part struct {
 	Value *tensor.Dense // the elements from Lo on, as a vector if they are not all; nil for none
 	Lo    int
 
-	// Each calls write with all elements in order, as slices of numbers, in Step.Collect of a group; nil
-	// if Value is the whole.
+	// Each calls write with all elements in order, as slices of numbers, in Step.Collect of a group; nil if Value is
+	// the whole.
 	Each func(write func(part any) error) error
 }
 
-// State returns all that the solver remembers between steps, in a fixed
-// order, under names made of PyTorch's and the parameter's:
-// "exp_avg.h.0.attn.bias". The tensors are the solver's own: the next Step
-// changes them, and an earlier state that is written to them is restored.
+// State returns all that the solver remembers between steps, in a fixed order, under names made of PyTorch's and the
+// parameter's: "exp_avg.h.0.attn.bias". The tensors are the solver's own: the next Step changes them, and an earlier
+// state that is written to them is restored.
 func (s *Solver) State() (all []Part) {
 	if s.steps != nil {
 		all = append(all, Part{Name: "step", Dtype: tensor.Int64, Shape: s.steps.Shape(), Value: s.steps})
@@ -134,17 +129,8 @@ func (c SolverConfig) states(solver string) []string {
 	return nil
 }
 
-// update updates one parameter, but for Muon's.
-func update[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
-	if at.solver == SGD {
-		sgd[F](s, at, lr, p)
-	} else {
-		adam[F](s, at, lr, p)
-	}
-}
-
-// sgd updates a parameter by stochastic gradient descent with momentum, as torch.optim.SGD
-// without dampening and Nesterov's variant.
+// sgd updates a parameter by stochastic gradient descent with momentum, as torch.optim.SGD without dampening and
+// Nesterov's variant.
 func sgd[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 	value, grad := part[F](p.Value, at.own), part[F](p.Grad, at.own)
 	if s.config.Momentum == 0 {
@@ -154,10 +140,9 @@ func sgd[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 	kernel.Momentum(value, grad, dense.Floats[F](at.state[0]), F(lr), F(s.config.Momentum), F(at.decay))
 }
 
-// adam updates a parameter as Adam (Kingma and Ba, arXiv:1412.6980), torch.optim.Adam,
-// or with decoupled decay AdamW (Loshchilov and Hutter, arXiv:1711.05101),
-// torch.optim.AdamW. Its constants are computed in float64, as by PyTorch, and rounded to
-// the parameter's dtype.
+// adam updates a parameter as Adam (Kingma and Ba, arXiv:1412.6980), torch.optim.Adam, or with decoupled decay AdamW
+// (Loshchilov and Hutter, arXiv:1711.05101), torch.optim.AdamW. Its constants are computed in float64, as by PyTorch,
+// and rounded to the parameter's dtype.
 func adam[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 	c, t := s.config, float64(s.steps.Int64s()[0])
 	k := simd.AdamConstants[F]{
@@ -198,8 +183,8 @@ func (s *Solver) moveMatrices(lr float64, params []Param, numbers []int) {
 	end()
 }
 
-// muon updates a matrix (m, n) as Muon (Jordan et al. 2024), torch.optim.Muon: by the momentum's gradient
-// with all its singular values brought near 1. It makes room larger if it is too small.
+// muon updates a matrix (m, n) as Muon (Jordan et al. 2024), torch.optim.Muon: by the momentum's gradient with all
+// its singular values brought near 1. It makes room larger if it is too small.
 func muon[F kernel.Float](c SolverConfig, at slot, lr float64, p Param, room **tensor.Dense) {
 	m, n := at.shape[0], at.shape[1]
 	value, grad, buffer := dense.Floats[F](p.Value), dense.Floats[F](p.Grad), dense.Floats[F](at.state[0])
@@ -215,13 +200,9 @@ func muon[F kernel.Float](c SolverConfig, at slot, lr float64, p Param, room **t
 	}
 	u = kernel.NewtonSchulz(u, m, n, c.NSSteps, work)
 	kernel.Scale(value, value, F(1-float64(lr*at.decay)))
-	kernel.Axpy(-F(lr*c.adjustment(m, n)), u, value)
-}
-
-// adjustment returns what Muon multiplies the learning rate of a matrix (m, n) by.
-func (c SolverConfig) adjustment(m, n int) float64 {
+	adjusted := lr * math.Sqrt(max(1, float64(m)/float64(n)))
 	if c.AdjustLR == MatchRMSAdamW {
-		return 0.2 * math.Sqrt(float64(max(m, n)))
+		adjusted = lr * (0.2 * math.Sqrt(float64(max(m, n))))
 	}
-	return math.Sqrt(max(1, float64(m)/float64(n)))
+	kernel.Axpy(-F(adjusted), u, value)
 }

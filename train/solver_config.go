@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"attention/internal/config"
-
-	"gorgonia.org/tensor"
 )
 
 // Names of solvers for SolverConfig.Name.
@@ -23,38 +21,36 @@ const MatchRMSAdamW = "match_rms_adamw"
 // maxNSSteps is the largest NSSteps, as of torch.optim.Muon: more is a mistake.
 const maxNSSteps = 99
 
-// SolverConfig chooses a solver and its constants; the learning rate comes with
-// each step. The zero value is AdamW with PyTorch's betas and eps and no decay.
+// SolverConfig chooses a solver and its constants; the learning rate comes with each step. The zero value is AdamW
+// with PyTorch's betas and eps and no decay.
 type SolverConfig struct {
-	// Name is SGD, Adam, AdamW or Muon; "" means AdamW. Muon moves parameters of two axes, and AdamW all
-	// others and those of groups that ask for it: embeddings and the head, as Muon is for hidden layers.
+	// Name is SGD, Adam, AdamW or Muon; "" means AdamW. Muon moves parameters of two axes, and AdamW all others and
+	// those of groups that ask for it: embeddings and the head, as Muon is for hidden layers.
 	Name string `json:"name"`
 	// Momentum is SGD's, in [0, 1); 0 means none. It is Muon's, too, in Nesterov's form, where 0 means
 	// 0.95. Adam and AdamW have none.
 	Momentum float64 `json:"momentum,omitempty"`
-	// AdjustLR is how Muon's learning rate follows from the shape (m, n) of a matrix: times
-	// √max(1, m/n), which is "", or with MatchRMSAdamW times 0.2·√max(m, n) (torch.optim.Muon's adjust_lr_fn).
+	// AdjustLR is how Muon's learning rate follows from the shape (m, n) of a matrix: times √max(1, m/n), which is
+	// "", or with MatchRMSAdamW times 0.2·√max(m, n) (torch.optim.Muon's adjust_lr_fn).
 	AdjustLR string `json:"adjust_lr,omitempty"`
-	// Nesterov is whether Muon's momentum looks a step ahead; nil means true. Without it the update is the
-	// momentum's own.
+	// Nesterov is whether Muon's momentum looks a step ahead; nil means true. Without it the update is the momentum's
+	// own.
 	Nesterov *bool `json:"nesterov,omitempty"`
 	// NSSteps are the steps of Muon's Newton–Schulz iteration, which brings singular values near 1; 0 means 5.
 	NSSteps int `json:"ns_steps,omitempty"`
-	// Beta1 and Beta2 are the decay rates of Adam's and AdamW's running
-	// averages of the gradient and of its square, in (0, 1); 0 means 0.9 and 0.999. With Muon they
-	// and Eps are those of the AdamW beside it.
+	// Beta1 and Beta2 are the decay rates of Adam's and AdamW's running averages of the gradient and of its square,
+	// in (0, 1); 0 means 0.9 and 0.999. With Muon they and Eps are those of the AdamW beside it.
 	Beta1 float64 `json:"beta1,omitempty"`
 	Beta2 float64 `json:"beta2,omitempty"`
 	// Eps keeps Adam and AdamW from dividing by 0; 0 means 1e-8.
 	Eps float64 `json:"eps,omitempty"`
-	// WeightDecay is λ: SGD and Adam add λ·value to the gradient, AdamW and Muon shrink
-	// the value by lr·λ of itself. 0 means none, also for AdamW and Muon, where PyTorch's
-	// own defaults are 0.01 and 0.1: ask for it.
+	// WeightDecay is λ: SGD and Adam add λ·value to the gradient, AdamW and Muon shrink the value by lr·λ of itself.
+	// 0 means none, also for AdamW and Muon, where PyTorch's own defaults are 0.01 and 0.1: ask for it.
 	WeightDecay float64 `json:"weight_decay,omitempty"`
 	// Decay selects the parameters that WeightDecay applies to; 0 means DecayAll.
 	Decay Decay `json:"decay"`
-	// Groups are parameters with a learning rate, a weight decay or a solver of their own; each
-	// parameter is in one of them at most.
+	// Groups are parameters with a learning rate, a weight decay or a solver of their own; each parameter is in one
+	// of them at most.
 	Groups []ParamGroup `json:"groups,omitempty"`
 }
 
@@ -62,39 +58,25 @@ type SolverConfig struct {
 func (c SolverConfig) Validate() error {
 	c = c.resolved()
 	return cmp.Or(config.OneOf(c, "Name", c.Name, SGD, Adam, AdamW, Muon), config.AtLeast(c, 0, "WeightDecay", "Eps"),
-		config.In(c, "Decay", decays.Validate(c.Decay)), config.Probability(c, "Momentum", "Beta1", "Beta2"), c.validateFitting(),
-		c.validateGroups())
+		config.In(c, "Decay", decays.Validate(c.Decay)), config.Probability(c, "Momentum", "Beta1", "Beta2"),
+		config.Check(c, solverRules), c.validateMuon(), c.validateGroups())
 }
 
-// validateFitting refuses a constant that the solver does not have.
-func (c SolverConfig) validateFitting() error {
-	if c.Name == Muon {
-		return cmp.Or(config.OneOf(c, "AdjustLR", cmp.Or(c.AdjustLR, MatchRMSAdamW), MatchRMSAdamW),
-			config.AtLeast(c, 1, "NSSteps"), config.AtMost(c, maxNSSteps, "NSSteps"))
-	}
-	if c.AdjustLR != "" {
-		return config.Errorf(c, "AdjustLR", "got %q with %s=%s, want none: only muon has it", c.AdjustLR,
-			config.Field("Name"), c.Name)
-	}
-	if c.Nesterov != nil {
-		return config.Errorf(c, "Nesterov", "got %v with %s=%s, want none: only muon has it", *c.Nesterov,
-			config.Field("Name"), c.Name)
-	}
-	if err := c.zero("NSSteps", float64(c.NSSteps), "only muon has it"); err != nil {
-		return err
-	}
-	if c.Name != SGD {
-		return c.zero("Momentum", c.Momentum, "only sgd and muon have it")
-	}
-	const adams = "only adam, adamw and muon have it"
-	return cmp.Or(c.zero("Beta1", c.Beta1, adams), c.zero("Beta2", c.Beta2, adams), c.zero("Eps", c.Eps, adams))
+// solverRules say which constants a solver does not have.
+var solverRules = []config.Rule{
+	{Settings: "AdjustLR Nesterov NSSteps", Need: "Name=muon"},
+	{Settings: "Momentum", Exclude: "Name=adam", Why: "only sgd and muon have it"},
+	{Settings: "Momentum", Exclude: "Name=adamw", Why: "only sgd and muon have it"},
+	{Settings: "Beta1 Beta2 Eps", Exclude: "Name=sgd", Why: "only adam, adamw and muon have it"},
 }
 
-func (c SolverConfig) zero(field string, v float64, reason string) error {
-	if v == 0 {
+// validateMuon refuses constants of Muon that it cannot have.
+func (c SolverConfig) validateMuon() error {
+	if c.Name != Muon {
 		return nil
 	}
-	return config.Errorf(c, field, "got %v with %s=%s, want 0: %s", v, config.Field("Name"), c.Name, reason)
+	return cmp.Or(config.OneOf(c, "AdjustLR", cmp.Or(c.AdjustLR, MatchRMSAdamW), MatchRMSAdamW),
+		config.AtLeast(c, 1, "NSSteps"), config.AtMost(c, maxNSSteps, "NSSteps"))
 }
 
 // resolved replaces zeros by the defaults they stand for.
@@ -113,8 +95,8 @@ func (c SolverConfig) resolved() SolverConfig {
 	return c
 }
 
-// String prints the config with its defaults filled in, for example
-// "adamw(beta1=0.9 beta2=0.999 eps=1e-08 weight_decay=0.1 of matrices)".
+// String prints the config with its defaults filled in, for example "adamw(beta1=0.9 beta2=0.999 eps=1e-08
+// weight_decay=0.1 of matrices)".
 func (c SolverConfig) String() string {
 	c = c.resolved()
 	text := ""
@@ -146,8 +128,8 @@ type Decay int
 const (
 	// DecayAll decays every parameter, as PyTorch does without parameter groups.
 	DecayAll Decay = iota
-	// DecayMatrices decays parameters of two or more axes (projection matrices,
-	// embeddings) and leaves biases and norm gains alone, as nanoGPT does.
+	// DecayMatrices decays parameters of two or more axes (projection matrices, embeddings) and leaves biases and
+	// norm gains alone, as nanoGPT does.
 	DecayMatrices
 )
 
@@ -161,6 +143,3 @@ func (d Decay) MarshalText() ([]byte, error) { return decays.MarshalText(d) }
 
 // UnmarshalText reads what MarshalText wrote.
 func (d *Decay) UnmarshalText(text []byte) error { return decays.UnmarshalText(d, text) }
-
-// covers reports whether a parameter of this shape is decayed.
-func (d Decay) covers(s tensor.Shape) bool { return d == DecayAll || s.Dims() >= 2 }

@@ -26,21 +26,19 @@ type Batch struct {
 	Tokens int    // number of targets that count, which the loss is a mean over
 }
 
-// Source yields batches. A batch belongs to the source: it is valid until the
-// next call of Next, which may write into the same tensors.
+// Source yields batches. A batch belongs to the source: it is valid until the next call of Next, which may write into
+// the same tensors.
 type Source interface {
 	// Next returns the next batch, or io.EOF after the last one of an evaluation.
 	Next() (Batch, error)
 }
 
-// Resumable is a source whose position can be saved and restored: a checkpoint
-// holds its state.
+// Resumable is a source whose position can be saved and restored: a checkpoint holds its state.
 type Resumable interface {
 	Source
 	// State returns the source's position.
 	State() []byte
-	// SetState continues from the position that State returned. An error leaves
-	// the source where it was.
+	// SetState continues from the position that State returned. An error leaves the source where it was.
 	SetState(state []byte) error
 }
 
@@ -61,8 +59,8 @@ func (c BatchConfig) Validate() error {
 	return config.AtLeast(c, 0, "Epochs")
 }
 
-// Batches is a Resumable source of the rows of tensors, as of all examples of a data set. An
-// epoch has each row once; a batch never has rows of two epochs.
+// Batches is a Resumable source of the rows of tensors, as of all examples of a data set. An epoch has each row once;
+// a batch never has rows of two epochs.
 type Batches struct {
 	config BatchConfig
 	values Values
@@ -73,10 +71,9 @@ type Batches struct {
 	order  []int // of the epoch's rows; nil if it is to be drawn
 }
 
-// NewBatches returns a source over values, which it keeps: tensors by the names of a loss's
-// inputs, all with the same number of rows, their first axis. Since a graph has one batch
-// size, it has to divide the number of rows, unless DropLast is set. Batch.Tokens counts
-// rows. Equal values and configs give equal batches.
+// NewBatches returns a source over values, which it keeps: tensors by the names of a loss's inputs, all with the same
+// number of rows, their first axis. Since a graph has one batch size, it has to divide the number of rows, unless
+// DropLast is set. Batch.Tokens counts rows. Equal values and configs give equal batches.
 func NewBatches(values Values, c BatchConfig) (*Batches, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("train: batches: %w", err)
@@ -132,9 +129,8 @@ func (c BatchConfig) check(rows int) error {
 	return nil
 }
 
-// Next returns the next rows. After every BatchConfig.Epochs it returns io.EOF, and the call
-// after that begins the next epoch. The tensors are the same each time with new contents: copy what
-// must outlive the next call.
+// Next returns the next rows. After every BatchConfig.Epochs it returns io.EOF, and the call after that begins the
+// next epoch. The tensors are the same each time with new contents: copy what must outlive the next call.
 func (s *Batches) Next() (Batch, error) {
 	if s.next+s.config.BatchSize > s.rows {
 		s.epoch, s.next, s.order = s.epoch+1, 0, nil
@@ -174,8 +170,7 @@ func (s *Batches) State() []byte {
 	return binary.BigEndian.AppendUint64(state, uint64(s.next))
 }
 
-// SetState continues from the position that State returned, over equal values and with an
-// equal config.
+// SetState continues from the position that State returned, over equal values and with an equal config.
 func (s *Batches) SetState(state []byte) error {
 	if len(state) != 16 {
 		return fmt.Errorf("train: batches: state: got %d bytes, want 16", len(state))

@@ -1,19 +1,18 @@
 // Package train trains models. NewStepFunc is where to begin: its Step trains the parameters of a formula on batches
-// of any shapes, and Step.Run takes a step on a batch. The Step of NewStep trains a graph that was built by hand, whose
-// loss is one of its nodes, on batches of the graph's shape.
+// of any shapes, and Step.Run takes a step on a batch. The Step of NewStep trains a graph that was built by hand,
+// whose loss is one of its nodes, on batches of the graph's shape.
 //
-// A Solver updates parameters in place, at the learning rate of a Schedule, from gradients that may be
-// clipped and accumulated. A model is parameters and a formula of its loss, and data a Source of batches: Batches is a
-// source of tensors, and train/text has sources of text. Evaluate and Accuracy show what a model
-// has learnt.
+// A Solver updates parameters in place, at the learning rate of a Schedule, from gradients that may be clipped and
+// accumulated. A model is parameters and a formula of its loss, and data a Source of batches: Batches is a source of
+// tensors, and train/text has sources of text. Evaluate and Accuracy show what a model has learnt.
 //
-// Package train/loop takes the steps of a run, evaluates and saves. Package train/checkpoint saves a run to
-// files, so that one that was stopped or killed gives the bits of one that was not; package train/record
-// records how its weights move; package train/parallel lets processes share its steps, with the bits of one.
-// Everything is deterministic: the same configs, seeds and data give the same bits.
+// Package train/loop takes the steps of a run, evaluates and saves. Package train/checkpoint saves a run to files, so
+// that one that was stopped or killed gives the bits of one that was not; package train/record records how its
+// weights move; package train/parallel lets processes share its steps, with the bits of one. Everything is
+// deterministic: the same configs, seeds and data give the same bits.
 //
-// Configs are plain structs with JSON. Their zero values are the documented
-// defaults, and Validate returns an error that names the first wrong field.
+// Configs are plain structs with JSON. Their zero values are the documented defaults, and Validate returns an error
+// that names the first wrong field.
 package train
 
 import (
@@ -47,10 +46,9 @@ type StepConfig struct {
 	// Graphs is the most graphs that a Step of NewStepFunc keeps; 0 means 8.
 	Graphs int `json:"-"`
 
-	// Group is the processes that share the batches of every step, and the solver's state; nil is one. The bits
-	// do not depend on their number, which is at most Accumulate. Each has a Step of its own, over parameters
-	// with the same values, and takes its steps when the other processes do, from sources that yield the same
-	// batches.
+	// Group is the processes that share the batches of every step, and the solver's state; nil is one. The bits do
+	// not depend on their number, which is at most Accumulate. Each has a Step of its own, over parameters with the
+	// same values, and takes its steps when the other processes do, from sources that yield the same batches.
 	Group Group `json:"-"`
 }
 
@@ -64,9 +62,8 @@ func (c StepConfig) Validate() error {
 // batches returns how many batches a step takes.
 func (c StepConfig) batches() int { return max(c.Accumulate, 1) }
 
-// Step takes training steps: the loss and its gradients, clipping, and
-// the solver's update of the parameters in place. It is not safe for use by several
-// goroutines at once.
+// Step takes training steps: the loss and its gradients, clipping, and the solver's update of the parameters in
+// place. It is not safe for use by several goroutines at once.
 type Step struct {
 	config   StepConfig
 	all      *layers.Params
@@ -118,10 +115,9 @@ func NewStepFunc(p *layers.Params, loss layers.Formula, c StepConfig) (*Step, er
 	return s.init(func() error { return nil })
 }
 
-// NewStep adds the gradients of loss, a scalar of the build's graph, and compiles the
-// graph. Parameters that the loss depends on and that are not frozen are trained, and all others
-// stay unchanged. Batches have the shapes of the build's inputs. The build's first error comes first, so that a formula
-// need not check its own.
+// NewStep adds the gradients of loss, a scalar of the build's graph, and compiles the graph. Parameters that the loss
+// depends on and that are not frozen are trained, and all others stay unchanged. Batches have the shapes of the
+// build's inputs. The build's first error comes first, so that a formula need not check its own.
 func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 	if b == nil || b.Graph() == nil {
 		return nil, errors.New("train: step: got no build, want one of layers.NewBuild")
@@ -135,8 +131,8 @@ func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 	})
 }
 
-// init makes the parameters to train and then what belongs to them and not to one graph: the solver, the blocks of the
-// norms and the sums of gradients, in a group for this process's part.
+// init makes the parameters to train and then what belongs to them and not to one graph: the solver, the blocks of
+// the norms and the sums of gradients, in a group for this process's part.
 func (s *Step) init(params func() error) (*Step, error) {
 	if err := s.config.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -146,36 +142,43 @@ func (s *Step) init(params func() error) (*Step, error) {
 	}
 	slots, err := s.config.Solver.slots(s.params)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("train: %w", err)
 	}
 	n := s.config.batches()
 	s.copies = make([]*tensor.Dense, len(s.params))
 	s.blocks, s.norms = blocksOf(slots, n), make([]float64, len(s.params))
 	s.forgetNorms()
 	bounds := []int{0, n}
-	for _, at := range slots {
-		s.own = append(s.own, at.own)
-	}
 	if g := s.config.Group; g != nil {
 		s.group = newGroupStep(g, s.params, s.blocks, n)
-		s.own, bounds = s.group.reducer.Own(), s.group.reducer.Batches(g.Rank())
+		for i, own := range s.group.reducer.Own() {
+			slots[i].own = own
+		}
+		bounds = s.group.reducer.Batches(g.Rank())
+	}
+	for _, at := range slots {
+		s.own = append(s.own, at.own)
 	}
 	for i, b := range s.blocks {
 		if own := s.own[b.param]; own.Lo <= b.Lo && b.Hi <= own.Hi {
 			s.ownBlocks = append(s.ownBlocks, i)
 		}
 	}
-	for i, own := range s.own {
-		slots[i].own = own
+	s.solver = s.config.Solver.newSolver(slots)
+	if n > 1 {
+		s.sums = make([][]*tensor.Dense, sumsOf(bounds))
 	}
-	s.solver = s.config.Solver.newSolver(s.params, slots)
-	s.makeSums(bounds)
+	for i := range s.sums {
+		for _, p := range s.params {
+			s.sums[i] = append(s.sums[i], newLike(p.Value))
+		}
+	}
 	return s, nil
 }
 
-// Run takes one step on a batch and returns its loss, computed before the parameters
-// moved. v holds a value of the right type and shape for every input and no other. After
-// an error the step does not count, and the parameters are unchanged. Take takes a step of several batches.
+// Run takes one step on a batch and returns its loss, computed before the parameters moved. v holds a value of the
+// right type and shape for every input and no other. After an error the step does not count, and the parameters are
+// unchanged. Take takes a step of several batches.
 func (s *Step) Run(v Values) (loss float64, err error) {
 	if n := s.config.batches(); n > 1 {
 		return 0, fmt.Errorf("train: step %d: got 1 batch, want %d: Take reads them from a source", s.taken+1, n)
@@ -189,8 +192,8 @@ type once Values
 
 func (v once) Next() (Batch, error) { return Batch{Inputs: Values(v)}, nil }
 
-// Take takes one step with the next batches of a source, StepConfig.Accumulate of them, which must not end
-// before. After an error the step does not count, and the parameters are unchanged.
+// Take takes one step with the next batches of a source, StepConfig.Accumulate of them, which must not end before.
+// After an error the step does not count, and the parameters are unchanged.
 func (s *Step) Take(source Source) (StepResult, error) {
 	r, err := s.step(source)
 	if err != nil {
@@ -234,10 +237,9 @@ func (s *Step) step(source Source) (StepResult, error) {
 		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil
 }
 
-// dropoutKey returns the key of one batch's dropout masks; n counts the batches of a run.
-// It differs for all seeds less than 2³¹ apart and n below 2³¹: 2⁶⁴ divided by the
-// golden ratio is the number whose multiples stay farthest from each other. For seeds
-// farther apart an equal key is as unlikely as for random ones.
+// dropoutKey returns the key of one batch's dropout masks; n counts the batches of a run. It differs for all seeds
+// less than 2³¹ apart and n below 2³¹: 2⁶⁴ divided by the golden ratio is the number whose multiples stay farthest
+// from each other. For seeds farther apart an equal key is as unlikely as for random ones.
 func dropoutKey(seed int64, n int) int64 {
 	const golden = 0x9e3779b97f4a7c15
 	return int64(uint64(seed)*golden + uint64(n))
@@ -246,13 +248,13 @@ func dropoutKey(seed int64, n int) int64 {
 // Steps returns the number of steps taken.
 func (s *Step) Steps() int { return s.taken }
 
-// SetSteps makes n the number of steps taken, as after the parameters and the state were set to those after n
-// steps. The schedule and the dropout masks continue from there.
+// SetSteps makes n the number of steps taken, as after the parameters and the state were set to those after n steps.
+// The schedule and the dropout masks continue from there.
 func (s *Step) SetSteps(n int) {
 	s.taken = n
 	s.forgetNorms()
 }
 
-// Params returns the parameters that are trained, in order, with the gradients of the last step, which the next
-// one overwrites.
+// Params returns the parameters that are trained, in order, with the gradients of the last step, which the next one
+// overwrites.
 func (s *Step) Params() []Param { return slices.Clone(s.params) }

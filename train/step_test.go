@@ -76,7 +76,7 @@ func TestStepRefuses(t *testing.T) {
 		values train.Values
 		want   string
 	}{
-		{name: "no value", want: "train: step 1: batch: x: got none, want float64 (1)"},
+		{name: "no value", want: "train: step 1: batch: x: got nil, want float64 (1)"},
 		{name: "another input", values: train.Values{"x": one, "y": one},
 			want: `train: step 1: batch: y: is no input of the loss, which has ["x"]`},
 	} {

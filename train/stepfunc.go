@@ -23,7 +23,7 @@ func (s *Step) Prepare(v Values) error {
 // choose makes the program of a batch the step's, which it is always for a Step of NewStep.
 func (s *Step) choose(v Values) error {
 	if s.formula == nil {
-		return nil
+		return s.program.check(v)
 	}
 	if s.version != s.all.Version() {
 		return errors.New("parameters: got some that were replaced, frozen or given adapters, want those of NewStepFunc")
