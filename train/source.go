@@ -72,68 +72,50 @@ type Batches struct {
 }
 
 // NewBatches returns a source over values, which it keeps: tensors by the names of a loss's inputs, all with the same
-// number of rows, their first axis. Since a graph has one batch size, it has to divide the number of rows, unless
-// DropLast is set. Batch.Tokens counts rows. Equal values and configs give equal batches.
+// number of rows, their first axis. The last batch of an epoch may have fewer rows than the others. Batch.Tokens counts
+// rows. Equal values and configs give equal batches.
 func NewBatches(values Values, c BatchConfig) (*Batches, error) {
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("train: batches: %w", err)
-	}
-	rows, err := countRows(values)
+	rows, err := c.rowsOf(values)
 	if err != nil {
 		return nil, fmt.Errorf("train: batches: %w", err)
 	}
-	if err := c.check(rows); err != nil {
-		return nil, fmt.Errorf("train: batches: %w", err)
-	}
-	s := &Batches{config: c, values: maps.Clone(values), rows: rows}
-	s.batch = Batch{Inputs: Values{}, Tokens: c.BatchSize}
-	for name, v := range values {
-		shape := append(tensor.Shape{c.BatchSize}, v.Shape()[1:]...)
-		s.batch.Inputs[name] = tensor.New(tensor.Of(v.Dtype()), tensor.WithShape(shape...))
-	}
-	return s, nil
+	return &Batches{config: c, values: maps.Clone(values), rows: rows}, nil
 }
 
-// countRows returns the rows that all tensors have.
-func countRows(values Values) (rows int, err error) {
+// rowsOf returns the number of rows that all tensors have, at least those of a batch.
+func (c BatchConfig) rowsOf(values Values) (rows int, err error) {
+	if err := c.Validate(); err != nil {
+		return 0, err
+	}
 	if len(values) == 0 {
 		return 0, errors.New("values: got none, want a tensor")
 	}
 	names := slices.Sorted(maps.Keys(values))
 	for i, name := range names {
-		switch v := values[name]; {
-		case !dense.IsTensor(v):
-			return 0, fmt.Errorf("%.100q: got nil or the zero value, want a tensor", name)
-		case !dense.IsRowMajor(v):
-			return 0, fmt.Errorf("%.100q: got a view or a column-major tensor, want contiguous row-major data", name)
-		case v.Dims() == 0 || v.Shape().TotalSize() == 0:
-			return 0, fmt.Errorf("%.100q: shape %v, want one row or more", name, v.Shape())
-		case i == 0:
-			rows = v.Shape()[0]
-		case v.Shape()[0] != rows:
-			return 0, fmt.Errorf("%.100q: got %d rows, want %d as of %.100q", name, v.Shape()[0], rows, names[0])
+		if err := checkLayout(fmt.Sprintf("%.100q", name), values[name]); err != nil {
+			return 0, err
 		}
+		switch s := values[name].Shape(); {
+		case len(s) == 0 || s.TotalSize() == 0:
+			return 0, fmt.Errorf("%.100q: shape %v, want one row or more", name, s)
+		case i == 0:
+			rows = s[0]
+		case s[0] != rows:
+			return 0, fmt.Errorf("%.100q: got %d rows, want %d as of %.100q", name, s[0], rows, names[0])
+		}
+	}
+	if c.BatchSize > rows {
+		return 0, config.Errorf(c, "BatchSize", "got %d for %d rows, want at most as many", c.BatchSize, rows)
 	}
 	return rows, nil
 }
 
-// check refuses a batch size that does not go into the rows.
-func (c BatchConfig) check(rows int) error {
-	switch {
-	case c.BatchSize > rows:
-		return config.Errorf(c, "BatchSize", "got %d for %d rows, want at most as many", c.BatchSize, rows)
-	case rows%c.BatchSize != 0 && !c.DropLast:
-		return config.Errorf(c, "BatchSize", "got %d for %d rows, want a divisor, or %s=true", c.BatchSize, rows,
-			config.Field("DropLast"))
-	}
-	return nil
-}
-
 // Next returns the next rows. After every BatchConfig.Epochs it returns io.EOF, and the call after that begins the
-// next epoch. The tensors are the same each time with new contents: copy what must outlive the next call.
+// next epoch. The next call may write to the same tensors: copy what must outlive it.
 func (s *Batches) Next() (Batch, error) {
-	if s.next+s.config.BatchSize > s.rows {
-		s.epoch, s.next, s.order = s.epoch+1, 0, nil
+	n := min(s.config.BatchSize, s.rows-s.next)
+	if n == 0 || n < s.config.BatchSize && s.config.DropLast {
+		s.epoch, s.next, s.order, n = s.epoch+1, 0, nil, s.config.BatchSize
 		if n := uint64(s.config.Epochs); n > 0 && s.epoch%n == 0 {
 			return Batch{}, io.EOF
 		}
@@ -141,26 +123,33 @@ func (s *Batches) Next() (Batch, error) {
 	if s.order == nil {
 		s.draw()
 	}
+	if s.batch.Tokens != n {
+		s.batch = Batch{Values{}, n}
+		for name, v := range s.values {
+			shape := append(tensor.Shape{n}, v.Shape()[1:]...)
+			s.batch.Inputs[name] = tensor.New(tensor.Of(v.Dtype()), tensor.WithShape(shape...))
+		}
+	}
 	for name, v := range s.values {
 		from, to := reflect.ValueOf(dense.Slice(v)), reflect.ValueOf(dense.Slice(s.batch.Inputs[name]))
 		width := from.Len() / s.rows
-		for i, row := range s.order[s.next:][:s.config.BatchSize] {
+		for i, row := range s.order[s.next:][:n] {
 			reflect.Copy(to.Slice(i*width, (i+1)*width), from.Slice(row*width, (row+1)*width))
 		}
 	}
-	s.next += s.config.BatchSize
+	s.next += n
 	return s.batch, nil
 }
 
 // draw sets the order of the epoch's rows, which depends on the seed and the epoch only.
 func (s *Batches) draw() {
+	if s.config.Shuffle {
+		s.order = rand.New(rand.NewPCG(s.config.Seed, s.epoch)).Perm(s.rows)
+		return
+	}
 	s.order = make([]int, s.rows)
 	for i := range s.order {
 		s.order[i] = i
-	}
-	if s.config.Shuffle {
-		random := rand.New(rand.NewPCG(s.config.Seed, s.epoch))
-		random.Shuffle(s.rows, func(i, j int) { s.order[i], s.order[j] = s.order[j], s.order[i] })
 	}
 }
 
@@ -176,7 +165,7 @@ func (s *Batches) SetState(state []byte) error {
 		return fmt.Errorf("train: batches: state: got %d bytes, want 16", len(state))
 	}
 	epoch, next := binary.BigEndian.Uint64(state), binary.BigEndian.Uint64(state[8:])
-	if next > uint64(s.rows) || next%uint64(s.config.BatchSize) != 0 {
+	if rows := uint64(s.rows); next > rows || next < rows && next%uint64(s.config.BatchSize) != 0 {
 		return fmt.Errorf("train: batches: state: got row %d, want a multiple of %d up to %d: was it other data?", next,
 			s.config.BatchSize, s.rows)
 	}

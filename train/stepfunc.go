@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"attention/internal/expr"
 	"attention/internal/shapes"
@@ -33,7 +35,8 @@ func (s *Step) choose(v Values) error {
 		return nil
 	}
 	if s.program != nil { // nothing holds on to its batch and its gradients
-		s.program.forget()
+		s.program.machine.Forget(slices.Collect(maps.Values(s.program.inputs))...)
+		s.program.gradients = gradients{}
 		for i := range s.params {
 			s.params[i].Grad = nil
 		}
@@ -73,14 +76,4 @@ func (s *Step) build(v Values) (*program, error) {
 		}
 	}
 	return pr, nil
-}
-
-// forget lets go of the values of the last run.
-func (pr *program) forget() {
-	inputs := make([]*G.Node, 0, len(pr.inputs))
-	for _, n := range pr.inputs {
-		inputs = append(inputs, n)
-	}
-	pr.machine.Forget(inputs...)
-	pr.gradients = gradients{}
 }
