@@ -6,13 +6,15 @@ import (
 	"io"
 	"math/bits"
 
+	"attention/internal/dense"
+
 	"gorgonia.org/tensor"
 )
 
 // batchLoss is the loss of one batch of a step, a mean over its tokens.
 type batchLoss struct {
-	loss   float64
-	tokens int
+	Loss   float64
+	Tokens int64
 }
 
 // gradients runs the next batches of a source and leaves the gradient of their loss in the parameters' Grad. Several
@@ -24,7 +26,7 @@ type batchLoss struct {
 func (s *Step) gradients(source Source) (loss float64, tokens int, err error) {
 	if s.config.batches() == 1 {
 		r, err := s.batchGradients(source, dropoutKey(s.config.Seed, s.taken))
-		return r.loss, r.tokens, err
+		return r.Loss, int(r.Tokens), err
 	}
 	if s.group != nil {
 		return s.groupGradients(source)
@@ -44,8 +46,8 @@ func (s *Step) gradients(source Source) (loss float64, tokens int, err error) {
 // meanOf returns the mean of losses, each weighted by its tokens, and the number of all tokens.
 func meanOf(losses []batchLoss) (mean float64, tokens int) {
 	for _, r := range losses {
-		mean += float64(r.loss * float64(r.tokens))
-		tokens += r.tokens
+		mean += float64(r.Loss * float64(r.Tokens))
+		tokens += int(r.Tokens)
 	}
 	return mean / float64(tokens), tokens
 }
@@ -66,7 +68,7 @@ func (s *Step) batchGradients(source Source, key int64) (batchLoss, error) {
 	if err := s.program.readGradients(s.params, s.copies); err != nil {
 		return batchLoss{}, err
 	}
-	return batchLoss{loss, b.Tokens}, nil
+	return batchLoss{loss, int64(b.Tokens)}, nil
 }
 
 // nextBatch returns the next batch of a source that must not end.
@@ -93,7 +95,7 @@ func (s *Step) sumBatches(source Source, lo, hi int, keep bool) (losses []batchL
 	add := func() { // the last sum to the one before it
 		n := len(waiting)
 		for i, left := range waiting[n-2] {
-			addTensor(left, waiting[n-1][i])
+			dense.ByType(left.Dtype(), add[float32], add[float64])(left, waiting[n-1][i])
 		}
 		waiting = waiting[:n-1]
 		s.used = first + len(waiting)
@@ -125,8 +127,8 @@ func (s *Step) weighted(source Source, i int, keep bool) (r batchLoss, sum []*te
 	if r, err = s.batchGradients(source, dropoutKey(s.config.Seed, s.taken*s.config.batches()+i)); err != nil {
 		return r, nil, err
 	}
-	if r.tokens < 1 {
-		return r, nil, fmt.Errorf("tokens: got %d, want the number of targets that count, at least 1", r.tokens)
+	if r.Tokens < 1 {
+		return r, nil, fmt.Errorf("tokens: got %d, want the number of targets that count, at least 1", r.Tokens)
 	}
 	// Checked now: the graph still holds the batch that a NaN comes from.
 	if err := checkGradients(s.params); err != nil {
@@ -140,7 +142,7 @@ func (s *Step) weighted(source Source, i int, keep bool) (r batchLoss, sum []*te
 		s.used++
 	}
 	for i, p := range s.params {
-		scaleTensor(sum[i], p.Grad, float64(r.tokens))
+		scaleTensor(sum[i], p.Grad, float64(r.Tokens))
 	}
 	return r, sum, nil
 }

@@ -53,7 +53,7 @@ func (s *Step) gradientNorm() (float64, error) {
 		}
 	}
 	total := 0.0
-	clear(s.norms)
+	s.norms = make([]float64, len(s.params))
 	for i, sum := range squares {
 		total += sum
 		s.norms[s.blocks[i].param] += sum
@@ -102,16 +102,13 @@ func (s *Step) clip(norm float64) {
 func (s *Step) GradNorms() iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		for i, p := range s.params {
-			if !yield(p.Name, s.norms[i]) {
+			norm := math.NaN()
+			if s.norms != nil {
+				norm = s.norms[i]
+			}
+			if !yield(p.Name, norm) {
 				return
 			}
 		}
-	}
-}
-
-// forgetNorms makes the norms of the last step's gradients unknown.
-func (s *Step) forgetNorms() {
-	for i := range s.norms {
-		s.norms[i] = math.NaN()
 	}
 }

@@ -70,7 +70,7 @@ func lossesOf(ctx context.Context, f *layers.Func, s Source, rank, size int) (ow
 		if err != nil {
 			return nil, 0, err
 		}
-		own = append(own, batchLoss{loss, b.Tokens})
+		own = append(own, batchLoss{loss, int64(b.Tokens)})
 	}
 	if n == 0 {
 		return nil, 0, errors.New("source: got no batch, want at least one")

@@ -59,16 +59,11 @@ func (pr *program) isAlone(i int, shape tensor.Shape) bool {
 		return false
 	}
 	for j, other := range pr.gradients.values {
-		if j != i && overlap(v, other) {
+		if j != i && v.Uintptr() < other.Uintptr()+other.MemSize() && other.Uintptr() < v.Uintptr()+v.MemSize() {
 			return false
 		}
 	}
 	return true
-}
-
-// overlap reports whether two tensors share memory.
-func overlap(x, y *tensor.Dense) bool {
-	return x.Uintptr() < y.Uintptr()+y.MemSize() && y.Uintptr() < x.Uintptr()+x.MemSize()
 }
 
 // newLike returns a new tensor of another's type and shape.
@@ -109,9 +104,7 @@ func squares[F kernel.Float](x *tensor.Dense, s Span) float64 {
 // scaleTensor writes c·x to y, which may be x; both have one dtype and shape.
 func scaleTensor(y, x *tensor.Dense, c float64) { scalePart(y, x, wholeOf(x), c) }
 
-// addTensor adds x to y; both have one dtype and shape.
-func addTensor(y, x *tensor.Dense) { dense.ByType(x.Dtype(), add[float32], add[float64])(y, x) }
-
+// add adds x to y; both have one dtype and shape.
 func add[F kernel.Float](y, x *tensor.Dense) {
 	kernel.AddRows(dense.Floats[F](y), dense.Floats[F](y), dense.Floats[F](x))
 }

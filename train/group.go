@@ -3,7 +3,6 @@ package train
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"slices"
 
 	"attention/internal/config"
@@ -62,12 +61,9 @@ type groupStep struct {
 
 // validateGroup refuses a group that has more processes than a step has batches.
 func (c StepConfig) validateGroup() error {
-	if c.Group == nil {
-		return nil
-	}
-	if got, size := c.batches(), c.Group.Size(); got < size {
+	if got := c.batches(); c.Group != nil && got < c.Group.Size() {
 		return config.Errorf(c, "Accumulate",
-			"got %d for a group of %d processes, which share the batches of a step, want at least %[2]d", got, size)
+			"got %d for a group of %d processes, which share the batches of a step, want at least %[2]d", got, c.Group.Size())
 	}
 	return nil
 }
@@ -176,22 +172,19 @@ func (g *groupStep) spread() error {
 
 // gatherLosses returns the losses of each process, by rank; all know their numbers.
 func gatherLosses(g Group, own []batchLoss, counts []int) ([][]batchLoss, error) {
-	const width = 16
-	var mine []byte
-	for _, r := range own {
-		mine = binary.LittleEndian.AppendUint64(mine, math.Float64bits(r.loss))
-		mine = binary.LittleEndian.AppendUint64(mine, uint64(r.tokens))
+	mine, err := binary.Append(nil, binary.LittleEndian, own)
+	if err != nil {
+		return nil, err
 	}
-	sizes := make([]int, len(counts))
+	sizes, all := make([]int, len(counts)), make([][]batchLoss, len(counts))
 	for rank, count := range counts {
-		sizes[rank] = width * count
+		all[rank] = make([]batchLoss, count)
+		sizes[rank] = binary.Size(all[rank])
 	}
 	parts, err := g.Gather(mine, sizes)
-	all := make([][]batchLoss, len(parts))
 	for rank, part := range parts {
-		for ; len(part) > 0; part = part[width:] {
-			bits, tokens := binary.LittleEndian.Uint64(part), binary.LittleEndian.Uint64(part[8:])
-			all[rank] = append(all[rank], batchLoss{math.Float64frombits(bits), int(tokens)})
+		if _, err := binary.Decode(part, binary.LittleEndian, all[rank]); err != nil {
+			return nil, err
 		}
 	}
 	return all, err

@@ -65,16 +65,12 @@ func (c CosineLR) At(step int) float64 {
 // Validate refuses rates that are negative, infinite or NaN, a floor above the peak, a negative warm-up and a descent
 // of no steps.
 func (c CosineLR) Validate() error {
-	if err := cmp.Or(config.AtLeast(c, 0, "Peak", "Floor", "WarmupSteps"), config.AtLeast(c, 1, "Steps")); err != nil {
-		return err
+	err := cmp.Or(config.AtLeast(c, 0, "Peak", "Floor", "WarmupSteps"), config.AtLeast(c, 1, "Steps"),
+		belowPeak(c, c.Floor, c.Peak))
+	if err == nil && c.WarmupSteps >= c.Steps {
+		err = config.Errorf(c, "WarmupSteps", "got %d, want less than %s=%d", c.WarmupSteps, config.Field("Steps"), c.Steps)
 	}
-	if err := belowPeak(c, c.Floor, c.Peak); err != nil {
-		return err
-	}
-	if c.WarmupSteps >= c.Steps {
-		return config.Errorf(c, "WarmupSteps", "got %d, want less than %s=%d", c.WarmupSteps, config.Field("Steps"), c.Steps)
-	}
-	return nil
+	return err
 }
 
 // WSD warms up linearly, stays at its peak and falls linearly to a floor, where it stays: warm-up, stable, decay (Hu

@@ -18,9 +18,6 @@ const (
 // MatchRMSAdamW is the AdjustLR with which Muon's updates are as large as AdamW's.
 const MatchRMSAdamW = "match_rms_adamw"
 
-// maxNSSteps is the largest NSSteps, as of torch.optim.Muon: more is a mistake.
-const maxNSSteps = 99
-
 // SolverConfig chooses a solver and its constants; the learning rate comes with each step. The zero value is AdamW
 // with PyTorch's betas and eps and no decay.
 type SolverConfig struct {
@@ -76,7 +73,7 @@ func (c SolverConfig) validateMuon() error {
 		return nil
 	}
 	return cmp.Or(config.OneOf(c, "AdjustLR", cmp.Or(c.AdjustLR, MatchRMSAdamW), MatchRMSAdamW),
-		config.AtLeast(c, 1, "NSSteps"), config.AtMost(c, maxNSSteps, "NSSteps"))
+		config.AtLeast(c, 1, "NSSteps"), config.AtMost(c, 99, "NSSteps")) // as for torch.optim.Muon
 }
 
 // resolved replaces zeros by the defaults they stand for.
@@ -100,21 +97,18 @@ func (c SolverConfig) resolved() SolverConfig {
 func (c SolverConfig) String() string {
 	c = c.resolved()
 	text := ""
-	if c.Name == SGD || c.Name == Muon {
-		text = fmt.Sprintf("momentum=%v ", c.Momentum)
+	add := func(shown bool, name string, v any) {
+		if shown {
+			text += fmt.Sprintf("%s=%v ", name, v)
+		}
 	}
-	if c.AdjustLR != "" {
-		text += fmt.Sprintf("adjust_lr=%v ", c.AdjustLR)
-	}
-	if c.Nesterov != nil {
-		text += fmt.Sprintf("nesterov=%v ", *c.Nesterov)
-	}
-	if c.NSSteps != 0 {
-		text += fmt.Sprintf("ns_steps=%d ", c.NSSteps)
-	}
-	if c.Name != SGD {
-		text += fmt.Sprintf("beta1=%v beta2=%v eps=%v ", c.Beta1, c.Beta2, c.Eps)
-	}
+	add(c.Name == SGD || c.Name == Muon, "momentum", c.Momentum)
+	add(c.AdjustLR != "", "adjust_lr", c.AdjustLR)
+	add(c.Nesterov != nil, "nesterov", c.Nesterov == nil || *c.Nesterov)
+	add(c.NSSteps != 0, "ns_steps", c.NSSteps)
+	add(c.Name != SGD, "beta1", c.Beta1)
+	add(c.Name != SGD, "beta2", c.Beta2)
+	add(c.Name != SGD, "eps", c.Eps)
 	text += fmt.Sprintf("weight_decay=%v of %v", c.WeightDecay, c.Decay)
 	for _, g := range c.Groups {
 		text += "; " + g.String()

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -53,10 +54,7 @@ type BatchConfig struct {
 
 // Validate returns an error that names the first wrong field.
 func (c BatchConfig) Validate() error {
-	if err := config.AtLeast(c, 1, "BatchSize"); err != nil {
-		return err
-	}
-	return config.AtLeast(c, 0, "Epochs")
+	return cmp.Or(config.AtLeast(c, 1, "BatchSize"), config.AtLeast(c, 0, "Epochs"))
 }
 
 // Batches is a Resumable source of the rows of tensors, as of all examples of a data set. An epoch has each row once;

@@ -77,7 +77,7 @@ type Step struct {
 	solver   *Solver
 	own      []Span // of each parameter, the elements that this process updates
 	blocks   []block
-	norms    []float64         // of each parameter's gradient in the last step, before clipping; NaN before the first
+	norms    []float64         // of each parameter's gradient in the last step, before clipping; nil before the first
 	sums     [][]*tensor.Dense // room for sums of gradients, of all parameters each; none for steps of one batch
 	used     int               // how many of them hold a sum
 	taken    int
@@ -146,8 +146,7 @@ func (s *Step) init(params func() error) (*Step, error) {
 	}
 	n := s.config.batches()
 	s.copies = make([]*tensor.Dense, len(s.params))
-	s.blocks, s.norms = blocksOf(slots, n), make([]float64, len(s.params))
-	s.forgetNorms()
+	s.blocks = blocksOf(slots, n)
 	bounds := []int{0, n}
 	if g := s.config.Group; g != nil {
 		s.group = newGroupStep(g, s.params, s.blocks, n)
@@ -250,10 +249,7 @@ func (s *Step) Steps() int { return s.taken }
 
 // SetSteps makes n the number of steps taken, as after the parameters and the state were set to those after n steps.
 // The schedule and the dropout masks continue from there.
-func (s *Step) SetSteps(n int) {
-	s.taken = n
-	s.forgetNorms()
-}
+func (s *Step) SetSteps(n int) { s.taken, s.norms = n, nil }
 
 // Params returns the parameters that are trained, in order, with the gradients of the last step, which the next one
 // overwrites.
