@@ -128,20 +128,20 @@ func (s *Step) weighted(source Source, i int, keep bool) (r batchLoss, sum []*te
 		return r, nil, err
 	}
 	if r.Tokens < 1 {
-		return r, nil, fmt.Errorf("tokens: got %d, want the number of targets that count, at least 1", r.Tokens)
+		return r, nil, fmt.Errorf("tokens: got %d, want at least 1: the targets that count", r.Tokens)
 	}
 	// Checked now: the graph still holds the batch that a NaN comes from.
 	if err := checkGradients(s.params); err != nil {
 		return r, nil, withOrigin(s.program.machine, err)
-	}
-	for _, p := range s.params {
-		sum = append(sum, p.Grad)
 	}
 	if keep {
 		sum = s.sums[s.used]
 		s.used++
 	}
 	for i, p := range s.params {
+		if !keep {
+			sum = append(sum, p.Grad)
+		}
 		scaleTensor(sum[i], p.Grad, float64(r.Tokens))
 	}
 	return r, sum, nil

@@ -115,7 +115,7 @@ func TestAccumulationRefuses(t *testing.T) {
 	empty.Tokens = 0
 	_, err = l.Step(small.Batch(0), empty, small.Batch(2))
 	require.EqualError(t, err, "train: step 1: micro-batch 2 of 3: tokens: got 0, "+
-		"want the number of targets that count, at least 1")
+		"want at least 1: the targets that count")
 	err = l.Run(context.Background(), small.Batches(2), nil)
 	require.EqualError(t, err, "train: step 1: micro-batch 3 of 3: batch: the source has ended, "+
 		"want another batch: unexpected EOF")

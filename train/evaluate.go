@@ -54,8 +54,7 @@ func lossesOf(ctx context.Context, f *layers.Func, s Source, rank, size int) (ow
 			return nil, 0, fmt.Errorf("batch: %w", err)
 		}
 		if b.Tokens < 1 {
-			return nil, 0, fmt.Errorf("batch: tokens: got %d, want the number of targets that count, at least 1",
-				b.Tokens)
+			return nil, 0, fmt.Errorf("batch: tokens: got %d, want at least 1: the targets that count", b.Tokens)
 		}
 		if n%size != rank {
 			continue

@@ -44,7 +44,7 @@ func TestEvaluate(t *testing.T) {
 		{t.Context(), nil, of(), "loss: got nil, want a function"},
 		{t.Context(), sum, nil, "source: got nil, want one"},
 		{t.Context(), sum, of(), "source: got no batch, want at least one"},
-		{t.Context(), sum, of(batch(0, 1)), "batch: tokens: got 0, want the number of targets that count, at least 1"},
+		{t.Context(), sum, of(batch(0, 1)), "batch: tokens: got 0, want at least 1: the targets that count"},
 		{t.Context(), vector, of(batch(1, 1)), "loss: got no float32 or float64 scalar for the first result, want one"},
 		{t.Context(), empty, of(batch(1, 1)), "layers: func of x float64 (1): machine: wanted: got no node, want at least one"},
 		{stopped, sum, of(batch(1, 1)), "context canceled"},

@@ -24,7 +24,6 @@ type Param struct {
 // slot is the state of a solver for one parameter.
 type slot struct {
 	name   string
-	form   string // its dtype and shape
 	dtype  tensor.Dtype
 	shape  tensor.Shape
 	factor float64         // of the learning rate
@@ -69,8 +68,8 @@ func (c SolverConfig) slots(params []Param) ([]slot, error) {
 				p.Name, owner)
 		}
 		owners[p.Value] = p.Name
-		s := slot{name: p.Name, form: dense.Form(p.Value), dtype: p.Value.Dtype(), shape: p.Value.Shape().Clone(),
-			factor: 1, own: wholeOf(p.Value), solver: c.Name}
+		s := slot{name: p.Name, dtype: p.Value.Dtype(), shape: p.Value.Shape().Clone(), factor: 1,
+			own: wholeOf(p.Value), solver: c.Name}
 		if c.Name == Muon && p.Value.Dims() != 2 {
 			s.solver = AdamW
 		}
@@ -116,8 +115,8 @@ func (s slot) check(what string, d *tensor.Dense) error {
 	if err := checkDense(what, d); err != nil {
 		return err
 	}
-	if form := dense.Form(d); form != s.form {
-		return fmt.Errorf("%s: got %s, want %s", what, form, s.form)
+	if d.Dtype() != s.dtype || !slices.Equal(d.Shape(), s.shape) {
+		return fmt.Errorf("%s: got %s, want %v %v", what, dense.Form(d), s.dtype, s.shape)
 	}
 	return nil
 }

@@ -61,13 +61,11 @@ func (pr *program) differentiate(b *layers.Build) (params []Param, err error) {
 	}
 	used := map[string]*G.Node{}
 	for _, n := range b.Learnables() {
-		if reached[n] {
-			used[n.Name()] = n
-		}
+		used[n.Name()] = n
 	}
 	var nodes G.Nodes
 	for name, value := range b.Params().All() {
-		if n, ok := used[name]; ok {
+		if n := used[name]; reached[n] {
 			nodes = append(nodes, n)
 			params = append(params, Param{Name: name, Value: value}) // Grad is the machine's
 		}
@@ -114,10 +112,10 @@ func finite(of finder, loss float64) (float64, error) {
 // withOrigin appends the op with which it began.
 func withOrigin(of finder, err error) error {
 	n, findErr := of.FindNotFinite()
-	switch {
-	case findErr != nil || n == nil: // as when squares of finite gradients overflow
+	if findErr != nil || n == nil { // as when squares of finite gradients overflow
 		return err
-	case n.Op() == nil:
+	}
+	if n.Op() == nil {
 		return fmt.Errorf("%w; it began with %s", err, n.Name())
 	}
 	return fmt.Errorf("%w; it began with %v", err, n.Op())

@@ -79,9 +79,6 @@ func (c SolverConfig) validateMuon() error {
 // resolved replaces zeros by the defaults they stand for.
 func (c SolverConfig) resolved() SolverConfig {
 	c.Name = cmp.Or(c.Name, AdamW)
-	if len(c.Groups) == 0 {
-		c.Groups = nil
-	}
 	if c.Name == SGD {
 		return c
 	}

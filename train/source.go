@@ -66,7 +66,7 @@ type Batches struct {
 	rows   int
 	epoch  uint64
 	next   int   // first row of the next batch, in the epoch's order
-	order  []int // of the epoch's rows; nil if it is to be drawn
+	order  []int // of the epoch's rows; nil if they are in order, or it is to be drawn
 }
 
 // NewBatches returns a source over values, which it keeps: tensors by the names of a loss's inputs, all with the same
@@ -118,8 +118,8 @@ func (s *Batches) Next() (Batch, error) {
 			return Batch{}, io.EOF
 		}
 	}
-	if s.order == nil {
-		s.draw()
+	if s.config.Shuffle && s.order == nil { // the order depends on the seed and the epoch only
+		s.order = rand.New(rand.NewPCG(s.config.Seed, s.epoch)).Perm(s.rows)
 	}
 	if s.batch.Tokens != n {
 		s.batch = Batch{Values{}, n}
@@ -131,24 +131,16 @@ func (s *Batches) Next() (Batch, error) {
 	for name, v := range s.values {
 		from, to := reflect.ValueOf(dense.Slice(v)), reflect.ValueOf(dense.Slice(s.batch.Inputs[name]))
 		width := from.Len() / s.rows
-		for i, row := range s.order[s.next:][:n] {
+		for i := range n {
+			row := s.next + i
+			if s.order != nil {
+				row = s.order[row]
+			}
 			reflect.Copy(to.Slice(i*width, (i+1)*width), from.Slice(row*width, (row+1)*width))
 		}
 	}
 	s.next += n
 	return s.batch, nil
-}
-
-// draw sets the order of the epoch's rows, which depends on the seed and the epoch only.
-func (s *Batches) draw() {
-	if s.config.Shuffle {
-		s.order = rand.New(rand.NewPCG(s.config.Seed, s.epoch)).Perm(s.rows)
-		return
-	}
-	s.order = make([]int, s.rows)
-	for i := range s.order {
-		s.order[i] = i
-	}
 }
 
 // State returns the source's epoch and its position in it.

@@ -112,7 +112,7 @@ func NewStepFunc(p *layers.Params, loss layers.Formula, c StepConfig) (*Step, er
 			s.params = append(s.params, Param{Name: name, Value: v})
 		}
 	}
-	return s.init(func() error { return nil })
+	return s.init()
 }
 
 // NewStep adds the gradients of loss, a scalar of the build's graph, and compiles the graph. Parameters that the loss
@@ -123,22 +123,18 @@ func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 		return nil, errors.New("train: step: got no build, want one of layers.NewBuild")
 	}
 	s := &Step{config: c, all: b.Params()}
-	return s.init(func() (err error) {
-		if s.program, s.params, err = newProgram(b, loss, &s.arena); err != nil {
-			return fmt.Errorf("train: %v graph: %w", b.Mode(), err)
-		}
-		return nil
-	})
+	err := expr.Building(func() (err error) { s.program, s.params, err = newProgram(b, loss, &s.arena); return err })
+	if err != nil {
+		return nil, fmt.Errorf("train: %v graph: %w", b.Mode(), err)
+	}
+	return s.init()
 }
 
-// init makes the parameters to train and then what belongs to them and not to one graph: the solver, the blocks of
-// the norms and the sums of gradients, in a group for this process's part.
-func (s *Step) init(params func() error) (*Step, error) {
+// init makes what belongs to the parameters and not to one graph: the solver, the blocks of the norms and the sums of
+// gradients, in a group for this process's part.
+func (s *Step) init() (*Step, error) {
 	if err := s.config.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
-	}
-	if err := expr.Building(params); err != nil {
-		return nil, err
 	}
 	slots, err := s.config.Solver.slots(s.params)
 	if err != nil {

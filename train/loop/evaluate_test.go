@@ -120,7 +120,7 @@ func TestEvaluateNamesWhatIsWrong(t *testing.T) {
 	require.EqualError(t, err, "train: evaluation after 1 steps: batch: disk on fire")
 	require.ErrorIs(t, err, disk)
 	require.EqualError(t, evaluate(&small.List{List: []train.Batch{{Inputs: small.Batch(0).Inputs}}}),
-		"train: evaluation after 1 steps: batch: tokens: got 0, want the number of targets that count, at least 1")
+		"train: evaluation after 1 steps: batch: tokens: got 0, want at least 1: the targets that count")
 	require.EqualError(t, evaluate(&small.List{List: []train.Batch{{Tokens: 1}}}),
 		"train: evaluation after 1 steps: "+
 			"layers: func of no values: chapter: LanguageModel: ids: got nil, want a node")

@@ -104,7 +104,7 @@ func TestGroupNamesTheProcessThatFails(t *testing.T) {
 	}
 	for _, err := range grouped(t, always, noChange, failing) {
 		require.EqualError(t, err, "train: step 2: rank 1: micro-batch 4 of 4: tokens: got 0, "+
-			"want the number of targets that count, at least 1")
+			"want at least 1: the targets that count")
 	}
 	ended := func(rank int) train.Source { return small.Batches(100 - 98*rank) }
 	for _, err := range grouped(t, always, noChange, ended) {
