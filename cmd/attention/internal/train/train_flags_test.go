@@ -165,7 +165,7 @@ func TestTrainWrongTraining(t *testing.T) {
 		{args: "--model gpt --context-growth 16:0", want: "--context-growth[0].steps: got 0, want at least 1"},
 		{args: "--model gpt --context-growth 24:1",
 			want: "--context-growth[0].context: got 24, want a divisor of the context of 64, and less"},
-		{args: "--layer self_v1 --context-growth 16:1", want: "--context-growth: got it for windows of which only the last " +
+		{args: "--layer self_v1 --context-growth 4:1", want: "--context-growth: got it for windows of which only the last " +
 			"target counts, want it for those of all"},
 		{args: "--model gpt --order sequential --context-growth 16:1",
 			want: "--context-growth: got it for windows in order or in epochs, want it for random ones"},
