@@ -14,12 +14,12 @@ import (
 // Keep returns the operands as inputs of a new graph, with copies of the values that the nodes have after a run: they
 // outlive the graph and the machine that computed them. Equal nodes stay equal.
 func Keep(o layers.AttentionOperands) (layers.AttentionOperands, error) {
-	return newKeeper(cloned).attention(o)
+	return newKeeper(true).attention(o)
 }
 
 // KeepLinear is Keep for linear attention.
 func KeepLinear(o layers.LinearOperands) (layers.LinearOperands, error) {
-	k := newKeeper(cloned)
+	k := newKeeper(true)
 	o.Query, o.Key, o.Value = k.keep(o.Query, "query"), k.keep(o.Key, "key"), k.keep(o.Value, "value")
 	o.Config.Decay, o.Config.Beta = k.keep(o.Config.Decay, "decay"), k.keep(o.Config.Beta, "beta")
 	o.Config.State, o.Config.Lengths = k.keep(o.Config.State, "state"), k.keep(o.Config.Lengths, "lengths")
@@ -28,19 +28,15 @@ func KeepLinear(o layers.LinearOperands) (layers.LinearOperands, error) {
 
 // keeper makes nodes inputs of a graph.
 type keeper struct {
-	graph *G.ExprGraph
-	value func(d *tensor.Dense) *tensor.Dense
-	kept  map[*G.Node]*G.Node
-	err   error // of the first node without a value
+	graph  *G.ExprGraph
+	copies bool // the values, or else shares them
+	kept   map[*G.Node]*G.Node
+	err    error // of the first node without a value
 }
 
-func newKeeper(value func(d *tensor.Dense) *tensor.Dense) *keeper {
-	return &keeper{graph: G.NewGraph(), value: value, kept: map[*G.Node]*G.Node{nil: nil}}
+func newKeeper(copies bool) *keeper {
+	return &keeper{graph: G.NewGraph(), copies: copies, kept: map[*G.Node]*G.Node{nil: nil}}
 }
-
-func cloned(d *tensor.Dense) *tensor.Dense { return d.Clone().(*tensor.Dense) }
-
-func shared(d *tensor.Dense) *tensor.Dense { return d }
 
 // attention makes all operands inputs.
 func (k *keeper) attention(o layers.AttentionOperands) (layers.AttentionOperands, error) {
@@ -65,8 +61,11 @@ func (k *keeper) keep(n *G.Node, name string) *G.Node {
 		k.err = cmp.Or(k.err, fmt.Errorf("heads: %s: got no value, want that of a run", name))
 		return nil
 	}
+	if k.copies {
+		value = value.Clone().(*tensor.Dense)
+	}
 	name = fmt.Sprintf("%s %d", name, len(k.kept)) // inputs of one name and shape are one node
 	k.kept[n] = G.NewTensor(k.graph, value.Dtype(), value.Dims(), G.WithShape(value.Shape()...), G.WithName(name),
-		G.WithValue(k.value(value)))
+		G.WithValue(value))
 	return k.kept[n]
 }

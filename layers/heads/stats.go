@@ -12,7 +12,7 @@ import (
 // kept operands. The value of head, an int (), selects the head at run time, so that one plan serves all heads. Query
 // t's own key is key t.
 func Stats(kept layers.AttentionOperands) (head *G.Node, s *graph.AttentionStats, err error) {
-	k := newKeeper(shared)
+	k := newKeeper(false)
 	o, err := k.attention(kept)
 	if err != nil {
 		return nil, nil, err

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"attention/internal/about"
 	"attention/internal/safetensors"
 
 	"gorgonia.org/tensor"
@@ -86,9 +87,7 @@ func (m *kept) file(tensors []keptTensor, notes map[string]string) (*safetensors
 		return nil, err
 	}
 	f := &safetensors.File{Metadata: map[string]string{formatKey: format, stepsKey: string(at)}}
-	for key, value := range notes {
-		f.Metadata[notesPrefix+key] = value
-	}
+	about.Put(f.Metadata, notesPrefix, notes)
 	for _, t := range tensors {
 		f.Tensors = append(f.Tensors, safetensors.Tensor{Name: t.name,
 			Shape: append([]int{len(m.steps)}, t.shape...), Data: slices.Concat(m.values[t.name]...)})

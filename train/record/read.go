@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/internal/about"
 	"attention/internal/config"
 	"attention/internal/lines"
 	"attention/internal/safetensors"
@@ -151,12 +152,7 @@ func (w *Recording) setTensors(f *safetensors.File) error {
 	if n := len(w.Steps); n < 1 || n > mostTimes || w.Steps[0] < 0 || !slices.IsSortedFunc(w.Steps, ascending) {
 		return fmt.Errorf("%s: got %.100s, want 1 to %d ascending ones", stepsKey, fmt.Sprint(w.Steps), mostTimes)
 	}
-	w.Notes = map[string]string{}
-	for key, value := range f.Metadata {
-		if key, ok := strings.CutPrefix(key, notesPrefix); ok {
-			w.Notes[key] = value
-		}
-	}
+	w.Notes = about.Get(f.Metadata, notesPrefix)
 	w.tensors, w.Probe, w.Matrices = map[string]*tensor.Dense{}, map[string]*tensor.Dense{}, map[string]*tensor.Dense{}
 	for _, t := range f.Tensors {
 		data, ok := t.Data.([]float32)
