@@ -59,7 +59,7 @@ var slidingWindow = Section{
 	Words: sentence,
 	Seed:  789,
 	build: func(w *walk) {
-		q, k, v := w.queriesKeysAndValues()
+		q, k, v := w.queriesKeysAndValues(w.tokens())
 		T := len(w.words())
 		shown := make([]float64, T*T)
 		for i := range shown {
@@ -93,7 +93,7 @@ var linearState = Section{
 	Words: sentence,
 	Seed:  789,
 	build: func(w *walk) {
-		q, k, v := w.queriesKeysAndValues()
+		q, k, v := w.queriesKeysAndValues(w.tokens())
 		last := len(w.words()) - 1
 		fq, fk := w.Of(G.Exp(q)), w.Of(G.Exp(k)) // (T, D)
 		w.show(fq, "fq = exp(q)", "Features of the queries, above 0. The paper has elu + 1 in place of exp.", w.words(), nil)

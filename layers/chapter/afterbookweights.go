@@ -28,7 +28,7 @@ var sigmoidWeights = Section{
 	Words: sentence,
 	Seed:  789,
 	build: func(w *walk) {
-		q, k, v := w.queriesKeysAndValues()
+		q, k, v := w.queriesKeysAndValues(w.tokens())
 		w.shared(q, k)
 		shift := w.numbers("shift", []float64{-math.Log(float64(len(w.words())))}, 1)
 		w.show(shift, "shift", "The bias of each score: minus the logarithm of the number of tokens.")
@@ -56,7 +56,7 @@ var forgetting = Section{
 	Seed:  789,
 	build: func(w *walk) {
 		x := w.tokens()
-		q, k, v := w.queriesKeysAndValuesOf(x)
+		q, k, v := w.queriesKeysAndValues(x)
 		T := len(w.words())
 		w.shared(q, k)
 		opened := w.linearPart(x, "W_gate", 3, 1, "The weights of the gates.") // (T, 1)
@@ -94,7 +94,7 @@ var chosenBlocks = Section{
 	Words: sentence,
 	Seed:  789,
 	build: func(w *walk) {
-		q, k, v := w.queriesKeysAndValues()
+		q, k, v := w.queriesKeysAndValues(w.tokens())
 		all := w.shared(q, k)
 		blocks, earlier, names := w.blocks()
 		w.part(blocks, "blocks", "The blocks: 1 for the tokens of each.", names, w.words())

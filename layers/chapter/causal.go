@@ -35,13 +35,8 @@ var maskByZeros = Section{
 	},
 }
 
-// queriesKeysAndValues returns the projections of SelfAttentionV2.
-func (w *walk) queriesKeysAndValues() (q, k, v *G.Node) {
-	return w.queriesKeysAndValuesOf(w.tokens())
-}
-
-// queriesKeysAndValuesOf returns queries, keys and values of tokens.
-func (w *walk) queriesKeysAndValuesOf(x *G.Node) (q, k, v *G.Node) {
+// queriesKeysAndValues returns the projections of SelfAttentionV2 of tokens.
+func (w *walk) queriesKeysAndValues(x *G.Node) (q, k, v *G.Node) {
 	q, k, v = w.linear(x, "W_query", 3, 2), w.linear(x, "W_key", 3, 2), w.linear(x, "W_value", 3, 2)
 	w.projections(x, "", "")
 	return q, k, v
@@ -62,7 +57,7 @@ var maskByInfinity = Section{
 	Words: sentence,
 	Seed:  789,
 	build: func(w *walk) {
-		q, k, _ := w.queriesKeysAndValues()
+		q, k, _ := w.queriesKeysAndValues(w.tokens())
 		scores := w.Of(graph.Scores(q, k))
 		w.show(scores, "scores = q·kᵀ", "The scores of every token with every token.", w.words(), w.words())
 		masked := w.Of(graph.MaskFill(scores, mask.Causal{}))

@@ -47,7 +47,7 @@ var dropout = Section{
 	Seed:    789,
 	Dropout: dropProbability,
 	build: func(w *walk) {
-		q, k, v := w.queriesKeysAndValues()
+		q, k, v := w.queriesKeysAndValues(w.tokens())
 		p, t := w.section.Dropout, len(w.words())
 		draws := layers.NewParams(w.Params().Dtype(), w.seed())
 		keep := w.input("keep", drawMask(draws, p, t))
