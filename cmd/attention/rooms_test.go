@@ -116,7 +116,7 @@ var rooms = map[string]string{
 		cmd/attention/internal/run/settings cmd/attention/internal/term train/text layers layers/generate
 		internal/folder`,
 	"cmd/attention/internal/export": `cmd/attention/internal/program cmd/attention/internal/run/models
-		cmd/attention/internal/run/settings train/pretrained train/text`,
+		cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained train/text`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run/models cmd/attention/internal/run/settings cmd/attention/internal/term train
 		train/checkpoint train/text layers layers/generate internal/config`,

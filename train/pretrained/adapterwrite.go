@@ -30,7 +30,7 @@ func (g *GPT) WriteAdapter(dir, base string) ([]string, error) {
 	if err != nil {
 		return nil, about(dir, err)
 	}
-	err = mapped.Guard(func() error { return w.write(out) })
+	err = mapped.Guard(func() error { return w.write(g.ctx, out) })
 	if err := oneline.Join(err, out.Close()); err != nil {
 		return nil, about(dir, err)
 	}

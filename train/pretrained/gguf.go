@@ -32,14 +32,14 @@ func GGUFTypes() []GGUFType { return gguf.Types() }
 // What the format cannot say is an error that names it.
 func (g *GPT) WriteGGUF(path string, t GGUFType) error {
 	f, err := g.gguf(strings.TrimSuffix(filepath.Base(path), ".gguf"), t)
-	return writeGGUF(path, f, err)
+	return g.writeGGUF(path, f, err)
 }
 
 // writeGGUF writes a file, unless there is an error, and returns that with the path.
-func writeGGUF(path string, f *gguf.File, err error) error {
+func (g *GPT) writeGGUF(path string, f *gguf.File, err error) error {
 	if err == nil {
 		err = folder.WriteFile(path, func(w io.Writer) error {
-			return mapped.Guard(func() error { return gguf.Write(w, f) })
+			return mapped.Guard(func() error { return gguf.Write(writer{w, g.ctx}, f) })
 		})
 	}
 	if err != nil {

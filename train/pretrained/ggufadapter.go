@@ -15,7 +15,7 @@ import (
 // beside the adapters, or if token embeddings have one that are tied to the output head: such a file cannot hold them.
 func (g *GPT) WriteGGUFAdapter(path string, t GGUFType) error {
 	f, err := g.ggufAdapter(t)
-	return writeGGUF(path, f, err)
+	return g.writeGGUF(path, f, err)
 }
 
 // ggufAdapter returns the file's content.

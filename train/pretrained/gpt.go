@@ -5,8 +5,10 @@
 package pretrained
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"attention/internal/dense"
@@ -36,8 +38,29 @@ type GPT struct {
 	// ChatTemplate is the source of the template that goes out in place of the folder's; "" keeps that.
 	ChatTemplate string
 
-	origin *origin // of a model that was read; nil of others
-	untied bool    // whether an adapter gave the model a head of its own, which its base lacks
+	origin *origin         // of a model that was read; nil of others
+	untied bool            // whether an adapter gave the model a head of its own, which its base lacks
+	ctx    context.Context // that ends writing; nil means none
+}
+
+// WithContext returns the same model, whose writing of files fails with the error of ctx when that ends.
+func (g *GPT) WithContext(ctx context.Context) *GPT {
+	same := *g
+	same.ctx = ctx
+	return &same
+}
+
+// writer is where a model writes a file until its context ends.
+type writer struct {
+	io.Writer
+	ctx context.Context
+}
+
+func (w writer) Write(p []byte) (int, error) {
+	if w.ctx != nil && w.ctx.Err() != nil {
+		return 0, w.ctx.Err()
+	}
+	return w.Writer.Write(p)
 }
 
 // Spec is everything in a model folder except the weights.

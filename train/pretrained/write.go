@@ -2,6 +2,7 @@ package pretrained
 
 import (
 	"cmp"
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (g *GPT) write(dir string, c WriteConfig) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = mapped.Guard(func() error { return w.write(out) })
+	err = mapped.Guard(func() error { return w.write(g.ctx, out) })
 	if err = oneline.Join(err, out.Close()); err != nil {
 		return nil, err
 	}
@@ -109,10 +110,10 @@ func (w *writing) addAll(contents map[string][]byte, except []string) {
 	}
 }
 
-func (w *writing) write(out *folder.Dir) error {
+func (w *writing) write(ctx context.Context, out *folder.Dir) error {
 	all := make([]folder.File, len(w.files))
 	for i, f := range w.files {
-		all[i] = folder.File{Name: f.name, Fill: f.fill}
+		all[i] = folder.File{Name: f.name, Fill: func(to io.Writer) error { return f.fill(writer{to, ctx}) }}
 	}
 	return out.WriteAll(all...)
 }

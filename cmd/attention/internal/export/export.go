@@ -3,6 +3,7 @@ package export
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
+	"attention/cmd/attention/internal/term"
 	"attention/train/pretrained"
 
 	"github.com/spf13/cobra"
@@ -102,7 +104,7 @@ func New() *cobra.Command {
 			case c.format == gguf && c.dtype+c.shardSize != "":
 				return fmt.Errorf("--dtype, --shard-size: got one with --format %s, want none: it has --type", gguf)
 			case c.format == gguf:
-				return writeGGUF(cmd, from, pretrained.GGUFType(typ), alone, out)
+				return term.Stopped(cmd.Context(), writeGGUF(cmd, from, pretrained.GGUFType(typ), alone, out))
 			case alone:
 				return fmt.Errorf("--adapter-only: got it with --format %s, want %s, or --format %s", c.format,
 					gguf, adapter)
@@ -110,11 +112,11 @@ func New() *cobra.Command {
 				return fmt.Errorf("--type: got %q with --format %s, want none: it is for --format %s", typ, c.format,
 					gguf)
 			}
-			files, err := write(cmd.ErrOrStderr(), from, c, out)
+			files, err := write(cmd.Context(), cmd.ErrOrStderr(), from, c, out)
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "In %s: %s\n", out, strings.Join(files, ", "))
 			}
-			return err
+			return term.Stopped(cmd.Context(), err)
 		},
 	}
 	f := cmd.Flags()
@@ -166,7 +168,7 @@ func (c weightsConfig) parse() (w pretrained.WriteConfig, err error) {
 }
 
 // write reads a model, writes it and returns the names of the files.
-func write(notes io.Writer, from models.Source, c weightsConfig, out string) (files []string, err error) {
+func write(ctx context.Context, notes io.Writer, from models.Source, c weightsConfig, out string) (files []string, err error) {
 	var how pretrained.WriteConfig
 	if c.format != adapter {
 		how, err = c.parse()
@@ -179,7 +181,7 @@ func write(notes io.Writer, from models.Source, c weightsConfig, out string) (fi
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
-	m, in, err := read(notes, from)
+	m, in, err := read(ctx, notes, from)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +220,7 @@ func writeGGUF(cmd *cobra.Command, from models.Source, typ pretrained.GGUFType, 
 	case out == "":
 		return errors.New("--out: missing, want a file to write")
 	}
-	m, in, err := read(cmd.ErrOrStderr(), from)
+	m, in, err := read(cmd.Context(), cmd.ErrOrStderr(), from)
 	if err != nil {
 		return err
 	}
@@ -241,8 +243,8 @@ func writeGGUF(cmd *cobra.Command, from models.Source, typ pretrained.GGUFType, 
 	return nil
 }
 
-// read reads a model.
-func read(notes io.Writer, from models.Source) (*pretrained.GPT, *models.Inspection, error) {
+// read reads a model, which writes files until ctx ends.
+func read(ctx context.Context, notes io.Writer, from models.Source) (*pretrained.GPT, *models.Inspection, error) {
 	in, err := from.Inspect(notes, settings.GPTModel, settings.DecoderModel)
 	if err != nil {
 		return nil, nil, err
@@ -252,5 +254,5 @@ func read(notes io.Writer, from models.Source) (*pretrained.GPT, *models.Inspect
 		return nil, nil, in.Named(err)
 	}
 	models.NoteIgnored(notes, in.Dir, m)
-	return m, in, nil
+	return m.WithContext(ctx), in, nil
 }

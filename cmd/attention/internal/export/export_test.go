@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/term"
 
 	"github.com/stretchr/testify/require"
 )
@@ -95,4 +96,21 @@ func TestExportWrong(t *testing.T) {
 	files, err := os.ReadDir(full)
 	require.NoError(t, err)
 	require.Len(t, files, 1)
+}
+
+// Ctrl-C ends the writing of each format with 130, and leaves no file.
+func TestExportIsInterrupted(t *testing.T) {
+	model := commandtest.SmallLlama(t)
+	for _, format := range []string{"huggingface", "gguf"} {
+		t.Chdir(t.TempDir())
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		err := commandtest.Run(ctx, io.Discard, io.Discard, New(), "--model", model, "--format", format, "--out", "out")
+		require.EqualError(t, err, "interrupted", format)
+		require.Equal(t, 130, term.ExitCode(err))
+		files, err := filepath.Glob("out/*")
+		require.NoError(t, err)
+		require.Empty(t, files)
+		require.NoFileExists(t, "out")
+	}
 }

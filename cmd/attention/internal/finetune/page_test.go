@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/commandtest"
+	"attention/cmd/attention/internal/view/live"
 
 	"github.com/stretchr/testify/require"
 )
@@ -53,7 +54,7 @@ type shared struct {
 
 func (s *shared) Write(p []byte) (int, error) {
 	if bytes.Contains(p, []byte("held-out loss  ")) { // the head of the table
-		commandtest.AwaitLook(s.before)
+		commandtest.Await(s.before, live.Waiting)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -156,7 +156,7 @@ func TestTrainViewChangesNoBit(t *testing.T) {
 	plain, _ := tinyRun(t, flags...)
 	looking, looked := context.WithCancel(t.Context())
 	defer looked()
-	v := (&viewed{t: t, atLine: func() { commandtest.AwaitLook(looking) }}).start(flags...)
+	v := (&viewed{t: t, atLine: func() { commandtest.Await(looking, live.Waiting) }}).start(flags...)
 	url := v.url()
 	last := follow(t, url)
 	seen := map[int]string{} // the first head's queries by the steps before

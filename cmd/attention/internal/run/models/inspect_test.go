@@ -80,7 +80,7 @@ func TestInspectWrong(t *testing.T) {
 	require.ErrorContains(t, err, "x: no such file or directory, want the folder of a model")
 	for _, row := range []struct{ reason, config, want string }{
 		{reason: "of a program without formats", config: `{"model": {"embed_dim": 8}}`,
-			want: "format: got none, want 2: a program of commit 900aa4f or before it" + stranger},
+			want: "format: got none, want 2: another program" + stranger},
 		{reason: "another format", config: `{"format": 1, "model": {"n_embd": "wide"}}`,
 			want: "format: got 1, want 2: another program" + stranger},
 		{reason: "another format of dates", config: `{"format": 0, "model": {"type": "dates"}}`,

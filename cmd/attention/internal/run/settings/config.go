@@ -197,9 +197,6 @@ func CheckFormat(got any) error {
 	if fmt.Sprint(got) == strconv.Itoa(Format) {
 		return nil
 	}
-	program := "another program"
-	if got == nil {
-		got, program = "none", "a program of commit 900aa4f or before it"
-	}
-	return fmt.Errorf("format: got %v, want %d: %s wrote the run, and this one does not read it", got, Format, program)
+	return fmt.Errorf("format: got %v, want %d: another program wrote the run, and this one does not read it",
+		cmp.Or[any](got, "none"), Format)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/session"
@@ -33,8 +34,16 @@ func newLive(s *session.Session, open func() (*models.OpenModel, error)) *live {
 	return &live{run: s, open: open, asked: make(chan chan<- copied), rests: make(chan struct{})}
 }
 
+// waiting is the number of pages that ask for weights now.
+var waiting atomic.Int32
+
+// Waiting reports whether a page asks for the weights of a run that trains in this process.
+func Waiting() bool { return waiting.Load() > 0 }
+
 // now waits for the end of the step and returns the model.
 func (l *live) now(ctx context.Context) (*look.Model, error) {
+	waiting.Add(1)
+	defer waiting.Add(-1)
 	answer := make(chan copied, 1)
 	select {
 	case l.asked <- answer:
