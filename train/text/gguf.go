@@ -93,10 +93,8 @@ func (g *ggufTokens) tokenizerJSON() ([]byte, error) {
 				"normalized": false, "special": kind != gguf.UserToken})
 		}
 	}
-	model := object{"type": "BPE", "vocab": vocab, "dropout": nil, "unk_token": nil, "continuing_subword_prefix": nil,
-		"end_of_word_suffix": nil, "fuse_unk": false, "byte_fallback": false, "ignore_merges": false}
-	all := object{"version": "1.0", "truncation": nil, "padding": nil, "added_tokens": added, "model": model,
-		"normalizer": nil, "pre_tokenizer": nil, "post_processor": g.around()}
+	model := bpeJSON(vocab, g.merges)
+	all := wholeJSON(object{"added_tokens": added, "model": model, "post_processor": g.around()})
 	if g.model == "llama" {
 		merges, err := g.merged(vocab)
 		if err != nil {
@@ -110,9 +108,8 @@ func (g *ggufTokens) tokenizerJSON() ([]byte, error) {
 		return json.Marshal(all)
 	}
 	cut, _ := gguf.CutOf(g.pre)
-	level := object{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}
-	model["merges"], model["ignore_merges"] = g.merges, cut.Whole
-	all["pre_tokenizer"], all["decoder"] = partsOf(cut.Cut), level
+	model["ignore_merges"] = cut.Whole
+	all["pre_tokenizer"], all["decoder"] = partsOf(cut.Cut), byteLevelPart(true)
 	return json.Marshal(all)
 }
 
@@ -144,7 +141,7 @@ const mostToken, mostSplitting = 1 << 10, 1 << 28
 
 // partsOf returns a pre-tokenizer of gguf.Cuts as JSON.
 func partsOf(cut string) object {
-	level := object{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}
+	level := byteLevelPart(true)
 	first, ok := strings.CutSuffix(cut, ", ByteLevel")
 	switch {
 	case ok:

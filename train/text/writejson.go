@@ -10,16 +10,21 @@ import (
 // object is a JSON object.
 type object map[string]any
 
-// tokenizerText returns the tokenizer.json of these parts. The other parts are null.
-func tokenizerText(parts object) ([]byte, error) {
+// wholeJSON returns the tokenizer.json of these parts. The other parts are null.
+func wholeJSON(parts object) object {
 	whole := object{"version": "1.0", "truncation": nil, "padding": nil, "added_tokens": []object{}, "normalizer": nil,
 		"pre_tokenizer": nil, "post_processor": nil, "decoder": nil}
 	maps.Copy(whole, parts)
+	return whole
+}
+
+// tokenizerText returns the tokenizer.json of these parts as indented text.
+func tokenizerText(parts object) ([]byte, error) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
-	err := enc.Encode(whole)
+	err := enc.Encode(wholeJSON(parts))
 	return text.Bytes(), err
 }
 
@@ -32,8 +37,8 @@ func filesOf(parts object) map[string][]byte {
 	return map[string][]byte{TokenizerFile: text}
 }
 
-// bpeJSON returns the model of tokens, by their ids, and of pairs of them.
-func bpeJSON(tokens byID, merges [][2]string) object {
+// bpeJSON returns the model of ids by their tokens and of pairs of tokens.
+func bpeJSON(tokens, merges any) object {
 	return object{"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": nil,
 		"end_of_word_suffix": nil, "fuse_unk": false, "byte_fallback": false, "ignore_merges": false,
 		"vocab": tokens, "merges": merges}
