@@ -1,4 +1,5 @@
-// Package tasks has what the tasks below its folder share: the greedy writing of encoder–decoders, and inputs of ids.
+// Package tasks has the code that the tasks in its folder share: greedy decoding of encoder–decoders, and inputs of
+// ids.
 package tasks
 
 import (
@@ -15,9 +16,9 @@ func Ids(v train.Values, name string, shape ...int) []int {
 	return v[name].Ints()
 }
 
-// Greedy feeds a model its own ids until it writes them again, and returns what it writes (B, T). Each of the rows of
-// target (B, T) begins with an id that is given; the others may be any. run returns the likeliest id after each id of
-// target. Each run settles at least one id of a row more; if target has what the model writes, the first settles all.
+// Greedy feeds a model its own ids until its output equals them, and returns the output (B, T). Each row of target (B,
+// T) begins with a given id; its other ids are arbitrary. run returns the most probable id after each id of target.
+// Each run fixes at least one more id of a row; if target already is the model's output, the first run fixes all ids.
 func Greedy(target []int, rows int, run func() ([]int, error)) (written []int, err error) {
 	width := len(target) / rows
 	for range width {

@@ -1,7 +1,7 @@
 package text
 
-// byteLetters are the characters that stand for bytes in the tokens of a byte-level model: a printable byte is itself,
-// the others are U+0100, U+0101, … in order.
+// byteLetters are the characters that represent bytes in the tokens of a byte-level model: a printable byte represents
+// itself, the others are U+0100, U+0101, … in order.
 var byteLetters = func() (letters [256]rune) {
 	next := rune(0x100)
 	for b := range letters {
@@ -26,7 +26,7 @@ var bytesInOrder = func() (bytes []byte) {
 	return bytes
 }()
 
-// letterBytes are the bytes that characters stand for; −1 for those that stand for none.
+// letterBytes are the bytes that characters represent; −1 for characters that represent none.
 var letterBytes = func() (bytes [0x144]int16) {
 	for i := range bytes {
 		bytes[i] = -1

@@ -17,7 +17,7 @@ type link struct {
 	rank, joined int32 // of the pair that this token and the next one are, and the id of what they make
 }
 
-// chunk is the number of symbols that are joined at once: as many as stay close to the processor.
+// chunk is the number of symbols that are joined together: as many as fit the processor's cache.
 const chunk = 128
 
 // append adds the tokens that symbols are joined to.

@@ -27,10 +27,10 @@ func (s sequence) cut(p part, yield func(part) error) error {
 	return s[0].cut(p, func(p part) error { return s[1:].cut(p, yield) })
 }
 
-// wordCutter cuts into the words that alternatives match, and what is between them.
+// wordCutter cuts into the words that alternatives match, and the text between them.
 type wordCutter struct {
 	alternatives []func(text string) int
-	only         bool // what is between them is left out
+	only         bool // the text between them is dropped
 }
 
 func (c wordCutter) cut(p part, yield func(part) error) error {

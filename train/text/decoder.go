@@ -12,7 +12,7 @@ import (
 // errors="replace").
 type Decoder struct {
 	tokenizer Tokenizer
-	state     decoding // of a tokenizer whose text depends on what is before it
+	state     decoding // of a tokenizer whose text depends on the tokens before
 	pending   []byte   // the incomplete character at the end
 }
 

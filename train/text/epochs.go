@@ -10,13 +10,13 @@ import (
 
 // EpochsConfig is the order of the windows of Epochs.
 type EpochsConfig struct {
-	Shuffle bool   `json:"shuffle"` // each epoch has an order of its own
+	Shuffle bool   `json:"shuffle"` // each epoch has another order
 	Seed    uint64 `json:"seed"`    // of these orders
 }
 
-// Epochs is an endless source of a text's windows that do not overlap: window w has the inputs
-// w·T … w·T+T−1 and the targets one further. Each epoch has every whole window once, but for
-// the last ones that fill no batch (torch.utils.data.DataLoader with drop_last).
+// Epochs is an endless source of a text's windows that do not overlap: window w has the inputs w·T … w·T+T−1 and the
+// targets shifted by one. Each epoch has every whole window once, except the last windows if they do not fill a batch
+// (torch.utils.data.DataLoader with drop_last).
 type Epochs struct {
 	config EpochsConfig
 	out    *windowBatch

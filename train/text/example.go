@@ -28,8 +28,8 @@ type Example struct {
 //	{"instruction": …, "input": …, "output": …, "history": [[…, …], …]}, whose input and history may be absent or empty
 //	{"text": …}, {"text": …, "label": …}
 //
-// A conversation may have a system message under system, tools, and chat_template_kwargs. A key that
-// would change what is learned is an error; the rest are ignored.
+// A conversation may have a system message under system, tools, and chat_template_kwargs. A key that would change the
+// loss is an error; other keys are ignored.
 func (e *Example) UnmarshalJSON(data []byte) error {
 	read, _, err := exampleFromJSON(data)
 	if err == nil {
@@ -73,7 +73,7 @@ func withInput(instruction, input string) string {
 	return instruction + "\n\n### Input:\n" + input
 }
 
-// validate refuses an example of which nothing is learned.
+// validate refuses an example without learned tokens.
 func (e Example) validate() error {
 	if e.Messages == nil {
 		if strings.TrimSpace(e.Text) == "" {

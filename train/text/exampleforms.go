@@ -9,8 +9,8 @@ import (
 	"attention/train/text/jinja"
 )
 
-// exampleForm is a form of the rows of a file: the keys that make it, others that it reads, and others that it refuses
-// because they would change what is learned.
+// exampleForm is a form of the rows of a file: the keys that identify it, other keys that it reads, and keys that it
+// refuses because they would change the loss.
 type exampleForm struct {
 	needs, reads, refuses []string
 	read                  func(row *jinja.Dict) (Example, error)
@@ -31,13 +31,12 @@ var exampleForms = []exampleForm{
 	{[]string{"text"}, []string{"label"}, []string{"tools", "chat_template_kwargs"}, readText},
 }
 
-// refusedKeys would change what is learned in every form: pictures and sounds, tokens and their masks, functions in
-// OpenAI's former form, and the system message by another name.
+// refusedKeys would change the loss in every form: pictures and sounds, tokens and their masks, functions in OpenAI's
+// former form, and the system message by another name.
 var refusedKeys = []string{"images", "image", "videos", "video", "audios", "audio", "input_ids", "completion_mask",
 	"assistant_masks", "functions", "system_prompt"}
 
-// verdicts are keys by which rows of preferences say whether to learn from the row (TRL's label, LlamaFactory's
-// kto_tag).
+// verdicts are keys of preference data that mark rows to learn from (TRL's label, LlamaFactory's kto_tag).
 var verdicts = []string{"label", "kto_tag"}
 
 // formOfRow returns the form of a row.

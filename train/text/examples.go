@@ -20,7 +20,7 @@ type Examples struct {
 	path  string
 	file  *os.File
 	begin int64  // after a byte order mark
-	unit  string // what the examples of an error are counted in: line or element
+	unit  string // the unit of positions in errors: line or element
 	read  func(raw []byte) (e Example, unread []string, err error)
 	at    []place
 
@@ -29,7 +29,7 @@ type Examples struct {
 	unread map[string]int // in how many examples each key is that is not read
 }
 
-// place is where an example lies in its file.
+// place is the position of an example in its file.
 type place struct {
 	offset int64
 	length int32

@@ -31,7 +31,7 @@ func (l Lesson) count() (n int) {
 	return n
 }
 
-// LessonConfig says how examples become lessons.
+// LessonConfig sets how examples become lessons.
 type LessonConfig struct {
 	Tokenizer Tokenizer
 	Template  *Template      // of conversations
@@ -93,9 +93,9 @@ func (t *Template) CheckTokens(ctx context.Context, tokenizer Tokenizer, c Templ
 	return nil
 }
 
-// Of returns the lesson of an example: of a plain text all tokens are learned, and of a conversation what the assistant
-// says, with the token that ends each answer. An answer of which the template leaves out a part, as Qwen 3's leaves out
-// the thoughts of earlier ones, is not learned; whole is false then.
+// Of returns the lesson of an example. In a plain text all tokens are learned; in a conversation the assistant's
+// messages are, including the token that ends each. If the template drops a part of an answer, as Qwen 3's drops the
+// thoughts of earlier answers, the answer is not learned and whole is false.
 func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool, err error) {
 	if l.config.Classes != nil {
 		lesson, err = l.ofLabel(e)
@@ -206,7 +206,7 @@ func (l *Lessons) Asked(text string) ([]int, error) {
 	return lesson.IDs, err
 }
 
-// encode returns the ids of a text as it is written.
+// encode returns the ids of a text without added tokens.
 func (l *Lessons) encode(text string) ([]int, error) {
 	return l.config.Tokenizer.Encode(text)
 }

@@ -16,7 +16,7 @@ func formOf(form norm.Form, text string) string {
 	return form.String(text)
 }
 
-// manyMarks reports whether a text has so many marks in a row that package norm may put a joiner among them, which the
+// manyMarks reports whether a text has so many consecutive marks that package norm may insert a joiner, which the
 // normal forms do not have.
 func manyMarks(text string) bool {
 	const some = 8 // of up to three marks each; more than 30 are too many

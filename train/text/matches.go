@@ -82,7 +82,7 @@ const (
 	contiguous         behavior = "Contiguous"
 )
 
-// cutAt cuts a part at matches, or at what is between them.
+// cutAt cuts a part at matches, or at the text between them.
 func cutAt(p part, b behavior, invert bool, at matches, yield func(part) error) error {
 	cuts := cuts{behavior: b}
 	end := 0

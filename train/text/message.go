@@ -9,7 +9,7 @@ import (
 )
 
 // Message is a turn of a conversation. Its JSON is an object as in chat APIs and fine-tuning files: role, content (a
-// text, or a list of {"type": "text", "text": …}), a key that says whether it is learned, such as weight, and other
+// text, or a list of {"type": "text", "text": …}), a key that excludes it from the loss, such as weight, and other
 // keys, such as tool_calls, for the template. In ShareGPT's spelling the keys are from and value. Keys with null count
 // as absent.
 type Message struct {
@@ -17,7 +17,7 @@ type Message struct {
 	Content   string     // the text, without Parts
 	Parts     []string   // the texts of a content of parts; nil for one text
 	NoContent bool       // the message has no content, unless there is a Content: templates see none
-	Weight    *float64   // of what the assistant says, in fine-tuning; nil means 1, and 0 not to learn it
+	Weight    *float64   // of an assistant's message in fine-tuning; nil means 1, 0 excludes it from the loss
 	Other     jinja.Dict // values of other keys
 }
 

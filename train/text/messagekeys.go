@@ -12,7 +12,7 @@ import (
 )
 
 // roleNames are other names of roles in files of conversations, as ShareGPT, axolotl, unsloth and LlamaFactory have
-// them. Templates know what they mean.
+// them. Templates define their meaning.
 var roleNames = map[string]string{
 	"human": "user", "input": "user",
 	"gpt": "assistant", "chatgpt": "assistant", "bot": "assistant", "model": "assistant", "output": "assistant",
@@ -59,9 +59,9 @@ func (m *Message) call() error {
 	return nil
 }
 
-// weightNames are the keys by which files say whether a message is learned: OpenAI's, Mistral's and Together's weight,
+// weightNames are the keys that mark whether a message is learned: OpenAI's, Mistral's and Together's weight,
 // LlamaFactory's loss_weight, axolotl's train and training, ms-swift's loss and loss_scale; and torchtune's masked,
-// which says that it is not.
+// which marks a message that is not learned.
 var weightNames = []string{"weight", "loss_weight", "train", "training", "trainable", "train_on_turn", "loss",
 	"loss_scale", masked}
 
@@ -100,7 +100,7 @@ const reasoningContent = "reasoning_content"
 // reasoningNames are all keys of thoughts. Of several the last counts.
 var reasoningNames = []string{"reasoning", "thinking", reasoningContent}
 
-// keep keeps the value of another key for the template, and refuses one that would change what is learned.
+// keep keeps the value of another key for the template, and refuses a key that would change the loss.
 func (m *Message) keep(key string, value any) error {
 	_, text := value.(string)
 	switch {

@@ -23,7 +23,7 @@ const (
 	slack      = 4096
 )
 
-// inOrder applies rules one after the other.
+// inOrder applies rules in order.
 func inOrder(all []rule) normalizer {
 	return func(text string) (string, error) {
 		limit := lengthLimit(text)

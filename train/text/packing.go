@@ -30,8 +30,8 @@ type PackConfig struct {
 	Batch   int    `json:"batch"`   // B, rows of a batch; at least 1
 	Context int    `json:"context"` // T, tokens of a row; at least 2
 	Long    string `json:"long"`    // CutLong or SkipLong; "" means CutLong
-	Alone   bool   `json:"alone"`   // each lesson has a row of its own, for models that do not share rows
-	Shuffle bool   `json:"shuffle"` // each epoch has rows and an order of its own
+	Alone   bool   `json:"alone"`   // one lesson per row, for models that cannot share rows
+	Shuffle bool   `json:"shuffle"` // each epoch has other rows in another order
 	Once    bool   `json:"once"`    // an epoch ends with io.EOF, after which the next one begins
 	Seed    uint64 `json:"seed"`
 }
@@ -42,7 +42,7 @@ func (c PackConfig) Validate() error {
 		config.OneOf(c, "Long", cmp.Or(c.Long, CutLong), CutLong, SkipLong))
 }
 
-// PackSummary is what lies in the rows of an epoch.
+// PackSummary describes the rows of an epoch.
 type PackSummary struct {
 	Examples, Tokens, Learned int
 	Longest                   int     // tokens of the longest example
@@ -54,8 +54,8 @@ type PackSummary struct {
 }
 
 // Packed is a Resumable source of rows that hold several examples each, none of which sees another: a model's
-// PackedLoss takes Segments and Positions. Examples are read from their file again for each batch; in memory is a
-// number for each.
+// PackedLoss takes Segments and Positions. Examples are read from their file again for each batch; memory holds one
+// number per example.
 type Packed struct {
 	config  PackConfig
 	file    *Examples
@@ -94,7 +94,7 @@ func NewPacked(ctx context.Context, e *Examples, l *Lessons, c PackConfig) (*Pac
 	return p, p.Reshape(c.Batch, c.Context)
 }
 
-// Summary returns what lies in the rows.
+// Summary describes the rows of an epoch.
 func (p *Packed) Summary() PackSummary { return p.summary }
 
 // lesson returns the lesson of an example, cut to a row.
@@ -146,8 +146,8 @@ func (p *Packed) measure(ctx context.Context, i int) error {
 	return nil
 }
 
-// Next returns the next B rows, of which the last ones of an epoch may be empty. The tensors are the same each time
-// with new contents: copy what must outlive the next call.
+// Next returns the next B rows, of which the last ones of an epoch may be empty. The next call reuses the tensors: copy
+// those that must outlive it.
 func (p *Packed) Next() (train.Batch, error) {
 	if p.next >= len(p.rows) {
 		p.epoch, p.next = p.epoch+1, 0
@@ -170,7 +170,7 @@ func (p *Packed) Next() (train.Batch, error) {
 	return p.batch, nil
 }
 
-// fill fills row b with examples. What is left is a segment of its own without targets.
+// fill fills row b with examples. The rest of the row is a separate segment without targets.
 func (p *Packed) fill(b int, row []int32) error {
 	T := p.config.Context
 	part := func(name string) []int { return p.all[name].Ints()[b*T : (b+1)*T] }

@@ -2,7 +2,7 @@ package text
 
 import "math/bits"
 
-// pairTable has the pairs of tokens that are joined, with their ranks and what they make.
+// pairTable has the pairs of tokens that are joined, with their ranks and the joined tokens.
 type pairTable struct {
 	slots []pairSlot // a power of two, at least a third of them free
 	shift int
@@ -39,7 +39,7 @@ func (t *pairTable) set(left, right, rank, joined int32) {
 	*t.slot(left, right) = pairSlot{left + 1, right, rank, joined}
 }
 
-// find returns the rank of a pair, or noRank, and the id of what it makes.
+// find returns the rank of a pair, or noRank, and the id of the joined token.
 func (t *pairTable) find(left, right int32) (rank, joined int32) {
 	s := t.slot(left, right)
 	if s.left == 0 {

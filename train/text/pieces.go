@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// pieceDecoder turns the tokens of a text into its bytes, one after the other.
+// pieceDecoder turns the tokens of a text into bytes, one token at a time.
 type pieceDecoder struct {
 	each    []func(token string, first bool) string
 	between string // goes between tokens
@@ -52,7 +52,7 @@ func (d *pieceDecoder) text(s *decoding, token string) string {
 	return token
 }
 
-// byteToken returns the byte that a token such as <0x0A> is, and other tokens as they are.
+// byteToken returns the byte of a token such as <0x0A>, and other tokens unchanged.
 func byteToken(token string, _ bool) string {
 	if len(token) != 6 || !strings.HasPrefix(token, "<0x") || token[5] != '>' {
 		return token

@@ -26,7 +26,7 @@ func crossing(left, right rune) uint32 {
 	return (uint32(left)*0x9e3779b1 ^ uint32(right)*0x85ebca6b) >> 12 % crossedBits
 }
 
-// cut yields the parts of a text between seams. Characters without a token of their own stay with their neighbours.
+// cut yields the parts of a text between seams. Characters without a token stay with their neighbours.
 func (s *seams) cut(text string, yield func(text string)) {
 	start, before := 0, rune(-1)
 	for i, r := range text {

@@ -11,7 +11,7 @@ type alphabet struct {
 	fuse     bool        // one token of this kind stands for all in a row
 }
 
-// noToken is the id of what is no token.
+// noToken is the id of a symbol that is no token.
 const noToken = int32(-1)
 
 // symbol returns the token of a character.

@@ -162,7 +162,7 @@ func (s *specialToken) UnmarshalJSON(data []byte) error {
 // ErrNoTemplate is the error for a folder without a chat template.
 var ErrNoTemplate = errors.New("got none, want the template of a model that talks")
 
-// TemplateConfig says how a conversation is rendered.
+// TemplateConfig sets how a conversation is rendered.
 type TemplateConfig struct {
 	AddGenerationPrompt bool        // the text ends where the assistant's answer begins
 	ThinkingOff         bool        // enable_thinking is false; otherwise it is not there, which means on to templates
@@ -196,7 +196,7 @@ func (t *Template) render(ctx context.Context, messages []Message, c TemplateCon
 	return r, nil
 }
 
-// renderAs renders messages as they are.
+// renderAs renders messages without changes.
 func (t *Template) renderAs(ctx context.Context, messages []Message, c TemplateConfig) (r rendering, err error) {
 	all, index := make([]any, len(messages)), map[*jinja.Dict]int{}
 	for i, m := range messages {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// AssistantSpan is what the assistant says in the text of a conversation, from byte From to byte To: with the token
-// that ends it, without the header that tells whose turn it is.
+// AssistantSpan is an assistant's message in the text of a conversation, from byte From to byte To: with the token that
+// ends it, without the header that names the role.
 type AssistantSpan struct {
 	From, To int
 	Message  int  // index of the message
@@ -68,10 +68,10 @@ type rendering struct {
 	passes map[int]AssistantSpan // what loops over the messages write for each, by its index
 }
 
-// of returns what is written for a message.
+// of returns the text of a message.
 func (r rendering) of(i int) string { return r.text[r.passes[i].From:r.passes[i].To] }
 
-// tail returns what is written after the messages.
+// tail returns the text after the messages.
 func (r rendering) tail() string {
 	end := 0
 	for _, s := range r.passes {
@@ -80,21 +80,21 @@ func (r rendering) tail() string {
 	return r.text[end:]
 }
 
-// answers finds answers in a conversation by what the template writes for others.
+// answers finds the answers in a conversation by the texts that the template writes for other contents.
 type answers struct {
 	render   func(of []Message, prompted bool) (rendering, error)
 	messages []Message
 	whole    rendering
 }
 
-// prompted returns what the template writes after messages to ask for an answer.
+// prompted returns the generation prompt that the template writes after messages.
 func (a answers) prompted(messages []Message) (string, error) {
 	r, err := a.render(messages, true)
 	return r.tail(), err
 }
 
-// header returns the length of what the template writes for message i up to the generation prompt and with it, or with
-// as much of the prompt as the template writes there, and with blanks before the content.
+// header returns the length of the text of message i up to the end of the generation prompt, or of the part of the
+// prompt that the template writes there, including blanks before the content.
 func (a answers) header(i int) (end int) {
 	given, prompt := a.whole.of(i), ""
 	for _, talk := range [][]Message{a.messages[:i], {{Role: "user", Content: stand}}} {
@@ -124,8 +124,9 @@ func (a answers) header(i int) (end int) {
 	return end
 }
 
-// end returns the length of what the template writes after its loop if message i is the last, such as the end of a
-// text, if it writes the same after the message here. The prompt for another answer is no end.
+// end returns the length of the text that the template writes after its loop if message i is the last, such as the end
+// of a text, provided that the template writes the same after the message here. The prompt for another answer is not an
+// end.
 func (a answers) end(i int) int {
 	last, err := a.render(a.messages[:i+1], false)
 	end := last.tail()
@@ -152,10 +153,10 @@ func (a answers) changed(i int) bool {
 	return !(ok && lastOK && begins && ends && last.of(i) == lastBefore+said+lastAfter)
 }
 
-// stand stands for a content: no template looks for it.
+// stand is a placeholder for a content; no template tests for it.
 const stand = "\ue000\ue001\ue002"
 
-// around returns what the template writes for message i around another content in its place, in a conversation of the
+// around returns the texts that the template writes before and after the content of message i, in a conversation of the
 // first n messages.
 func (a answers) around(n, i int) (before, after string, ok bool) {
 	marked := slices.Clone(a.messages[:n])
@@ -170,7 +171,7 @@ func (a answers) around(n, i int) (before, after string, ok bool) {
 	return strings.Cut(r.of(i), stand)
 }
 
-// common returns the length of what two texts begin with.
+// common returns the length of the common beginning of two texts.
 func common(a, b string) (n int) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++

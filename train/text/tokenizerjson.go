@@ -19,7 +19,7 @@ const (
 	mostDeep  = 8
 )
 
-// tokenizerJSON is what a tokenizer.json says, but for what does not touch ids.
+// tokenizerJSON is the content of a tokenizer.json, except parts that do not affect ids.
 type tokenizerJSON struct {
 	model                                            modelJSON
 	added                                            []AddedToken

@@ -5,7 +5,7 @@ import "strings"
 // gpt2Pattern cuts text into the words of GPT-2. No token is a part of two words.
 const gpt2Pattern = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
-// alternatives are what the patterns of known tokenizers are made of. Each returns how many bytes it matches at the
+// alternatives are the parts of the patterns of known tokenizers. Each returns how many bytes it matches at the
 // beginning of a text that is not empty; 0 if it does not match.
 var alternatives = map[string]func(text string) int{
 	`'s`: literal("'s"), `'t`: literal("'t"), `'re`: literal("'re"), `'ve`: literal("'ve"),
@@ -123,7 +123,7 @@ func afterBlank(some kind) func(string) int {
 	}
 }
 
-// signs matches what is neither a space nor of some kinds, a blank before it, and characters of end after it.
+// signs matches characters that are neither spaces nor of some kinds, with a blank before and characters of end after.
 func signs(without kind, end string) func(string) int {
 	return func(text string) int {
 		blank := 0

@@ -18,7 +18,7 @@ type Model interface {
 	Loss(b *layers.Build, ids, targets *G.Node) (*G.Node, error) // mean of the targets that count
 }
 
-// Mark is what a model reaches at a level.
+// Mark is the result of a model at a level.
 type Mark struct {
 	Level int     `json:"level"`
 	Loss  float64 `json:"loss"`  // in nats an answer

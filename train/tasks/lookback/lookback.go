@@ -43,7 +43,7 @@ const (
 // Tasks returns the names of the tasks.
 func Tasks() []Task { return []Task{Copy, Recall} }
 
-// Levels returns how hard sequences are, ascending: of Copy the tokens from a letter to where it is asked for, of
+// Levels returns the levels of difficulty, ascending: for Copy the number of tokens between a letter and its copy, for
 // Recall the number of pairs.
 func (t Task) Levels() []int {
 	if t == Copy {
@@ -52,7 +52,7 @@ func (t Task) Levels() []int {
 	return []int{1, 2, 4, 6, 8, 10, 12, 14, 16}
 }
 
-// Level returns what a level is, in words.
+// Level returns the unit of a level in words.
 func (t Task) Level() string {
 	if t == Copy {
 		return "tokens from a letter to its copy"

@@ -41,7 +41,8 @@ func (m *Model) Exact(ctx context.Context, s *Strings) ([]float64, error) {
 	return shares, nil
 }
 
-// Write returns what the model writes for each string of the batch, the likeliest letter each time, and $ for the end.
+// Write returns the model's output for each string of the batch, with the most probable letter each time, and $ for the
+// end.
 func (m *Model) Write(ctx context.Context, s *Strings) ([]string, error) {
 	next, err := m.writer()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Writing is what a model writes for a string.
+// Writing is the output of a model for a string.
 type Writing struct {
 	Text  string      // as many letters as the string has; $ is the end
 	Sure  []float64   // the probability that the model gives each letter that it writes
@@ -36,7 +36,7 @@ func NewWriter(m *Model) (*Writer, error) {
 	return &Writer{strings: NewStrings(1, nil), shown: f}, err
 }
 
-// Write returns what the model writes for a text of 1 to Longest of Letters, the likeliest letter each time.
+// Write returns the model's output for a text of 1 to Longest of Letters, with the most probable letter each time.
 func (w *Writer) Write(ctx context.Context, text string) (out Writing, err error) {
 	n := len(text)
 	if n < 1 || n > Longest {

@@ -44,7 +44,7 @@ type tally struct {
 	focused      [blocks][heads][3]int
 }
 
-// add counts what a model answers to a batch, and where it looks most.
+// add counts the answers of a model to a batch, and the tiles with the largest weights.
 func (t *tally) add(p *Pictures, seen Glance) {
 	for i, picture := range p.pictures {
 		for at, asker := range picture {

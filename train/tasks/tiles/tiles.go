@@ -1,5 +1,5 @@
-// Package tiles is a task that shows what attention is for: random pictures of tiles, some of which ask for the digit
-// on another, a transformer that answers, with and without attention, and its exam.
+// Package tiles is a task that needs attention: random pictures of tiles, some of which ask for the digit on another
+// tile, a transformer that answers with or without attention, and its exam.
 package tiles
 
 import (
@@ -17,7 +17,7 @@ const (
 	askersByColour = 4
 )
 
-// Kind is the kind of a tile, by what it shows.
+// Kind is the kind of symbol on a tile.
 type Kind int
 
 // The kinds of tiles.
@@ -37,7 +37,7 @@ type Tile struct {
 	colour int // of colours; 0 is grey
 }
 
-// String returns what the tile shows: "7", "an arrow up" or "? on red".
+// String returns the symbol on the tile: "7", "an arrow up" or "? on red".
 func (t Tile) String() string {
 	switch t.Kind {
 	case Arrow:

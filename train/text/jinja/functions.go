@@ -92,14 +92,14 @@ func raise(r *run, args []any, _ *Dict) any {
 	panic(failure{&Raised{text}})
 }
 
-// Raised is the error of a template that refuses what it is to render.
+// Raised is the error of a template that refuses its input.
 type Raised struct{ Message string }
 
 func (e *Raised) Error() string {
 	return "the template refuses: " + strings.Join(strings.Fields(e.Message), " ")
 }
 
-// IsRaised reports whether an error is that of a template that refuses what it is to render.
+// IsRaised reports whether err is the error of a template that refuses its input.
 func IsRaised(err error) bool {
 	_, ok := errors.AsType[*Raised](err)
 	return ok

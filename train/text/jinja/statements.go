@@ -118,7 +118,7 @@ func (s macro) bind(r *run, args []any, named *Dict) {
 	}
 }
 
-// generation is what a model has written, or shall write.
+// generation is text that the model writes.
 type generation struct{ body []statement }
 
 func (s generation) execute(r *run) (j jump) {

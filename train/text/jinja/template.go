@@ -28,7 +28,7 @@ type Span struct {
 // mostBytes bounds a template.
 const mostBytes = 1 << 20
 
-// mostDepth bounds what is within one another: blocks, expressions, calls of macros and values.
+// mostDepth limits the nesting of blocks, expressions, macro calls and values.
 const mostDepth = 150
 
 // failure is an error on its way to Parse or Render.
