@@ -24,8 +24,8 @@ var leaving struct {
 	allowed, others unix.CPUSet
 }
 
-// leave moves the calling thread to another core, if it may use any. The system may move it back later: what it allows
-// the thread stays as it was.
+// leave moves the calling thread to another core, if it may use any. The system may move it back later, since
+// the cores that the thread may use stay the same.
 func (c *core) leave() {
 	if !leaving.TryLock() {
 		return
@@ -40,7 +40,7 @@ func (c *core) leave() {
 	l.others = l.allowed
 	l.others.Clear(int(c.number))
 	if unix.SchedSetaffinity(0, &l.others) == nil {
-		_ = unix.SchedSetaffinity(0, &l.allowed) // what was allowed before
+		_ = unix.SchedSetaffinity(0, &l.allowed) // the set from before
 	}
 }
 

@@ -30,8 +30,8 @@ const (
 )
 
 // spinTime is how long a caller that waits for helpers stays awake at least. It stays awake as long as it has worked
-// itself: a goroutine that falls asleep goes on where it is woken, on the helper's core, and what both have in their
-// caches is then in the wrong one for the calls to come.
+// itself: a goroutine that falls asleep continues where it is woken, on the helper's core, and then the data of both
+// are in the wrong caches for later calls.
 const spinTime = 50 * time.Microsecond
 
 // open admits helpers. The gate must be closed, with no helper inside.

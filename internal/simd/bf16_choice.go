@@ -32,7 +32,7 @@ func BF16() bool { return nativeBF16() }
 // and model, or else measured once. BF16Variable allows them everywhere, and so does TakeBF16.
 func CheckBF16() error { return choiceOfBF16().check() }
 
-// ChoiceOfBF16 returns whether products of bfloat16 are taken where they are asked for, and why: for example
+// ChoiceOfBF16 returns whether a run that asks for products of bfloat16 gets them, and the reason: for example
 // "2 times float32's peak on AMD's family 25, model 17".
 func ChoiceOfBF16() (taken bool, why string) {
 	c := choiceOfBF16()
@@ -46,7 +46,7 @@ func TakeBF16() { takesBF16.Store(true) }
 
 var takesBF16 atomic.Bool
 
-// bf16Facts are what the choice depends on.
+// bf16Facts are the inputs of the choice.
 type bf16Facts struct {
 	variable  string // value of BF16Variable
 	takes     bool   // TakeBF16 was called
@@ -114,7 +114,7 @@ func (f bf16Facts) choose() bf16Choice {
 	return bf16Choice{why: why, err: fmt.Sprintf("bf16: got %s; %s takes it anyway", why, emulated)}
 }
 
-// measure reports whether products of bfloat16 are fast enough, and what says so: the processor, or timings.
+// measure reports whether products of bfloat16 are fast enough, and the reason: the known processor, or timings.
 func (f bf16Facts) measure() (fast bool, why string) {
 	if times := timesBF16(f.processor); times > 0 {
 		return times >= wantBF16, fmt.Sprintf("%v times float32's peak on %v", times, f.processor)

@@ -8,7 +8,7 @@ import "math"
 const (
 	PairWidth     = 32 // columns of a tile
 	PairRowsTall  = 12 // rows of the tallest tile
-	pairsTogether = 16 // of a row that are written at once
+	pairsTogether = 16 // of a row that are written together
 )
 
 // PairsOf returns how many pairs n neighbours take, padded.
@@ -44,7 +44,7 @@ func pairDot(sum, x, y float32) float32 {
 	return addFlushed(sum, math.Float32frombits(p<<16), math.Float32frombits(q<<16))
 }
 
-// addFlushed returns sum + x·y, and 0 for what is below the smallest normal number after it is rounded.
+// addFlushed returns sum + x·y rounded to float32, and 0 for results below the smallest normal number.
 func addFlushed(sum, x, y float32) float32 {
 	const tiny = 0x1p-126 - 0x1p-151
 	s := oddSum(float64(flush(x))*float64(flush(y)), sum)

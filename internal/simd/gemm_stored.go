@@ -2,7 +2,7 @@ package simd
 
 import "math"
 
-// ReadsEvenFirst reports whether the dot kernel for rows of k bfloat16 numbers wants x as evenFirst writes it.
+// ReadsEvenFirst reports whether the dot kernel for rows of k bfloat16 numbers expects x deinterleaved by EvenFirst.
 func ReadsEvenFirst[F Float](k int) bool {
 	_, lanes := TileShape[F]()
 	return k%(2*lanes) == 0

@@ -11,7 +11,7 @@ func weighGo[F Float](alpha F, a []F, aRow int, x, y []F) {
 	}
 }
 
-// addOuterGo adds α·x·yᵀ to the (rows,n) matrix A, whose rows begin ld elements apart.
+// addOuterGo adds α·x·yᵀ to the (rows,n) matrix A, whose rows have the stride ld.
 func addOuterGo[F Float](rows, n, ld int, alpha F, a, x, y []F) {
 	for i := range rows {
 		w := alpha * x[i]

@@ -39,7 +39,7 @@ func Err() error { return chosen.err }
 func Passed() []PassedOver { return slices.Clone(chosen.passed) }
 
 // choose returns the set of a name, or the best one if the name is empty. built are the sets in assembly of this
-// build, best first; lacked returns what the processor lacks to run one, or "".
+// build, best first; lacked returns the features that the processor lacks to run one, or "".
 func choose(name string, built []Set, lacked func(Set) string) choice {
 	c := choice{}
 	has := []Set{} // what this process can run, best first

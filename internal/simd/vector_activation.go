@@ -12,6 +12,7 @@ func tanhBackwardGo[F Float](dx, y, dy []F) {
 	})
 }
 
+// Softcap sets y ← limit·tanh(x/limit).
 func Softcap[F Float](y, x []F, limit F) {
 	Chunks(0, len(x), func(lo, hi int) {
 		y := y[lo:hi]
@@ -62,10 +63,12 @@ func ReLUSlope[F Float](dx, y, dy []F) {
 	}
 }
 
+// ReLUSquaredSlope sets dx ← dy⊙2·max(x, 0).
 func ReLUSquaredSlope[F Float](dx, x, dy []F) {
 	ofTwo(dx, x, dy, func(x, dy F) F { return 2 * max(x, 0) * dy })
 }
 
+// ReLUSquared sets y ← max(x, 0)².
 func ReLUSquared[F Float](y, x []F) {
 	ofOne(y, x, func(x F) F {
 		x = max(x, 0)

@@ -17,6 +17,7 @@ func ofTwo[F Float](z, x, y []F, f func(x, y F) F) {
 	}
 }
 
+// Abs sets y ← |x|.
 func Abs[F Float](y, x []F) { ofOne(y, x, func(x F) F { return F(math.Abs(float64(x))) }) }
 
 // dx = dy⊙sign(x), and x·dy for 0 and NaN.
@@ -29,6 +30,7 @@ func AbsSlope[F Float](dx, x, dy []F) {
 	})
 }
 
+// Ceil, Floor and Sqrt set y to the function of the same name in package math, InverseSqrt to 1/√x and Cube to x³.
 func Ceil[F Float](y, x []F) { ofOne(y, x, func(x F) F { return F(math.Ceil(float64(x))) }) }
 
 func Floor[F Float](y, x []F) { ofOne(y, x, func(x F) F { return F(math.Floor(float64(x))) }) }
@@ -43,7 +45,7 @@ func InverseSqrt[F Float](y, x []F) {
 
 func Cube[F Float](y, x []F) { ofOne(y, x, func(x F) F { return x * x * x }) }
 
-// Sign leaves 0, −0 and NaN as they are.
+// Sign sets y ← 1 or −1 by the sign of x. 0, −0 and NaN stay.
 func Sign[F Float](y, x []F) {
 	y = y[:len(x)]
 	for i, v := range x {

@@ -1,5 +1,6 @@
 package simd
 
+// Lesser sets z ← min(x, y): NaN where one is, y where they are equal.
 func Lesser[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
@@ -20,6 +21,7 @@ func greaterGo[F Float](z, x, y []F) {
 	}
 }
 
+// Less sets z ← 1 where x < y, else 0.
 func Less[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
@@ -27,6 +29,7 @@ func Less[F Float](z, x, y []F) {
 	}
 }
 
+// LessOrEqual sets z ← 1 where x ≤ y, else 0.
 func LessOrEqual[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
@@ -34,6 +37,7 @@ func LessOrEqual[F Float](z, x, y []F) {
 	}
 }
 
+// Equal sets z ← 1 where x = y, else 0.
 func Equal[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
@@ -41,6 +45,7 @@ func Equal[F Float](z, x, y []F) {
 	}
 }
 
+// Differs sets z ← 1 where x ≠ y, else 0.
 func Differs[F Float](z, x, y []F) {
 	z, y = z[:len(x)], y[:len(x)]
 	for i, v := range x {
@@ -48,6 +53,7 @@ func Differs[F Float](z, x, y []F) {
 	}
 }
 
+// OneWhere returns 1 if holds, else 0.
 func OneWhere[F Float](holds bool) F {
 	one := int32(0)
 	if holds { // without a branch that the processor could mispredict

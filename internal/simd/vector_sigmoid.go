@@ -18,6 +18,7 @@ func expOfNegative[F Float](y, x []F) {
 	Exp(y, y)
 }
 
+// Sigmoid sets y ← 1/(1 + e^−x).
 func Sigmoid[F Float](y, x []F) {
 	Chunks(0, len(x), func(lo, hi int) {
 		y := y[lo:hi]
@@ -34,6 +35,7 @@ func SigmoidSlope[F Float](dx, y, dy []F) {
 	ofTwo(dx, y, dy, func(y, dy F) F { return dy * (1 - y) * y })
 }
 
+// LogSigmoid sets y ← −log(1 + e^−x).
 func LogSigmoid[F Float](y, x []F) {
 	var room [Chunk]F
 	Chunks(0, len(x), func(lo, hi int) {
@@ -92,6 +94,7 @@ func siluGo[F Float](y, x []F) {
 	})
 }
 
+// SiLUSlope is the gradient of SiLU: y = x·s with s = 1/(1 + e^−x), dx = dy⊙(s + x·s·(1−s)).
 func SiLUSlope[F Float](dx, x, dy []F) {
 	var room [Chunk]F
 	Chunks(0, len(x), func(lo, hi int) {

@@ -19,7 +19,8 @@ func MaxOf[F Float](x []F) F {
 	return Larger(Larger(a, b), Larger(c, d))
 }
 
-// Larger is max, but for the sign of zero: faster.
+// Larger returns the maximum of two numbers, NaN if one is. It ignores the sign of zero, which makes it faster than
+// max.
 func Larger[F Float](top, v F) F {
 	if v > top || v != v {
 		return v

@@ -125,7 +125,7 @@ func (g *generator) pairRows() {
 }
 
 // twoVectors loops over n elements, two vectors at a time: it calls step without masks, and on to move the pointers.
-// What is left in the end gets one step with masks.
+// The rest gets one step with masks.
 func (g *generator) twoVectors(step func(masks [2]*mask), on func()) {
 	n, loop, rest, done := g.GP64(), g.label("whole"), g.label("rest"), g.label("paired")
 	g.loadInto(n, "n")
@@ -162,7 +162,7 @@ func neighbours() []uint64 {
 	return words
 }
 
-// pairElements writes the pairs of rows, whose elements lie together, in whole vectors.
+// pairElements writes the pairs of rows, whose elements are contiguous, in whole vectors.
 func (g *generator) pairElements() {
 	p := g.load("rows", "x", "xRow", "pairs", "pairsRow")
 	z := g.vectors[:2]

@@ -37,7 +37,7 @@ func beginFile(constraint string) *bytes.Buffer {
 }
 
 // writeChoice writes the function that chooses a version. Assembly knows no bounds: the function first makes sure
-// that everything the assembly reaches lies inside its slices.
+// that every element that the assembly reads or writes is inside its slice.
 func (k *kernel) writeChoice(b *bytes.Buffer, sets []*simd) {
 	fmt.Fprintf(b, "\n// %s\n", strings.ReplaceAll(k.exported()+" "+k.does, "\n", "\n// "))
 	fmt.Fprintf(b, "func %s[F Float]%s {\n", k.exported(), k.signature())

@@ -62,7 +62,7 @@ func (a avx) round(x, z operand.Op) {
 	}
 }
 
-// predicate is what a comparison asks: false for NaN, unless named otherwise.
+// predicate is the relation of a comparison: false for NaN, unless named otherwise.
 type predicate operand.U8
 
 const (

@@ -17,10 +17,10 @@ type kernel struct {
 	plain  string           // a condition, in Go, under which plain Go does the work
 	only   string           // the only type of element or instruction set that has a version
 	write  func(*generator) // writes the body of one version
-	neon   *own             // what is another for NEON, or nil
+	neon   *own             // the parts that differ for NEON, or nil
 }
 
-// own is what a processor has instead of what the others share.
+// own replaces the condition and the writer of a kernel for one processor.
 type own struct {
 	plain string
 	write func(*generator)

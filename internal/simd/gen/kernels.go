@@ -97,7 +97,7 @@ var gemmKernels = []kernel{
 }
 
 // The steps between the products of a tile of attention scores. Assembly handles whole vectors: a tile has room for
-// them, and what lies behind its columns is never used.
+// them, and elements behind its columns are never used.
 var attentionKernels = []kernel{
 	{
 		name:   "maxColumns",

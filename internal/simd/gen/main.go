@@ -1,5 +1,5 @@
 // Command gen writes the assembly of package simd, the Go declarations that belong to it and the functions that
-// choose among its versions into the directory given as its only argument. What it writes depends on nothing else.
+// choose among its versions into the directory given as its only argument. The output depends on nothing else.
 package main
 
 import (

@@ -111,7 +111,7 @@ func (g *generator) transposeRowsNEON(p map[string]reg.GPVirtual) {
 	g.Label(done)
 }
 
-// turn writes the columns of the vectors 0 to 3 as rows, and goes on behind them.
+// turn writes the columns of the vectors 0 to 3 as rows, and advances behind them.
 func (g *generator) turn(dst, dstRow reg.GPVirtual) {
 	n := neon{g}
 	out := [][]int{{4, 5}, {6, 7}} // two rows of doubles, each of two vectors

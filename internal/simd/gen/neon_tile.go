@@ -86,7 +86,7 @@ func (t *panelNEON) multiply(rows, vectors int) {
 	bases, offsets := t.rowsApart(rows)
 	t.loop(k, func() {
 		t.readRow(b, vectors)
-		t.apart(bases, offsets, rows, vectors)
+		t.strided(bases, offsets, rows, vectors)
 	})
 	g.Label(done)
 }
@@ -101,7 +101,7 @@ func (t *panelNEON) loop(k reg.GPVirtual, step func()) {
 	t.generator.jumpIf(other, loop)
 }
 
-// readRow reads a row of B and goes on to the next.
+// readRow reads a row of B and advances to the next.
 func (t *panelNEON) readRow(b reg.GPVirtual, vectors int) {
 	t.pair("FLDPQ (%%[1]s), (F%d, F%d)", "FMOVQ (%%[1]s), F%d", b, columnsOfB, vectors)
 	t.neon.increase(t.bRow, b)
@@ -116,7 +116,7 @@ func (t *panelNEON) pair(two, one string, at reg.GPVirtual, first, vectors int) 
 	}
 }
 
-// together reads rows elements of A that lie together.
+// together reads rows elements of A that are contiguous.
 func (t *panelNEON) together(a reg.GPVirtual, rows, vectors int) {
 	each := 16 / t.size
 	count := rows / each
@@ -156,8 +156,8 @@ func (t *panelNEON) rowsApart(rows int) (bases, offsets []reg.GPVirtual) {
 	return bases, offsets
 }
 
-// apart reads one element of each row of A.
-func (t *panelNEON) apart(bases, offsets []reg.GPVirtual, rows, vectors int) {
+// strided reads one element of each row of A.
+func (t *panelNEON) strided(bases, offsets []reg.GPVirtual, rows, vectors int) {
 	for r := range rows {
 		x := columnOfA + r%6
 		if r%4 == 0 {
@@ -174,7 +174,7 @@ func (t *panelNEON) apart(bases, offsets []reg.GPVirtual, rows, vectors int) {
 	}
 }
 
-// update writes α·accumulator + β·C, without reading C when β = 0, and goes on to the rows below.
+// update writes α·accumulator + β·C, without reading C when β = 0, and advances to the rows below.
 func (t *panelNEON) update(rows, vectors int) {
 	g := t.generator
 	alpha, beta := t.vectors[columnsOfB], t.vectors[columnsOfB+1]

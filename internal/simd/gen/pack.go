@@ -5,7 +5,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// copyPanel writes the copying of a panel whose rows lie apart.
+// copyPanel writes the copying of a panel of strided rows.
 func (g *generator) copyPanel() {
 	k, src, srcRow, dst, dstRow := g.rowCopy()
 	masks := [2]*mask{{k: reg.K1, v: g.vectors[4]}, {k: reg.K2, v: g.vectors[5]}}

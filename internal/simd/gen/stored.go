@@ -2,7 +2,7 @@ package main
 
 import "github.com/mmcloughlin/avo/operand"
 
-// longVector is how many elements of x fill too much of the first-level cache to be read anew for each row.
+// longVector is the number of elements of x from which reading x again for each row evicts too much of the cache.
 const longVector = 3072
 
 // dotStored writes the products of rows of bfloat16 with one vector: one row after the other, for memory is then read

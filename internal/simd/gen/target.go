@@ -5,7 +5,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A target writes the instructions of one processor for what kernels are made of. What is computed comes last, and of
+// A target writes the instructions of one processor for the steps of kernels. The destination comes last, and of
 // two vectors the second is that on the left: sub(y, x, z) is z = x − y. Vectors are registers; a vector that is read
 // may also lie in memory, if it comes first.
 type target interface {

@@ -51,7 +51,7 @@ func (t *panel) along(rows int, step func(count int, b reg.GPVirtual)) {
 	t.Label(done)
 }
 
-// rowsOfA sums A·B over k in the accumulators, where the elements of a row of A lie together.
+// rowsOfA sums A·B over k in the accumulators, where the elements of a row of A are contiguous.
 func (t *panel) rowsOfA(rows, vectors int) {
 	at, bases := t.rowPointers(rows, t.a, t.aRow)
 	bv, av := t.operands()
@@ -71,8 +71,8 @@ func (t *panel) rowsOfA(rows, vectors int) {
 	})
 }
 
-// columnsOfA sums A·B over k in the accumulators, where the elements of a column of A lie together. With AVX-512 every
-// other row takes its element from memory as it multiplies, which saves an instruction.
+// columnsOfA sums A·B over k in the accumulators, where the elements of a column of A are contiguous. With AVX-512
+// every other row takes its element from memory as it multiplies, which saves an instruction.
 func (t *panel) columnsOfA(rows, vectors int) {
 	bv, av := t.operands()
 	a, aCol := t.GP64(), t.GP64()

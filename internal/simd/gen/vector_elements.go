@@ -29,7 +29,7 @@ func (v *vector) greaterOfTwo() {
 	})
 }
 
-// topRows keeps the NaNs that it meets apart, since max loses them.
+// topRows collects NaNs separately, since max ignores them.
 func (v *vector) topRows() {
 	z := v.vectors
 	top, x, nan := z[0], z[1], z[2]

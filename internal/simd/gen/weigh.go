@@ -7,7 +7,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// weigh writes the sum of rows, each with its weight, onto y. An element of y takes the rows one after the other,
+// weigh writes the sum of rows, each with its weight, onto y. An element of y adds the rows in order,
 // however many rows go together: its bits do not depend on how the rows are grouped.
 func (g *generator) weigh() { g.weighRows(false) }
 
