@@ -146,7 +146,7 @@ func TestHostileGGUF(t *testing.T) {
 	}
 
 	for key, values := range map[string][]any{
-		"block_count": {uint32(math.MaxUint32), uint32(21)}, "context_length": {uint32(math.MaxUint32), uint32(0)},
+		"block_count": {uint32(math.MaxUint32), uint32(60000), uint32(21)}, "context_length": {uint32(math.MaxUint32), uint32(0)},
 		"embedding_length": {uint32(1 << 31), uint32(math.MaxUint32)}, "feed_forward_length": {uint32(math.MaxUint32), uint32(1 << 30)},
 		"attention.head_count": {uint32(1 << 31), uint32(0), int32(-3)}, "attention.head_count_kv": {uint32(1 << 31), int32(-1)},
 		"attention.key_length": {uint32(1 << 31), int32(-4), "x"}, "attention.layer_norm_rms_epsilon": {float32(math.Inf(1)), "x"},

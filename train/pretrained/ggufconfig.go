@@ -158,7 +158,7 @@ func (g *ggufFile) addLayers(f *family, fields map[string]any, read map[string]j
 			return fmt.Errorf("%s.%s: got %s, want a number of at least 1", f.gguf.name, name, short(value))
 		}
 	}
-	if f.gguf.slides && layers <= len(g.tensors) {
+	if f.gguf.slides && layers <= maxGGUFLayers {
 		types := make([]string, max(layers, 0))
 		for i := range types {
 			if types[i] = slidingAttention; (i+1)%period == 0 {

@@ -19,6 +19,9 @@ type ggufFile struct {
 	template string // of conversations; "" if there is none
 }
 
+// maxGGUFLayers is the most layers of a model, as in llama.cpp. A small file may claim more, each of which takes memory.
+const maxGGUFLayers = 512
+
 // openGGUF opens a model in a file as if it were a folder: its settings are read as a config.json of its family.
 func openGGUF(path string) (*Folder, error) {
 	file, err := gguf.Open(path)
@@ -52,9 +55,8 @@ func (f *Folder) parseGGUF() (err error) {
 	if f.config, err = parseConfig(f.contents); err != nil {
 		return err
 	}
-	// A file has many tensors for each layer: what is made for a model of more layers may be of any size.
-	if n := f.config.decoder.NumLayers; n > len(f.gguf.tensors) {
-		return fmt.Errorf("got %d tensors, want those of the %d layers of %s.block_count", len(f.gguf.tensors), n, of.gguf.name)
+	if n := f.config.decoder.NumLayers; n > maxGGUFLayers {
+		return fmt.Errorf("%s.block_count: got %d, want at most %d", of.gguf.name, n, maxGGUFLayers)
 	}
 	if f.gguf.model, err = ggufModelOf(f.config.decoder, &origin{family: of}); err != nil {
 		return err
