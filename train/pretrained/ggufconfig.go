@@ -20,7 +20,7 @@ var (
 		"rope.scaling.factor": "1", "rope.scale_linear": "1", "rope.scaling.attn_factor": "1"}
 )
 
-// config returns the keys of a config.json that say what the settings of a model say.
+// config returns the settings of a model as the keys of a config.json.
 func (g *ggufFile) config(f *family) (fields map[string]any, err error) {
 	fields = map[string]any{"model_type": f.name, "architectures": []string{f.architecture}, "torch_dtype": "float32"}
 	renamed := map[*family]map[string]string{&gptNeoX: {"rope_theta": "rotary_emb_base"}, &gpt2: {
@@ -57,7 +57,7 @@ func (g *ggufFile) config(f *family) (fields map[string]any, err error) {
 	return fields, g.addTokens(f, fields)
 }
 
-// addHeads adds the keys of heads and positions, some of which a file leaves out.
+// addHeads adds the keys of heads and positions, with defaults for those that the file leaves out.
 func (g *ggufFile) addHeads(f *family, fields map[string]any, read map[string]json.RawMessage) error {
 	var heads, width, kv, headDim, turned int
 	for name, to := range map[string]*int{"attention.head_count": &heads, "embedding_length": &width,
@@ -115,7 +115,7 @@ func (g *ggufFile) addHeads(f *family, fields map[string]any, read map[string]js
 	return nil
 }
 
-// addFactors adds the scaling of Llama 3, of which a file has what each frequency is divided by.
+// addFactors adds the scaling of Llama 3. A file has only the divisor of each frequency, so its parameters are searched.
 func (g *ggufFile) addFactors(f *family, fields map[string]any, t gguf.Tensor, headDim int) error {
 	var theta float64
 	text, _ := json.Marshal(fields["rope_theta"]) // which is a number

@@ -19,7 +19,8 @@ type ggufFile struct {
 	template string // of conversations; "" if there is none
 }
 
-// maxGGUFLayers is the most layers of a model, as in llama.cpp. A small file may claim more, each of which takes memory.
+// maxGGUFLayers is the largest number of layers, as in llama.cpp. A layer takes memory even if the file has no tensor
+// for it.
 const maxGGUFLayers = 512
 
 // openGGUF opens a model in a file as if it were a folder: its settings are read as a config.json of its family.
@@ -131,7 +132,8 @@ func (g *ggufFile) vocabulary() (c text.TokenizerConfig, err error) {
 	return c, err
 }
 
-// check returns an error for a setting that the model does not obey, by what a file of the model would have.
+// check compares the settings with those that the writer would give the model. A difference is an error: the setting
+// would change what the model computes.
 func (g *ggufFile) check() error {
 	want := map[string]any{}
 	for _, s := range g.model.settings() {
@@ -148,7 +150,7 @@ func (g *ggufFile) check() error {
 		case string(got) == string(expected), string(got) == harmlessValues[name]:
 		case want[s.Key] == nil && isNothing(got) && harmlessValues[name] == "":
 		case want[s.Key] == nil:
-			return fmt.Errorf("%s: got %s, want none: it is not obeyed here, and may change what the model computes", s.Key,
+			return fmt.Errorf("%s: got %s, want none: it is not obeyed here, and may change numbers", s.Key,
 				short(got))
 		default:
 			return fmt.Errorf("%s: got %s, want %s", s.Key, short(got), expected)

@@ -22,7 +22,7 @@ func (f *Folder) readGGUF() (*GPT, error) {
 	p := layers.NewStoredParams(tensor.Float32)
 	g := &GPT{Params: p, Tokenizer: f.tokenizer, EndOfText: c.endOfText(f.tokenizer), Ends: c.ids(c.EOS),
 		ChatTemplate: f.gguf.template}
-	if c.Vocabulary == nil { // else it is a form of our own
+	if c.Vocabulary == nil { // with one, the file is in a form that only this package writes
 		g.origin = &origin{family: c.family, config: f.contents, decoder: c.decoder}
 	}
 	var err error
@@ -62,7 +62,7 @@ func (g *ggufFile) fill(p *layers.Params) error {
 		if err != nil {
 			return err
 		}
-		if !v.IsManuallyManaged() && !dense.IsFinite(v) { // what lies in a file's memory is checked when it is used
+		if !v.IsManuallyManaged() && !dense.IsFinite(v) { // a file's memory is checked when it is used
 			return fmt.Errorf("parameter %s: has values that are %w", name, train.ErrNotFinite)
 		}
 		if err := p.Keep(name, v); err != nil {
@@ -81,7 +81,8 @@ func (m *ggufModel) whole(name string) (whole string, part int) {
 	return name, 0
 }
 
-// value returns the value of a parameter: the memory of the file if it can be used as it is.
+// value returns the value of a parameter: the memory of the file if its format and order are those of the parameter, or
+// else a float32 copy. It is the only place that decides in which form a weight is kept.
 func (g *ggufFile) value(name string) (*tensor.Dense, error) {
 	m, shape := g.model, g.model.shapes[name]
 	whole, part := m.whole(name)

@@ -11,7 +11,7 @@ import (
 	"attention/internal/gguf"
 )
 
-// A GGUF file has what a model's folder has in tokenizer.json and tokenizer_config.json.
+// A GGUF file replaces the tokenizer.json and the tokenizer_config.json of a model's folder.
 
 // ggufTokens is a tokenizer as a GGUF file has it.
 type ggufTokens struct {
@@ -113,7 +113,7 @@ func (g *ggufTokens) tokenizerJSON() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// check returns an error for what is no tokenizer that is read here.
+// check returns an error for a tokenizer that is not read here.
 func (g *ggufTokens) check() error {
 	switch _, known := gguf.CutOf(g.pre); {
 	case g.model != "gpt2" && g.model != "llama":
@@ -224,7 +224,7 @@ func (g *ggufTokens) merged(vocab map[string]int) (merges [][2]string, err error
 	return merges, nil
 }
 
-// readGGUFTemplate returns what a file has in place of a tokenizer_config.json.
+// readGGUFTemplate returns the template of a file, with its tokens.
 func readGGUFTemplate(path string) (c templateConfig, err error) {
 	of, err := readGGUF(path)
 	if err == nil {
