@@ -66,7 +66,7 @@ var rooms = map[string]string{
 		internal/oneline internal/simd`,
 	"train/checkpoint": `train train/loop layers graph internal/about internal/config internal/dense
 		internal/folder internal/safetensors internal/oneline internal/simd`,
-	"train/record": `train train/loop layers graph/machine internal/config internal/dense internal/expr
+	"train/record": `train train/loop layers graph/machine internal/about internal/config internal/dense internal/expr
 		internal/folder internal/kernel internal/lines internal/safetensors internal/oneline`,
 	"train/metrics": `train train/loop train/checkpoint internal/folder internal/lines internal/oneline`,
 	"internal/small": `train train/loop train/checkpoint train/parallel train/text layers layers/chapter
