@@ -56,21 +56,29 @@ func (f *tokenFinder) next(text string, from int) (t *AddedToken, start, end int
 		if !f.begins[text[at]] {
 			continue
 		}
-		node, found := int32(0), int32(-1)
-		for i := at; i < len(text); i++ {
-			next, ok := f.nodes[uint64(node)<<8|uint64(text[i])]
-			if !ok {
-				break
-			}
-			if node = next; f.ends[node] >= 0 {
-				found, end = f.ends[node], i+1
-			}
-		}
-		if found >= 0 {
-			return &f.tokens[found], at, end
+		if t, n := f.longest(text[at:]); t != nil {
+			return t, at, at + n
 		}
 	}
 	return nil, 0, 0
+}
+
+// longest returns the longest token that begins a text and its length; nil if there is none.
+func (f *tokenFinder) longest(text string) (t *addedToken, n int) {
+	node, found := int32(0), int32(-1)
+	for i := range len(text) {
+		next, ok := f.nodes[uint64(node)<<8|uint64(text[i])]
+		if !ok {
+			break
+		}
+		if node = next; f.ends[node] >= 0 {
+			found, n = f.ends[node], i+1
+		}
+	}
+	if found < 0 {
+		return nil, 0
+	}
+	return &f.tokens[found], n
 }
 
 // split yields the tokens in a text and what is between them: the text if token is nil.

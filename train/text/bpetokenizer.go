@@ -23,8 +23,9 @@ type BPETokenizer struct {
 	cut       cutter
 	alphabet  alphabet
 	pairs     *pairTable
-	seams     *seams // nil if pieces are not cut further
-	whole     bool   // a piece that is a token is not made of pairs
+	seams     *seams     // nil if pieces are not cut further
+	whole     bool       // a piece that is a token is not made of pairs
+	words     *wordPiece // in place of pairs; nil if there is none
 	decoder   pieceDecoder
 
 	before, after []int // of the template
@@ -226,6 +227,10 @@ func (e *encoder) token(text string) bool {
 
 // join adds the tokens that a piece is joined to.
 func (e *encoder) join(text string) {
+	if e.words != nil {
+		e.ids = e.words.append(e.ids, text)
+		return
+	}
 	e.symbols = e.alphabet.append(e.symbols[:0], text)
 	e.ids = e.joiner.append(e.ids, e.symbols)
 }

@@ -23,6 +23,12 @@ type component struct {
 	Behavior         behavior         `json:"behavior"`
 	Invert           bool             `json:"invert"`
 	IndividualDigits bool             `json:"individual_digits"`
+	CleanText        *bool            `json:"clean_text"`
+	ChineseChars     *bool            `json:"handle_chinese_chars"`
+	StripAccents     *bool            `json:"strip_accents"`
+	Lowercase        *bool            `json:"lowercase"`
+	Prefix           string           `json:"prefix"`
+	Cleanup          bool             `json:"cleanup"`
 	AddPrefixSpace   *bool            `json:"add_prefix_space"`
 	TrimOffsets      bool             `json:"trim_offsets"`
 	UseRegex         *bool            `json:"use_regex"`

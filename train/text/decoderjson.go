@@ -50,8 +50,10 @@ func (d *pieceDecoder) add(c component) error {
 			return token
 		})
 		return err
+	case "WordPiece":
+		d.each = append(d.each, wordPieceText(c.Prefix, c.Cleanup))
 	default:
-		return unsupported(c.Type, "Sequence, ByteLevel, Metaspace, Replace, ByteFallback, Fuse, Strip")
+		return unsupported(c.Type, "Sequence, ByteLevel, Metaspace, Replace, ByteFallback, Fuse, Strip, WordPiece")
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ const (
 	word                         // \w
 	punctuation                  // for pre-tokenizer Punctuation
 	formless                     // in withoutForm
+	nonspacing                   // \p{Mn}, for BERT's normalizer
+	invisible                    // \p{Cc}, \p{Cf} and \p{Co} without a tab and the ends of lines, for it
 )
 
 // kinds are the kinds of all characters.
@@ -47,6 +49,8 @@ var kinds = sync.OnceValue(func() *[unicode.MaxRune + 1]kind {
 	add(lower, unicode.Ll)
 	add(word, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic, unicode.Join_Control)
 	add(punctuation, unicode.P)
+	add(nonspacing, unicode.Mn)
+	add(invisible, unicode.Cc, unicode.Cf, unicode.Co)
 	for r := range rune(utf8.RuneSelf) {
 		if unicode.IsSymbol(r) {
 			all[r] |= punctuation
@@ -66,8 +70,11 @@ var kinds = sync.OnceValue(func() *[unicode.MaxRune + 1]kind {
 	each(noPunctuation, func(k kind) kind { return k &^ punctuation })
 	each(oncePunctuation, func(k kind) kind { return k | punctuation })
 	each(withoutForm, func(k kind) kind { return k | formless })
-	all['\r'] |= newline
-	all['\n'] |= newline
+	each(newInvisible, func(k kind) kind { return k &^ (nonspacing | invisible) })
+	each(onceNonspacing, func(k kind) kind { return k | nonspacing })
+	all['\t'] &^= invisible
+	all['\r'] = all['\r']&^invisible | newline
+	all['\n'] = all['\n']&^invisible | newline
 	return &all
 })
 

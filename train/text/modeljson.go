@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,9 @@ import (
 
 // modelJSON is the model of a tokenizer.json.
 type modelJSON struct {
-	kind                         string
+	kind                         string // BPE or WordPiece; "" is BPE
+	prefix                       string // of a WordPiece token that goes on
+	mostLetters                  int    // of a word that WordPiece cuts
 	unknown                      string
 	fuse, fallback, ignoreMerges bool
 	tokens                       []string // by ids; "" where there is none
@@ -27,21 +30,34 @@ func (m *modelJSON) read(r jsonReader) error {
 		}
 		return err
 	}
-	return r.fields(map[string]func() error{
+	err := r.fields(map[string]func() error{
 		"type":      func() error { return m.readKind(r) },
 		"unk_token": r.to(&m.unknown), "fuse_unk": r.to(&m.fuse), "byte_fallback": r.to(&m.fallback),
 		"ignore_merges": r.to(&m.ignoreMerges),
-		"dropout":       none, "continuing_subword_prefix": none, "end_of_word_suffix": none,
+		"dropout":       none, "end_of_word_suffix": none,
+		"continuing_subword_prefix": r.to(&m.prefix), "max_input_chars_per_word": r.to(&m.mostLetters),
 		"unk_id": func() error { return fmt.Errorf("belongs to a Unigram model, want one of type BPE") },
 		"vocab":  func() error { return m.readVocab(r) },
 		"merges": func() error { return m.readMerges(r) },
 	})
+	if m.kind == wordPieceKind {
+		m.prefix, m.mostLetters = cmp.Or(m.prefix, "##"), cmp.Or(m.mostLetters, 100)
+		return err
+	}
+	if err == nil && (m.prefix != "" || m.mostLetters != 0) {
+		err = fmt.Errorf("got continuing_subword_prefix %.100q and max_input_chars_per_word %d with type BPE, want neither",
+			m.prefix, m.mostLetters)
+	}
+	return err
 }
+
+// wordPieceKind is the type of BERT's models.
+const wordPieceKind = "WordPiece"
 
 // readKind reads the type of a model.
 func (m *modelJSON) readKind(r jsonReader) (err error) {
-	if m.kind, err = r.string(); err == nil && m.kind != "BPE" {
-		err = fmt.Errorf("got %.100q, want BPE: other models of tokens are not supported", m.kind)
+	if m.kind, err = r.string(); err == nil && m.kind != "BPE" && m.kind != wordPieceKind {
+		err = fmt.Errorf("got %.100q, want BPE or %s: other models of tokens are not supported", m.kind, wordPieceKind)
 	}
 	return err
 }

@@ -39,6 +39,16 @@ func (c component) normalizer() (rule, error) {
 	case "Replace":
 		at, err := c.Pattern.matches()
 		return replace(at, c.Content), err
+	case "BertNormalizer":
+		n := bertNormalizer{clean: isTrue(c.CleanText), chinese: isTrue(c.ChineseChars), lower: isTrue(c.Lowercase)}
+		n.accents = n.lower
+		if c.StripAccents != nil {
+			n.accents = *c.StripAccents
+		}
+		return always(n.normalize), nil
 	}
-	return nil, unsupported(c.Type, "Sequence, NFC, NFD, NFKC, NFKD, Lowercase, Strip, Prepend, Replace")
+	return nil, unsupported(c.Type, "Sequence, NFC, NFD, NFKC, NFKD, Lowercase, Strip, Prepend, Replace, BertNormalizer")
 }
+
+// isTrue reports whether an option is true, as it is if it is left out.
+func isTrue(option *bool) bool { return option == nil || *option }

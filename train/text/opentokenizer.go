@@ -164,6 +164,12 @@ func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
 		}},
 		{"decoder", func() (err error) { t.decoder, err = readDecoder(j.decoder); return err }},
 		{"post_processor", func() (err error) { t.before, t.after, err = readTemplate(j.postProcessor); return err }},
+		{"model", func() (err error) {
+			if m.kind == wordPieceKind {
+				t.words, err = m.wordPiece()
+			}
+			return err
+		}},
 		{"model", func() (err error) { t.alphabet, err = m.alphabet(bytes); return err }},
 		{"model", func() (err error) { t.pairs, err = m.pairs(); return err }},
 		{"added_tokens", func() error { return t.add(m, j.added) }},
@@ -178,7 +184,7 @@ func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
 			return nil, fmt.Errorf("post_processor: got id %d, want a token's", id)
 		}
 	}
-	if !bytes && !t.whole {
+	if !bytes && !t.whole && t.words == nil {
 		t.seams = newSeams(&t.alphabet, m.merges)
 	}
 	return t, nil

@@ -41,6 +41,8 @@ func (c component) cutter() (cutter, error) {
 		return splitter{b, false, charactersThat(isNumber)}, nil
 	case "Punctuation":
 		return splitter{cmp.Or(c.Behavior, isolated), false, charactersThat(isPunctuation)}, checkBehavior(c.Behavior)
+	case "BertPreTokenizer":
+		return bertWords{}, nil
 	case "Whitespace":
 		return splitter{removed, true, wordsAndSigns}, nil
 	case "Metaspace":
@@ -48,7 +50,7 @@ func (c component) cutter() (cutter, error) {
 		return metaspace{blank: c.Replacement, always: prefix == "always", once: prefix == "first",
 			split: c.Split == nil || *c.Split}, err
 	}
-	return nil, unsupported(c.Type, "Sequence, Split, Digits, ByteLevel, Metaspace, Punctuation, Whitespace")
+	return nil, unsupported(c.Type, "Sequence, Split, Digits, ByteLevel, Metaspace, Punctuation, Whitespace, BertPreTokenizer")
 }
 
 // splitter returns the cutter of a Split. Known patterns are scanned by hand.

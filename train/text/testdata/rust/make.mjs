@@ -132,6 +132,27 @@ const template = (ids) => ({ type: 'TemplateProcessing', single: [{ SpecialToken
 cases.push({ name: 'added tokens', tokenizer: withAdded([added('[MASK]', { lstrip: true, special: true }), added('or', { single_word: true }), added('<|end|>', { rstrip: true }), added('<s>', {}), added('<s> ', {}), added('ABC', { normalized: true }), added('é', { normalized: true })],
   { normalizer: { type: 'Sequence', normalizers: [{ type: 'NFC' }, { type: 'Lowercase' }] } }) })
 
+// BERT's tokenizer, with a vocabulary of its own.
+const wordPieces = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', ...ascii.slice(1), ...ascii.slice(1).map(c => '##' + c), ...'日本語漢字かな中文한국어é²½ωσς'.split(''), ...'éσςωな국어́'.split('').map(c => '##' + c),
+  'the', 'word', '##s', '##y', 'hello', 'world', 'don', 'cafe', '##fe', 'naive', 'st', '##ras', '##se', 'camel', '##case', 'http', '##server', 'def', '##ef', 'is', '##tan', '##bul', 'aa', '##aaa', 'or', 'ab', '##bc', 'HTTP', '12', '##345', 'नम', 'привет', '##x', 'fin']
+function wordPiece(change = {}, options = {}, prefix = '##') {
+  const vocab = {}
+  for (const t of wordPieces) { const token = t.replace(/^##(?=.)/, prefix); vocab[token] ??= Object.keys(vocab).length }
+  const special = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]']
+  const [cls, sep] = ['[CLS]', '[SEP]'].map(id => ({ SpecialToken: { id, type_id: 0 } }))
+  return { version: '1.0', truncation: null, padding: null, added_tokens: special.map(t => ({ ...added(t, { special: true }), id: vocab[t] })),
+    normalizer: { type: 'BertNormalizer', clean_text: true, handle_chinese_chars: true, strip_accents: null, lowercase: true }, pre_tokenizer: { type: 'BertPreTokenizer' },
+    post_processor: { type: 'TemplateProcessing', single: [cls, { Sequence: { id: 'A', type_id: 0 } }, sep], pair: [cls, { Sequence: { id: 'A', type_id: 0 } }, sep, { Sequence: { id: 'B', type_id: 1 } }, sep],
+      special_tokens: Object.fromEntries(['[CLS]', '[SEP]'].map(t => [t, { id: t, ids: [vocab[t]], tokens: [t] }])) },
+    decoder: { type: 'WordPiece', prefix, cleanup: true },
+    model: { type: 'WordPiece', unk_token: '[UNK]', continuing_subword_prefix: prefix, max_input_chars_per_word: 100, vocab, ...options }, ...change }
+}
+const bert = (options) => ({ normalizer: { type: 'BertNormalizer', clean_text: false, handle_chinese_chars: false, strip_accents: false, lowercase: false, ...options } })
+const words = [['WordPiece', wordPiece()], ['WordPiece of short words', wordPiece({}, { max_input_chars_per_word: 5 })], ['WordPiece with another prefix', wordPiece({ decoder: { type: 'WordPiece', prefix: '@@', cleanup: false } }, {}, '@@')],
+  ['BertNormalizer without anything', wordPiece(bert({}))], ['BertNormalizer clean_text', wordPiece(bert({ clean_text: true }))], ['BertNormalizer handle_chinese_chars', wordPiece(bert({ handle_chinese_chars: true }))],
+  ['BertNormalizer strip_accents', wordPiece(bert({ strip_accents: true }))], ['BertNormalizer lowercase', wordPiece(bert({ lowercase: true }))], ['BertNormalizer strip_accents null', wordPiece(bert({ lowercase: true, strip_accents: null }))],
+].map(([name, tokenizer]) => ({ name, tokenizer }))
+
 mkdirSync('../tokenizers', { recursive: true })
 await write('mistral', [cut('mistral', 2500, common)])
 await write('llama2', [cut('llama2', 2500, common)])
@@ -141,3 +162,4 @@ await write('qwen3', [cut('qwen3', 3000, letters)])
 await write('gpt4o', [cut('gpt4o', 3000, letters)])
 // One model for all components would hide none of them: parts of the list keep below the size of a file.
 for (let i = 0, n = 20; i * n < cases.length; i++) await write(`components${i + 1}`, cases.slice(i * n, (i + 1) * n))
+await write('wordpiece', words)
