@@ -28,12 +28,15 @@ var rowCases = []struct {
 	{name: "all", op: positionRows(5), in: s{5, 3}, start: 0, out: s{5, 3}, taken: s{0, 1, 2, 3, 4}},
 	{name: "last of each", op: lastRow, in: s{2, 5, 3}, start: 0, out: s{2, 3}, taken: s{4, 9}},
 	{name: "last of one", op: lastRow, in: s{5, 3}, start: 0, out: s{3}, taken: s{4}},
+	{name: "first of rows", op: firstRow, in: s{2, 4, 3}, start: 0, out: s{2, 3}, taken: s{0, 4}},
 	{name: "last of rows", op: lastRow, in: s{2, 2, 1, 3}, start: 0, out: s{2, 2, 3}, taken: s{0, 1, 2, 3}},
 }
 
 func positionRows(T int) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) { return graph.PositionRows(in[0], in[1], T) }
 }
+
+func firstRow(in G.Nodes) (*G.Node, error) { return graph.FirstRow(in[0]) }
 
 func lastRow(in G.Nodes) (*G.Node, error) { return graph.LastRow(in[0]) }
 

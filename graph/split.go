@@ -73,18 +73,27 @@ func Rows(x *G.Node, from, n int) (*G.Node, error) {
 	return takePart(x, part{outShape{shape}, "Rows", all, columnRange{from * row, n * row}})
 }
 
+// FirstRow returns the first row of each matrix of x (…, T, E), as (…, E): x[..., 0, :]. Of an encoder it is the vector
+// that stands for a text.
+func FirstRow(x *G.Node) (*G.Node, error) { return rowOf("FirstRow", x, func(int) int { return 0 }) }
+
 // LastRow returns the last row of each matrix of x (…, T, E), as (…, E): x[..., -1, :].
 // A language model needs no other to predict the next token.
 func LastRow(x *G.Node) (*G.Node, error) {
-	if err := checkArgs("LastRow", named("x"), G.Nodes{x}); err != nil {
+	return rowOf("LastRow", x, func(T int) int { return T - 1 })
+}
+
+// rowOf returns one row of each matrix of x (…, T, E).
+func rowOf(op string, x *G.Node, row func(T int) int) (*G.Node, error) {
+	if err := checkArgs(op, named("x"), G.Nodes{x}); err != nil {
 		return nil, err
 	}
 	shape := x.Shape()
 	n := shape.Dims()
 	if n < 2 {
-		return nil, &ShapeError{"LastRow", "x", shape, "(…, T, E)"}
+		return nil, &ShapeError{op, "x", shape, "(…, T, E)"}
 	}
 	T, e := shape[n-2], shape[n-1]
 	to := append(shape[:n-2].Clone(), e)
-	return takePart(x, part{outShape{to}, "LastRow", T * e, columnRange{(T - 1) * e, e}})
+	return takePart(x, part{outShape{to}, op, T * e, columnRange{row(T) * e, e}})
 }

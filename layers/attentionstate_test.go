@@ -189,7 +189,7 @@ func TestStatesThatALayoutHasNot(t *testing.T) {
 	require.EqualError(t, err, wantErr)
 	require.EqualError(t, l.SetState(layers.GPT2, nil), wantErr)
 	_, err = l.State("jax")
-	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of book, torch, gpt2, llama, per_head, raw`)
+	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of book, torch, gpt2, llama, per_head, raw, bert`)
 }
 
 // Views are as good as tensors of their own, also those of the layer's own parameters.

@@ -58,7 +58,7 @@ func TestAttentionConfigsThatAreRefused(t *testing.T) {
 			`ScoreGraph: got ScoreGraph "mine" without Of, want a function`},
 		{`{"sigmoid": true, "sigmoid_bias": 1}`, "SigmoidBias: got 1, want a finite number below 0, or 0"},
 		{`{"num_heads": 65537}`, "NumHeads: got 65537, want at most 65536"},
-		{`{"layout": "jax"}`, `Layout: got "jax", want one of book, torch, gpt2, llama, per_head, raw`},
+		{`{"layout": "jax"}`, `Layout: got "jax", want one of book, torch, gpt2, llama, per_head, raw, bert`},
 		{`{"relative_bias": {"buckets": 7}}`,
 			"RelativeBias.Buckets: got 7, want an even number from 4 on, or if Unidirectional any from 2 on"},
 		{`{"relative_bias": {"buckets": -2, "unidirectional": true}}`,

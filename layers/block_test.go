@@ -65,7 +65,7 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 		{`{"embed_dim": 9223372036854775807}`, "EmbedDim: got 9223372036854775807, want at most 2147483647"},
 		{`{"activation": "elu"}`,
 			`Activation: got "elu", want one of gelu, gelu_tanh, relu, relu2, silu, swiglu, geglu, geglu_tanh`},
-		{`{"layout": "x"}`, `Layout: got "x", want one of book, torch, gpt2, llama, per_head, raw`},
+		{`{"layout": "x"}`, `Layout: got "x", want one of book, torch, gpt2, llama, per_head, raw, bert`},
 		{`{"dropout": 1}`, "Dropout: got 1, want a number from 0 to below 1"},
 		{`{"hidden_dropout": -1}`, "HiddenDropout: got -1, want a number from 0 to below 1"},
 		{`{"out_std": -1}`, "OutStd: got -1, want a finite number of at least 0"},
@@ -73,7 +73,7 @@ func TestBlockConfigsAreRefused(t *testing.T) {
 	refuses(t, "Block", layers.NewBlock, gptBlock(), refusal.Rows{
 		{`{"attention": {"num_heads": 0}}`, "Attention.NumHeads: got 0, want at least 1"},
 		{`{"attention": {"out_std": -1}}`, "Attention.OutStd: got -1, want a finite number of at least 0"},
-		{`{"attention": {"layout": "x"}}`, `Attention.Layout: got "x", want one of book, torch, gpt2, llama, per_head, raw`},
+		{`{"attention": {"layout": "x"}}`, `Attention.Layout: got "x", want one of book, torch, gpt2, llama, per_head, raw, bert`},
 		{`{"attention": {"out_dim": 6}}`, "Attention.OutDim: got 6, want EmbedDim=12"},
 		{`{"mlp": {"embed_dim": 6}}`, "MLP.EmbedDim: got 6, want Attention.EmbedDim=12"},
 		{`{"norm": {"embed_dim": 6}}`, "Norm.EmbedDim: got 6, want Attention.EmbedDim=12"},

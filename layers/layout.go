@@ -28,6 +28,9 @@ const (
 	// heads.0.W_key.weight (D, KDim), heads.0.W_value.weight (Dv, VDim), …, out_proj.weight
 	// (OutDim, C). Each key/value head has one query head.
 	PerHead Layout = "per_head"
+	// BERT is that of BERT in Hugging Face's transformers: self.query.weight, self.key.weight, self.value.weight and
+	// output.dense.weight (OutDim, C), and their .bias.
+	BERT Layout = "bert"
 	// Raw has bare matrices in place of linear layers, as the chapter's first class:
 	// W_query (E, H·D), W_key (KDim, K·D) and W_value (VDim, K·Dv), uniform in [0, 1). It has
 	// no biases and no output projection.
@@ -35,7 +38,7 @@ const (
 )
 
 // allLayouts are the values of Layout.
-var allLayouts = []Layout{Book, Torch, GPT2, Llama, PerHead, Raw}
+var allLayouts = []Layout{Book, Torch, GPT2, Llama, PerHead, Raw, BERT}
 
 // layout has the names of a Layout's parameters and parts.
 type layout struct {
@@ -105,6 +108,19 @@ var layouts = map[Layout]layout{
 		decoderNorms: [3]string{"input_layernorm", "cross_attn_layernorm", "post_attention_layernorm"},
 		tokens:       "model.embed_tokens", positions: "model.embed_positions", blocks: "model.layers",
 		lastNorm: "model.norm", head: "lm_head",
+		normal: true,
+	},
+	BERT: {
+		weights: [3]string{"self.query.weight", "self.key.weight", "self.value.weight"},
+		biases:  [3]string{"self.query.bias", "self.key.bias", "self.value.bias"},
+		out:     "output.dense.weight", outBias: "output.dense.bias",
+		gate: "gate.dense", in: "intermediate.dense", last: "output.dense",
+		attention: "attention", norms: [2]string{"attention.output.LayerNorm", "output.LayerNorm"},
+		sandwich: [4]string{"attention.LayerNorm", "attention.output.LayerNorm", "intermediate.LayerNorm",
+			"output.LayerNorm"},
+		cross:        "crossattention",
+		decoderNorms: [3]string{"attention.output.LayerNorm", "crossattention.output.LayerNorm", "output.LayerNorm"},
+		tokens:       "embeddings.word_embeddings", positions: "embeddings.position_embeddings", blocks: "encoder.layer",
 		normal: true,
 	},
 	Raw: {weights: [3]string{"W_query", "W_key", "W_value"}, transposed: true, uniform: true},

@@ -95,7 +95,7 @@ func appendRows() []Case {
 	}
 }
 
-// lastRows returns the cases of ReLU and of LastRow.
+// lastRows returns the cases of ReLU, FirstRow and LastRow.
 func lastRows() []Case {
 	andWhole := func(x *G.Node) (*G.Node, error) {
 		var f expr.Formula
@@ -104,6 +104,8 @@ func lastRows() []Case {
 	}
 	return []Case{
 		{Op: "ReLU", About: "(2, 3, 5)", Inputs: x(2, 3, 5), Apply: one(graph.ReLU)},
+		{Op: "FirstRow", About: "(B, T, E)", Inputs: x(2, 3, 5), Apply: one(graph.FirstRow)},
+		{Op: "FirstRow", About: "T=1", Inputs: x(1, 5), Apply: one(graph.FirstRow)},
 		{Op: "LastRow", About: "(B, T, E)", Inputs: x(2, 3, 5), Apply: one(graph.LastRow)},
 		{Op: "LastRow", About: "(T, E)", Inputs: x(3, 5), Apply: one(graph.LastRow)},
 		{Op: "LastRow", About: "T=1", Inputs: x(2, 1, 5), Apply: one(graph.LastRow)},

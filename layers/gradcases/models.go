@@ -143,3 +143,37 @@ func vits() []Case {
 			Inputs: loss},
 	}
 }
+
+// encoders returns the cases of Encoder, by each kind of pooling.
+func encoders() []Case {
+	const name = "Encoder"
+	c := layers.EncoderConfig{VocabSize: 5, ContextLength: 4, TypeVocabSize: 2, NumLayers: 1, Block: layers.BlockConfig{
+		Attention: layers.AttentionConfig{EmbedDim: 4, NumHeads: 2, QKVBias: true, OutBias: true},
+		MLP:       layers.MLPConfig{DimFeedforward: 3, Bias: true}, Norm: layers.NormConfig{Bias: true}}}
+	dropout := c
+	dropout.EmbeddingDropout, dropout.Block.MLP.Dropout = 0.25, 0.25
+	ids := gradcases.IDs("ids", []int{4, 0, 1, 1, 2, 3}, 2, 3)
+	padded := []gradcases.Input{ids, gradcases.IDs("types", []int{0, 1, 1, 0, 0, 1}, 2, 3),
+		gradcases.IDs("lengths", []int{3, 2}, 2)}
+	forward := func(c layers.EncoderConfig, p layers.Pooling) func(layers.Scope) (Forward, error) {
+		return made(layers.NewEncoder, c, func(m *layers.Encoder, b *layers.Build, in G.Nodes) (*G.Node, error) {
+			read := layers.EncoderInput{IDs: in[0]}
+			if len(in) > 1 {
+				read.Types, read.Lengths = in[1], in[2]
+			}
+			if p == "" {
+				return m.Forward(b, read)
+			}
+			return m.Embedding(b, read, p, true)
+		})
+	}
+	return []Case{
+		{Layer: name, About: "vectors of tokens, dropout", Mode: layers.Train, New: forward(dropout, ""),
+			Inputs: []gradcases.Input{ids}},
+		{Layer: name, About: "mean, padding, types", Mode: layers.Train, New: forward(c, layers.MeanPooling), Inputs: padded},
+		{Layer: name, About: "first token, padding, types", Mode: layers.Train, New: forward(c, layers.FirstPooling),
+			Inputs: padded},
+		{Layer: name, About: "maximum, padding, types", Mode: layers.Train, New: forward(c, layers.MaxPooling),
+			Inputs: padded},
+	}
+}

@@ -1,0 +1,138 @@
+package layers
+
+import (
+	"fmt"
+
+	"attention/graph"
+	"attention/graph/mask"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Encoder gives each token of a text a vector that depends on all of the text: the sum of its embeddings, normalised,
+// and a stack of blocks whose attention sees every token. By its config it is BERT (Devlin et al. 2019) or DistilBERT.
+type Encoder struct {
+	name                     string // in errors
+	config                   EncoderConfig
+	params                   *Params
+	tokens, positions, types *Embedding // types is nil without TypeVocabSize
+	norm                     *Norm
+	blocks                   []*Block
+}
+
+// EncoderInput is what an Encoder reads. All but IDs may be nil.
+type EncoderInput struct {
+	IDs     *G.Node // int or int64 (B, T) or (T)
+	Types   *G.Node // of the tokens, int or int64 as IDs; nil means 0 of all
+	Lengths *G.Node // the tokens of each text that are no padding, int or int64 (B), for IDs (B, T); nil means T
+}
+
+// NewEncoder makes the parameters, which are named as in transformers' BertModel:
+//
+//	embeddings.word_embeddings.weight (V, E), embeddings.position_embeddings.weight (ContextLength, E)
+//	embeddings.token_type_embeddings.weight (TypeVocabSize, E), embeddings.LayerNorm
+//	encoder.layer.0 … of Block, in the layout BERT
+//
+// Embeddings are drawn from a normal distribution with the deviation 0.02.
+func NewEncoder(s Scope, c EncoderConfig) (*Encoder, error) {
+	return checked(s, "Encoder", c, newEncoder)
+}
+
+func newEncoder(s Scope, given EncoderConfig) (*Encoder, error) {
+	c := given.resolved()
+	parts := maker{scope: s}
+	m := &Encoder{name: s.name("Encoder"), config: given.clone(), params: s.params}
+	at := BERT.names()
+	m.tokens = part(&parts, at.tokens, newEmbedding, c.table(c.VocabSize))
+	m.positions = part(&parts, at.positions, newEmbedding, c.table(c.ContextLength))
+	if c.TypeVocabSize > 0 {
+		m.types = part(&parts, "embeddings.token_type_embeddings", newEmbedding, c.table(c.TypeVocabSize))
+	}
+	m.norm = part(&parts, "embeddings.LayerNorm", newNorm, c.Block.Norm)
+	m.blocks = stack(&parts, at.blocks, c.NumLayers, newBlock, c.Block)
+	return done(&parts, m)
+}
+
+// Params returns the set of parameters that the model was made in.
+func (m *Encoder) Params() *Params { return m.params }
+
+// Config returns the config that the model was made from.
+func (m *Encoder) Config() EncoderConfig { return m.config.clone() }
+
+// Forward returns the vectors (…, T, E) of tokens. Those of padding mean nothing. The build's
+// Calls("encoder.layer.*.attention") have the attention weights (…, H, T, T), a call for each block.
+func (m *Encoder) Forward(b *Build, in EncoderInput) (*G.Node, error) {
+	f := begin(b, m.name)
+	return f.result(m.vectors(f, in))
+}
+
+// vectors is Forward as a step of a formula.
+func (m *Encoder) vectors(f *formula, in EncoderInput) *G.Node {
+	if !f.isIDs("ids", in.IDs, m.config.ContextLength) {
+		return f.Of(nil, nil)
+	}
+	x := f.stage("tokens", "row of "+short(m.tokens.weight), m.tokens.apply(f, in.IDs)) // (…, T, E)
+	positions := f.Of(graph.Rows(f.node(m.positions.weight), 0, last(in.IDs)))          // (T, E)
+	f.stage("positions", "row of "+short(m.positions.weight), positions)
+	text := "tokens + positions"
+	sum := f.Of(graph.Add(x, positions))
+	switch {
+	case in.Types != nil && m.types == nil:
+		f.fail(errorf(m.name, "types: got them without TypeVocabSize, want nil"))
+	case in.Types != nil && !in.Types.Shape().Eq(in.IDs.Shape()):
+		f.fail(errorf(m.name, "types: shape %v, want %v as of ids", in.Types.Shape(), in.IDs.Shape()))
+	case in.Types != nil:
+		types := m.types.apply(f, in.Types) // (…, T, E)
+		f.stage("types", "row of "+short(m.types.weight), types)
+		sum, text = f.Of(graph.Add(sum, types)), text+" + types"
+	case m.types != nil:
+		types := f.Of(graph.Rows(f.node(m.types.weight), 0, 1)) // (1, E), all of type 0
+		f.stage("types", "row 0 of "+short(m.types.weight), types)
+		sum, text = f.Of(graph.Add(sum, types)), text+" + types"
+	}
+	x = f.normed(m.norm, "embedded", "embeddings", f.stage("embeddings", text, sum))
+	x = f.dropout(x, m.config.EmbeddingDropout)
+	var seen mask.Mask
+	if in.Lengths != nil {
+		seen = mask.KeyLengths{Lengths: in.Lengths}
+	}
+	for _, block := range m.blocks {
+		x = f.Of(block.Forward(f.b, AttentionInput{Query: x, Mask: seen}))
+	}
+	return x
+}
+
+// Pooling says how the vectors of a text's tokens become one.
+type Pooling string
+
+// The kinds of Pooling, by sentence-transformers' names.
+const (
+	MeanPooling  Pooling = "mean" // their mean, without padding
+	FirstPooling Pooling = "cls"  // the first token's
+	MaxPooling   Pooling = "max"  // the largest of each column, without padding
+)
+
+// Embedding returns a vector (…, E) for each text, pooled from those of its tokens, and with normalize divided by its
+// length (torch.nn.functional.normalize).
+func (m *Encoder) Embedding(b *Build, in EncoderInput, p Pooling, normalize bool) (*G.Node, error) {
+	f := begin(b, m.name)
+	x := m.vectors(f, in)
+	var seen mask.Mask
+	if in.Lengths != nil {
+		seen = mask.KeyLengths{Lengths: in.Lengths}
+	}
+	switch p {
+	case MeanPooling:
+		x = f.Of(graph.MaskedMean(x, seen))
+	case MaxPooling:
+		x = f.Of(graph.MaskedMax(x, seen))
+	case FirstPooling:
+		x = f.Of(graph.FirstRow(x))
+	default:
+		f.fail(errorf(m.name, "pooling: got %q, want one of %s, %s, %s", p, MeanPooling, FirstPooling, MaxPooling))
+	}
+	if normalize {
+		x = f.Of(graph.L2Norm(x, f.filled(1, m.config.width()), 1e-12))
+	}
+	return f.result(f.stage("embedding", fmt.Sprintf("%s of tokens", p), x))
+}
