@@ -16,6 +16,7 @@ func TestErrorsNameTheCommand(t *testing.T) {
 	const missing = "none/such/file"
 	wrong := map[string]string{ // a value or a file that the command itself refuses
 		"apply": "--config " + missing, "bench": "--heads 5", "chapter": "--section 99", "chat": "--model " + missing,
+		"embed":    "--text-file errors_test.go --json --model " + missing,
 		"export":   "--model " + missing,
 		"classify": "--text x --model " + missing,
 		"finetune": "--data x --model " + missing,

@@ -12,6 +12,7 @@ import (
 	"attention/cmd/attention/internal/chat"
 	"attention/cmd/attention/internal/classify"
 	"attention/cmd/attention/internal/compare"
+	"attention/cmd/attention/internal/embed"
 	"attention/cmd/attention/internal/export"
 	"attention/cmd/attention/internal/finetune"
 	"attention/cmd/attention/internal/flags"
@@ -54,7 +55,7 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	addGroup(root, "Train and use:", train.New(), generate.New(), chat.New(), finetune.New(), classify.New(),
-		tokenize.New(), export.New(), runs.New())
+		embed.New(), tokenize.New(), export.New(), runs.New())
 	addGroup(root, "Look inside, learn:", view.New(), chapter.New(), why.New(), compare.New(), translate.New())
 	addGroup(root, "Check:", gradcheck.New(), apply.New(), bench.New())
 	cobra.EnableCommandSorting = false

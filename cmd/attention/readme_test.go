@@ -28,7 +28,7 @@ const manual = "README.md"
 const guide = "../../internal/README.md"
 
 // readmes are all READMEs that are held to be right.
-var readmes = []string{"../../README.md", manual, guide, "benchmarks.md", "models.md", "data.md", finetuning, skilled,
+var readmes = []string{"../../README.md", manual, guide, "benchmarks.md", "models.md", "encoders.md", "data.md", finetuning, skilled,
 	"../../layers/README.md", "../../layers/names.md", "../../layers/cookbook.md", "../../layers/chapter/README.md",
 	"../../layers/chapter/afterbook.md", "../../testdata/claims/speedrun.md"}
 

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"attention/internal/golden"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,6 +31,8 @@ var longCommands = []struct {
 	{args: "chapter --pictures pictures", at: "01-steps.png", keep: true},
 	{args: "classify --model base --text-file -"},
 	{args: "compare --task copy --steps 100000 --out compared", keep: true},
+	{args: "embed --model encoder --text-file words.txt --json"},
+	{args: "embed --model encoder --text-file lines.txt --json"},
 	{args: "generate --model base --prompt the --tokens 1000000"},
 	{args: "gradcheck --all"},
 	{args: "tokenize --text-file -"},
@@ -53,9 +57,13 @@ func TestLongCommandsHearSignals(t *testing.T) {
 	}
 	for name, content := range map[string]string{
 		"words.txt": words.String(), "long.txt": strings.Repeat("the cat sat. ", 38),
+		"lines.txt": strings.ReplaceAll(words.String(), " ", "\n"),
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 	}
+	encoder, err := golden.Path("encoders", "bert")
+	require.NoError(t, err)
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "encoder"), os.DirFS(encoder)))
 	start := func(args string) (*exec.Cmd, io.ReadCloser, *bytes.Buffer) {
 		c := exec.CommandContext(t.Context(), self, strings.Fields(args)...)
 		c.Env, c.Dir = append(os.Environ(), programVariable+"=1"), dir

@@ -34,7 +34,7 @@ func TestWrongConfigs(t *testing.T) {
 		{name: "a scale for each layer", config: hub.with(fields{"scale_attn_by_inverse_layer_idx": true}),
 			want: "scale_attn_by_inverse_layer_idx: got true, want false: a scale for each layer is not supported"},
 		{name: "an encoder", config: hub.with(fields{"add_cross_attention": true}),
-			want: "add_cross_attention: got true, want false: GPT-2 with an encoder is not supported"},
+			want: "add_cross_attention: got true, want false: a decoder with an encoder is not supported"},
 		{name: "another activation", config: hub.with(fields{"activation_function": "mish"}),
 			want: `activation_function: got "mish", want `},
 		{name: "no tokens", config: hub.with(fields{"vocab_size": 0}),

@@ -54,10 +54,7 @@ func (w *weights) fill(p *layers.Params, c folderConfig) error {
 		if err != nil {
 			return err
 		}
-		if !v.IsManuallyManaged() && !dense.IsFinite(v) { // what lies in a file's memory is checked when it is used
-			return fmt.Errorf("parameter %s: has values that are %w", name, train.ErrNotFinite)
-		}
-		if err := p.Keep(name, v); err != nil {
+		if err := keep(p, name, v); err != nil {
 			return err
 		}
 		used[at.name] = name
@@ -82,6 +79,14 @@ func (w *weights) fill(p *layers.Params, c folderConfig) error {
 		}
 	}
 	return nil
+}
+
+// keep gives a parameter its value.
+func keep(p *layers.Params, name string, v *tensor.Dense) error {
+	if !v.IsManuallyManaged() && !dense.IsFinite(v) { // what lies in a file's memory is checked when it is used
+		return fmt.Errorf("parameter %s: has values that are %w", name, train.ErrNotFinite)
+	}
+	return p.Keep(name, v)
 }
 
 // checkZero returns an error for a bias that is not 0 and that the model does not have.

@@ -32,15 +32,20 @@ var refusals = map[string]refusal{
 	"head_dim":                        {"none", "heads are hidden_size/num_attention_heads wide"},
 	"scale_attn_weights":              {"true", "attention without a scale is not supported"},
 	"scale_attn_by_inverse_layer_idx": {"false", "a scale for each layer is not supported"},
-	"add_cross_attention":             {"false", "GPT-2 with an encoder is not supported"},
+	"add_cross_attention":             {"false", "a decoder with an encoder is not supported"},
+	"position_embedding_type":         {`"absolute"`, "relative positions are not supported"},
+	"is_decoder":                      {"false", "BERT as a decoder is not supported"},
 }
 
 // alwaysRefused are the keys of refusals of all families.
 const alwaysRefused = "quantization_config auto_map per_layer_config is_causal "
 
 // check refuses a key of config.json that would change what the model computes and that is not obeyed.
-func (f *family) check(contents []byte) error {
-	refused := strings.Fields(alwaysRefused + f.refuses)
+func (f *family) check(contents []byte) error { return checkRefused(contents, alwaysRefused+f.refuses) }
+
+// checkRefused refuses values of keys of refusals.
+func checkRefused(contents []byte, keys string) error {
+	refused := strings.Fields(keys)
 	for key, value := range config.Members(contents) {
 		r, ok := refusals[key]
 		switch {

@@ -1,0 +1,92 @@
+"""Small encoders with random weights, and what transformers computes with them.
+
+For every case it writes a folder beside itself:
+
+    config.json, model.safetensors   as save_pretrained writes them, in float64
+    tokenizer.json                   a WordPiece tokenizer, one of train/text/testdata/tokenizers/wordpiece.json
+    modules.json, 1_Pooling/config.json   of sentence-transformers, where the case has a pooling
+    values.safetensors               in float64:
+        ids, types, lengths          int64 (B, T), (B, T) and (B)
+        vectors                      (B, T, E), those of padding 0
+        mean, cls, max               (B, E), the vectors of the texts by each kind of pooling
+        loss                         sum of vectors * weights, with weights (B, T, E), those of padding 0
+        grad.<name>                  of the loss, for each weight by its name in the folder
+
+Made with torch 2.15.0 and transformers 5.24.0 on Python 3.11: python encoders.py
+"""
+import json
+import os
+import shutil
+
+import torch
+from safetensors.torch import save_file
+from transformers import BertConfig, BertForMaskedLM, BertModel, DistilBertConfig, DistilBertModel
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+torch.set_num_threads(1)
+with open(os.path.join(HERE, "../../train/text/testdata/tokenizers/wordpiece.json")) as f:
+    TOKENIZER = json.load(f)[0]["tokenizer"]
+V = len(TOKENIZER["model"]["vocab"])
+B, T, LENGTHS = 3, 7, [7, 1, 4]
+
+BERT = dict(vocab_size=V, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=12,
+            max_position_embeddings=24, type_vocab_size=2, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1)
+CASES = {
+    "bert": (BertModel, BertConfig(**BERT), "mean"),
+    "bert_relu": (BertModel, BertConfig(**{**BERT, "type_vocab_size": 1}, hidden_act="relu", layer_norm_eps=1e-3), "cls"),
+    "bert_head": (BertForMaskedLM, BertConfig(**BERT), None),
+    "distilbert": (DistilBertModel, DistilBertConfig(vocab_size=V, dim=8, n_layers=2, n_heads=2, hidden_dim=12,
+                                                     max_position_embeddings=24), "max"),
+}
+
+
+def write(path, value):
+    with open(path, "w") as f:
+        json.dump(value, f, indent=1, ensure_ascii=False)
+
+
+def make(name, kind, config, pooling):
+    torch.manual_seed(3)
+    model = kind(config).double().eval()
+    for key, p in model.named_parameters():
+        gain = "ayer_norm.weight" in key or "LayerNorm.weight" in key
+        torch.nn.init.normal_(p, mean=float(gain), std=0.3 if p.dim() < 2 else 0.6)
+    to = os.path.join(HERE, name)
+    shutil.rmtree(to, ignore_errors=True)
+    model.save_pretrained(to)
+    for file in os.listdir(to):
+        if file not in ("config.json", "model.safetensors"):
+            os.remove(os.path.join(to, file))
+    with open(os.path.join(to, "tokenizer.json"), "w") as f:
+        json.dump(TOKENIZER, f, ensure_ascii=False)
+    if pooling:
+        write(os.path.join(to, "modules.json"), [
+            {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+            {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}] + [
+            {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}] * (name == "bert"))
+        os.mkdir(os.path.join(to, "1_Pooling"))
+        write(os.path.join(to, "1_Pooling/config.json"), {"word_embedding_dimension": 8, "pooling_mode": pooling}
+              if name == "distilbert" else {"word_embedding_dimension": 8, "pooling_mode_cls_token": pooling == "cls",
+                                            "pooling_mode_mean_tokens": pooling == "mean",
+                                            "pooling_mode_max_tokens": False, "pooling_mode_mean_sqrt_len_tokens": False})
+    ids = torch.randint(0, V, (B, T))
+    types = torch.randint(0, 2, (B, T)) if getattr(config, "type_vocab_size", 0) > 1 else torch.zeros(B, T).long()
+    lengths = torch.tensor(LENGTHS)
+    seen = torch.arange(T) < lengths[:, None]
+    more = {"token_type_ids": types} if config.model_type == "bert" else {}
+    base = model.bert if kind is BertForMaskedLM else model
+    x = base(input_ids=ids, attention_mask=seen.long(), **more).last_hidden_state * seen[..., None]
+    weights = torch.randn_like(x) * seen[..., None]
+    loss = (x * weights).sum()
+    loss.backward()
+    values = {"ids": ids, "types": types, "lengths": lengths, "vectors": x, "weights": weights, "loss": loss.reshape(1),
+              "mean": x.sum(1) / lengths[:, None], "cls": x[:, 0],
+              "max": x.masked_fill(~seen[..., None], -torch.inf).amax(1)}
+    for key, p in model.named_parameters():
+        if p.grad is not None and "pooler" not in key:
+            values["grad." + key] = p.grad
+    save_file({k: v.detach().contiguous() for k, v in values.items()}, os.path.join(to, "values.safetensors"))
+
+
+for name, case in CASES.items():
+    make(name, *case)

@@ -1,0 +1,155 @@
+package pretrained
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"attention/internal/config"
+	"attention/internal/dense"
+	"attention/internal/folder"
+	"attention/internal/mapped"
+	"attention/internal/safetensors"
+	"attention/layers"
+	"attention/train/text"
+
+	"gorgonia.org/tensor"
+)
+
+// Encoder is an encoder with its parameters and tokenizer, and how sentence-transformers makes vectors of texts with it.
+type Encoder struct {
+	Model     *layers.Encoder
+	Params    *layers.Params
+	Tokenizer *text.BPETokenizer
+	Sentence  Sentence
+}
+
+// OpenEncoder reads a folder of an encoder in the form of transformers or sentence-transformers:
+//
+//	config.json, of BERT or DistilBERT
+//	model.safetensors
+//	tokenizer.json, tokenizer_config.json
+//	modules.json, sentence_bert_config.json and 1_Pooling/config.json, of sentence-transformers
+//
+// Weights of heads, such as pooler.dense.weight, are left out. For a model of another family the error is ErrFamily. One
+// error lists all weights that do not fit the config.
+func OpenEncoder(dir string) (*Encoder, error) {
+	e, err := openEncoder(dir)
+	if err != nil {
+		return nil, about(dir, err)
+	}
+	return e, nil
+}
+
+func openEncoder(dir string) (*Encoder, error) {
+	contents, err := folder.ReadFile(filepath.Join(dir, configName), folder.MaxConfig)
+	if err != nil {
+		return nil, err
+	}
+	f, c, err := parseEncoder(contents)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", configName, err)
+	}
+	e := &Encoder{}
+	if e.Tokenizer, err = text.OpenTokenizer(dir); err != nil {
+		return nil, err
+	}
+	if n := e.Tokenizer.Len(); n > c.VocabSize {
+		return nil, fmt.Errorf("tokenizer: got %d tokens, want at most the %d of %s", n, c.VocabSize, configName)
+	}
+	if e.Sentence, err = openSentence(dir, c.ContextLength); err != nil {
+		return nil, err
+	}
+	w, err := openWeights(dir, names{})
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	if err := w.checkSeals(); err != nil {
+		return nil, err
+	}
+	w.renameTensors(f)
+	tokens := w.tensors[f.weights.place("embeddings.word_embeddings.weight").name]
+	if len(tokens.Shape) != 2 || tokens.Shape[0] != c.VocabSize || tokens.Shape[1] != c.Block.Attention.EmbedDim {
+		return nil, fmt.Errorf("weights: embeddings.word_embeddings.weight: got shape %v, want (%d, %d) as in %s",
+			tokens.Shape, c.VocabSize, c.Block.Attention.EmbedDim, configName)
+	}
+	dt := tensor.Float32
+	if tokens.DType == safetensors.F64 {
+		dt = tensor.Float64
+	}
+	e.Params = layers.NewStoredParams(dt)
+	if e.Model, err = layers.NewEncoder(e.Params.Scope(""), c); err != nil {
+		return nil, err
+	}
+	return e, mapped.Guard(func() error { return w.fillEncoder(e.Params, f) })
+}
+
+// parseEncoder returns the family and the config of a config.json.
+func parseEncoder(contents []byte) (f *encoderFamily, c layers.EncoderConfig, err error) {
+	var extra configExtra
+	if err := config.Foreign.Decode(contents, &extra); err != nil {
+		return nil, c, err
+	}
+	if f, err = encoderFamilyOf(extra.ModelType); err != nil {
+		return nil, c, err
+	}
+	c, err = f.parse(contents)
+	return f, c, err
+}
+
+// renameTensors gives tensors their names in a model without a head, and those of old checkpoints their newer ones.
+func (w *weights) renameTensors(f *encoderFamily) {
+	renamed := map[string]stored{}
+	for name, t := range w.tensors {
+		name = strings.TrimPrefix(name, f.prefix)
+		if stem, ok := strings.CutSuffix(name, "LayerNorm.gamma"); ok {
+			name = stem + "LayerNorm.weight"
+		} else if stem, ok := strings.CutSuffix(name, "LayerNorm.beta"); ok {
+			name = stem + "LayerNorm.bias"
+		}
+		renamed[name] = t
+	}
+	w.tensors = renamed
+}
+
+// isHead reports whether a tensor is a part of a head or no weight.
+func isHead(name string) bool {
+	return !strings.HasPrefix(name, "embeddings.") && !strings.HasPrefix(name, "encoder.") &&
+		!strings.HasPrefix(name, "transformer.") || name == "embeddings.position_ids"
+}
+
+// fillEncoder gives the parameters their values. One error lists all tensors that do not fit.
+func (w *weights) fillEncoder(p *layers.Params, f *encoderFamily) error {
+	var missing, unknown, wrong []string
+	used := map[string]bool{}
+	for name, shape := range p.Shapes() {
+		at := f.weights.place(name)
+		used[at.name] = true
+		if t, ok := w.tensors[at.name]; !ok {
+			missing = append(missing, at.name)
+		} else if !slices.Equal(t.Shape, shape) || !isFloat(t.DType) {
+			wrong = append(wrong, fmt.Sprintf("%s is %s %v, want F32 %v", at.name, t.DType, tensor.Shape(t.Shape), shape))
+		}
+	}
+	for name, t := range w.tensors {
+		if !used[name] && !isHead(name) {
+			unknown = append(unknown, fmt.Sprintf("%.100q", t.Name))
+		}
+	}
+	slices.Sort(unknown)
+	if err := dense.Mismatch(missing, unknown, wrong); err != nil {
+		return fmt.Errorf("weights: %w", err)
+	}
+	for name, shape := range p.Shapes() {
+		v, err := w.value(p.Dtype(), f.weights.place(name), shape)
+		if err != nil {
+			return err
+		}
+		if err := keep(p, name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

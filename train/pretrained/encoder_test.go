@@ -1,0 +1,238 @@
+package pretrained_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"attention/graph/machine"
+	"attention/internal/golden"
+	"attention/layers"
+	"attention/train/pretrained"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// encoderCases are the folders in testdata/encoders, which encoders.py made.
+var encoderCases = []string{"bert", "bert_relu", "bert_head", "distilbert"}
+
+// encoderFolder returns a copy of the folder of a case.
+func encoderFolder(t testing.TB, name string) string {
+	from, err := golden.Path("encoders", name)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(from)))
+	return dir
+}
+
+// Each family's encoder has the vectors, the vectors of texts by each kind of pooling, and the gradients of
+// transformers, with padding and types of tokens.
+func TestEncoders(t *testing.T) {
+	for _, name := range encoderCases {
+		for dt, tolerance := range map[tensor.Dtype]float64{tensor.Float64: 1e-10, tensor.Float32: 1e-5} {
+			t.Run(name+" "+dt.String(), func(t *testing.T) {
+				f := golden.Load(t, "encoders/"+name+"/values.safetensors")
+				e, err := pretrained.OpenEncoder(encoderFolder(t, name))
+				require.NoError(t, err)
+				c := e.Model.Config()
+				p := layers.NewBlankParams(dt)
+				m, err := layers.NewEncoder(p.Scope(""), c)
+				require.NoError(t, err)
+				for key, v := range e.Params.All() {
+					require.NoError(t, p.Set(key, golden.Dense(dt, golden.Floats(t, v), v.Shape()...)))
+				}
+				b := layers.NewBuild(p, layers.Eval)
+				integers := func(key string) *G.Node {
+					n := b.InputOf(tensor.Int64, key, f.Shape(key)...)
+					require.NoError(t, b.Err())
+					require.NoError(t, G.Let(n, tensor.New(tensor.WithShape(f.Shape(key)...), tensor.WithBacking(f.Int64(key)))))
+					return n
+				}
+				in := layers.EncoderInput{IDs: integers("ids"), Lengths: integers("lengths")}
+				if c.TypeVocabSize > 1 {
+					in.Types = integers("types")
+				}
+				weights := b.Input("weights", f.Shape("weights")...)
+				require.NoError(t, G.Let(weights, golden.Dense(dt, f.Float64("weights"), f.Shape("weights")...)))
+				x, err := m.Forward(b, in)
+				require.NoError(t, err)
+				loss := G.Must(G.Sum(G.Must(G.HadamardProd(x, weights))))
+				out := map[string]*G.Node{}
+				for _, pooling := range []layers.Pooling{layers.MeanPooling, layers.FirstPooling, layers.MaxPooling} {
+					out[string(pooling)], err = m.Embedding(b, in, pooling, false)
+					require.NoError(t, err)
+				}
+				grads, err := G.Grad(loss, b.Learnables()...)
+				require.NoError(t, err)
+				for i, n := range b.Learnables() {
+					prefix := map[bool]string{true: "bert."}[name == "bert_head"]
+					out["grad."+prefix+pretrained.NameInFolder(strings.Split(name, "_")[0], n.Name())] = grads[i]
+				}
+				run, err := machine.New(append(slices.Collect(maps.Values(out)), x, loss)...)
+				require.NoError(t, err)
+				require.NoError(t, run.RunAll())
+				for key, n := range out {
+					require.Equal(t, tensor.Shape(f.Shape(key)).TotalSize(), n.Shape().TotalSize(), key)
+					golden.Close(t, key, f.Float64(key), golden.Floats(t, n.Value()), tolerance, tolerance)
+				}
+				golden.Close(t, "loss", f.Float64("loss"), []float64{scalar(loss)}, tolerance, tolerance)
+				require.Len(t, f.Names(), len(out)+6, "a gradient for each weight")
+				got, width := golden.Floats(t, x.Value()), f.Shape("vectors")[2]
+				for i, n := range f.Int64("lengths") { // padding means nothing
+					from := i * f.Shape("ids")[1] * width
+					golden.Close(t, fmt.Sprint("vectors of text ", i), f.Float64("vectors")[from:from+int(n)*width],
+						got[from:from+int(n)*width], tolerance, tolerance)
+				}
+			})
+		}
+	}
+}
+
+// A folder of sentence-transformers says how texts become vectors; without its files that is the mean.
+func TestSentences(t *testing.T) {
+	for name, want := range map[string]pretrained.Sentence{
+		"bert":       {Pooling: layers.MeanPooling, Normalize: true, MaxLength: 24},
+		"bert_relu":  {Pooling: layers.FirstPooling, MaxLength: 24},
+		"bert_head":  {Pooling: layers.MeanPooling, MaxLength: 24},
+		"distilbert": {Pooling: layers.MaxPooling, MaxLength: 24},
+	} {
+		e, err := pretrained.OpenEncoder(encoderFolder(t, name))
+		require.NoError(t, err)
+		require.Equal(t, want, e.Sentence, name)
+	}
+}
+
+// The longest text is the smallest of what sentence_bert_config.json, tokenizer_config.json and the positions say
+// (text-embeddings-inference#146, fastembed#531); the truncation in tokenizer.json, 128 in all-MiniLM-L6-v2 where 256
+// holds, is none of them. do_lower_case lowers the text before any tokenizer (vllm#11815).
+func TestLengthOfSentences(t *testing.T) {
+	for _, row := range []struct {
+		sentence, tokenizer string
+		want                int
+	}{
+		{`{"max_seq_length": 9}`, `{"model_max_length": 12}`, 9},
+		{`{"max_seq_length": 12}`, `{"model_max_length": 9}`, 9},
+		{`{"max_seq_length": 100}`, `{"model_max_length": 1e30}`, 24},
+		{`{"max_seq_length": null}`, `{}`, 24},
+	} {
+		dir := encoderFolder(t, "bert")
+		write := func(name, text string) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+		}
+		write("sentence_bert_config.json", row.sentence)
+		write("tokenizer_config.json", row.tokenizer)
+		tokenizer, err := os.ReadFile(filepath.Join(dir, "tokenizer.json"))
+		require.NoError(t, err)
+		write("tokenizer.json", strings.Replace(string(tokenizer), `"truncation": null`,
+			`"truncation": {"max_length": 5, "strategy": "LongestFirst", "stride": 0}`, 1))
+		e, err := pretrained.OpenEncoder(dir)
+		require.NoError(t, err)
+		ids, err := e.IDs(strings.Repeat("the ", 50))
+		require.NoError(t, err)
+		require.Len(t, ids, row.want)
+		first, _ := e.Tokenizer.ID("[CLS]")
+		last, _ := e.Tokenizer.ID("[SEP]")
+		require.Equal(t, []int{first, last}, []int{ids[0], ids[row.want-1]})
+	}
+}
+
+// A text has the same vector alone as among longer ones, whose padding it gets.
+func TestEmbedderPadsNothing(t *testing.T) {
+	e, err := pretrained.OpenEncoder(encoderFolder(t, "bert"))
+	require.NoError(t, err)
+	embedder, err := e.Embedder()
+	require.NoError(t, err)
+	texts := []string{"hello world", "", "the words", strings.Repeat("hello ", 30), "the cafe is in İstanbul, or is it?"}
+	all, err := embedder.Embed(t.Context(), texts...)
+	require.NoError(t, err)
+	for i, text := range texts {
+		alone, err := embedder.Embed(t.Context(), text)
+		require.NoError(t, err)
+		golden.Close(t, text, alone[0], all[i], 1e-6, 1e-6)
+		var square float64
+		for _, x := range all[i] {
+			square += float64(x) * float64(x)
+		}
+		require.InDelta(t, 1, square, 1e-6)
+	}
+	_, err = embedder.Embed(t.Context(), "fine", "\xff")
+	require.ErrorContains(t, err, "pretrained: embed: text 1: ")
+}
+
+// The published all-MiniLM-L6-v2 has the vectors of sentence-transformers.
+func TestPublishedMiniLM(t *testing.T) {
+	dir := golden.Published(t, "minilm")
+	path, err := golden.Path("published", "minilm_texts.json")
+	require.NoError(t, err)
+	contents, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var texts []string
+	require.NoError(t, json.Unmarshal(contents, &texts))
+	require.Len(t, texts, 200)
+	e, err := pretrained.OpenEncoder(dir)
+	require.NoError(t, err)
+	require.Equal(t, 256, e.Sentence.MaxLength)
+	embedder, err := e.Embedder()
+	require.NoError(t, err)
+	got, err := embedder.Embed(t.Context(), texts...)
+	require.NoError(t, err)
+	want := golden.Load(t, "published/minilm.safetensors").Float32("every12")
+	for i, v := range got {
+		var every []float32
+		for j := 0; j < len(v); j += 12 {
+			every = append(every, v[j])
+		}
+		golden.Close(t, texts[i], want[i*len(every):][:len(every)], every, 1e-6, 0)
+	}
+}
+
+// A folder that does not fit is refused in one line.
+func TestEncoderErrors(t *testing.T) {
+	const config, modules = "config.json", "modules.json"
+	for _, row := range []struct{ file, from, to, want string }{
+		{config, `"bert"`, `"roberta"`, `config.json: model_type: got "roberta": family not supported, want one of bert, distilbert`},
+		{config, `"hidden_size": 8`, `"hidden_size": 9`, "num_attention_heads: got 2, want a divisor of hidden_size=9"},
+		{config, `"num_attention_heads": 2`, `"num_attention_heads": 0`, "num_attention_heads: got 0, want at least 1"},
+		{config, `"num_hidden_layers": 2`, `"num_hidden_layers": 3`, "weights: missing encoder.layer.2."},
+		{config, `"num_hidden_layers": 2`, `"num_hidden_layers": 1000000000`, "num_hidden_layers: got 1000000000, want at most"},
+		{config, `"num_hidden_layers": 2`, `"num_hidden_layers": 1`, `unknown "encoder.layer.1.`},
+		{config, `"intermediate_size": 12`, `"intermediate_size": 11`, "intermediate.dense.bias is F64 (12), want F32 (11)"},
+		{config, `"hidden_act": "gelu"`, `"hidden_act": "elu"`, `hidden_act: got "elu", want one known here`},
+		{config, `"type_vocab_size": 2`, `"type_vocab_size": -1`, "type_vocab_size: got -1, want at least 0"},
+		{config, `"vocab_size": 250`, `"vocab_size": 100`, "tokenizer: got 250 tokens, want at most the 100 of config.json"},
+		{config, `"vocab_size": 250`, `"vocab_size": 300`, "embeddings.word_embeddings.weight: got shape [250 8], want (300, 8)"},
+		{config, `"hidden_act"`, `"position_embedding_type": "relative_key", "hidden_act"`,
+			`position_embedding_type: got "relative_key", want "absolute": relative positions are not supported`},
+		{modules, "models.Normalize", "models.Dense", `modules.json: got "sentence_transformers.models.Dense" at 2, want`},
+		{modules, "1_Pooling", "../x", `modules.json: got "sentence_transformers.models.Pooling" at 1, want`},
+		{"1_Pooling/config.json", `"pooling_mode_mean_tokens": true`, `"pooling_mode_mean_tokens": false`, "got 0 kinds of pooling, want one"},
+		{"1_Pooling/config.json", `"pooling_mode_mean_sqrt_len_tokens": false`, `"pooling_mode_mean_sqrt_len_tokens": true`,
+			"pooling_mode_mean_sqrt_len_tokens: got true, want the mean, the maximum or the first token"},
+		{"1_Pooling/config.json", `"pooling_mode_cls_token": false`, `"pooling_mode_cls_token": true`, "got 2 kinds of pooling, want one"},
+	} {
+		dir := encoderFolder(t, "bert")
+		path := filepath.Join(dir, row.file)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Contains(t, string(text), row.from, row.want)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), row.from, row.to, 1)), 0o644))
+		_, err = pretrained.OpenEncoder(dir)
+		require.ErrorContains(t, err, row.want)
+		require.NotContains(t, err.Error(), "\n")
+	}
+}
+
+// scalar returns the value of a node without axes.
+func scalar(n *G.Node) float64 {
+	if x, ok := n.Value().Data().(float32); ok {
+		return float64(x)
+	}
+	return n.Value().Data().(float64)
+}

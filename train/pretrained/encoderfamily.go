@@ -1,0 +1,125 @@
+package pretrained
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"attention/internal/config"
+	"attention/layers"
+)
+
+// encoderFamily is a family of encoders as data: what its config.json says, and what its weights are called.
+type encoderFamily struct {
+	name    string            // model_type
+	prefix  string            // of all names in models with a head
+	keys    map[string]string // of config.json that BERT calls otherwise, by BERT's
+	absent  encoderSettings   // what keys mean that a config.json leaves out
+	refuses string            // keys that are not obeyed here, of refusals
+	weights names
+}
+
+// encoderSettings are the keys of BERT's config.json that shape a model.
+type encoderSettings struct {
+	VocabSize        int     `json:"vocab_size"`
+	HiddenSize       int     `json:"hidden_size"`
+	IntermediateSize int     `json:"intermediate_size"`
+	NumHiddenLayers  int     `json:"num_hidden_layers"`
+	NumHeads         int     `json:"num_attention_heads"`
+	MaxPositions     int     `json:"max_position_embeddings"`
+	TypeVocabSize    int     `json:"type_vocab_size"`
+	HiddenAct        string  `json:"hidden_act"`
+	LayerNormEps     float64 `json:"layer_norm_eps"`
+	HiddenDropout    float64 `json:"hidden_dropout_prob"`
+	AttentionDropout float64 `json:"attention_probs_dropout_prob"`
+}
+
+// bert is BERT (Devlin et al. 2019), with MiniLM, BGE and others of its form.
+var bert = encoderFamily{
+	name: "bert", prefix: "bert.",
+	absent: encoderSettings{VocabSize: 30522, HiddenSize: 768, IntermediateSize: 3072, NumHiddenLayers: 12, NumHeads: 12,
+		MaxPositions: 512, TypeVocabSize: 2, HiddenAct: "gelu", LayerNormEps: 1e-12, HiddenDropout: 0.1, AttentionDropout: 0.1},
+	refuses: "position_embedding_type is_decoder add_cross_attention"}
+
+// distilBERT is DistilBERT (Sanh et al. 2019).
+var distilBERT = encoderFamily{
+	name: "distilbert", prefix: "distilbert.",
+	keys: map[string]string{"hidden_size": "dim", "intermediate_size": "hidden_dim", "num_hidden_layers": "n_layers",
+		"num_attention_heads": "n_heads", "hidden_act": "activation", "hidden_dropout_prob": "dropout",
+		"attention_probs_dropout_prob": "attention_dropout"},
+	absent: encoderSettings{VocabSize: 30522, HiddenSize: 768, IntermediateSize: 3072, NumHiddenLayers: 6, NumHeads: 12,
+		MaxPositions: 512, HiddenAct: "gelu", LayerNormEps: 1e-12, HiddenDropout: 0.1, AttentionDropout: 0.1},
+	weights: names{renamed: []rename{
+		{ours: "encoder.layer.*.attention.self.query", theirs: "transformer.layer.*.attention.q_lin"},
+		{ours: "encoder.layer.*.attention.self.key", theirs: "transformer.layer.*.attention.k_lin"},
+		{ours: "encoder.layer.*.attention.self.value", theirs: "transformer.layer.*.attention.v_lin"},
+		{ours: "encoder.layer.*.attention.output.dense", theirs: "transformer.layer.*.attention.out_lin"},
+		{ours: "encoder.layer.*.attention.output.LayerNorm", theirs: "transformer.layer.*.sa_layer_norm"},
+		{ours: "encoder.layer.*.intermediate.dense", theirs: "transformer.layer.*.ffn.lin1"},
+		{ours: "encoder.layer.*.output.dense", theirs: "transformer.layer.*.ffn.lin2"},
+		{ours: "encoder.layer.*.output.LayerNorm", theirs: "transformer.layer.*.output_layer_norm"},
+	}},
+}
+
+// encoderFamilies are all families of encoders.
+var encoderFamilies = []*encoderFamily{&bert, &distilBERT}
+
+// encoderFamilyOf returns the family of a model_type.
+func encoderFamilyOf(modelType string) (*encoderFamily, error) {
+	var all []string
+	for _, f := range encoderFamilies {
+		if f.name == modelType {
+			return f, nil
+		}
+		all = append(all, f.name)
+	}
+	return nil, fmt.Errorf("model_type: got %.60q: %w, want one of %s", modelType, ErrFamily, strings.Join(all, ", "))
+}
+
+// parse returns the config of the encoder that a config.json describes.
+func (f *encoderFamily) parse(contents []byte) (layers.EncoderConfig, error) {
+	if err := checkRefused(contents, alwaysRefused+f.refuses); err != nil {
+		return layers.EncoderConfig{}, err
+	}
+	own := members(contents)
+	for key, theirs := range f.keys {
+		delete(own, key)
+		if value, ok := own[theirs]; ok {
+			own[key] = value
+		}
+	}
+	text, err := json.Marshal(own)
+	if err != nil {
+		return layers.EncoderConfig{}, err
+	}
+	s := f.absent
+	if err := config.Foreign.Decode(text, &s); err != nil {
+		return layers.EncoderConfig{}, err
+	}
+	c, err := s.encoder()
+	return c, config.JSON(err)
+}
+
+// encoder returns the config of the encoder that settings describe.
+func (s encoderSettings) encoder() (c layers.EncoderConfig, err error) {
+	a := activations[s.HiddenAct][0]
+	if a == "" {
+		return c, config.Errorf(s, "HiddenAct", "got %.60q, want one known here, such as gelu or relu", s.HiddenAct)
+	}
+	c = layers.EncoderConfig{VocabSize: s.VocabSize, ContextLength: s.MaxPositions, TypeVocabSize: s.TypeVocabSize,
+		NumLayers: s.NumHiddenLayers, EmbeddingDropout: s.HiddenDropout}
+	c.Block = layers.BlockConfig{
+		Attention: layers.AttentionConfig{EmbedDim: s.HiddenSize, NumHeads: s.NumHeads, QKVBias: true, OutBias: true,
+			Dropout: s.AttentionDropout, OutDropout: s.HiddenDropout},
+		MLP:  layers.MLPConfig{DimFeedforward: s.IntermediateSize, Activation: a, Bias: true, Dropout: s.HiddenDropout},
+		Norm: layers.NormConfig{Bias: true, Eps: s.LayerNormEps},
+	}
+	return c, config.From(s, c.Validate(), encoderFields)
+}
+
+// encoderFields are the fields of settings by those of a layers.EncoderConfig.
+var encoderFields = map[string]string{"VocabSize": "VocabSize", "ContextLength": "MaxPositions",
+	"TypeVocabSize": "TypeVocabSize", "NumLayers": "NumHiddenLayers", "EmbeddingDropout": "HiddenDropout",
+	"Block.Attention.EmbedDim": "HiddenSize", "Block.Attention.OutDim": "HiddenSize", "Block.Attention.NumHeads": "NumHeads",
+	"Block.Attention.Dropout": "AttentionDropout", "Block.MLP.DimFeedforward": "IntermediateSize",
+	"Block.Norm.Eps": "LayerNormEps"}

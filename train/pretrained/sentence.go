@@ -1,0 +1,116 @@
+package pretrained
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"attention/internal/config"
+	"attention/internal/folder"
+	"attention/layers"
+)
+
+// Sentence says how an encoder makes one vector of a text, as sentence-transformers does.
+type Sentence struct {
+	Pooling   layers.Pooling // of the tokens' vectors; mean if the folder does not say
+	Normalize bool           // vectors have length 1
+	MaxLength int            // the most tokens of a text, with those of the template; the rest is cut off
+	Lowercase bool           // a text is written in small letters before its tokenizer sees it
+}
+
+// openSentence reads sentence-transformers' files of a folder. positions are those of the model.
+func openSentence(dir string, positions int) (Sentence, error) {
+	s := Sentence{Pooling: layers.MeanPooling, MaxLength: positions}
+	var c struct {
+		MaxLength int  `json:"max_seq_length"`
+		Lowercase bool `json:"do_lower_case"`
+	}
+	if _, err := readJSON(dir, "sentence_bert_config.json", &c); err != nil {
+		return s, err
+	}
+	s.Lowercase = c.Lowercase
+	var t struct {
+		MaxLength float64 `json:"model_max_length"` // 1e30 means none
+	}
+	if _, err := readJSON(dir, tokenizerConfigName, &t); err != nil {
+		return s, err
+	}
+	for _, n := range []float64{float64(c.MaxLength), t.MaxLength} {
+		if n >= 1 && n < float64(s.MaxLength) {
+			s.MaxLength = int(n)
+		}
+	}
+	var modules []struct {
+		Path string `json:"path"`
+		Type string `json:"type"`
+	}
+	if _, err := readJSON(dir, "modules.json", &modules); err != nil {
+		return s, err
+	}
+	for i, m := range modules {
+		var err error
+		switch kind := m.Type[strings.LastIndexByte(m.Type, '.')+1:]; {
+		case i == 0 && kind == "Transformer" && (m.Path == "" || m.Path == "."):
+		case i == 1 && kind == "Pooling" && filepath.IsLocal(m.Path):
+			s.Pooling, err = openPooling(filepath.Join(dir, m.Path))
+		case i == 2 && kind == "Normalize":
+			s.Normalize = true
+		default:
+			err = fmt.Errorf("got %.60q at %d, want Transformer, Pooling and Normalize", m.Type, i)
+		}
+		if err != nil {
+			return s, fmt.Errorf("modules.json: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// openPooling reads the config.json of a Pooling.
+func openPooling(dir string) (layers.Pooling, error) {
+	var c map[string]json.RawMessage
+	if ok, err := readJSON(dir, configName, &c); err != nil || !ok {
+		return "", cmp.Or(err, fmt.Errorf("%s: %w", filepath.Join(dir, configName), fs.ErrNotExist))
+	}
+	modes := map[string]layers.Pooling{"pooling_mode_cls_token": layers.FirstPooling,
+		"pooling_mode_mean_tokens": layers.MeanPooling, "pooling_mode_max_tokens": layers.MaxPooling}
+	var chosen []layers.Pooling
+	for key, value := range c {
+		switch {
+		case key == "pooling_mode":
+			var name layers.Pooling
+			if err := json.Unmarshal(value, &name); err != nil {
+				return "", fmt.Errorf("%s: %w", key, err)
+			}
+			chosen = append(chosen, name)
+		case strings.HasPrefix(key, "pooling_mode_") && string(value) == "true":
+			if modes[key] == "" {
+				return "", fmt.Errorf("%s: got true, want the mean, the maximum or the first token", key)
+			}
+			chosen = append(chosen, modes[key])
+		}
+	}
+	if len(chosen) != 1 {
+		return "", fmt.Errorf("got %d kinds of pooling, want one", len(chosen))
+	}
+	return chosen[0], config.OneOf(struct{ Pooling layers.Pooling }{}, "Pooling", chosen[0], layers.MeanPooling,
+		layers.FirstPooling, layers.MaxPooling)
+}
+
+// readJSON reads a file of a folder. It reports whether there is one.
+func readJSON(dir, name string, to any) (bool, error) {
+	text, err := folder.ReadFile(filepath.Join(dir, name), folder.MaxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := config.Foreign.Decode(text, to); err != nil {
+		return false, fmt.Errorf("%s: %w", name, err)
+	}
+	return true, nil
+}
