@@ -64,7 +64,7 @@ func (f *tokenFinder) next(text string, from int) (t *AddedToken, start, end int
 }
 
 // longest returns the longest token that begins a text and its length; nil if there is none.
-func (f *tokenFinder) longest(text string) (t *addedToken, n int) {
+func (f *tokenFinder) longest(text string) (t *AddedToken, n int) {
 	node, found := int32(0), int32(-1)
 	for i := range len(text) {
 		next, ok := f.nodes[uint64(node)<<8|uint64(text[i])]

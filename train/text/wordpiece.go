@@ -24,9 +24,9 @@ func (m *modelJSON) wordPiece() (*wordPiece, error) {
 	}
 	w := &wordPiece{unknown: int(unknown), most: m.mostLetters}
 	for id, token := range m.tokens {
-		w.begin.add(addedToken{ID: id}, token)
+		w.begin.add(AddedToken{ID: id}, token)
 		if len(token) > len(m.prefix) && token[:len(m.prefix)] == m.prefix {
-			w.goOn.add(addedToken{ID: id}, token[len(m.prefix):])
+			w.goOn.add(AddedToken{ID: id}, token[len(m.prefix):])
 		}
 	}
 	return w, nil
