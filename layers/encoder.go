@@ -27,6 +27,14 @@ type EncoderInput struct {
 	Lengths *G.Node // the tokens of each text that are no padding, int or int64 (B), for IDs (B, T); nil means T
 }
 
+// mask hides the padding; nil if there is none.
+func (in EncoderInput) mask() mask.Mask {
+	if in.Lengths == nil {
+		return nil
+	}
+	return mask.KeyLengths{Lengths: in.Lengths}
+}
+
 // NewEncoder makes the parameters, which are named as in transformers' BertModel:
 //
 //	embeddings.word_embeddings.weight (V, E), embeddings.position_embeddings.weight (ContextLength, E)
@@ -92,12 +100,8 @@ func (m *Encoder) vectors(f *formula, in EncoderInput) *G.Node {
 	}
 	x = f.normed(m.norm, "embedded", "embeddings", f.stage("embeddings", text, sum))
 	x = f.dropout(x, m.config.EmbeddingDropout)
-	var seen mask.Mask
-	if in.Lengths != nil {
-		seen = mask.KeyLengths{Lengths: in.Lengths}
-	}
 	for _, block := range m.blocks {
-		x = f.Of(block.Forward(f.b, AttentionInput{Query: x, Mask: seen}))
+		x = f.Of(block.Forward(f.b, AttentionInput{Query: x, Mask: in.mask()}))
 	}
 	return x
 }
@@ -117,15 +121,11 @@ const (
 func (m *Encoder) Embedding(b *Build, in EncoderInput, p Pooling, normalize bool) (*G.Node, error) {
 	f := begin(b, m.name)
 	x := m.vectors(f, in)
-	var seen mask.Mask
-	if in.Lengths != nil {
-		seen = mask.KeyLengths{Lengths: in.Lengths}
-	}
 	switch p {
 	case MeanPooling:
-		x = f.Of(graph.MaskedMean(x, seen))
+		x = f.Of(graph.MaskedMean(x, in.mask()))
 	case MaxPooling:
-		x = f.Of(graph.MaskedMax(x, seen))
+		x = f.Of(graph.MaskedMax(x, in.mask()))
 	case FirstPooling:
 		x = f.Of(graph.FirstRow(x))
 	default:

@@ -28,7 +28,7 @@ const manual = "README.md"
 const guide = "../../internal/README.md"
 
 // readmes are all READMEs that are held to be right.
-var readmes = []string{"../../README.md", manual, guide, "benchmarks.md", "models.md", "encoders.md", "data.md", finetuning, skilled,
+var readmes = []string{"../../README.md", manual, guide, "benchmarks.md", "models.md", encoders, "data.md", finetuning, skilled,
 	"../../layers/README.md", "../../layers/names.md", "../../layers/cookbook.md", "../../layers/chapter/README.md",
 	"../../layers/chapter/afterbook.md", "../../testdata/claims/speedrun.md"}
 
@@ -196,6 +196,9 @@ func readmeFolder(t *testing.T, root, path string) (dir string, environment []st
 	if strings.Contains(markdown, "--local-dir smollm2") {
 		exportSmall(t, filepath.Join(dir, "smollm2"), "--rope", "--norm", "rms", "--mlp", "swiglu", "--bias=false")
 		write("smollm2/chat_template.jinja", "{% for m in messages %}{{ m.role }}: {{ m.content }}<|endoftext|>{% endfor %}")
+	}
+	if strings.Contains(markdown, "--local-dir minilm") {
+		require.NoError(t, os.Symlink(filepath.Join(root, "testdata/encoders/bert"), filepath.Join(dir, "minilm")))
 	}
 	programs := filepath.Join(dir, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH")
 	return dir, append(os.Environ(), "PATH="+programs, "GOBIN="+filepath.Join(dir, "bin"), programVariable+"=1")

@@ -14,10 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The pages that lead through a fine-tuning: of a published model, and of a model pretrained for it.
+// The pages that lead through a fine-tuning, of a published model and of a model pretrained for it, and through encoders.
 const (
 	finetuning = "finetune.md"
 	skilled    = "skills.md"
+	encoders   = "encoders.md"
 )
 
 // shellScript is a shell block of a README.
@@ -91,18 +92,36 @@ func TestWholeSkills(t *testing.T) {
 	}
 }
 
-// The page of fine-tuning prints what it shows, where SmolLM2's folder is.
-func TestWholeFinetuning(t *testing.T) {
+// The pages about published models print what they show, where the folders of these models are.
+func TestWholePublished(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for a minute")
 	}
-	smollm2 := golden.Published(t, "smollm2")
+	for page, model := range map[string]string{finetuning: "smollm2", encoders: "minilm"} {
+		t.Run(page, func(t *testing.T) {
+			published := golden.Published(t, model)
+			root, err := filepath.Abs(repository)
+			require.NoError(t, err)
+			dir, environment := readmeFolder(t, root, page)
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, model)))
+			require.NoError(t, os.Symlink(published, filepath.Join(dir, model)))
+			for _, s := range shellScripts(readFile(t, page), false, nil) {
+				requireShown(t, s.shown, s.run(t, dir, environment, strings.NewReplacer()), regexp.MustCompile(`[0-9]+\.[0-9]+`))
+			}
+		})
+	}
+}
+
+// The program of the page about encoders runs, with the small model of testdata in place of the published one.
+func TestProgramOfEncoders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
 	root, err := filepath.Abs(repository)
 	require.NoError(t, err)
-	dir, environment := readmeFolder(t, root, finetuning)
-	require.NoError(t, os.RemoveAll(filepath.Join(dir, "smollm2")))
-	require.NoError(t, os.Symlink(smollm2, filepath.Join(dir, "smollm2")))
-	for _, s := range shellScripts(readFile(t, finetuning), false, nil) {
-		requireShown(t, s.shown, s.run(t, dir, environment, strings.NewReplacer()), regexp.MustCompile(`[0-9]+\.[0-9]+`))
-	}
+	dir, environment := readmeFolder(t, root, encoders)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(codeBlocks(readFile(t, encoders), "go")[0]), 0o644))
+	printed := shellScript{lines: []string{"go build -C '" + root + "' -o '" + dir + "/program' '" + dir + "/main.go'",
+		"./program"}}.run(t, dir, environment, strings.NewReplacer())
+	require.Regexp(t, `^-?0\.\d{4} He is having his lunch\.\n-?0\.\d{4} The new movie is awesome\.\n$`, printed)
 }
