@@ -37,10 +37,11 @@ func TestTips(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "panel=heads", "--model", gptFolder(t), "--text", "abc défg")
 	p.waitFor(`document.querySelectorAll(".statistics thead button").length === 8`)
-	for _, by := range []string{"entropy", "telling"} {
+	for by, says := range map[string]string{"entropy": "natural logarithm", "telling": "few keys"} {
 		p.do(chromedp.Focus(chromedp.CSS(fmt.Sprintf(`[data-by="%s"]`, by))))
 		sentence := js[string](p, fmt.Sprintf(`document.querySelector('[data-by="%s"]').getAttribute("aria-description")`, by))
 		require.Greater(t, len(sentence), 60)
+		require.Contains(t, sentence, says)
 		p.waitFor(fmt.Sprintf(`!document.querySelector(".tip").hidden && document.querySelector(".tip").textContent === %q`, sentence))
 	}
 	p.do(chromedp.KeyEvent(kb.Escape))

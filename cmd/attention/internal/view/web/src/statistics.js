@@ -6,37 +6,33 @@ import { tableButton } from './save.js';
 /** @typedef {import('./look.js').Statistics} Numbers */
 /** @typedef {{ layer: number, head: number, statistics: Numbers }} Measured a head with its statistics */
 
-/** @type {[keyof Numbers, string, string][]} the statistics, what stands above them, and what they are */
+/** @type {[keyof Numbers, string, string][]} the statistics, with their headings and explanations */
 export const statistics = [
   [
     'entropy',
     'entropy',
-    'How spread out the looks are: the mean entropy of a query’s weights, in nats. 0 is a look at ' +
-      'one key; the more keys share the weight, the larger.',
+    'How evenly a query spreads its weight over the keys: the mean entropy of the weights in nats, the unit of ' +
+      'the natural logarithm. It is 0 for one key with all the weight, and ln n for n keys with equal weights.',
   ],
   [
     'first',
     'on first',
-    'How much of the weight lies on the first key, the mean over the queries. A head that has ' +
-      'nothing to do often rests there.',
+    'How much weight the first key gets, the mean over the queries. A head that finds nothing in the text ' +
+      'often puts its weight there.',
   ],
-  ['self', 'on itself', 'How much of the weight a query keeps on its own position, the mean over the queries.'],
-  [
-    'previous',
-    'on previous',
-    'How much of the weight lies on the position before the query, the mean over the queries.',
-  ],
+  ['self', 'on itself', 'How much weight a query’s own position gets, the mean over the queries.'],
+  ['previous', 'on previous', 'How much weight the position before the query gets, the mean over the queries.'],
   [
     'largest',
     'max score',
-    'The largest score of all pairs, before the softmax. Very large ones make looks all or nothing.',
+    'The largest score of all pairs, before the softmax. Very large scores put all the weight on one key.',
   ],
-  ['distance', 'distance', 'How far away what is looked at is, in tokens: the mean over the queries, by weight.'],
+  ['distance', 'distance', 'How far away the keys are, in tokens: the mean by weight and over the queries.'],
   [
     'telling',
     'telling',
-    'How much the head says of this text: high where queries pick out few keys, but neither the ' +
-      'first one nor their own.',
+    'How much the head shows about this text: high if each query attends to few keys, neither the first one ' +
+      'nor its own.',
   ],
 ];
 
@@ -55,7 +51,7 @@ export class Statistics {
       h(
         'p',
         { class: 'note' },
-        'The statistics of the heads are computed: a row for each comes here, which its columns sort.',
+        'The statistics of the heads are being computed. The table will have a row for each head; its columns sort it.',
       ),
     );
   }

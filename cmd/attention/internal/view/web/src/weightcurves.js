@@ -17,10 +17,10 @@ const measures = [
 
 const translatesNone = 'attention translate records none: ';
 const none =
-  'To see them, train with --head-stats (attention train --resume takes it too): this run has recorded none. ';
-const inHeads = '“max score” in Heads has that of each head on a text of yours.';
+  'This run has recorded none. To see them, train with --head-stats (also with attention train --resume). ';
+const inHeads = '“max score” in Heads shows that of each head on your own text.';
 
-/** collapsed is the entropy, in nats, below which a head looks at one key only, as in attention train. */
+/** collapsed is the entropy, in nats, below which a head attends to one key only, as in attention train. */
 const collapsed = 0.1;
 
 export class WeightCurves {
@@ -140,7 +140,7 @@ export class WeightCurves {
     const some = low.slice(0, 5).join(', ') + (low.length > 5 ? ', …' : '');
     fill(
       this.collapse,
-      names.length ? `${of}, in nats. ` : '',
+      names.length ? `${of}, in nats (natural logarithm). ` : '',
       low.length ? h('b', {}, `${low.length} of ${names.length} heads have collapsed: ${some}.`) : '',
     );
   }
