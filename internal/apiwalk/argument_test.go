@@ -143,6 +143,7 @@ var data = map[reflect.Type]string{
 	reflect.TypeFor[mask.Keep]():              "a caller fills in the node",
 	reflect.TypeFor[mask.KeyLengths]():        "a caller fills in the node",
 	reflect.TypeFor[mask.Segments]():          "a caller fills in the nodes",
+	reflect.TypeFor[pretrained.Encoder]():     "a caller fills in the model",
 	reflect.TypeFor[pretrained.GPT]():         "a caller fills in the model",
 }
 

@@ -21,14 +21,14 @@ func (d *Dir) Write(name string, fill func(io.Writer) error) error {
 	return d.WriteAll(File{name, fill})
 }
 
-// File is a file to be written: its name and what writes its content.
+// File is a file to be written: its name, which may begin with folders, such as a/b, and what writes its content.
 type File struct {
 	Name string
 	Fill func(io.Writer) error
 }
 
 // WriteAll writes files as Write does. They get their names, in their order, when all are whole: a process that is
-// killed before leaves only files of other names, which RemoveIncomplete removes.
+// killed before leaves only files of other names, which RemoveIncomplete removes. Folders in names are made.
 func (d *Dir) WriteAll(files ...File) (err error) {
 	var temporary []string
 	defer func() {
@@ -44,12 +44,32 @@ func (d *Dir) WriteAll(files ...File) (err error) {
 		temporary = append(temporary, name)
 	}
 	for _, f := range files {
-		if err := d.root.Rename(temporary[0], f.Name); err != nil {
+		if err := d.rename(temporary[0], f.Name); err != nil {
 			return d.named(err, f.Name)
 		}
 		temporary = temporary[1:]
 	}
 	return d.sync()
+}
+
+// rename gives a file its name, and makes and flushes the folder that the name begins with.
+func (d *Dir) rename(temporary, name string) error {
+	in := filepath.Dir(name)
+	if in == "." {
+		return d.root.Rename(temporary, name)
+	}
+	if err := d.root.MkdirAll(in, newFolder); err != nil {
+		return err
+	}
+	if err := d.root.Rename(temporary, name); err != nil {
+		return err
+	}
+	root, err := d.root.OpenRoot(in)
+	if err != nil {
+		return err
+	}
+	sub := &Dir{d.Path(in), root}
+	return oneline.Join(sub.sync(), sub.Close())
 }
 
 // writeBeside writes a file under a temporary name, which it returns.
@@ -76,7 +96,7 @@ func (d *Dir) writeBeside(file File) (temporary string, err error) {
 // createBeside makes the file that is renamed to name once it is whole.
 func (d *Dir) createBeside(name string, mode fs.FileMode) (f *os.File, temporary string, err error) {
 	for range 1000 {
-		temporary = incompletePrefix + name + strconv.FormatUint(uint64(rand.Uint32()), 10)
+		temporary = incompletePrefix + filepath.Base(name) + strconv.FormatUint(uint64(rand.Uint32()), 10)
 		f, err = d.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			break

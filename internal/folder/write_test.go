@@ -77,7 +77,7 @@ func TestWriteAll(t *testing.T) {
 	var during []string
 	set := func(last func(io.Writer) error) error {
 		return d.WriteAll(folder.File{Name: "a", Fill: text("1")}, folder.File{Name: "b", Fill: text("2")},
-			folder.File{Name: "c", Fill: last})
+			folder.File{Name: filepath.Join("x", "y", "c"), Fill: last})
 	}
 	require.ErrorContains(t, set(func(io.Writer) error {
 		during = namesIn(t, path)
@@ -90,6 +90,8 @@ func TestWriteAll(t *testing.T) {
 	require.Equal(t, []string{"b"}, namesIn(t, path))
 	requireFile(t, "old", filepath.Join(path, "b"))
 	require.NoError(t, set(text("3")))
-	require.Equal(t, []string{"a", "b", "c"}, namesIn(t, path))
+	require.Equal(t, []string{"a", "b", "x"}, namesIn(t, path))
 	requireFile(t, "2", filepath.Join(path, "b"))
+	require.Equal(t, []string{"c"}, namesIn(t, filepath.Join(path, "x", "y")))
+	requireFile(t, "3", filepath.Join(path, "x", "y", "c"))
 }

@@ -23,6 +23,8 @@ type Encoder struct {
 	Params    *layers.Params
 	Tokenizer *text.BPETokenizer
 	Sentence  Sentence
+
+	origin encoderOrigin
 }
 
 // OpenEncoder reads a folder of an encoder in the form of transformers or sentence-transformers:
@@ -58,10 +60,12 @@ func openEncoder(dir string) (*Encoder, error) {
 	if n := e.Tokenizer.Len(); n > c.VocabSize {
 		return nil, fmt.Errorf("tokenizer: got %d tokens, want at most the %d of %s", n, c.VocabSize, configName)
 	}
-	if e.Sentence, err = openSentence(dir, c.ContextLength); err != nil {
+	e.origin = encoderOrigin{dir: dir, family: f, config: contents}
+	if e.Sentence, e.origin.modules, err = openSentence(dir, c.ContextLength); err != nil {
 		return nil, err
 	}
-	w, err := openWeights(dir, names{})
+	e.origin.sentence = e.Sentence
+	w, err := f.open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -69,18 +73,22 @@ func openEncoder(dir string) (*Encoder, error) {
 	if err := w.checkSeals(); err != nil {
 		return nil, err
 	}
-	w.renameTensors(f)
 	tokens := w.tensors[f.weights.place("embeddings.word_embeddings.weight").name]
 	if len(tokens.Shape) != 2 || tokens.Shape[0] != c.VocabSize || tokens.Shape[1] != c.Block.Attention.EmbedDim {
 		return nil, fmt.Errorf("weights: embeddings.word_embeddings.weight: got shape %v, want (%d, %d) as in %s",
 			tokens.Shape, c.VocabSize, c.Block.Attention.EmbedDim, configName)
 	}
 	dt := tensor.Float32
-	if tokens.DType == safetensors.F64 {
-		dt = tensor.Float64
+	for name, t := range w.tensors {
+		if t.DType == safetensors.F64 && !isHead(name) {
+			dt = tensor.Float64
+		}
 	}
 	e.Params = layers.NewStoredParams(dt)
 	if e.Model, err = layers.NewEncoder(e.Params.Scope(""), c); err != nil {
+		return nil, err
+	}
+	if err := w.checkEncoder(e.Params, f); err != nil {
 		return nil, err
 	}
 	return e, mapped.Guard(func() error { return w.fillEncoder(e.Params, f) })
@@ -99,8 +107,13 @@ func parseEncoder(contents []byte) (f *encoderFamily, c layers.EncoderConfig, er
 	return f, c, err
 }
 
-// renameTensors gives tensors their names in a model without a head, and those of old checkpoints their newer ones.
-func (w *weights) renameTensors(f *encoderFamily) {
+// open opens the weights of a folder. Tensors get their names in a model without a head, and those of old checkpoints
+// their newer ones.
+func (f *encoderFamily) open(dir string) (*weights, error) {
+	w, err := openWeights(dir, names{})
+	if err != nil {
+		return nil, err
+	}
 	renamed := map[string]stored{}
 	for name, t := range w.tensors {
 		name = strings.TrimPrefix(name, f.prefix)
@@ -109,9 +122,14 @@ func (w *weights) renameTensors(f *encoderFamily) {
 		} else if stem, ok := strings.CutSuffix(name, "LayerNorm.beta"); ok {
 			name = stem + "LayerNorm.bias"
 		}
+		if _, ok := renamed[name]; ok {
+			w.close()
+			return nil, fmt.Errorf("weights: tensor %.100q comes twice, with and without a prefix or by an old name", name)
+		}
 		renamed[name] = t
 	}
 	w.tensors = renamed
+	return w, nil
 }
 
 // isHead reports whether a tensor is a part of a head or no weight.
@@ -120,11 +138,14 @@ func isHead(name string) bool {
 		!strings.HasPrefix(name, "transformer.") || name == "embeddings.position_ids"
 }
 
-// fillEncoder gives the parameters their values. One error lists all tensors that do not fit.
-func (w *weights) fillEncoder(p *layers.Params, f *encoderFamily) error {
+// checkEncoder returns one error for all tensors that do not fit the parameters, adapters aside.
+func (w *weights) checkEncoder(p *layers.Params, f *encoderFamily) error {
 	var missing, unknown, wrong []string
 	used := map[string]bool{}
 	for name, shape := range p.Shapes() {
+		if p.IsAdapter(name) {
+			continue
+		}
 		at := f.weights.place(name)
 		used[at.name] = true
 		if t, ok := w.tensors[at.name]; !ok {
@@ -142,6 +163,11 @@ func (w *weights) fillEncoder(p *layers.Params, f *encoderFamily) error {
 	if err := dense.Mismatch(missing, unknown, wrong); err != nil {
 		return fmt.Errorf("weights: %w", err)
 	}
+	return nil
+}
+
+// fillEncoder gives the parameters their values.
+func (w *weights) fillEncoder(p *layers.Params, f *encoderFamily) error {
 	for name, shape := range p.Shapes() {
 		v, err := w.value(p.Dtype(), f.weights.place(name), shape)
 		if err != nil {

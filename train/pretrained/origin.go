@@ -54,10 +54,10 @@ func (o *origin) files() []string {
 	return slices.DeleteFunc(slices.Clone(copiedNames), func(name string) bool { return !slices.Contains(all, name) })
 }
 
-// copyTo returns a function that writes one of the files.
-func (o *origin) copyTo(name string) func(io.Writer) error {
+// copyOf returns a function that writes a file of a folder.
+func copyOf(dir, name string) func(io.Writer) error {
 	return func(w io.Writer) error {
-		f, err := folder.Open(filepath.Join(o.dir, name))
+		f, err := folder.Open(filepath.Join(dir, name))
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,12 @@ import (
 	"attention/layers"
 )
 
+// The files of sentence-transformers beside a model.
+const (
+	modulesName  = "modules.json"
+	sentenceName = "sentence_bert_config.json"
+)
+
 // Sentence says how an encoder makes one vector of a text, as sentence-transformers does.
 type Sentence struct {
 	Pooling   layers.Pooling // of the tokens' vectors; mean if the folder does not say
@@ -22,22 +28,23 @@ type Sentence struct {
 	Lowercase bool           // a text is written in small letters before its tokenizer sees it
 }
 
-// openSentence reads sentence-transformers' files of a folder. positions are those of the model.
-func openSentence(dir string, positions int) (Sentence, error) {
-	s := Sentence{Pooling: layers.MeanPooling, MaxLength: positions}
+// openSentence reads sentence-transformers' files of a folder. positions are those of the model. It returns the folders
+// of the modules too.
+func openSentence(dir string, positions int) (s Sentence, folders []string, err error) {
+	s = Sentence{Pooling: layers.MeanPooling, MaxLength: positions}
 	var c struct {
 		MaxLength int  `json:"max_seq_length"`
 		Lowercase bool `json:"do_lower_case"`
 	}
-	if _, err := readJSON(dir, "sentence_bert_config.json", &c); err != nil {
-		return s, err
+	if _, err := readJSON(dir, sentenceName, &c); err != nil {
+		return s, nil, err
 	}
 	s.Lowercase = c.Lowercase
 	var t struct {
 		MaxLength float64 `json:"model_max_length"` // 1e30 means none
 	}
 	if _, err := readJSON(dir, tokenizerConfigName, &t); err != nil {
-		return s, err
+		return s, nil, err
 	}
 	for _, n := range []float64{float64(c.MaxLength), t.MaxLength} {
 		if n >= 1 && n < float64(s.MaxLength) {
@@ -48,8 +55,8 @@ func openSentence(dir string, positions int) (Sentence, error) {
 		Path string `json:"path"`
 		Type string `json:"type"`
 	}
-	if _, err := readJSON(dir, "modules.json", &modules); err != nil {
-		return s, err
+	if _, err := readJSON(dir, modulesName, &modules); err != nil {
+		return s, nil, err
 	}
 	for i, m := range modules {
 		var err error
@@ -63,10 +70,13 @@ func openSentence(dir string, positions int) (Sentence, error) {
 			err = fmt.Errorf("got %.60q at %d, want Transformer, Pooling and Normalize", m.Type, i)
 		}
 		if err != nil {
-			return s, fmt.Errorf("modules.json: %w", err)
+			return s, nil, fmt.Errorf("%s: %w", modulesName, err)
+		}
+		if filepath.IsLocal(m.Path) && filepath.Clean(m.Path) != "." {
+			folders = append(folders, m.Path)
 		}
 	}
-	return s, nil
+	return s, folders, nil
 }
 
 // openPooling reads the config.json of a Pooling.

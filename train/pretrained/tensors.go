@@ -8,6 +8,7 @@ import (
 
 	"attention/internal/dense"
 	"attention/internal/safetensors"
+	"attention/layers"
 
 	"gorgonia.org/tensor"
 )
@@ -34,8 +35,7 @@ func tensors[F float32 | float64](t *target) (all []safetensors.Tensor) {
 		}
 		at, width, size := from.place(name), value.Shape()[value.Dims()-1], value.Shape().TotalSize()
 		parts[at.name] = append(parts[at.name], func() []F {
-			merged, _ := t.Params.Merged(name)
-			data := dense.Floats[F](dense.Widened(merged))
+			data := merged[F](t.Params, name)
 			if at.transposed {
 				turned := make([]F, size)
 				transpose(turned, data, width)
@@ -61,6 +61,12 @@ func tensors[F float32 | float64](t *target) (all []safetensors.Tensor) {
 		add(n.head, tokens, tensor.Shape(tokens).TotalSize(), parts[n.tokens]...)
 	}
 	return all
+}
+
+// merged returns the elements of a parameter, with those of its adapter added.
+func merged[F float32 | float64](p *layers.Params, name string) []F {
+	value, _ := p.Merged(name)
+	return dense.Floats[F](dense.Widened(value))
 }
 
 // needsBiases reports whether the folder has biases that the model may not have.
@@ -142,13 +148,13 @@ func (w *writing) addWeights(all []safetensors.Tensor, most int64) error {
 		size, total = size+bytes, total+bytes
 	}
 	if len(shards) == 1 {
-		w.files = append(w.files, file{weightsName, weightsFile(shards[0])})
+		w.files = append(w.files, file{weightsName, weightsFile(written, shards[0])})
 		return nil
 	}
 	names := map[string]string{}
 	for i, shard := range shards {
 		name := fmt.Sprintf("model-%05d-of-%05d.safetensors", i+1, len(shards))
-		w.files = append(w.files, file{name, weightsFile(shard)})
+		w.files = append(w.files, file{name, weightsFile(written, shard)})
 		for _, t := range shard {
 			names[t.Name] = name
 		}
@@ -158,9 +164,12 @@ func (w *writing) addWeights(all []safetensors.Tensor, most int64) error {
 	return err
 }
 
+// written is the metadata of files of weights.
+var written = map[string]string{"format": "pt"}
+
 // weightsFile returns a function that writes tensors.
-func weightsFile(tensors []safetensors.Tensor) func(io.Writer) error {
-	f := &safetensors.File{Metadata: map[string]string{"format": "pt"}, Tensors: tensors}
+func weightsFile(metadata map[string]string, tensors []safetensors.Tensor) func(io.Writer) error {
+	f := &safetensors.File{Metadata: metadata, Tensors: tensors}
 	return func(w io.Writer) error { return safetensors.Write(w, f) }
 }
 

@@ -63,11 +63,16 @@ func (g *GPT) write(dir string, c WriteConfig) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return w.into(dir, g.ctx)
+}
+
+// into writes a folder, which must be new or empty, and returns the names of its files.
+func (w *writing) into(dir string, ctx context.Context) ([]string, error) {
 	out, err := emptyFolder(dir)
 	if err != nil {
 		return nil, err
 	}
-	err = mapped.Guard(func() error { return w.write(g.ctx, out) })
+	err = mapped.Guard(func() error { return w.write(ctx, out) })
 	if err = oneline.Join(err, out.Close()); err != nil {
 		return nil, err
 	}
@@ -203,7 +208,7 @@ func (t *target) addFiles(w *writing) error {
 		w.add(chatTemplateName, []byte(t.ChatTemplate))
 	}
 	for _, name := range copied {
-		w.files = append(w.files, file{name, t.origin.copyTo(name)})
+		w.files = append(w.files, file{name, copyOf(t.origin.dir, name)})
 	}
 	has := slices.Contains(copied, tokenizerName)
 	_, ofFile := t.Tokenizer.(*text.BPETokenizer)

@@ -1,0 +1,32 @@
+"""Runs the encoder of each folder with transformers and writes all vectors to one file.
+
+    encoder_read.py OUT.safetensors ID,ID,… TEXT FOLDER…
+
+The vectors of the ids in the i-th folder, (T, E), are called by its number, from 0. The vector of the text by
+sentence-transformers, (E), is called i.text, for folders with a modules.json. The exit code is 77 if one of PyTorch,
+transformers and sentence-transformers is missing. Tried with torch 2.15.0, transformers 5.24.0 and
+sentence-transformers 6.2.0.
+"""
+import os
+import sys
+
+try:
+    import torch
+    from safetensors.torch import save_file
+    from sentence_transformers import SentenceTransformer
+    from transformers import AutoModel
+except ImportError:
+    sys.exit(77)
+
+torch.set_num_threads(1)
+out, ids, text, folders = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+all = {}
+with torch.no_grad():
+    for i, folder in enumerate(folders):
+        model = AutoModel.from_pretrained(folder, dtype=torch.float64).eval()
+        x = model(torch.tensor([[int(n) for n in ids.split(",")]])).last_hidden_state
+        all[str(i)] = x[0].contiguous()
+        if os.path.exists(os.path.join(folder, "modules.json")):
+            model = SentenceTransformer(folder, device="cpu").double()
+            all[f"{i}.text"] = model.encode(text, convert_to_tensor=True)
+save_file(all, out)

@@ -1,0 +1,113 @@
+package pretrained
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"attention/internal/dense"
+	"attention/internal/safetensors"
+	"attention/layers"
+)
+
+// encoderOrigin is the folder that an encoder was read from.
+type encoderOrigin struct {
+	dir      string // "" of an encoder that was not read
+	family   *encoderFamily
+	config   []byte // of config.json
+	sentence Sentence
+	modules  []string // the folders of sentence-transformers' modules in dir
+}
+
+// Write writes an encoder that OpenEncoder read to a folder, which must be new or empty, and returns the names of the
+// files it made. transformers and sentence-transformers read the folder as they read the one it came from, which must
+// still be there.
+//
+// Weights keep the files, names and types that they came with. Weights that were not trained, heads, config.json and the
+// files of the tokenizer and of sentence-transformers go out bit for bit. Adapters are added to their weights.
+func (e *Encoder) Write(dir string) ([]string, error) {
+	files, err := e.write(dir)
+	if err != nil {
+		return nil, about(dir, err)
+	}
+	return files, nil
+}
+
+func (e *Encoder) write(dir string) ([]string, error) {
+	o := e.origin
+	switch {
+	case o.dir == "" || e.Params == nil:
+		return nil, errors.New("got an encoder that was not read from a folder, want one of OpenEncoder")
+	case e.Sentence != o.sentence:
+		return nil, fmt.Errorf("sentence: got %+v, want %+v as in %s", e.Sentence, o.sentence, o.dir)
+	}
+	w, err := o.family.open(o.dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.dir, err)
+	}
+	defer w.close()
+	if err := w.checkEncoder(e.Params, o.family); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.dir, err)
+	}
+	names, err := weightFiles(o.dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.dir, err)
+	}
+	out := &writing{}
+	for i, r := range w.readers {
+		out.files = append(out.files, file{names[i], weightsFile(r.Metadata(), e.tensors(r, w))})
+	}
+	for _, name := range o.copied() {
+		out.files = append(out.files, file{name, copyOf(o.dir, name)})
+	}
+	out.add(configName, o.config)
+	return out.into(dir, context.Background())
+}
+
+// copied returns the names of the files beside the weights and config.json that go out as they came in.
+func (o encoderOrigin) copied() []string {
+	names := slices.Concat(copiedNames, []string{"vocab.txt", indexName, modulesName, sentenceName,
+		"config_sentence_transformers.json"})
+	for _, in := range o.modules {
+		names = append(names, filepath.Join(in, configName))
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		_, err := os.Stat(filepath.Join(o.dir, name))
+		return errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+// tensors returns the tensors of a file: the parameters' values, and those of heads from the file.
+func (e *Encoder) tensors(r *safetensors.Reader, w *weights) []safetensors.Tensor {
+	parameters := map[string]string{} // by tensor
+	for name := range e.Params.Shapes() {
+		parameters[w.tensors[e.origin.family.weights.place(name).name].Name] = name
+	}
+	all := r.Tensors()
+	for i := range all {
+		t := &all[i]
+		if name, ok := parameters[t.Name]; ok {
+			t.Data = dense.ByType(e.Params.Dtype(), streamOf[float32], streamOf[float64])(e.Params, name, t.DType)
+			continue
+		}
+		t.Data = safetensors.Stream{DType: t.DType, Each: func(write func(any) error) error {
+			head, err := r.Read(t.Name)
+			if err != nil {
+				return err
+			}
+			return write(head.Data)
+		}}
+	}
+	return all
+}
+
+// streamOf returns the elements of a parameter in a type.
+func streamOf[F float32 | float64](p *layers.Params, name string, d safetensors.DType) safetensors.Stream {
+	data := func() []F { return merged[F](p, name) }
+	shape, _ := p.Get(name)
+	return stream(d, shape.Shape().TotalSize(), []func() []F{data})
+}
