@@ -132,7 +132,7 @@ func (m *Encoder) Embedding(b *Build, in EncoderInput, p Pooling, normalize bool
 		f.fail(errorf(m.name, "pooling: got %q, want one of %s, %s, %s", p, MeanPooling, FirstPooling, MaxPooling))
 	}
 	if normalize {
-		x = f.Of(graph.L2Norm(x, f.filled(1, m.config.width()), 1e-12))
+		x = f.normalized(x, m.config.width())
 	}
 	return f.result(f.stage("embedding", fmt.Sprintf("%s of tokens", p), x))
 }

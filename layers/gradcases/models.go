@@ -1,6 +1,8 @@
 package gradcases
 
 import (
+	"fmt"
+
 	"attention/graph"
 	"attention/graph/gradcases"
 	"attention/graph/mask"
@@ -175,5 +177,46 @@ func encoders() []Case {
 			Inputs: padded},
 		{Layer: name, About: "maximum, padding, types", Mode: layers.Train, New: forward(c, layers.MaxPooling),
 			Inputs: padded},
+	}
+}
+
+// similarities returns the cases of the losses of texts' vectors.
+func similarities() []Case {
+	loss := func(forward Forward) func(layers.Scope) (Forward, error) {
+		return func(layers.Scope) (Forward, error) { return forward, nil }
+	}
+	rows := func(shapes ...int) (in []gradcases.Input) {
+		for i, n := range shapes {
+			in = append(in, gradcases.Float(fmt.Sprint("x", i), n, 3))
+		}
+		return in
+	}
+	of := func(about, layer string, in []gradcases.Input, forward Forward) Case {
+		return Case{Layer: layer, About: about, Mode: layers.Train, Inputs: in, New: loss(forward)}
+	}
+	ranking := func(b *layers.Build, in G.Nodes) (*G.Node, error) {
+		var equal mask.Mask
+		if len(in) > 2 {
+			equal = mask.Segments{Query: in[2], Key: in[3]}
+		}
+		return layers.MultipleNegativesRankingLoss{Scale: 2}.Forward(b, in[0], in[1], equal)
+	}
+	cosent := func(b *layers.Build, in G.Nodes) (*G.Node, error) {
+		return layers.CoSENTLoss{Scale: 2}.Forward(b, in[0], in[1], in[2])
+	}
+	triplet := func(m layers.TripletDistanceMetric) Forward {
+		return func(b *layers.Build, in G.Nodes) (*G.Node, error) {
+			return layers.TripletLoss{DistanceMetric: m}.Forward(b, in[0], in[1], in[2])
+		}
+	}
+	const rank, cos, near = "MultipleNegativesRankingLoss", "CoSENTLoss", "TripletLoss"
+	return []Case{
+		of("hard negatives", rank, rows(2, 5), ranking),
+		of("equal texts", rank, append(rows(2, 5), gradcases.IDs("positives", []int{1, 2}, 2),
+			gradcases.IDs("ids", []int{1, 2, 2, 3, 1}, 5)), ranking),
+		of("ties", cos, append(rows(5, 5), gradcases.Fixed("scores", []float64{1, 0.5, 1, 0, 0.5}, 5)), cosent),
+		of("euclidean", near, rows(2, 2, 2), triplet(layers.Euclidean)),
+		of("cosine", near, rows(2, 2, 2), triplet(layers.Cosine)),
+		of("manhattan", near, rows(2, 2, 2), triplet(layers.Manhattan)),
 	}
 }
