@@ -15,13 +15,13 @@ prints only the answers, each with a newline after it, and Ctrl-C ends it. If a
 message is refused, the command fails at its end.
 
 MODEL: --model is a folder or a run as for attention generate, except a run of
-one attention layer. The text of a talk has the form that the model has learned:
-its chat_template.jinja, or the chat_template of its tokenizer_config.json. A
-folder without them needs --template: chatml (<|im_start|> and <|im_end|> around
-each message, which must be tokens of the model), alpaca (instructions and
-responses under headings, the prompt of fine-tuned base models) or a file with a
-template. Models that can think before they answer are asked not to, unless they
-were tuned with thoughts.
+one attention layer. A template writes the talk in the form that the model has
+learned: the folder's chat_template.jinja, or the chat_template of its
+tokenizer_config.json. A folder without them needs --template: chatml
+(<|im_start|> and <|im_end|> around each message, which must be tokens of the
+model), alpaca (instructions and responses under headings, the prompt of
+fine-tuned base models) or a file with a template. Models that can think before
+they answer are asked not to, unless they were tuned with thoughts.
 
 An answer ends at one of the model's end-of-text tokens, at the text that the
 template writes after an answer, or after --tokens tokens.

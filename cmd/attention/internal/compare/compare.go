@@ -17,9 +17,9 @@ import (
 )
 
 const help = `Show which attention is good for what: train the same small GPT, a decoder like
-Llama, with each form of attention, and compare. The width of their MLPs makes
-all models as large as the one with full attention, up to 3 %%. All take the
-same number of steps on the same examples.
+Llama, with each form of attention, and compare. The width of a model's MLPs is
+chosen so that all models are as large as that with full attention, within 3 %%.
+All take the same number of steps on the same examples.
 
 --text FILE   A language model of the file's characters, on windows of 128. The
               loss is that of the whole last tenth of the text.
@@ -30,10 +30,11 @@ same number of steps on the same examples.
 
 The attentions, for --attention:
 
-%s The tables show the loss, right answers, seconds and memory of training,
+%s
+The tables show the loss, right answers, seconds and memory of training,
 tokens per second of writing, and the size of the cache, per token and fixed.
-Times hold on a machine that does nothing else. One task takes less than ten
-minutes on two cores with one seed.
+The times are those of a machine that does nothing else. One task takes less
+than ten minutes on two cores with one seed.
 
 The folder, --out or the first free one of compare/1, compare/2, …, gets
 compare.png, and report.json with every number, which is written after each

@@ -21,11 +21,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const help = `Make a vector of each line of a text with an encoder, such as
-all-MiniLM-L6-v2: texts that mean the same have vectors that lie close. --model
-is a folder of BERT or DistilBERT in the form of sentence-transformers or
-transformers; how vectors are pooled and normalised is what the folder says, or
-else their mean. Lines longer than the model's longest text are cut.
+const help = `Make a vector of each line of a text with an encoder, such as all-MiniLM-L6-v2.
+Texts with similar meanings get vectors with a small angle. --model is a folder
+of BERT or DistilBERT in the form of sentence-transformers or transformers. The
+folder says how token vectors are pooled and normalised; if it does not, a
+line's vector is their mean. Lines longer than the model's longest text are cut.
 
 --json prints an array of numbers for each line. --out writes a safetensors file
 with one tensor, embeddings, a row for each line. --near prints the lines whose

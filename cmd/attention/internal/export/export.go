@@ -26,58 +26,60 @@ gemma3_text, gpt_neox): other programs do not have the layers of other runs.
 Without --model the command exports the newest run of a GPT in the folder runs.
 
 huggingface  for transformers: AutoModelForCausalLM.from_pretrained("OUT"). A
-             folder of a family goes out as it came in: config.json, the
-             weights each in its type, the files of its tokenizer and
+             folder of a family is written as it was read: config.json, each
+             weight in its type, the files of its tokenizer and
              generation_config.json. A run is written as GPT-2 or as the first
              family that is its decoder.
              --dtype writes the weights as float32, float16, bfloat16 or
-             float64. What was trained beside a base in bfloat16 is rounded to
-             that, unless --dtype float32 is given. --shard-size is the most
-             that a file of weights holds, such as 500MB or 2GB.
-             GPT-2 always has biases there; those of a model without biases are
-             written as 0, which changes nothing. It has as many key heads as
-             query heads: a model with fewer cannot be written. A tokenizer of
-             characters or bytes is AutoTokenizer.from_pretrained("OUT");
-             GPT-2's is not written, but AutoTokenizer.from_pretrained("gpt2").
-             A run of attention finetune --task classify is for
-             AutoModelForSequenceClassification, with one text at a time that
-             ends with the token that ends a text.
+             float64. Weights that were trained beside a base in bfloat16 are
+             rounded to bfloat16, unless --dtype float32 is given. --shard-size
+             is the largest size of a file of weights, such as 500MB or 2GB.
+             GPT-2 always has biases in this format: a model without biases gets
+             biases of 0, which change nothing. GPT-2 has as many key heads as
+             query heads, so a model with fewer cannot be written.
+             AutoTokenizer.from_pretrained("OUT") opens a tokenizer of
+             characters or bytes. GPT-2's tokenizer is not written:
+             AutoTokenizer.from_pretrained("gpt2") opens it.
+             AutoModelForSequenceClassification opens a run of attention
+             finetune --task classify; give it one text at a time, with the
+             end-of-text token at its end.
 
 torch        a GPT for plain PyTorch, to continue under torchrun with DDP or
              FSDP when one machine is not enough. The folder also gets model.py:
-             the model with load and save. It needs nothing but PyTorch, and is
-             yours to change. The names are those of GPT-2 and nanoGPT, and
-             every linear layer is an nn.Linear with the weight (out, in),
-             where huggingface has (in, out):
+             the model with load and save. It needs only PyTorch, and you may
+             change it. The names are those of GPT-2 and nanoGPT, and every
+             linear layer is an nn.Linear with the weight (out, in), where
+             huggingface has (in, out):
                transformer.wte.weight (V, E)
                transformer.wpe.weight (positions, E)
                transformer.h.0.ln_1, .attn.c_attn (E to queries, keys, values),
                .attn.c_proj, .ln_2, .mlp.c_fc, .mlp.c_proj; … transformer.ln_f
                lm_head.weight (V, E), if it is not tied to wte
 
-adapter      what a run of attention finetune has trained, without the model, in
-             PEFT's form: adapter_config.json and adapter_model.safetensors. The
-             other formats merge it into the model. They merge an adapter from
-             PEFT, too: --adapter DIR adds it to --model; --model DIR alone
-             finds the base that the adapter names.
+adapter      the trained weights of a run of attention finetune, without the
+             model, in PEFT's form: adapter_config.json and
+             adapter_model.safetensors. The other formats merge it into the
+             model. They merge an adapter from PEFT, too: --adapter DIR adds it
+             to --model; --model DIR alone finds the base that the adapter
+             names.
 
-attention generate reads huggingface, torch and gguf, and what save_pretrained
-and model.py's save write.
+attention generate reads huggingface, torch and gguf, and the folders that
+save_pretrained and model.py's save write.
 
 gguf         one file for llama.cpp and the programs that read its files, such
              as Ollama and LM Studio: a model of any of the families, with its
-             tokenizer, special tokens and chat template. --out is a file,
-             which is replaced if it is there. --type is how it has the
-             matrices: f32, bf16, f16 or q8_0, which is 8 bits a number and a
-             scale for each 32. What llama.cpp has no form for is refused by
-             name. Where it has no windows, as for Mistral, the longest text
-             is the window. It takes GELU from a table in half precision: the
-             log-probabilities of GPT-2, GPT-NeoX and Gemma differ by some
-             1e-3. --adapter-only writes the adapter of a run of attention
-             finetune, or of --adapter, without the model: llama.cpp's --lora
-             adds it to a file of the model that was tuned, and so does Ollama
-             by the Modelfile that is printed. It has no room for what was
-             trained whole.`
+             tokenizer, special tokens and chat template. --out is a file, which
+             is replaced if it is there. --type is the type of the matrices:
+             f32, bf16, f16 or q8_0, which has 8 bits for each number and a
+             scale for every 32 numbers. An error names any part that llama.cpp
+             does not support. Where llama.cpp has no windows, as for Mistral,
+             the longest text is the window. It reads GELU from a table in half
+             precision, so the log-probabilities of GPT-2, GPT-NeoX and Gemma
+             differ by some 1e-3. --adapter-only writes the adapter of a run of
+             attention finetune, or of --adapter, without the model: llama.cpp's
+             --lora adds it to a file of the model that was tuned, and so does
+             Ollama by the Modelfile that is printed. Such a file cannot hold
+             weights that were trained whole.`
 
 const example = `  attention export --model runs/shakespeare --format huggingface --out gpt
   attention export --model smol --format huggingface --dtype float32 --out wide

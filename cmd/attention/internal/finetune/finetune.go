@@ -14,8 +14,8 @@ not change: the command trains adapters of low rank beside its linear maps
 (LoRA), which are a small part of its size. --lora 0 trains the model whole, and
 --whole trains parts of it whole beside adapters.
 
-DATA: --data is a file, or a folder with train, valid and test. The end of a
-file's name says what it holds:
+DATA: --data is a file, or a folder with train, valid and test. The extension of
+a file's name gives its format:
 
   .jsonl      in each line {"messages": [{"role": …, "content": …}, …]},
               {"prompt": …, "completion": …}, {"text": …}, {"instruction": …,
@@ -52,12 +52,13 @@ rate of a whole model, and wider models a lower rate. The command prints the
 memory and the size of the checkpoints before the first step, and the remaining
 time after three steps.
 
-A run's folder holds the adapter and what resumes it, not the model, which it
-names by its path and its checksum. If the model has moved, --base names its
-folder. attention generate and chat use the tuned model, classify a model of
---task classify, and export writes it as one model, or the adapter alone. Ctrl-C
-and kill stop a run with a checkpoint, from which --resume continues with the
-same bits. --view, mpirun and kill -USR1 act as in attention train.`
+A run's folder holds the adapter and the state from which the run resumes. It
+does not hold the model, only its path and its checksum. If the model has moved,
+--base names its folder. attention generate and chat run the tuned model, and
+classify runs a model of --task classify. export writes the tuned model as one
+model, or the adapter alone. Ctrl-C and kill stop a run with a checkpoint, from
+which --resume continues with the same bits. --view, mpirun and kill -USR1 act
+as in attention train.`
 
 const example = `  attention finetune --model runs/base --data talks.jsonl --out runs/talks
   attention finetune --model llama --data talks --lora 16 --targets v_proj

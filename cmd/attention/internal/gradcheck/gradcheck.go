@@ -19,9 +19,9 @@ import (
 )
 
 const help = `Check the gradients of every op and every layer. The command differentiates
-small graphs and compares the gradient of a randomly weighted sum of their
-output with central differences in float64: for every element of every input and
-parameter, the numerical n = (L(x+h) - L(x-h)) / 2h with the symbolic a.
+small graphs. Their loss L is a randomly weighted sum of their output. For every
+element of every input and parameter it compares the symbolic gradient a with
+the central difference n = (L(x+h) - L(x-h)) / 2h in float64.
 
 In float64, |a-n| may be 1e-7 + 1e-5 max(|a|, |n|). The worst error is
 |a-n| / (max(|a|, |n|) + 0.01), with the limit 1e-5. float32 is too coarse for
@@ -39,7 +39,7 @@ const example = `  Check everything
     attention gradcheck
   Show every case of softmax
     attention gradcheck --run ^Softmax --all
-  Check what has to do with causal masks, in float64
+  Check the cases with causal masks, in float64
     attention gradcheck --run '(?i)causal' --dtype float64
   A quick look: one random direction for each input instead of every element
     attention gradcheck --fast`

@@ -56,6 +56,6 @@ func (r *training) printFiles() {
 		pictures = append(pictures, session.AttentionPicture)
 	}
 	r.PrintFiles(pictures...)
-	fmt.Fprintf(r.Out, "To continue a text of yours, and to see where the model looks:\n  %s --prompt TEXT\n  %s\n",
+	fmt.Fprintf(r.Out, "To continue your own text, and to see where the model attends:\n  %s --prompt TEXT\n  %s\n",
 		program.Command("generate", "--model", r.Folder.Path), program.Command("view", "--model", r.Folder.Path))
 }

@@ -61,9 +61,9 @@ position of a window of the text. The other layers let each token see the whole
 window, so only the token after the window is left to learn from: they get more
 and shorter windows.
 
-With --context-growth 16:80 the first 80 steps have windows of 16 tokens, and the
-others those of --context: a model learns first what near tokens say. A step has
-as many tokens as before, in more windows.`},
+With --context-growth 16:80 the first 80 steps have windows of 16 tokens, and
+later steps have windows of --context: a model learns first from near tokens.
+Every step has the same number of tokens, in more windows while they are short.`},
 	{name: "model", title: "what is trained: one attention layer, a GPT, or another decoder",
 		flags: "model layer width heads layers kv-heads hidden activation rope norm mlp qk-norm window attention " +
 			"full-attention-every norm-eps bias qkv-bias tie initializer vocab dropout embedding-dropout " +
@@ -76,15 +76,17 @@ next token. --model gpt is GPT-2's architecture in any size.
 --rope, --norm rms, --mlp swiglu, --qk-norm and --window give a gpt parts of
 today's models: the first three, without --bias, make it a Llama. With any of
 them its parameters have Llama's names (model.layers.0.self_attn.q_proj.weight).
---attention gated_delta_net puts a state of a fixed size in place of attention
-to all tokens, and --full-attention-every 4 leaves this to every fourth layer.
-Blocks of several kinds, norms in other places, scales and caps take --model
-decoder and a --config with "model": {"type": "decoder", "blocks": [...]}, the
-fields of layers.DecoderConfig; the other values are a small Llama's.
+--attention gated_delta_net replaces attention to all tokens by a state of a
+fixed size. With --full-attention-every 4 every fourth layer keeps full
+attention. Blocks of several kinds, norms in other places, scales and caps need
+--model decoder and a --config with "model": {"type": "decoder", "blocks":
+[...]}, the fields of layers.DecoderConfig. Fields that are not given have the
+values of a small Llama.
 
-With --checkpoint-activations the backward pass computes again what the blocks
-of a gpt have computed, instead of keeping it (transformers' gradient
-checkpointing): less memory, up to half more time, the same bits.`},
+With --checkpoint-activations the backward pass computes the values inside a
+gpt's blocks again instead of keeping them (transformers' gradient
+checkpointing). This takes less memory and up to half more time, and gives the
+same bits.`},
 	{name: "weights", title: "weights to begin with, and those that stay",
 		flags: "init freeze",
 		text: `--init reads initial weights from a file, or from the folder of a gpt or another
@@ -92,40 +94,43 @@ decoder with config.json, as written by transformers, attention export and
 attention train. A folder also sets the model's sizes and tokenizer; --context
 may be less than its number of positions.
 
---freeze leaves parameters as they are: no gradient of them is computed, which
+--freeze keeps parameters unchanged: their gradients are not computed, which
 saves time and memory. --group gives parameters a factor of the learning rate, a
-weight decay or, beside muon, adamw. A pattern matches names as * and ? do in a
-shell, whole names or parts between dots: wte matches transformer.wte.weight,
-h.0 all of that block, bias every bias; of --model layer there are tokens,
-positions, attention and output. A parameter is in one group at most.`},
+weight decay or, beside muon, adamw. A pattern matches whole names, or parts of
+them between dots, with * and ? as in a shell: wte matches
+transformer.wte.weight, h.0 the whole block, and bias every bias. The names of
+--model layer begin with tokens, positions, attention and output. A parameter is
+in one group at most.`},
 	{name: "steps", title: "steps, learning rate and solver",
 		flags: "steps accumulate solver schedule lr min-lr warmup decay-steps beta1 beta2 eps momentum nesterov ns-steps " +
 			"adjust-lr weight-decay decay group clip seed",
-		text: `mpirun -np 4 attention train shares a run out among four processes, with the
-same bits as in one, if the program is built with -tags mpi (see
+		text: `mpirun -np 4 attention train divides a run among four processes, with the same
+bits as in one process, if the program is built with -tags mpi (see
 train/parallel/README.md). --accumulate is then the number of batches of a step
-in all processes together, at least one for each, and --batch the windows of one
-of them; tokens/s are those of all. Rank 0 prints and has the run folder; the
-others read the text, and with --resume the checkpoint, at the same path.`},
+in all processes together, at least one for each process. --batch is the number
+of windows of one batch, and tokens/s counts all processes. Rank 0 prints and
+writes the run folder; the other ranks read the text, and with --resume the
+checkpoint, at the same path.`},
 	{name: "validation", title: "losses on other text, what is recorded, and the sample",
 		flags: "eval-every eval-batches patience min-delta best head-stats prompt sample",
-		text: `With --eval-batches, validations during training are over random batches, the
-same each time, and a validation over the whole validation text comes at the
-end. With --patience 5 a run ends after five validations in a row without a
-lower loss. With --best, model.safetensors and all that is printed at the end is
-the model of the validation with the lowest loss; checkpoints hold it beside the
-last weights, from which the run resumes.
+		text: `With --eval-batches, validations during training use random batches, the same
+each time; the last validation uses the whole validation text. With --patience 5
+a run ends after five validations in a row without a lower loss. With --best,
+model.safetensors and the output at the end come from the model with the lowest
+validation loss. Checkpoints hold this model beside the last weights, from which
+the run resumes.
 
-At each validation the run also records how its weights move, and the attention
-weights of a few words of validation text (watch.jsonl, watch.safetensors), and
-draws them at the end: weights.png, attention-steps.png. With --head-stats it
-records and prints each head's entropy and largest score, and how many heads
-have collapsed: their queries look at one key each (below 0.1 nats).`},
+At each validation the run also records how its weights change, and the
+attention weights on a few words of validation text (watch.jsonl,
+watch.safetensors). At the end it draws both: weights.png, attention-steps.png.
+With --head-stats it records and prints each head's entropy and largest score,
+and how many heads have collapsed, with an entropy below 0.1 nats: each of their
+queries attends to one key.`},
 	{name: "page", title: "the run in the browser, while it trains",
 		flags: "view addr open",
 		text: `With --view a page in the browser shows the run while it trains: its curves, the
-weights over the steps, and the attention of the model at that moment on a text
-of yours. Its URL is printed; --open opens it. When the run is done,
+weights over the steps, and the attention of the model at that moment on your
+text. Its URL is printed; --open opens it. When the run is done,
 the page is served until Ctrl-C, and the program exits with 0; a run that is
 stopped or fails ends at once, and the open page says so. attention view --run
 shows the run again. The page changes no bit of the model.`},

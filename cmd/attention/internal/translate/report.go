@@ -48,7 +48,7 @@ func (r *translation) printFiles() {
 	}
 	fmt.Fprintln(r.Out)
 	r.PrintFiles(pictures...)
-	fmt.Fprintf(r.Out, "To translate a date of yours:\n  %s --date \"6 august 1963\"\n",
+	fmt.Fprintf(r.Out, "To translate your own date:\n  %s --date \"6 august 1963\"\n",
 		program.Command("translate", "--model", r.Folder.Path))
 }
 

@@ -31,8 +31,8 @@ The run folder gets model.safetensors, config.json, report.json, metrics.jsonl,
 the records of the weights as in attention train (watch.jsonl,
 watch.safetensors, weights.png, attention-steps.png), checkpoints and
 attention.png: where each head of the decoder's last layer attends while it
-writes the first --date, or a held-out date. --picture writes this picture to a
-file of yours instead. --model translates with the model of a run, without
+writes the first --date, or a held-out date. --picture writes this picture to
+another file instead. --model translates with the model of a run, without
 training.
 
 Ctrl-C finishes the step, saves a checkpoint, prints how to resume and exits
@@ -81,7 +81,7 @@ func New() *cobra.Command {
 	f.StringVar(&o.out, "out", "", "run `folder` (default: the first free one of runs/1, runs/2, …)")
 	f.StringVar(&o.picture, "picture", "",
 		"PNG `file` for the cross-attention weights (default: attention.png in the run folder)")
-	f.StringArrayVar(&o.dates, "date", nil, "a `date` of yours to translate; may be given again")
+	f.StringArrayVar(&o.dates, "date", nil, "a `date` to translate; may be given again")
 	f.StringVar(&o.resume, "resume", "", "run `folder`, or a checkpoint in it, to resume")
 	f.StringVar(&o.model, "model", "", "run `folder` whose model translates --date, without training")
 	return cmd

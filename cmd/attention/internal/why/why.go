@@ -40,9 +40,9 @@ picture   A picture has 6 x 6 tiles; most show a digit. An arrow asks for the
 Without --task the command runs both. --seeds trains everything several times,
 from other initial weights and on other examples.
 
---view trains nothing: it serves a page where three models, trained before,
-write a string of yours backwards, letter by letter, and show where they attend.
-The URL holds a random token; requests without it are refused. Ctrl-C ends it.
+--view trains nothing: it serves a page where three trained models write your
+string backwards, letter by letter, and show where they attend. The URL holds a
+random token; requests without it are refused. Ctrl-C ends it.
 
 The folder, --out or the first free one of why/1, why/2, …, gets report.json
 with every number, reverse.png, reverse-attention.png, reverse.safetensors with
@@ -95,7 +95,7 @@ func New() *cobra.Command {
 	f.SortFlags = false
 	f.StringVar(&o.task, "task", "", "`task`: reverse or picture (default: both)")
 	o.Flags.Define(f, "why", fmt.Sprintf("%d of reverse, %d of picture", reverseSteps, pictureSteps), 3)
-	f.BoolVar(&o.page.isShown, "view", false, "serve a page where trained models reverse strings of yours")
+	f.BoolVar(&o.page.isShown, "view", false, "serve a page where trained models reverse your strings")
 	f.StringVar(&o.page.addr, "addr", "127.0.0.1:0", "`address` to serve the page of --view at; port 0 is a free one")
 	f.BoolVar(&o.page.opens, "open", false, "open the page of --view in the browser")
 	return cmd

@@ -21,11 +21,11 @@ func tuningFlags() []flag {
 		{name: "base", paths: []string{"tuning.base.name"}, resumed: true,
 			usage: "`folder` in which the model of a run to --resume is now"},
 		{name: "show", usual: 0,
-			usage: "print what of the first `examples` is learned, token by token, and train nothing"},
+			usage: "print which tokens of the first `examples` are learned, and train nothing"},
 
 		{name: "lora", paths: []string{"tuning.lora.r"}, usage: "`rank` of the adapters; 0 trains the whole model"},
 		{name: "lora-alpha", paths: []string{"tuning.lora.lora_alpha"},
-			usage: "adapters are scaled by it over their rank (default twice --lora)"},
+			usage: "adapters are scaled by this number over their rank (default twice --lora)"},
 		{name: "lora-dropout", paths: []string{"tuning.lora.lora_dropout"},
 			usage: "`probability` of dropping an input of an adapter"},
 		{name: "rslora", paths: []string{"tuning.lora.use_rslora"},
@@ -34,7 +34,7 @@ func tuningFlags() []flag {
 			usage: "`patterns` of the weights that get adapters, such as q_proj,v_proj,lm_head (default " +
 				layers.AllLinear + ")"},
 		{name: wholeFlag, paths: []string{"tuning.lora.modules_to_save"},
-			usage: "`patterns` of what is trained whole, such as embed_tokens,norm"},
+			usage: "`patterns` of the weights that are trained whole, such as embed_tokens,norm"},
 
 		{name: "template", usage: "`name` of the chat template: alpaca, chatml or a file (default the model's, or else alpaca)"},
 		{name: "train-on-prompts", paths: []string{"tuning.train_on_prompts"},

@@ -16,8 +16,7 @@ const measures = [
 ];
 
 const translatesNone = 'attention translate records none: ';
-const none =
-  'This run has recorded none. To see them, train with --head-stats (also with attention train --resume). ';
+const none = 'This run has recorded none. To see them, train with --head-stats (also with attention train --resume). ';
 const inHeads = '“max score” in Heads shows that of each head on your own text.';
 
 /** collapsed is the entropy, in nats, below which a head attends to one key only, as in attention train. */
