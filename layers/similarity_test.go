@@ -63,34 +63,43 @@ func TestSimilaritiesEqualSentenceTransformers(t *testing.T) {
 		}
 		seen++
 		for dt, tolerance := range map[tensor.Dtype]float64{tensor.Float64: 1e-12, tensor.Float32: 1e-5} {
-			t.Run(name+" "+dt.String(), func(t *testing.T) {
-				c := torchCase{file, name + ".", dt, tolerance}
-				b := layers.NewBuild(layers.NewParams(dt, 0), layers.Train)
-				var in G.Nodes
-				for i := range c.entries("in.") {
-					entry := fmt.Sprintf("in.%d", i)
-					in = append(in, input(t, b, entry, c.load(entry)))
-				}
-				out, err := similarity(t, c, b, in)
-				require.NoError(t, err)
-				loss, isLoss := out, out.IsScalar()
-				if !isLoss {
-					loss = G.Must(G.Sum(G.Must(G.HadamardProd(out, input(t, b, "dout", c.load("dout"))))))
-				}
-				grads := must(G.Grad(loss, in[:len(c.entries("grad."))]...))
-				run(t, append(G.Nodes{out}, grads...)...)
-				if isLoss {
-					c.near(t, "out", out, []float64{number(out.Value())})
-				} else {
-					c.near(t, "out", out, golden.Floats(t, out.Value()))
-				}
-				for i, n := range grads {
-					c.near(t, fmt.Sprintf("grad.%d", i), n, golden.Floats(t, n.Value()))
-				}
-			})
+			for machine, runAll := range map[string]func(testing.TB, ...*G.Node){"": run, " tape": runTape} {
+				t.Run(name+" "+dt.String()+machine, func(t *testing.T) {
+					testSimilarity(t, torchCase{file, name + ".", dt, tolerance}, runAll)
+				})
+			}
 		}
 	}
 	require.Equal(t, 44, seen)
+}
+
+func testSimilarity(t *testing.T, c torchCase, runAll func(testing.TB, ...*G.Node)) {
+	b := layers.NewBuild(layers.NewParams(c.dt, 0), layers.Train)
+	var in G.Nodes
+	for i := range c.entries("in.") {
+		entry := fmt.Sprintf("in.%d", i)
+		in = append(in, input(t, b, entry, c.load(entry)))
+	}
+	out, err := similarity(t, c, b, in)
+	require.NoError(t, err)
+	loss, got := out, func() []float64 { return []float64{number(out.Value())} }
+	if !out.IsScalar() {
+		loss = G.Must(G.Sum(G.Must(G.HadamardProd(out, input(t, b, "dout", c.load("dout"))))))
+		got = func() []float64 { return golden.Floats(t, out.Value()) }
+	}
+	grads := must(G.Grad(loss, in[:len(c.entries("grad."))]...))
+	runAll(t, append(G.Nodes{out}, grads...)...)
+	c.near(t, "out", out, got())
+	for i, n := range grads {
+		c.near(t, fmt.Sprintf("grad.%d", i), n, golden.Floats(t, n.Value()))
+	}
+}
+
+// runTape is run on Gorgonia's machine.
+func runTape(t testing.TB, nodes ...*G.Node) {
+	tape := G.NewTapeMachine(nodes[0].Graph())
+	t.Cleanup(func() { require.NoError(t, tape.Close()) })
+	require.NoError(t, tape.RunAll())
 }
 
 // Each row is a wrong call, and the error.
