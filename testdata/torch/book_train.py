@@ -105,7 +105,7 @@ def samples(model):
 
 
 def write_golden():
-    with open(os.path.join(HERE, "..", "..", "cmd", "attention", "internal", "run", "text", "attention.txt"), "rb") as f:
+    with open(os.path.join(HERE, "..", "..", "cmd", "attention", "internal", "run", "settings", "text", "attention.txt"), "rb") as f:
         text = f.read()[:4400]
     ids = torch.tensor(list(text))[:len(text) * 9 // 10]
     tensors = {}

@@ -32,7 +32,7 @@ with one tensor, embeddings, a row for each line. --near prints the lines whose
 vectors are the nearest to that of a query, with the cosines of the angles.`
 
 const example = `  attention embed --model all-MiniLM-L6-v2 --text-file lines.txt --json
-  attention embed --model all-MiniLM-L6-v2 --text-file lines.txt --near "a query"`
+  attention embed --model all-MiniLM-L6-v2 --text-file lines.txt --near "a meal"`
 
 // options are the flags.
 type options struct {

@@ -22,7 +22,7 @@ func TestTrainBookAsPyTorch(t *testing.T) {
 		t.Skip("-short leaves out two epochs of preset book-small")
 	}
 	file := golden.Load(t, "torch/book_train.safetensors")
-	all, err := os.ReadFile(filepath.Join("..", "run", "text", "attention.txt"))
+	all, err := os.ReadFile(filepath.Join("..", "run", "settings", "text", "attention.txt"))
 	require.NoError(t, err)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "text")

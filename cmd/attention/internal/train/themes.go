@@ -61,9 +61,10 @@ position of a window of the text. The other layers let each token see the whole
 window, so only the token after the window is left to learn from: they get more
 and shorter windows.
 
-With --context-growth 16:80 the first 80 steps have windows of 16 tokens, and
-later steps have windows of --context: a model learns first from near tokens.
-Every step has the same number of tokens, in more windows while they are short.`},
+With --context-growth 16:80 the first 80 steps have windows of 16 tokens,
+later steps windows of --context: a model learns first from near tokens.
+Every step has the same number of tokens, in more windows while they are
+short.`},
 	{name: "model", title: "what is trained: one attention layer, a GPT, or another decoder",
 		flags: "model layer width heads layers kv-heads hidden activation rope norm mlp qk-norm window attention " +
 			"full-attention-every norm-eps bias qkv-bias tie initializer vocab dropout embedding-dropout " +

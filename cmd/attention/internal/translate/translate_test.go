@@ -42,7 +42,7 @@ func TestTranslateLearns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out bytes.Buffer
 	picture := "weights.png"
-	require.NoError(t, printTo(t.Context(), &out, "--steps", "200", "--batch", "32", "--out", picture))
+	require.NoError(t, printTo(t.Context(), &out, "--steps", "200", "--batch", "32", "--picture", picture))
 	printed := out.String()
 	require.Greater(t, exactMatch(t, printed), 60.0)
 	for _, line := range []string{
