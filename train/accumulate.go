@@ -22,7 +22,7 @@ type batchLoss struct {
 //
 //	L = Σ nᵢ·Lᵢ / Σ nᵢ    g = Σ nᵢ·gᵢ / Σ nᵢ
 //
-// It returns L and Σ nᵢ. Every batch has a dropout key of its own.
+// It returns L and Σ nᵢ. Every batch has its own dropout key.
 func (s *Step) gradients(source Source) (loss float64, tokens int, err error) {
 	if s.config.batches() == 1 {
 		r, err := s.batchGradients(source, dropoutKey(s.config.Seed, s.taken))
@@ -147,8 +147,8 @@ func (s *Step) weighted(source Source, i int, keep bool) (r batchLoss, sum []*te
 	return r, sum, nil
 }
 
-// sumsOf returns how many sums sumBatches needs at once for batches that are added up between two bounds each. Every
-// such sum but the last is kept.
+// sumsOf returns the number of sums that sumBatches holds at the same time, for batches that are added up between each
+// two bounds. Every such sum except the last is kept.
 func sumsOf(bounds []int) (most int) {
 	last := len(bounds) - 2
 	for kept := range last + 1 {

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// gradients is where the gradients of a run lie: in the machine's memory, or in copies.
+// gradients holds the gradients of a run, which are in the machine's memory or in copies.
 type gradients struct {
 	values []*tensor.Dense // of the last run, in the graph
 	copies []*tensor.Dense // of those that cannot be written to there, else nil
@@ -24,7 +24,7 @@ func (pr *program) readGradients(params []Param, copies []*tensor.Dense) error {
 		return fmt.Errorf("gradient: %w", err)
 	}
 	g := &pr.gradients
-	if !slices.Equal(g.values, values) { // the first run, or the first after the machine was planned anew
+	if !slices.Equal(g.values, values) { // the first run, or the first after a new plan of the machine
 		*g = gradients{values, make([]*tensor.Dense, len(values))}
 		for i, p := range params {
 			if pr.isAlone(i, p.Value.Shape()) {
@@ -71,7 +71,7 @@ func newLike(d *tensor.Dense) *tensor.Dense {
 	return tensor.New(tensor.Of(d.Dtype()), tensor.WithShape(d.Shape().Clone()...))
 }
 
-// Span is the elements from Lo to Hi−1 of a parameter, or of all parameters one after the other.
+// Span is the elements from Lo to Hi−1 of a parameter, or of the concatenation of all parameters.
 type Span struct{ Lo, Hi int }
 
 // Len returns the number of elements.

@@ -10,9 +10,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Group is the processes that train one model together, each with a Step of its own over parameters of equal values:
-// package train/parallel has one for any transport. All of them make the same calls of a Step and of its Group, in
-// the same order.
+// Group is the processes that train one model together, each with its own Step over parameters of equal values. Package
+// train/parallel has a Group for any transport. All processes make the same calls of their Step and its Group, in the
+// same order.
 type Group interface {
 	// Rank returns the number of this process: 0 ≤ Rank < Size.
 	Rank() int

@@ -152,7 +152,7 @@ func CheckFinite(p *layers.Params) error {
 	return nil
 }
 
-// Memory is the size of what a Step holds, in bytes.
+// Memory is the memory that a Step holds, in bytes.
 type Memory struct {
 	Weights   int // all parameters
 	Gradients int // of those that are trained, and their sums if a step takes several batches

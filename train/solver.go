@@ -88,7 +88,7 @@ type Part struct {
 	Name  string
 	Dtype tensor.Dtype
 	Shape tensor.Shape  // of the whole
-	Value *tensor.Dense // the elements from Lo on, as a vector if they are not all; nil for none
+	Value *tensor.Dense // the elements from index Lo, as a vector if they are a part; nil for none
 	Lo    int
 
 	// Each calls write with all elements in order, as slices of numbers, in Step.Collect of a group; nil if Value is
@@ -118,7 +118,7 @@ func (s *Solver) State() (all []Part) {
 // State returns the solver's state, in a group this process's part of it.
 func (s *Step) State() []Part { return s.solver.State() }
 
-// states returns PyTorch's names of what a solver keeps of each parameter.
+// states returns PyTorch's names of the values that a solver keeps for each parameter.
 func (c SolverConfig) states(solver string) []string {
 	switch {
 	case solver == Adam || solver == AdamW: // running averages of the gradient and of its square
@@ -183,8 +183,8 @@ func (s *Solver) moveMatrices(lr float64, params []Param, numbers []int) {
 	end()
 }
 
-// muon updates a matrix (m, n) as Muon (Jordan et al. 2024), torch.optim.Muon: by the momentum's gradient with all
-// its singular values brought near 1. It makes room larger if it is too small.
+// muon updates a matrix (m, n) as Muon (Jordan et al. 2024), torch.optim.Muon: by the momentum's gradient with all its
+// singular values brought near 1. room is its scratch memory, which it replaces by a larger tensor if it is too small.
 func muon[F kernel.Float](c SolverConfig, at slot, lr float64, p Param, room **tensor.Dense) {
 	m, n := at.shape[0], at.shape[1]
 	value, grad, buffer := dense.Floats[F](p.Value), dense.Floats[F](p.Grad), dense.Floats[F](at.state[0])

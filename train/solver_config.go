@@ -46,8 +46,7 @@ type SolverConfig struct {
 	WeightDecay float64 `json:"weight_decay,omitempty"`
 	// Decay selects the parameters that WeightDecay applies to; 0 means DecayAll.
 	Decay Decay `json:"decay"`
-	// Groups are parameters with a learning rate, a weight decay or a solver of their own; each parameter is in one
-	// of them at most.
+	// Groups are parameters with their own learning rate, weight decay or solver. Each parameter is in at most one group.
 	Groups []ParamGroup `json:"groups,omitempty"`
 }
 
@@ -59,7 +58,7 @@ func (c SolverConfig) Validate() error {
 		config.Check(c, solverRules), c.validateMuon(), c.validateGroups())
 }
 
-// solverRules say which constants a solver does not have.
+// solverRules list the constants that a solver does not have.
 var solverRules = []config.Rule{
 	{Settings: "AdjustLR Nesterov NSSteps", Need: "Name=muon"},
 	{Settings: "Momentum", Exclude: "Name=adam", Why: "only sgd and muon have it"},

@@ -46,9 +46,9 @@ type Resumable interface {
 // BatchConfig sets which rows Batches puts into a batch (torch.utils.data.DataLoader).
 type BatchConfig struct {
 	BatchSize int    `json:"batch_size"`          // B, rows of a batch; at least 1
-	Shuffle   bool   `json:"shuffle,omitempty"`   // in each epoch, in an order of its own
+	Shuffle   bool   `json:"shuffle,omitempty"`   // each epoch has its own order
 	Seed      uint64 `json:"seed,omitempty"`      // of the orders
-	DropLast  bool   `json:"drop_last,omitempty"` // leaves out the rows of an epoch that are no whole batch
+	DropLast  bool   `json:"drop_last,omitempty"` // leaves out the rows at the end of an epoch that do not fill a batch
 	Epochs    int    `json:"epochs,omitempty"`    // after which io.EOF comes; 0 means that it never does
 }
 
@@ -66,7 +66,7 @@ type Batches struct {
 	rows   int
 	epoch  uint64
 	next   int   // first row of the next batch, in the epoch's order
-	order  []int // of the epoch's rows; nil if they are in order, or it is to be drawn
+	order  []int // of the epoch's rows; nil if they are in order, or not drawn yet
 }
 
 // NewBatches returns a source over values, which it keeps: tensors by the names of a loss's inputs, all with the same

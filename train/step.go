@@ -1,15 +1,15 @@
-// Package train trains models. NewStepFunc is where to begin: its Step trains the parameters of a formula on batches
-// of any shapes, and Step.Run takes a step on a batch. The Step of NewStep trains a graph that was built by hand,
-// whose loss is one of its nodes, on batches of the graph's shape.
+// Package train trains models. Begin with NewStepFunc: its Step trains the parameters of a formula on batches of any
+// shapes, and Step.Run takes a step on a batch. The Step of NewStep trains a graph that was built by hand, whose loss
+// is one of its nodes, on batches of the graph's shape.
 //
 // A Solver updates parameters in place, at the learning rate of a Schedule, from gradients that may be clipped and
-// accumulated. A model is parameters and a formula of its loss, and data a Source of batches: Batches is a source of
-// tensors, and train/text has sources of text. Evaluate and Accuracy show what a model has learnt.
+// accumulated. A model is parameters and a formula of its loss. Data is a Source of batches: Batches is a source of
+// tensors, and train/text has sources of text. Evaluate and Accuracy measure what a model has learnt.
 //
 // Package train/loop takes the steps of a run, evaluates and saves. Package train/checkpoint saves a run to files, so
-// that one that was stopped or killed gives the bits of one that was not; package train/record records how its
-// weights move; package train/parallel lets processes share its steps, with the bits of one. Everything is
-// deterministic: the same configs, seeds and data give the same bits.
+// that a run that was stopped or killed ends with the same bits as an uninterrupted run. Package train/record records
+// how the weights change. Package train/parallel divides the steps among processes, with the same bits as in one
+// process. Everything is deterministic: the same configs, seeds and data give the same bits.
 //
 // Configs are plain structs with JSON. Their zero values are the documented defaults, and Validate returns an error
 // that names the first wrong field.
@@ -46,9 +46,10 @@ type StepConfig struct {
 	// Graphs is the most graphs that a Step of NewStepFunc keeps; 0 means 8.
 	Graphs int `json:"-"`
 
-	// Group is the processes that share the batches of every step, and the solver's state; nil is one. The bits do
-	// not depend on their number, which is at most Accumulate. Each has a Step of its own, over parameters with the
-	// same values, and takes its steps when the other processes do, from sources that yield the same batches.
+	// Group is the processes that share the batches of every step, and the solver's state; nil means one process. The bits
+	// do not depend on the number of processes, which is at most Accumulate. Each process has its own Step, over
+	// parameters with the same values. It takes its steps together with the other processes, from sources that yield the
+	// same batches.
 	Group Group `json:"-"`
 }
 
@@ -62,8 +63,8 @@ func (c StepConfig) Validate() error {
 // batches returns how many batches a step takes.
 func (c StepConfig) batches() int { return max(c.Accumulate, 1) }
 
-// Step takes training steps: the loss and its gradients, clipping, and the solver's update of the parameters in
-// place. It is not safe for use by several goroutines at once.
+// Step takes training steps: the loss and its gradients, clipping, and the solver's update of the parameters in place.
+// It is not safe for concurrent use.
 type Step struct {
 	config   StepConfig
 	all      *layers.Params
@@ -232,9 +233,10 @@ func (s *Step) step(source Source) (StepResult, error) {
 		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil
 }
 
-// dropoutKey returns the key of one batch's dropout masks; n counts the batches of a run. It differs for all seeds
-// less than 2³¹ apart and n below 2³¹: 2⁶⁴ divided by the golden ratio is the number whose multiples stay farthest
-// from each other. For seeds farther apart an equal key is as unlikely as for random ones.
+// dropoutKey returns the key of one batch's dropout masks; n counts the batches of a run. Keys are different for all n
+// below 2³¹ and all seeds whose differences are below 2³¹: 2⁶⁴ divided by the golden ratio is the number whose
+// multiples stay farthest from each other. For seeds with larger differences, equal keys are as unlikely as for random
+// seeds.
 func dropoutKey(seed int64, n int) int64 {
 	const golden = 0x9e3779b97f4a7c15
 	return int64(uint64(seed)*golden + uint64(n))

@@ -14,7 +14,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Prepare builds the graph for batches like v, as the first step on one does: Memory counts the graph from then on.
+// Prepare builds the graph for batches like v, as the first step on such a batch does. Memory then counts the graph.
 func (s *Step) Prepare(v Values) error {
 	if err := s.choose(v); err != nil {
 		return fmt.Errorf("train: step %d: %w", s.taken+1, err)

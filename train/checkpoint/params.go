@@ -140,7 +140,7 @@ func toFile(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safe
 	return all, nil
 }
 
-// signaturesIn returns the signatures of a file's tensors as they are read.
+// signaturesIn returns the signatures that a file's tensors have when they are read.
 func signaturesIn(r *safetensors.Reader) []dense.Signature {
 	all := make([]dense.Signature, len(r.Tensors()))
 	for i, t := range r.Tensors() {

@@ -74,6 +74,7 @@ func errorAbout(path string, err error) error {
 	return fmt.Errorf("train: checkpoint: %s: %w", path, err)
 }
 
-// mostBytes returns a number of bytes that no checkpoint of these parameters, of either type, exceeds: a solver keeps
-// two numbers for each, and a few of its own, Config.KeepBest one, and an observer three.
+// mostBytes returns a size in bytes that no checkpoint of these parameters exceeds, in float32 or float64. For each
+// element a solver keeps two numbers, Config.KeepBest one and an observer three; a solver also keeps a few numbers of
+// the whole run.
 func mostBytes(p *layers.Params) int64 { return 7*8*int64(p.Count()) + 1<<10 }

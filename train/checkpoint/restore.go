@@ -24,18 +24,16 @@ type Restored struct {
 	Precision string // of that program's products, "full" or "bf16", if the loop's precision differs
 }
 
-// Restore sets the loop and the source to the state that Save wrote to a file. The loop
-// must have parameters of the same names, dtypes and shapes, the same ones frozen, an equal
-// solver config and equal Config.About. The error lists what does not fit and leaves loop
-// and source as they were. The error for a file that was cut short or changed wraps
-// ErrDamaged. If a file that is whole cannot be read a second time, the loop trains no more
-// until another Restore.
+// Restore sets the loop and the source to the state that Save wrote to a file. The loop must have parameters of the
+// same names, dtypes and shapes, the same frozen parameters, an equal solver config and an equal Config.About.
+// Otherwise the error lists the differences, and loop and source are unchanged. The error for a truncated or changed
+// file wraps ErrDamaged. Restore reads the file twice: if only the second reading fails, the loop does not train until
+// another Restore.
 //
-// Steps, schedule, clipping, seed and the batches of a step are the loop's own: if
-// they are equal too, the coming steps give the same bits as if the run had never
-// stopped, unless Restored has a difference. With a nil source the file may hold a source's
-// state or none. KeepBest begins anew if the file was saved without. In a group every process
-// restores.
+// Steps, schedule, clipping, seed and the number of batches of a step come from the loop. If they are equal too, the
+// next steps give the same bits as an uninterrupted run, unless Restored has a difference. With a nil source the file
+// may hold a source's state or none. KeepBest starts over if the file was saved without it. In a group every process
+// calls Restore.
 func Restore(l *loop.Loop, path string, source train.Resumable) (*Restored, error) {
 	if l == nil {
 		return nil, errNoLoop
@@ -61,7 +59,7 @@ type wanted struct {
 	state loop.State // of the checkpoint, with the config and the tensors of the loop
 }
 
-// fitting returns what a loop takes from a checkpoint whose tensors, solver and config are the loop's.
+// fitting returns the tensors that a loop reads from a checkpoint. Its tensors, solver and config must be the loop's.
 func fitting(r *safetensors.Reader, l *loop.Loop) (*wanted, error) {
 	c, err := readMetadata(r.Metadata())
 	if err != nil {
@@ -90,7 +88,7 @@ func fitting(r *safetensors.Reader, l *loop.Loop) (*wanted, error) {
 	switch keep := s.Config.KeepBest; {
 	case keep && len(kept) > 0:
 		want, saved = append(want, dense.Signatures(bestPrefix, s.Kept)...), append(saved, kept...)
-	case keep || s.Config.Patience == 0: // the loop begins anew, or does not look back
+	case keep || s.Config.Patience == 0: // the loop starts over, or does not compare with earlier losses
 		c.Best = best{}
 	}
 	s.Steps, s.Evaluated, s.Observed, s.Notes = c.Steps, c.Evaluated, c.Observed, c.notes

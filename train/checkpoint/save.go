@@ -15,8 +15,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A checkpoint is a safetensors file of all parameters and the solver's state, told
-// apart by a prefix, with metadata, and a checksum over the file's bytes (package folder).
+// A checkpoint is a safetensors file of all parameters and the solver's state, each with a prefix, with metadata and a
+// checksum over the file's bytes (package folder).
 const (
 	paramPrefix    = "params."
 	solverPrefix   = "solver."
@@ -24,16 +24,14 @@ const (
 	observedPrefix = "watch." // before State.Observations
 )
 
-// Save writes all that a run needs to resume to a file: parameters, the solver's state, the
-// number of steps taken, the config and the position of the source of the batches.
-// Dropout's masks follow from seed and step. With a nil source its position is left
-// to the caller.
+// Save writes all that a run needs to resume to a file: parameters, the solver's state, the number of steps taken, the
+// config and the position of the source of the batches. Dropout's masks follow from seed and step. With a nil source
+// the caller keeps the position itself.
 //
-// The file is written beside path, flushed and renamed, and the folder flushed, so
-// that path never holds half of it and keeps what it held if this fails. It holds a
-// checksum of all its bytes. A parameter that is NaN or infinite is an error that
-// wraps train.ErrNotFinite: no run could resume from it. In a group all processes call Save,
-// and rank 0 writes.
+// The file is written beside path, flushed and renamed, and the folder is flushed. path therefore never holds an
+// incomplete file, and keeps its old file if Save fails. The file holds a checksum of all its bytes. A parameter that
+// is NaN or infinite is an error that wraps train.ErrNotFinite: no run could resume from it. In a group all processes
+// call Save, and rank 0 writes.
 func Save(l *loop.Loop, path string, source train.Resumable) error {
 	if l == nil {
 		return errNoLoop

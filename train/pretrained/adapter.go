@@ -38,13 +38,13 @@ func (t *target) placeOf(name string) place {
 //	adapter_config.json
 //	adapter_model.safetensors
 //
-// It then is as if it was made by layers.Params.AddLoRA and trained: its weights can be trained on, and Write merges
-// them. Its modules are those that the file names: linear maps, token embeddings and the output head, each with a rank
-// of its own, and biases and modules that are trained whole. Biases of adapters are added to those of their modules.
-// If the adapter changes one of two tied embeddings and not the other, the model gets an output head of its own.
+// The adapter is then as if layers.Params.AddLoRA had made it: its weights can be trained further, and Write merges
+// them. The file names its modules: linear maps, token embeddings and the output head, each with its own rank, and
+// biases and modules that are trained whole. Biases of adapters are added to those of their modules. If the adapter
+// changes only one of two tied embeddings, the model gets its own output head.
 //
-// DoRA, and whatever else changes the model's own weights, is an error, as is an adapter of another model. After an
-// error the model is not to be used.
+// DoRA, any other form that changes the model's own weights, and an adapter of another model are errors. After an error
+// the model must not be used.
 func (g *GPT) ReadAdapter(dir string) error {
 	c, err := readAdapterConfig(dir)
 	if err != nil {

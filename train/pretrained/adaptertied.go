@@ -48,8 +48,8 @@ func (t *target) readTied(c adapterConfig, f *adapterFile) error {
 	return nil
 }
 
-// untie gives the model an output head of its own, with the numbers of the token embeddings, and its config.json
-// says so.
+// untie gives the model its own output head with the numbers of the token embeddings, and records this in its
+// config.json.
 func (g *GPT) untie() error {
 	c := g.Model.Config()
 	c.TieWordEmbeddings = false

@@ -13,9 +13,9 @@ import (
 	"attention/internal/safetensors"
 )
 
-// WriteAdapter writes the adapters of the model, and what is trained whole beside them, to a folder, which must be new
-// or empty, as ReadAdapter and PEFT read it, and returns the names of the files. base is the path or name of the model
-// that they are added to. With ChatTemplate, there is a chat_template.jinja.
+// WriteAdapter writes the adapters of the model, and the weights that are trained whole, to a folder and returns the
+// names of the files. ReadAdapter and PEFT read the folder, which must be new or empty before. base is the path or name
+// of the model that the adapters are added to. With ChatTemplate, there is a chat_template.jinja.
 //
 // The adapters of GPT-NeoX's queries, keys and values are written as one adapter of their common map, of their ranks
 // together. All adapters get the largest rank, filled up with zeros, and one scale. Token embeddings that are tied are

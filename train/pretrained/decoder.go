@@ -75,7 +75,7 @@ func (f *family) kind(s settings, layer int) (layerKind, error) {
 	return k, config.OneOf(s, "LayerTypes", t, fullAttention, slidingAttention)
 }
 
-// period returns the shortest beginning of a list of which it is the repetition.
+// period returns the shortest prefix whose repetition is the list.
 func period(list []int) []int {
 	for n := 1; n < len(list); n++ {
 		if slices.Equal(list[n:], list[:len(list)-n]) {

@@ -18,7 +18,7 @@ type family struct {
 	refuses string   // keys that transformers reads for this family alone and that are not obeyed here, of refusals
 	absent  settings // what keys mean that a config.json leaves out
 
-	block  layers.BlockConfig               // what no key says
+	block  layers.BlockConfig               // settings that no key has
 	scaled bool                             // embeddings are multiplied by √E
 	slides func(s settings, layer int) bool // whether a layer has the window, without layer_types; nil means none has
 

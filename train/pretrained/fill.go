@@ -25,8 +25,8 @@ func (w *weights) optional(name string, c folderConfig) bool {
 	return c.family == &gpt2 && !has && strings.HasSuffix(name, ".bias")
 }
 
-// hasBias reports whether a norm or a linear layer of a model has a bias, by the name of a
-// tensor of it, and the key of config.json that says so.
+// hasBias reports whether a norm or a linear layer of a model has a bias, given the name of one of its tensors. It also
+// returns the key of config.json that decides this.
 func hasBias(c layers.GPTConfig, name string) (has bool, key string) {
 	if c.QKVBias != nil && strings.Contains(name, ".c_attn.") {
 		return *c.QKVBias, "qkv_bias"
@@ -83,7 +83,7 @@ func (w *weights) fill(p *layers.Params, c folderConfig) error {
 
 // keep gives a parameter its value.
 func keep(p *layers.Params, name string, v *tensor.Dense) error {
-	if !v.IsManuallyManaged() && !dense.IsFinite(v) { // what lies in a file's memory is checked when it is used
+	if !v.IsManuallyManaged() && !dense.IsFinite(v) { // mapped values are checked when they are used
 		return fmt.Errorf("parameter %s: has values that are %w", name, train.ErrNotFinite)
 	}
 	return p.Keep(name, v)

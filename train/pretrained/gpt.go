@@ -39,7 +39,7 @@ type GPT struct {
 	ChatTemplate string
 
 	origin *origin         // of a model that was read; nil of others
-	untied bool            // whether an adapter gave the model a head of its own, which its base lacks
+	untied bool            // whether an adapter gave the model its own head, which its base lacks
 	ctx    context.Context // that ends writing; nil means none
 }
 
@@ -142,18 +142,18 @@ func ReadGPT(dir string) (*GPT, error) {
 //
 // The names of weights may lack the prefix of the family ("transformer.", "model."); buffers that older versions of
 // transformers wrote are skipped; a tied head may be present if it equals the token embeddings. The parameters are
-// float64 if the token embeddings are, otherwise float32. Weights are used where they lie in the files, which are
-// mapped where the system can: opening reads only what is small. Files that others take the place of stay as they were;
-// one that is cut is the error of a run. What is written to a weight stays in this process. A matrix in bfloat16 stays
-// so and is widened where it is used: see layers.Params.Keep, and Widen before it is trained. Other weights in half
-// precision are widened to float32.
+// float64 if the token embeddings are, otherwise float32. Files are mapped into memory where the system can, and
+// weights are used without a copy: opening reads only small tensors. The model keeps the old contents if a file is
+// replaced; if a file is truncated, a run returns an error. Writing to a weight does not change its file. A matrix in
+// bfloat16 stays in bfloat16 and is widened where it is used: see layers.Params.Keep, and Widen before it is trained.
+// Other weights in half precision are widened to float32.
 //
-// The matrices of a GGUF file are used where they lie if they are F32 or BF16 and in the order of the parameters. Others
-// are converted to float32.
+// The matrices of a GGUF file are used without a copy if they are F32 or BF16 and in the order of the parameters. Other
+// matrices are converted to float32.
 //
-// One error lists all weights that do not fit the config. A NaN or infinite weight is an error that wraps
-// train.ErrNotFinite, of the first run that reads it if it lies in a file. A file that checkpoint.WriteParams wrote and
-// that was changed since is one that wraps checkpoint.ErrDamaged.
+// One error lists all weights that do not fit the config. The error for a NaN or infinite weight wraps
+// train.ErrNotFinite; if the weight is mapped, the first run that reads it returns this error. The error for a file
+// that was changed after checkpoint.WriteParams wrote it wraps checkpoint.ErrDamaged.
 func (f *Folder) ReadGPT() (*GPT, error) {
 	g, err := f.readGPT()
 	if err != nil {

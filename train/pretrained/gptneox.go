@@ -2,8 +2,8 @@ package pretrained
 
 import "attention/layers"
 
-// gptNeoX is GPT-NeoX and Pythia (Black et al. 2022, Biderman et al. 2023): attention and MLP beside each other, and
-// the queries, keys and values of a head packed one after the other. Its gelu is the exact one.
+// gptNeoX is GPT-NeoX and Pythia (Black et al. 2022, Biderman et al. 2023): attention and MLP in parallel, and the
+// query, key and value of each head packed in this order. Its gelu is the exact one.
 var gptNeoX = family{
 	name: "gpt_neox", architecture: "GPTNeoXForCausalLM", classifier: "GPTNeoXForSequenceClassification",
 	keys: sharedKeys + `

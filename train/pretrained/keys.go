@@ -40,7 +40,7 @@ var refusals = map[string]refusal{
 // alwaysRefused are the keys of refusals of all families.
 const alwaysRefused = "quantization_config auto_map per_layer_config is_causal "
 
-// check refuses a key of config.json that would change what the model computes and that is not obeyed.
+// check refuses a key of config.json that would change the model's results and that is not supported.
 func (f *family) check(contents []byte) error { return checkRefused(contents, alwaysRefused+f.refuses) }
 
 // checkRefused refuses values of keys of refusals.
@@ -57,9 +57,8 @@ func checkRefused(contents []byte, keys string) error {
 	return nil
 }
 
-// harmlessKeys are keys of config.json that change no number that a model computes from ids: what a text begins and
-// ends with, how weights begin, how a model is trained, and who wrote the file. So do keys that begin with _ or
-// unsloth.
+// harmlessKeys are keys of config.json that change no number that a model computes from ids: special tokens, initial
+// values, settings of training, and the author of the file. Keys that begin with _ or unsloth are harmless too.
 const harmlessKeys = `architectures model_type torch_dtype dtype transformers_version use_cache vocabulary format
 	bos_token_id eos_token_id pad_token_id sep_token_id unk_token_id cls_token_id mask_token_id decoder_start_token_id
 	tokenizer_class tokenizer_name prefix model_max_length max_sequence_length max_seq_len seq_length n_ctx name_or_path

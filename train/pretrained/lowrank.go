@@ -15,9 +15,9 @@ type lowRank struct {
 	a, b          []float64 // (rank, in), (out, rank)
 }
 
-// joined returns the adapters of maps of the same vectors as that of one map of all their results. Its A holds theirs
-// one after the other, or one that all have, and its B theirs in blocks: exactly what they add together. to says which
-// row of the map a row of a part is.
+// joined returns one adapter for several maps of the same vectors, as the adapter of one map with all their results.
+// Its A is the concatenation of their A, or the A that all of them share, and its B has their B as blocks, so it adds
+// exactly the same numbers. to returns the row of the whole map for a row of a part.
 func joined(p *layers.Params, parts []string, to func(part, row int) int) (j lowRank) {
 	type block struct {
 		a, b  []float64

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// names are what a family calls its weights. Those that are not listed are called as in the decoder.
+// names are a family's names of weights. Weights that are not listed have the decoder's names.
 type names struct {
 	prefix, tokens, head string // of all names but the head's; of the token embeddings; of the head
 	renamed              []rename

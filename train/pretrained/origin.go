@@ -11,17 +11,17 @@ import (
 	"attention/layers"
 )
 
-// generationName is the file of what transformers' generate does by default.
+// generationName is the file with the defaults of transformers' generate.
 const generationName = "generation_config.json"
 
 // chatTemplateName is the file of the template of conversations.
 const chatTemplateName = "chat_template.jinja"
 
-// copiedNames are the files beside a model that go out as they came in.
+// copiedNames are the files beside a model that are written unchanged.
 var copiedNames = []string{tokenizerName, tokenizerConfigName, "special_tokens_map.json", "added_tokens.json",
 	"vocab.json", "merges.txt", sentencePieceName, chatTemplateName, "chat_template.json", generationName}
 
-// origin is the folder that a model was read from, as far as it goes out as it came in.
+// origin is the parts of the folder of a model that are written unchanged.
 type origin struct {
 	dir     string // "" of a GGUF file
 	family  *family
@@ -30,8 +30,8 @@ type origin struct {
 	tensors map[string]safetensors.Tensor // without data, by their names in the family
 }
 
-// origin returns what goes out as it comes in. That is nothing of a GPT in a form of our own: for plain PyTorch, with
-// its tokenizer in config.json, or with fewer biases than GPT-2.
+// origin returns the parts of the folder that are written unchanged. It returns nil for a GPT in one of our own forms:
+// for plain PyTorch, with its tokenizer in config.json, or with fewer biases than GPT-2.
 func (f *Folder) origin(w *weights) *origin {
 	c := f.config
 	if c.family == &gpt2 && (c.Format == Torch || c.Vocabulary != nil || !c.gpt.Bias || c.gpt.QKVBias != nil) {

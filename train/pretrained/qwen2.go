@@ -2,8 +2,8 @@ package pretrained
 
 import "attention/layers"
 
-// qwen2 is Qwen 2 and 2.5 (Yang et al. 2024): Llama with biases of queries, keys and values, which no key says, and
-// with a window, if use_sliding_window says so, from the layer max_window_layers on.
+// qwen2 is Qwen 2 and 2.5 (Yang et al. 2024): Llama with biases of queries, keys and values, which no key sets. With
+// use_sliding_window, layers from max_window_layers have a window.
 var qwen2 = family{
 	name: "qwen2", architecture: "Qwen2ForCausalLM", classifier: "Qwen2ForSequenceClassification",
 	keys: sharedKeys + `

@@ -60,7 +60,7 @@ func (f *family) rope(s settings, window bool, headDim int) (*graph.RoPEConfig, 
 	return c, config.In(s, field, err)
 }
 
-// localRope reports whether layers with the window have positions of their own.
+// localRope reports whether layers with the window have their own positions.
 func (f *family) localRope() bool { return f.knows("rope_local_base_freq") }
 
 // ropeMembers returns the field with the rotary positions of the layers with the window or of those without, and its

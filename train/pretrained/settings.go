@@ -10,7 +10,7 @@ import (
 	"attention/internal/config"
 )
 
-// settings are the keys of config.json of all families but GPT-2. A family's table says which it has.
+// settings are the keys of config.json of all families except GPT-2. A family's table lists the keys that it has.
 type settings struct {
 	VocabSize        int     `json:"vocab_size"`
 	HiddenSize       int     `json:"hidden_size"`
@@ -94,10 +94,10 @@ func (f *family) settings(contents []byte, dtype string) (settings, error) {
 	return s, config.JSON(s.validate())
 }
 
-// maxLayers is more than any model has: what is made for each layer stays small.
+// maxLayers is more than any model has. It bounds the memory that is allocated for each layer.
 const maxLayers = 1 << 16
 
-// validate checks what the config of a decoder is computed from. That config checks the rest.
+// validate checks the settings from which a decoder's config is computed. That config checks all other values.
 func (s settings) validate() error {
 	err := cmp.Or(config.AtLeast(s, 1, "VocabSize", "HiddenSize", "IntermediateSize", "NumHiddenLayers", "NumHeads",
 		"MaxPositions"), config.AtMost(s, maxLayers, "NumHiddenLayers"),

@@ -10,12 +10,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// leastMapped is the bytes from which a tensor is used where it lies in the file. Smaller ones are copied: norms and
-// biases are read as a whole at every use, and checked at once.
+// leastMapped is the smallest size in bytes of a tensor that is used in the file's memory. Smaller tensors, such as
+// norms and biases, are copied and checked when they are read.
 const leastMapped = 1 << 16
 
-// storedAs returns the type of elements that a parameter of a type keeps of a tensor in a file, if it keeps them.
-// Matrices stay in bfloat16; what else is not of the parameter's type is converted.
+// storedAs returns the element type that a parameter keeps when a tensor in a file is used without conversion; ok
+// reports whether it is. Matrices in bfloat16 stay in bfloat16. Other tensors that do not have the parameter's type are
+// converted.
 func storedAs(d safetensors.DType, dt tensor.Dtype, axes int) (kept tensor.Dtype, ok bool) {
 	switch {
 	case d == safetensors.F32 && dt == tensor.Float32, d == safetensors.F64 && dt == tensor.Float64:
@@ -26,8 +27,8 @@ func storedAs(d safetensors.DType, dt tensor.Dtype, axes int) (kept tensor.Dtype
 	return dt, false
 }
 
-// value returns the value of a parameter of a type and shape, which is at a place: the memory of the file if it can be
-// used as it is.
+// value returns the value of a parameter of a type and shape from its place in the file: the file's memory if it can be
+// used without a copy.
 func (w *weights) value(dt tensor.Dtype, at place, shape tensor.Shape) (*tensor.Dense, error) {
 	t := w.tensors[at.name]
 	kept, ok := storedAs(t.DType, dt, len(shape))
@@ -64,7 +65,7 @@ func converted[F float32 | float64](t stored, at place, shape tensor.Shape) (*te
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data)), nil
 }
 
-// plain reports whether a parameter is a tensor as it is.
+// plain reports whether a parameter is a whole tensor that is not transposed.
 func (at place) plain() bool { return !at.transposed && at.of == 0 }
 
 // arrange fills dst with the elements at a place in a tensor of a shape. size is the number of bytes of an element.

@@ -24,7 +24,7 @@ const modelName = "model.py"
 //go:embed model.py
 var modelPy []byte
 
-// WriteConfig says how a model is written.
+// WriteConfig sets how a model is written.
 type WriteConfig struct {
 	Format Format
 	// Dtype is the type of the weights, float32, float64, float16 or bfloat16. Empty means that of the folder that the
@@ -144,16 +144,16 @@ func (g *GPT) writing(c WriteConfig) (*writing, error) {
 	return w, nil
 }
 
-// target is what a model is written as.
+// target is the form in which a model is written.
 type target struct {
 	*GPT
 	family *family
 	format Format
 	dtype  string  // "" if each weight has its own
-	origin *origin // nil unless the model goes out as it came in
+	origin *origin // nil unless the model is written in the form that was read
 }
 
-// target checks what a model is to be written as.
+// target returns the form in which a model is written, or an error if the model does not have that form.
 func (g *GPT) target(c WriteConfig) (t *target, err error) {
 	_, known := dtypes[c.Dtype]
 	switch {

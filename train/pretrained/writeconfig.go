@@ -105,7 +105,7 @@ func (t *target) gptConfig() ([]byte, error) {
 	return jsonOf(fields)
 }
 
-// familyFor returns the first family whose config.json can say what a decoder is whose weights are of a type.
+// familyFor returns the first family whose config.json can describe a decoder with weights of a type.
 func familyFor(c layers.DecoderConfig, dtype string) (*family, error) {
 	if f := familyOfType(c, dtype); f != nil {
 		return f, nil
