@@ -15,10 +15,10 @@ import (
 // unknown and duplicate fields, names in another case, null, and values of another type or
 // out of range. Its errors have one line and begin with the JSON path.
 //
-// Fields that the text does not name keep their values: Decode merges structs and maps and
-// replaces lists and scalars. A json.Unmarshaler reads itself and decides what it keeps; it
-// never gets null. After an error, to is unchanged. Decode copies structs behind pointers
-// and maps before it changes them, so that values that share them do not change.
+// Fields that the text does not name keep their values: Decode merges structs and maps and replaces lists and scalars.
+// A json.Unmarshaler reads its own text and decides which values it keeps; it never gets null. After an error, to is
+// unchanged. Decode copies structs behind pointers and maps before it changes them, so that values that share them do
+// not change.
 //
 // Several structs share the fields of one object; of two fields with one name the first
 // counts. The last of several may be a json.Unmarshaler: it gets an object of the fields
@@ -58,7 +58,7 @@ func (r Reader) Decode(text []byte, to ...any) error {
 	return nil
 }
 
-// all reads a value, or an object into several structs, of which the last may read itself.
+// all reads a value, or an object into several structs. The last of them may be a json.Unmarshaler.
 func (r Reader) all(text jsontext.Value, to []reflect.Value) error {
 	if len(to) == 1 {
 		return r.value(text, to[0])

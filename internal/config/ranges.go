@@ -42,8 +42,8 @@ func Probability(c any, fields ...string) error {
 	})
 }
 
-// numbers returns an error for the first of the fields that want does not return "" for.
-// It gets the number, and whether its type has fractions, and returns what is wanted instead.
+// numbers returns an error for the first field that want refuses. want gets the field's number, and whether its type
+// has fractions. It returns a description of the wanted numbers, or "" to accept the number.
 func numbers(c any, fields []string, want func(x float64, fraction bool) string) error {
 	for _, field := range fields {
 		v, ok := valueOf(c, field)
@@ -70,7 +70,7 @@ func NotNil[C any](c *C) error {
 	return nil
 }
 
-// NotPointer returns an error if x, whose type decides what is done with it, is a pointer to such a type.
+// NotPointer returns an error if x is a pointer. It is for values that a type switch selects by their type.
 func NotPointer(x any) error {
 	if t := reflect.TypeOf(x); t != nil && t.Kind() == reflect.Pointer {
 		return fmt.Errorf("got %v, want %v, not a pointer to it", t, t.Elem())

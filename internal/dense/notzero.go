@@ -6,9 +6,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// NotZero returns where a tensor of bools is true, or where one of integers or floats is not
-// 0; nil for a tensor of another type. What it returns must not be changed; it may lie in the room.
-// other is the first element that is neither 0 nor 1, or −1.
+// NotZero reports for each element whether it is true in a tensor of bools, or not 0 in a tensor of integers or floats.
+// It returns nil for a tensor of another type. The result must not be changed; it may share memory with room or the
+// tensor. other is the first element that is neither 0 nor 1, or −1.
 func NotZero(t *tensor.Dense, room []bool) (is []bool, other int) {
 	switch t.Dtype() {
 	case tensor.Bool:

@@ -48,10 +48,10 @@ func Copy(v G.Value) (*tensor.Dense, error) {
 	return t, err
 }
 
-// IsRowMajor reports whether a tensor's elements lie one behind the other in row-major order.
+// IsRowMajor reports whether a tensor's elements are contiguous in memory, in row-major order.
 func IsRowMajor(t *tensor.Dense) bool { return !t.RequiresIterator() && !t.DataOrder().IsColMajor() }
 
-// gather returns a copy of a tensor whose elements lie in data.
+// gather returns a copy of a tensor whose elements are in data.
 func gather[E any](t *tensor.Dense, data []E) *tensor.Dense {
 	shape, strides := t.Shape(), t.Strides()
 	if len(strides) < len(shape) { // a row, a column or a number

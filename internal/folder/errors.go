@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Want returns the error of a file with what is wanted, unless it says so already.
+// Want returns the error of a file with the wanted kind of file added, unless the error names it already.
 func Want(err error, want string) error {
 	if _, ok := errors.AsType[*UnfitError](err); ok {
 		return err

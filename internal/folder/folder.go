@@ -1,11 +1,10 @@
 // Package folder is the one room in which the program opens and writes files.
 //
-// What a user names for reading may lie anywhere and be a link: Open and ReadFile take every
-// regular file, with a limit. What a run writes, removes or reads back stays in its own folder:
-// a Dir refuses links and everything else that is not a regular file, by name. A file may have a
-// second name elsewhere, a hard link, as in folders that were copied with cp -l: a file that takes
-// its place under the first leaves the second alone, but one that is written as it stands, such as
-// a lock, must have no other name.
+// A file that a user names for reading may be anywhere, and may be a link: Open and ReadFile accept every regular file,
+// up to a limit. Files that a run writes, removes or reads back stay in its own folder: a Dir refuses links and
+// everything else that is not a regular file, with its name. A file may have a second name elsewhere, a hard link, as
+// in folders that were copied with cp -l. Replacing the file under one name does not change the other. A file that is
+// written in place, such as a lock, must not have another name.
 package folder
 
 import (

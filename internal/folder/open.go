@@ -83,7 +83,7 @@ func ReadAll(r io.Reader, most int64) ([]byte, error) {
 // UnfitError is the error for a file of another kind or size than wanted.
 type UnfitError struct{ Got, Want string }
 
-// Error returns what the file is and what is wanted.
+// Error names the kind of the file and the wanted kind.
 func (e *UnfitError) Error() string { return "got " + e.Got + ", want " + e.Want }
 
 // tooLarge returns the error for a file of too many bytes.
@@ -115,7 +115,7 @@ func kind(mode fs.FileMode) string {
 	return "a special file"
 }
 
-// Sum returns the number of bytes and the SHA-256 of files one after the other, which Open accepts.
+// Sum returns the number of bytes and the SHA-256 of the concatenation of files, all of which Open accepts.
 func Sum(paths ...string) (size int, sum string, err error) {
 	hash := sha256.New()
 	for _, path := range paths {

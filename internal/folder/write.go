@@ -13,10 +13,9 @@ import (
 	"attention/internal/oneline"
 )
 
-// Write writes a file of the folder with the content that fill writes: beside it, flushed and
-// renamed, the folder flushed. After any failure the file holds what it held before, and after
-// a success it survives a crash of the machine. A new file has the mode that the umask gives
-// it; an old one keeps its mode. A link is refused.
+// Write writes a file of the folder with the content that fill writes. It writes beside the file, flushes, renames, and
+// flushes the folder. After a failure the file has its old content, and after a success it survives a crash of the
+// machine. A new file gets the mode of the umask; an old file keeps its mode. A link is refused.
 func (d *Dir) Write(name string, fill func(io.Writer) error) error {
 	return d.WriteAll(File{name, fill})
 }

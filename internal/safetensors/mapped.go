@@ -7,8 +7,8 @@ import (
 	"attention/internal/mapped"
 )
 
-// Bytes returns the elements of a tensor as they are in the file. Where files can be mapped it is the memory of the
-// file itself, which is read when it is used and lasts as long as the process; else a copy.
+// Bytes returns the elements of a tensor in the file's own format. Where files can be mapped, it is the memory of the
+// file itself, which is read when it is used and stays valid until the process ends. Elsewhere it is a copy.
 func (r *Reader) Bytes(name string) (elements []byte, isMapped bool, err error) {
 	e, ok := r.named[name]
 	if !ok {

@@ -13,8 +13,7 @@ import (
 	"attention/internal/oneline"
 )
 
-// Reader reads the tensors of a file one by one into memory of the caller. It must not be
-// used by several goroutines at once.
+// Reader reads the tensors of a file one by one into memory of the caller. It is not safe for concurrent use.
 type Reader struct {
 	path     string
 	file     *os.File

@@ -57,8 +57,7 @@ var dtypes = map[DType]struct {
 // Size returns the bytes of one element in a file, or 0 for an unknown dtype.
 func (d DType) Size() int { return dtypes[d].size }
 
-// Element returns the type of an element as it is read, such as float32 for BF16. The dtype must
-// be known.
+// Element returns the type of an element after reading, such as float32 for BF16. The dtype must be known.
 func (d DType) Element() reflect.Type { return dtypes[d].data.Elem() }
 
 // dtypeOf returns the dtype that data are written as, or "" if there is none.

@@ -13,8 +13,7 @@ import (
 	"attention/internal/folder"
 )
 
-// A sealed file's metadata holds the SHA-256 of all of the file's bytes, taken with zeros in
-// the place of its own digits.
+// A sealed file's metadata holds the SHA-256 of all of the file's bytes, with zeros in place of its own digits.
 
 const (
 	// sealKey is the seal's key, which no other program writes.
@@ -102,8 +101,8 @@ func (c *contents) takeSeal() {
 // Sealed reports whether the file has a seal.
 func (r *Reader) Sealed() bool { return r.contents.sealed }
 
-// CheckSeal returns an error that wraps ErrDamaged if the file has a seal and differs by as
-// much as a bit from what was written. It reads the whole file.
+// CheckSeal returns an error that wraps ErrDamaged if the file has a seal and even one bit has changed since it was
+// written. It reads the whole file.
 func (r *Reader) CheckSeal() error {
 	if err := r.contents.checkSeal(); err != nil {
 		return fmt.Errorf("%s: %w: %w", r.path, ErrDamaged, err)

@@ -6,14 +6,13 @@ import (
 	"reflect"
 )
 
-// Stream is the elements of a tensor that are not in memory at once.
+// Stream is the elements of a tensor that are not in memory together.
 type Stream struct {
-	// DType is the type in the file. The elements of F16 and BF16 are float32s, and are rounded to the nearest; it is
-	// an error if that makes an infinity of a finite one.
+	// DType is the type in the file. Elements for F16 and BF16 are float32s, which are rounded to the nearest. A finite
+	// element that becomes infinite is an error.
 	DType DType
-	// Each calls write with slices of the elements, in order, and returns its first error. The
-	// memory of a slice may be used again. A file is written in one pass, and what is sealed
-	// and no file in two.
+	// Each calls write with slices of the elements, in order, and returns its first error. The memory of a slice may be
+	// used again. A file is written in one pass. Sealed data that do not go to a file are written in two passes.
 	Each func(write func(part any) error) error
 }
 

@@ -17,8 +17,8 @@ import (
 	"attention/internal/folder"
 )
 
-// WriteFile writes f to the file at path, which a user names, as [folder.WriteFile] does: after
-// any failure path holds what it held before. Errors name the path.
+// WriteFile writes f to the file at path, which a user names, as [folder.WriteFile] does: after a failure, the file at
+// path has its old content. Errors name the path.
 func WriteFile(path string, f *File) error {
 	p, err := newPlan(f) // before any file is touched
 	if err != nil {

@@ -89,7 +89,7 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// run reads what is to be learnt and compares the attentions.
+// run reads the text or the task and compares the attentions.
 func (o options) run(ctx context.Context, cmd *cobra.Command) error {
 	chosen, err := choose(o.attention)
 	if err != nil {

@@ -20,7 +20,7 @@ type comparison struct {
 	columns []column
 }
 
-// compare trains a model with each attention from each seed, one after the other, and shows what they have learnt.
+// compare trains a model with each attention from each seed and reports the results.
 func compare(ctx context.Context, w io.Writer, command string, o options, g goal, chosen []variant) (err error) {
 	c := &comparison{goal: g, columns: columns(g.level != "")}
 	c.report = report{Command: command, Version: program.Version(), Goal: g.title, Steps: g.steps, Batch: g.batch,

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// page returns the picture: the losses while training, what models of a task have right at each level, and by a dot for
-// each attention what it reaches at which cost. All are means of the seeds.
+// page returns the picture: the losses while training, the right answers at each level of a task, and a dot for each
+// attention that shows its result and its cost. All are means of the seeds.
 func (r *report) page() plot.Page {
 	page := plot.Page{Title: fmt.Sprintf("%s, %d steps, seeds: %d", r.Goal, r.Steps, len(r.Seeds))}
 	add := func(title, x, y string, of func(m *modelReport) plotter.XYs) {

@@ -35,7 +35,7 @@ type modelReport struct {
 	Curve          [][]float64       `json:"training_loss"` // means of groups of steps
 }
 
-// add adds what a training gave.
+// add adds the result of a training.
 func (r *modelReport) add(o outcome) {
 	r.Memory = o.memory
 	r.Loss, r.Seconds, r.Speed = append(r.Loss, o.loss), append(r.Seconds, o.seconds), append(r.Speed, o.speed)

@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// outcome is what a training gives.
+// outcome is the result of a training.
 type outcome struct {
 	curve   []float64 // means of the losses of groups of steps
 	loss    float64   // on new examples
@@ -77,7 +77,7 @@ func groupOf(steps int) int {
 	return (steps + points - 1) / points
 }
 
-// speed returns how many tokens a second a model draws, one after the other, in the second half of its context.
+// speed returns the number of tokens that a model draws per second, one by one, in the second half of its context.
 func speed(ctx context.Context, m *layers.Decoder) (float64, error) {
 	g, err := generate.New(m, generate.Config{})
 	if err != nil {
@@ -104,7 +104,7 @@ func speed(ctx context.Context, m *layers.Decoder) (float64, error) {
 }
 
 // cacheSize returns the bytes that a model's cache takes for each token, and those that it takes for any number of
-// them. A cache of windows alone forgets what they do not reach.
+// them. If all attention has a window, the cache holds only the keys and values in it.
 func cacheSize(c layers.DecoderConfig, window bool) (token, fixed int, err error) {
 	m, err := layers.NewDecoder(layers.NewParams(tensor.Float32, 1).Scope(""), c)
 	if err != nil {

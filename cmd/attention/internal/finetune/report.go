@@ -13,7 +13,7 @@ import (
 	"attention/train/text"
 )
 
-// adapters describes what is trained of the model.
+// adapters describes the trained parts of the model.
 func (r *tuning) adapters() string {
 	l, ok := r.base.Params.LoRA()
 	if !ok {
@@ -22,7 +22,7 @@ func (r *tuning) adapters() string {
 	return fmt.Sprintf(", adapters of rank %d", l.Rank)
 }
 
-// printHead prints what is trained, on what, and what it takes.
+// printHead prints the base, the trained parameters, the examples and the training.
 func (r *tuning) printHead() {
 	c, p := r.config, r.base.Params
 	r.Print("base", term.Line(c.Tuning.Base.Name)+":", r.model.String()+",", c.Dtype)
@@ -55,8 +55,8 @@ func (r *tuning) printHead() {
 // fewExamples is the number of examples below which a model learns little but the examples themselves.
 const fewExamples = 10
 
-// printDisk prints the sizes of the files that the run will write: a checkpoint has what is trained, the solver's two
-// moments of it, its values at the beginning and at the last record, and with --best the best ones.
+// printDisk prints the sizes of the files that the run will write. A checkpoint has the trained parameters, the
+// solver's two moments, the parameters at the beginning and at the last record, and with --best the best parameters.
 func (r *tuning) printDisk() {
 	trained := 0
 	for name, v := range r.Params.All() {
@@ -76,12 +76,12 @@ func (r *tuning) printDisk() {
 // garbage is the GC percentage of a run (see debug.SetGCPercent).
 const garbage = 10
 
-// printMemory prints the memory that the process will take. What it has beside the loop is counted as it is now: the
-// program, the tokenizer, the graphs' nodes, and what makes the answers; and with it the garbage that Go waits for.
+// printMemory prints the memory that the process will take. It adds to the loop's memory what the process holds now:
+// the program, the tokenizer, the graphs' nodes and the model's answers, with the garbage that Go allows for them.
 func (r *tuning) printMemory() {
 	m, mapped := r.Loop.Memory(), 0
 	for _, v := range r.Params.All() {
-		if v.IsManuallyManaged() { // it lies in the memory of a file
+		if v.IsManuallyManaged() { // it is mapped from a file
 			mapped += int(v.MemSize())
 		}
 	}
@@ -147,7 +147,7 @@ func (r *tuning) printSummary() {
 	r.PrintBest()
 }
 
-// printFiles prints what the folder holds, and the commands that go on.
+// printFiles prints the files of the folder, and the next commands.
 func (r *tuning) printFiles() {
 	fmt.Fprintln(r.Out)
 	r.PrintFiles("weights.png")

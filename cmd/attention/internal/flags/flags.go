@@ -14,8 +14,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// CommandError returns the error of a command's flag that cannot be parsed: of a value what it got and wants, else with
-// a hint at the command's help.
+// CommandError returns the error of a command's flag that cannot be parsed. For a wrong value, the error says what the
+// flag got and what it wants. For other errors it has a hint at the command's help.
 func CommandError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {

@@ -23,8 +23,8 @@ func meantFor(set *pflag.FlagSet, typed string) string {
 	return program.Meant + strings.Join(meant, " ")
 }
 
-// near reports whether a typed name may mean another: it begins it, or differs in at most a third of its letters and in
-// no more than two.
+// near reports whether a typed name may mean another: it is the beginning of that name, or differs from it in at most a
+// third of its letters and at most two letters.
 func near(typed, name string) bool {
 	if len(typed) < 3 || len(typed) > 40 {
 		return false

@@ -113,7 +113,8 @@ func (t *table) print(w io.Writer) error {
 	return nil
 }
 
-// line returns a row. If each case has a row of its own, there is no column of their number: the names take its room.
+// line returns a row. If each case has its own row, there is no column with the number of cases, and the names are
+// wider.
 func (t *table) line(name, cases, compared, verdict string, worst func(tensor.Dtype) string) string {
 	width, rest := 39, ""
 	if !t.every {

@@ -14,7 +14,7 @@ import (
 	"attention/train/text"
 )
 
-// What a picture of attention weights over time shows.
+// The limits of a picture of attention weights over time.
 const (
 	drawnHeads  = 4
 	drawnTokens = 32 // queries, and keys
@@ -61,8 +61,8 @@ func stepsPicture(w *record.Recording, heads []probeHead, title string) plot.Hea
 	return picture
 }
 
-// layersOf returns what the names of layers have in common, with * for the rest, and the rest of each, as "layer 1, ".
-// If all are equal there is no rest.
+// layersOf returns the common part of the layers' names, with * for the differing part, and the differing part of each
+// name, such as "layer 1, ". If all names are equal, rest is empty.
 func layersOf(names []string) (common string, rest []string) {
 	first := strings.Split(names[0], ".")
 	from, to := 0, 0 // equal parts at the beginning and at the end

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Memory returns the bytes that Go holds in this process, once it has given back what is not used, and those of mapped
-// files that are in memory, where /proc says that, but of files whose names have an end.
+// Memory returns the bytes that Go holds in this process, after it has returned unused memory to the system. files is
+// the number of bytes of mapped files that are in memory, from /proc where it exists, without the files whose names end
+// in except.
 func Memory(except string) (held, files int) {
 	debug.FreeOSMemory()
 	sizes := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
@@ -22,7 +23,7 @@ func Memory(except string) (held, files int) {
 	return int(sizes[0].Value.Uint64() - sizes[1].Value.Uint64()), resident(maps, except)
 }
 
-// resident returns the bytes of mapped files that are in memory, but of those whose names have an end.
+// resident returns the bytes of mapped files that are in memory, without the files whose names end in except.
 func resident(smaps []byte, except string) (n int) {
 	counted := false
 	for line := range bytes.Lines(smaps) {

@@ -87,7 +87,7 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// foldersOf returns the folders of runs that are or lie in dirs.
+// foldersOf returns the run folders among dirs and in dirs.
 func foldersOf(dirs []string) (folders []string, err error) {
 	if len(dirs) == 0 {
 		dirs = []string{models.Runs}

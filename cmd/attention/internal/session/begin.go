@@ -52,8 +52,8 @@ func (s *Session) beginFiles() (err error) {
 	return s.Folder.RecordTo(s.Loop, s.Record)
 }
 
-// Resume restores the run of a folder from a checkpoint, or from the newest one if that is empty; without any the run
-// starts over. What is worth a note goes to notes.
+// Resume restores the run of a folder from a checkpoint file, or from the newest checkpoint if file is empty. Without
+// checkpoints the run starts over. Notes for the user go to notes.
 func (s *Session) Resume(dir, file string, notes io.Writer) error {
 	err := s.resume(dir, file)
 	if err != nil && s.Folder != nil {
@@ -140,8 +140,8 @@ func (s *Session) init() error {
 	return s.Init()
 }
 
-// restoreBeside restores what the leading process does, in another one. That one has the folder; until all have read,
-// it writes no checkpoint.
+// restoreBeside restores the same checkpoint as the leading process, in another process. The leading process owns the
+// folder, and writes no checkpoint until all processes have read.
 func (s *Session) restoreBeside(dir, file string) (err error) {
 	if file == "" {
 		if file, err = newestIn(filepath.Join(dir, settings.CheckpointsFolder)); err != nil {

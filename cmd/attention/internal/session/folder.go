@@ -207,8 +207,8 @@ func (f *Folder) title(model string) string {
 	return fmt.Sprintf("%s, run %s", model, models.Name(f.Path))
 }
 
-// DrawRecord draws weights.png, and attention-steps.png of the attention weights that a pattern of path.Match matches,
-// from what the run of these parameters has recorded. Without such weights there is the first only.
+// DrawRecord draws weights.png from the recording of a run with these parameters, and attention-steps.png from the
+// recorded attention weights whose names match pattern (path.Match). Without such weights it draws only weights.png.
 func (f *Folder) DrawRecord(p *layers.Params, pattern, model string) error {
 	title := f.title(model)
 	w, err := record.Read(context.Background(), f.Path, nil)

@@ -151,8 +151,8 @@ type File struct {
 	Fill func(io.Writer) error
 }
 
-// Save writes the model, these files and the pictures of what was recorded. If one file fails, it still writes all
-// other files.
+// Save writes the model, these files and the pictures of the recording. If one file fails, it still writes all other
+// files.
 func (s *Session) Save(files ...File) error {
 	f := s.Folder
 	s.mendMetrics()

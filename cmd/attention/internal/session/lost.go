@@ -51,8 +51,8 @@ func (s *Session) withoutLines(steps int, err error) error {
 	return err
 }
 
-// CheckConfig returns an error if config.json, without which the model is useless, has gone or was cut since the run
-// began. It writes it anew.
+// CheckConfig returns an error if config.json was removed or cut off since the run began, and writes the file again:
+// without it the model is useless.
 func (f *Folder) CheckConfig() error {
 	got, how := "none", "removed"
 	text, err := f.readConfig()

@@ -50,7 +50,7 @@ type Plan struct {
 // Hints are the parts of error messages that name a command's flags.
 type Hints struct {
 	NotFinite  string                  // what may help against a loss that is not finite
-	StartAgain func(dir string) string // how to begin a run without checkpoints anew; nil if it is not known
+	StartAgain func(dir string) string // how to start a run without checkpoints again; nil if unknown
 }
 
 // Page shows a run while it trains.
@@ -58,7 +58,7 @@ type Page interface {
 	URL() string
 	Show(ctx context.Context, s *Session) error // begins to show the run, which has its folder
 	Between()                                   // gives the page the weights between two steps
-	TrainingDone()                              // called when training is over: the weights change no more
+	TrainingDone()                              // called when training is over and the weights no longer change
 }
 
 // noPage is the Page of a run without one.

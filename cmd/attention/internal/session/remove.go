@@ -90,8 +90,8 @@ func isOwnCheckpoint(name string) bool {
 	return checkpoint.IsName(name) || folder.IsLeftover(name, checkpoint.IsName)
 }
 
-// Remove removes the files of the run and its folder, config.json last of the files: what is left after an error is
-// still a run. It never follows a link.
+// Remove removes the files of the run and its folder. It removes config.json as the last file, so after an error the
+// remaining files are still a run. It never follows a link.
 func (d *Doomed) Remove() error {
 	if err := oneline.Join(d.removeFiles(), d.held.Close()); err != nil {
 		return oneline.Join(err, d.runs.Close())

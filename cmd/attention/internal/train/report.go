@@ -176,7 +176,7 @@ func cornerString(t *tensor.Dense) string {
 	return tensorprint.Format(dense.Float64s(corner.(*tensor.Dense)), []int{rows, cols})
 }
 
-// cacheBytes returns the memory of what a whole text adds to the caches of all layers.
+// cacheBytes returns the memory that a whole text takes in the caches of all layers.
 func cacheBytes(c layers.DecoderConfig, dt tensor.Dtype) (n int) {
 	for i := range c.NumLayers {
 		n += c.Block(i).CacheWidth() // of a token

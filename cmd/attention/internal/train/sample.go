@@ -41,7 +41,7 @@ func (r *training) printSample(ctx context.Context) error {
 	if r.config.Sample.Tokens == 0 {
 		return nil
 	}
-	runtime.GC() // what the snapshot of the weights took is enough for a cache
+	runtime.GC() // the memory of the weights' snapshot is enough for a cache
 	ids, err := r.sample(ctx)
 	if err != nil && ctx.Err() != nil {
 		return term.Interrupted(fmt.Errorf("interrupted before the sample; %s holds the model", r.Folder.Path))

@@ -9,7 +9,7 @@ import (
 	"attention/cmd/attention/internal/session"
 )
 
-// printSummary prints what remains on the screen: the losses of the model and of counting, and what they mean.
+// printSummary prints the losses of the model and of counting, and a sentence that compares them.
 func (r *training) printSummary() {
 	l := r.Losses()
 	fmt.Fprintf(r.Out, "\n%s in %.1f s; losses in nats per %s:\n",

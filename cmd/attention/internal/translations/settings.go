@@ -55,7 +55,7 @@ func (s Settings) Validate() error {
 	return nil
 }
 
-// Inspect reads what the folder of a run holds.
+// Inspect reads the folder of a run.
 func Inspect(dir string) (*models.Inspection, error) {
 	in, err := models.Inspect(dir)
 	if file, ok := errors.AsType[*fs.PathError](err); ok {
@@ -83,7 +83,7 @@ func ReadSettings(in *models.Inspection) (s Settings, err error) {
 	return s, nil
 }
 
-// Identity returns what a checkpoint and the model must share with config.json.
+// Identity returns the settings that a checkpoint and the model must share with config.json.
 func (s Settings) Identity() (map[string]string, error) {
 	text, err := json.Marshal(s)
 	return map[string]string{"config": string(text)}, err

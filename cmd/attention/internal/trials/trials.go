@@ -63,8 +63,8 @@ func (t *Trials) WriteReport(report any) error {
 	})
 }
 
-// Each runs n trials, some side by side, each of so many steps, which call Step. It calls their reports in the order of
-// the trials. The first error ends all trials.
+// Each runs n trials of steps steps, beside of them at the same time. A trial calls Step for each step. Each calls the
+// reports in the order of the trials. The first error ends all trials.
 func (t *Trials) Each(ctx context.Context, n, steps, beside int,
 	trial func(ctx context.Context, i int) (report func() error, err error)) error {
 	ctx, end := context.WithCancelCause(ctx)

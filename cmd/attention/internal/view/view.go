@@ -61,7 +61,7 @@ const example = `  attention view --model runs/first --text "It is the attention
 // command holds the flags of attention view.
 type command struct {
 	models         []string
-	source         models.Source // of each model, but for its folder
+	source         models.Source // of each model, except its folder
 	runDir         string
 	text, textFile string
 	addr, export   string

@@ -22,7 +22,7 @@ type task struct {
 	create      func(model int, s layers.Scope) (learner, error)
 	// results returns the end of a model's row in the table, of the last seed that its report has.
 	results func(r modelReport) string
-	// compare prints and draws what the models of the first seed have learnt.
+	// compare prints and draws the results of the models of the first seed.
 	compare func(ctx context.Context, c *comparison, r *taskReport, first []learner) error
 }
 

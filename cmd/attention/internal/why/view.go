@@ -17,7 +17,7 @@ type page struct {
 	addr           string
 }
 
-// validate returns an error if a flag stands beside one that it has no meaning with.
+// validate returns an error for flags that have no meaning together.
 func (p page) validate(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		isOfPage := f.Name == "view" || f.Name == "addr" || f.Name == "open"

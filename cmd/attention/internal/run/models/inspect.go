@@ -39,8 +39,8 @@ type Inspection struct {
 	unfinished bool
 }
 
-// Inspect reads what a folder holds, or a GGUF file, which may be in Ollama's store, except the weights. The error of a
-// folder that is not there, or that has no config.json, wraps fs.ErrNotExist.
+// Inspect reads a folder or a GGUF file, which may be in Ollama's store, without its weights. The error for a folder
+// that does not exist, or that has no config.json, wraps fs.ErrNotExist.
 func Inspect(given string) (*Inspection, error) {
 	dir, err := settings.Locate(given)
 	if err != nil {

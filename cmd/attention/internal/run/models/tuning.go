@@ -59,7 +59,7 @@ func OpenBase(c settings.Config) (b *Base, err error) {
 	return b, err
 }
 
-// adapt adds to a base what is trained beside it.
+// adapt adds the weights that are trained beside a base to it.
 func adapt(c settings.Config, b *Base) (err error) {
 	of := c.Tuning
 	if len(of.Classes) > 0 {
@@ -123,7 +123,8 @@ func OpenTemplate(t *settings.Tuning, g *pretrained.GPT) (ends []int, of *text.T
 	return ends, of, nil
 }
 
-// moveBase says where the base of a run of attention finetune is now; "" means where it was. Another model has none.
+// moveBase sets the folder in which the base of a run of attention finetune is now; "" means that it has not moved.
+// Other models have no base.
 func (in *Inspection) moveBase(dir string) error {
 	if dir != "" && in.Config.Tuning == nil {
 		return fmt.Errorf("--base: got %s with the model of %s, want none: it is no run of attention finetune "+

@@ -20,8 +20,8 @@ var (
 	ollamaName = regexp.MustCompile(`^[\w./-]{2,}:[\w.-]+$`)
 )
 
-// CheckFolder returns an error for a path that is not the folder of a model or a GGUF file. It says what to do with a
-// model's name on the Hub or in Ollama, and a folder of the Hub's cache.
+// CheckFolder returns an error for a path that is not the folder of a model or a GGUF file. For a model's name on the
+// Hub or in Ollama, and for a folder of the Hub's cache, the error says what to do.
 func CheckFolder(path string) error {
 	info, err := os.Stat(path)
 	switch {

@@ -35,7 +35,7 @@ type AttentionNetwork interface {
 // NewDecoder returns a decoder as a Model.
 func NewDecoder(m *layers.Decoder) Model { return Model{ModelOf(m.Config()), m} }
 
-// Count returns a number of things, each of which a word names.
+// Count returns a number with the word for its things, such as "3 heads".
 func Count(n int, word string) string {
 	if n != 1 {
 		word += "s"

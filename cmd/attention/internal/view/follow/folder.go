@@ -25,7 +25,7 @@ type Listed struct {
 	session.Summary
 }
 
-// OpenFolder begins to follow the runs in a folder, of which it must have one.
+// OpenFolder returns a Folder that follows the runs in dir, which must hold at least one run.
 func OpenFolder(dir string) (*Folder, error) {
 	f := &Folder{dir: dir, runs: map[string]*Run{}}
 	all, err := f.List()
@@ -35,7 +35,7 @@ func OpenFolder(dir string) (*Folder, error) {
 	return f, err
 }
 
-// List describes the runs, the newest first and those without a date after them. It leaves out what is no run.
+// List describes the runs, the newest first and runs without a date last. It leaves out entries that are no runs.
 func (f *Folder) List() ([]Listed, error) {
 	names, err := folder.Names(f.dir)
 	if err != nil {
@@ -71,7 +71,7 @@ func (f *Folder) Path(name string) (string, error) {
 
 func (f *Folder) path(name string) string { return filepath.Join(f.dir, name) }
 
-// State returns what is known of a run by its name.
+// State returns the state of the run with a name.
 func (f *Folder) State(name string) (s State, err error) {
 	path, err := f.Path(name)
 	if err != nil {

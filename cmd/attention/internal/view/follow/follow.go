@@ -1,5 +1,5 @@
-// Package follow reads what a run records, while it trains or afterwards: its losses, its state, and how its weights
-// moved. It reads the run's folder only, so that looking changes nothing of the run.
+// Package follow reads what a run records, while it trains or afterwards: its losses, its state, and the changes of its
+// weights. It only reads the run's folder, so it does not change the run.
 package follow
 
 import (
@@ -26,7 +26,7 @@ type Run struct {
 	mu          sync.Mutex
 	tail        *metrics.Tail
 	state       State
-	stale       bool           // whether the config is to be read anew
+	stale       bool           // whether the config must be read again
 	sessions    int            // of the report when it was read
 	ngram       session.Losses // of counting
 	steps       thinned[train.StepResult]
@@ -87,7 +87,8 @@ func (r *Run) readConfig() error {
 	return nil
 }
 
-// Update reads what the run has written since. After an error the lines before the wrong one are part of the state.
+// Update reads the lines that the run has written since the last call. After an error the state includes the lines
+// before the wrong one.
 func (r *Run) Update() (err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,7 +185,7 @@ func (r *Run) Stage() string {
 	return r.state.State
 }
 
-// State returns what is known of the run.
+// State returns the state of the run.
 func (r *Run) State() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()

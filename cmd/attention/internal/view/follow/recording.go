@@ -6,17 +6,17 @@ import (
 	"attention/train/record"
 )
 
-// recorded is what a run has recorded of its weights, read once for all who ask.
+// recorded is the recording of a run's weights, which is read once for all callers.
 type recorded struct {
 	dir  string
-	turn chan struct{} // holds the one who reads
+	turn chan struct{} // holds a token while a caller reads
 	last *record.Recording
 }
 
 func newRecorded(dir string) recorded { return recorded{dir: dir, turn: make(chan struct{}, 1)} }
 
-// Recording returns how the run's weights moved: the same value until there is more. Who waits while another reads waits
-// until the context ends.
+// Recording returns the recorded changes of the run's weights, and the same value until the run has recorded more.
+// Concurrent calls wait for each other or until ctx is done.
 func (r *Run) Recording(ctx context.Context) (*record.Recording, error) {
 	w := &r.recorded
 	select {

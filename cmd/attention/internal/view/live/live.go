@@ -16,7 +16,7 @@ import (
 // when the page asks for one.
 type live struct {
 	run   *session.Session
-	open  func() (*models.OpenModel, error) // with a copy of the weights as they are
+	open  func() (*models.OpenModel, error) // with a copy of the current weights
 	asked chan chan<- copied
 	rests chan struct{} // closed when training is over and the weights change no more
 

@@ -28,7 +28,7 @@ type Shown struct {
 	Model     settings.Model
 	Tokenizer text.Tokenizer
 	Prompt    []int                             // ids of the text that the page begins with
-	Copy      func() (*models.OpenModel, error) // returns the model with a copy of the weights as they are
+	Copy      func() (*models.OpenModel, error) // returns the model with a copy of the current weights
 }
 
 // Page is the page of --view. Without that flag it shows nothing.
@@ -99,7 +99,8 @@ func (p *Page) Between() {
 	p.note()
 }
 
-// TrainingDone lets the page copy the weights at any time. It is called when they change no more.
+// TrainingDone lets the page copy the weights at any time. It is called when training is over and the weights no longer
+// change.
 func (p *Page) TrainingDone() { close(p.live.rests) }
 
 // note prints that the browser did not open.

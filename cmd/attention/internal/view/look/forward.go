@@ -152,7 +152,7 @@ func (f *forward) addLayers(b *layers.Build, text reading) error {
 	return addLinear(len(calls))
 }
 
-// keep gives a look the layers, with copies of what the machine computed.
+// keep gives a look the layers, with copies of the values that the machine computed.
 func (f *forward) keep(l *Look) error {
 	for i, layer := range f.layers {
 		if err := layer.keep(); err != nil {

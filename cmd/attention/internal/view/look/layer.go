@@ -51,7 +51,7 @@ type Layer struct {
 	// Whether it is linear attention, whose weights are those that its state implies: see Implied.
 	Linear bool `json:"linear,omitempty"`
 
-	kept   layers.AttentionOperands // in a graph of their own
+	kept   layers.AttentionOperands // in their own graph
 	linear layers.LinearOperands    // the same of linear attention
 	shown  []heads.Keys             // to all heads, or to each
 

@@ -44,7 +44,7 @@ type network interface {
 type reading interface {
 	// build makes the inputs in a graph and returns the logits (N, V) of N tokens to come.
 	build(b *layers.Build) *G.Node
-	// place returns what the layer at a path is for, and the numbers of its sequences.
+	// place returns the purpose of the layer at a path, and the numbers of its sequences.
 	place(path string) place
 	// hide makes a build hide tokens, by their positions among all tokens of the reading.
 	hide(b *layers.Build, positions []int) error

@@ -31,7 +31,7 @@ type expected struct {
 	tokenizer text.Tokenizer
 }
 
-// expected returns a row of the logits, of which there may be more than the tokenizer has tokens.
+// expected returns a row of the logits. The row may be longer than the tokenizer's vocabulary.
 func (f *forward) expected(t text.Tokenizer, row int) expected {
 	shape := f.logits.Shape()
 	v := shape[len(shape)-1]

@@ -18,18 +18,18 @@ type Summary struct {
 	Thumbnail  []float32 // (Rows, Cols) the largest weight of each part; −1 where the mask hides all of it
 }
 
-// Statistics are means over the queries that see a key, except Largest. What the layer does not have is nil. Weights
-// that a state implies count by their size, divided by the sum of the row's.
+// Statistics are means over the queries that see a key, except Largest. A statistic that the layer does not have is
+// nil. Implied weights of a linear layer count by their absolute values, divided by the sum of these in the row.
 type Statistics struct {
 	Entropy  *float64 `json:"entropy,omitempty"`  // of the weights, in nats
 	First    *float64 `json:"first,omitempty"`    // weight on the first key
 	Self     *float64 `json:"self,omitempty"`     // weight on the query's own position
 	Previous *float64 `json:"previous,omitempty"` // weight on the position before
 	Largest  *float64 `json:"largest,omitempty"`  // the largest score
-	Distance *float64 `json:"distance,omitempty"` // mean distance of what a query looks at, in positions
+	Distance *float64 `json:"distance,omitempty"` // mean distance from the query, by weight, in positions
 
-	// Telling is how much the head says of the text: the mean of (1 − entropy/ln n)·(1 − first − self) over the queries
-	// that see n ≥ 5 keys. It is high where few keys get the weight, neither the first one nor the query itself.
+	// Telling is how much the head shows about the text: the mean of (1 − entropy/ln n)·(1 − first − self) over the
+	// queries that see n ≥ 5 keys. It is high where few keys get the weight, neither the first one nor the query itself.
 	Telling *float64 `json:"telling,omitempty"`
 }
 
@@ -135,8 +135,8 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// hide sets those cells of a head to a value in which the mask shows no query any key. row and column return the row and the
-// column of the cells that a query and a key lie in.
+// hide sets those cells of a head to a value in which the mask shows no query any key. row and column return the row of
+// a query and the column of a key in the cells.
 func (l *Layer) hide(head int, cells []float32, value float32, columns int, row, column func(at int) int) {
 	shown := make([]bool, columns) // of a row of cells
 	for t := range l.T {

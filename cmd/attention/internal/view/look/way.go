@@ -15,8 +15,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// journeys computes the stages of a look's tokens when they are asked for, those of as many tokens at once as there is
-// room for, and keeps the last ones.
+// journeys computes the stages of a look's tokens when a request needs them, for as many tokens together as fit in
+// memory, and keeps the last ones.
 type journeys struct {
 	open    atomic.Pointer[func() (network, error)] // nil once the weights are forgotten
 	request Request
@@ -132,7 +132,7 @@ func (w *way) size() (n int) {
 	return n
 }
 
-// nodes returns what is to be computed.
+// nodes returns the nodes that a run computes.
 func (w *way) nodes() (all G.Nodes) {
 	for _, s := range w.stages {
 		all = append(all, s.Value)

@@ -13,8 +13,8 @@ import (
 // handler returns the answer to a request: a pack, or anything that is sent as JSON.
 type handler func(r *http.Request) (any, error)
 
-// within answers as many requests at once as busy has room for, and refuses more. A request has its place while its
-// answer is computed, not while its body comes or the answer is read.
+// within answers at most cap(busy) requests concurrently and refuses more. A request holds its place only while its
+// answer is computed: not while its body is read, and not while the client reads the answer.
 func (f handler) within(busy chan struct{}) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
@@ -75,7 +75,7 @@ func enter(places chan struct{}) (leave func(), ok bool) {
 	}
 }
 
-// limited answers as many requests at once as there are places, from begin to end, and refuses more.
+// limited answers at most cap(places) requests concurrently and refuses more. A request holds its place until it ends.
 func limited(places chan struct{}, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		leave, ok := enter(places)
@@ -104,7 +104,7 @@ type timed struct {
 	each time.Duration
 }
 
-// timeWrites times what a handler writes.
+// timeWrites limits the time of each write of a handler.
 func timeWrites(each time.Duration, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(&timed{w, each}, r)

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// connections is a listener with a limit of open connections. One too many ends the oldest one that has not shown the
-// token, which a browser does at once, or else the oldest one without a request. Where all have both, the new one is
-// closed.
+// connections is a listener with a limit of open connections. A connection beyond the limit closes the oldest one that
+// has not sent the token, which a browser does immediately, or else the oldest one without a request. If all
+// connections have sent the token and have a request, the new connection is closed.
 type connections struct {
 	net.Listener
 	most int

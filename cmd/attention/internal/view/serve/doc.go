@@ -5,10 +5,11 @@
 // no page from elsewhere can read this one (DNS rebinding). No path of a URL reaches the file system: assets come from
 // package web, and all other answers are computed.
 //
-// Clients have a quarter of the descriptors that the process may open, so that a run that trains beside the page always
-// finds some. A connection too many ends one that has not shown the token. A request's body is read before it takes one
-// of the places in which answers are computed, and its answer is written after that; a body that does not come and an
-// answer that nobody reads are ended after some seconds. Streams of events last. Nothing but the URL is printed.
+// Clients get a quarter of the descriptors that the process may open, so that a run that trains beside the page always
+// finds some. A connection beyond this limit closes one that has not sent the token. The number of answers that are
+// computed at the same time is limited. A request's body is read before the request counts for this limit, and its
+// answer is written afterwards. Requests whose body does not arrive, and answers that no client reads, are ended after
+// some seconds. Streams of events are not ended. Only the URL is printed.
 //
 //	GET  view                      what there is to see: models, whether there is a run, colours of pictures; JSON
 //	POST look                      a text for a model, and what to change there; the answer describes the look; JSON

@@ -30,10 +30,10 @@ type export struct {
 	size    int                        // bytes of the packs
 	most    int                        // largest size
 	ways    int                        // bytes of journeys
-	left    []string                   // what has no room
+	left    []string                   // parts that do not fit
 }
 
-// Export writes the page as one file with all its numbers, up to MaxExport bytes of them. It returns what has no room.
+// Export writes the page as one file with its numbers, up to MaxExport bytes. It returns the parts that do not fit.
 func Export(ctx context.Context, c Config, w io.Writer) (left []string, err error) {
 	return exportUpTo(ctx, c, MaxExport, w)
 }
@@ -93,8 +93,8 @@ func (e *export) addRuns(ctx context.Context) error {
 	return nil
 }
 
-// addModels adds what is seen of each model over the text. Compare looks at the first model's translation with all
-// models: where another model's own is different, that look is added, too.
+// addModels adds the looks at each model over the text. Compare shows the first model's translation in all models. If
+// another model's own translation is different, that look is added too.
 func (e *export) addModels(ctx context.Context) error {
 	compared := ""
 	for i, m := range e.server.config.Models {
@@ -127,7 +127,7 @@ func (e *export) addModel(ctx context.Context, model int, text string) (*look.Lo
 	return l, nil
 }
 
-// add adds the answer to a GET of a path, which what names, if there is room for it. JSON has room always.
+// add adds the answer to a GET of a path if it fits; what is the part's name. JSON always fits.
 func (e *export) add(ctx context.Context, answer handler, path, what string) error {
 	if err := ctx.Err(); err != nil || e.answers[path] != nil {
 		return err

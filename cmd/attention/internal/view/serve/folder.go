@@ -64,7 +64,7 @@ func (s *Server) at(p places) http.Handler {
 	})
 }
 
-// openRun returns the page of a run. A run that is not among the last few is opened anew.
+// openRun returns the page of a run. A run that is not among the last few is opened again.
 func (s *Server) openRun(name string, p places) (http.Handler, error) {
 	path, err := s.config.Folder.Path(name)
 	if err != nil {

@@ -34,7 +34,7 @@ func decode[T any](r *http.Request) (want T, err error) {
 	return want, json.Unmarshal(body, &want)
 }
 
-// head returns what the page computes the weights of a head from.
+// head returns the numbers from which the page computes the weights of a head.
 func (s *Server) head(r *http.Request) (any, error) {
 	l, head, err := s.headOf(r)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// limits are how much a server lets its clients have.
+// limits are the resources that a server gives its clients.
 type limits struct {
 	connections int           // open at once
 	streams     int           // viewers that may follow a run

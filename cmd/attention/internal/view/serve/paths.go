@@ -40,7 +40,7 @@ func (r lookRequest) path() string {
 func curvesPath(run string) string  { return "curves?" + url.Values{"run": {run}}.Encode() }
 func sectionPath(number int) string { return fmt.Sprintf("section?number=%d", number) }
 
-// temperatures is the number of temperatures, 0.1 apart from 0 on, that an exported page has.
+// temperatures is the number of temperatures of an exported page: 0, 0.1, 0.2 and so on.
 const temperatures = 21
 
 // layerOf returns the layer of a request.

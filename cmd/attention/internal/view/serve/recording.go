@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// recordingAnswer describes what a run recorded of its weights; nothing yet, of a run that has begun.
+// recordingAnswer describes the recording of a run's weights. It is empty for a run that has just begun.
 type recordingAnswer struct {
 	Records  []record.Record  `json:"records"`
 	Moments  []int            `json:"moments,omitempty"`
@@ -31,14 +31,14 @@ type recordedTensor struct {
 	Text  *text.WeightTexts `json:"text,omitempty"` // of a probe
 }
 
-// moves is how the weights of a run moved, packed once for all who ask.
+// moves is the recorded changes of a run's weights, packed once for all requests.
 type moves struct {
 	mu     sync.Mutex
 	of     *record.Recording
 	packed bytesPacked
 }
 
-// recording returns what the run recorded of its weights.
+// recording returns the recording of the run's weights.
 func (s *Server) recording(r *http.Request) (any, error) {
 	if s.config.Run == nil {
 		return nil, errNoRun

@@ -80,7 +80,8 @@ func (s *Server) Show(r *follow.Run, text string, models ...*look.Model) {
 	s.config.Run, s.config.Text, s.config.Models, s.looks = r, text, models, newLooks(models)
 }
 
-// shutdownDelay is how long a server answers after its end pages that follow the run: what they ask before they are told.
+// shutdownDelay is how long a server still answers after its end: pages that follow the run may send requests until
+// they are notified.
 const shutdownDelay = 200 * time.Millisecond
 
 // Run serves until the context ends. Then it sends the run's last state to the pages that follow it.
@@ -161,7 +162,7 @@ func (s *Server) routes(p places) http.Handler {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		mux.Handle(method+" /at/{run}/{rest...}", s.at(p))
 	}
-	// A viewer holds its stream as long as it looks: streams have places of their own.
+	// A viewer holds its stream until it leaves, so streams have their own places.
 	mux.Handle("GET /events", limited(p.streams, http.HandlerFunc(s.events)))
 	return mux
 }

@@ -56,7 +56,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 		case <-ticker.C:
 		}
-		if s.base.Err() != nil { // also if it took long to come here, and the request is over by now
+		if s.base.Err() != nil { // also if the request has ended meanwhile
 			_ = s.sendEnd(w) // the browser may have gone
 			_ = stream.Flush()
 			return

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// drawing is how long a page draws what a reader waits for: meanwhile the cores are its own.
+// drawing is how long a page draws an answer that a reader waits for. Meanwhile the server leaves the cores to it.
 const drawing = 50 * time.Millisecond
 
 // turns orders computations: those that a reader waits for come before those made in advance.
