@@ -46,7 +46,7 @@ func (e *Encoder) IDs(text string) ([]int, error) {
 		return nil, errors.New("pretrained: encoder: got no tokenizer, want one")
 	}
 	if e.Sentence.Lowercase {
-		text = strings.ToLower(text)
+		text = strings.ToLower(strings.ReplaceAll(text, "İ", "i\u0307")) // as tokenizers' Lowercase writes it
 	}
 	ids, err := e.Tokenizer.Encode(text)
 	if err != nil {
@@ -59,14 +59,15 @@ func (e *Encoder) IDs(text string) ([]int, error) {
 // Embed returns a vector of E numbers for each text. Texts of similar length are computed together. The error for a text
 // names its index.
 func (e *Embedder) Embed(ctx context.Context, texts ...string) ([][]float32, error) {
+	most := e.encoder.Model.Config().ContextLength
 	all, order := make([][]int, len(texts)), make([]int, len(texts))
 	for i, s := range texts {
 		ids, err := e.encoder.IDs(s)
 		if err != nil {
 			return nil, fmt.Errorf("pretrained: embed: text %d: %w", i, err)
 		}
-		if len(ids) == 0 {
-			return nil, fmt.Errorf("pretrained: embed: text %d: got no token, want at least one", i)
+		if n := len(ids); n == 0 || n > most {
+			return nil, fmt.Errorf("pretrained: embed: text %d: got %d tokens, want 1 to %d", i, n, most)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -77,7 +78,7 @@ func (e *Embedder) Embed(ctx context.Context, texts ...string) ([][]float32, err
 	vectors := make([][]float32, len(texts))
 	var out []*tensor.Dense
 	for len(order) > 0 {
-		T := min(padded(len(all[order[0]])), e.encoder.Model.Config().ContextLength)
+		T := min(padded(len(all[order[0]])), most)
 		n := 1
 		for n < len(order) && len(all[order[n]]) <= T && (n+1)*T <= batchTokens {
 			n++

@@ -65,6 +65,10 @@ func openEncoder(dir string) (*Encoder, error) {
 		return nil, err
 	}
 	e.origin.sentence = e.Sentence
+	if n := len(e.Tokenizer.WithTemplate(nil)); e.Sentence.MaxLength < n {
+		return nil, fmt.Errorf("tokenizer: got a template of %d tokens, want at most the %d of the longest text", n,
+			e.Sentence.MaxLength)
+	}
 	w, err := f.open(dir)
 	if err != nil {
 		return nil, err

