@@ -164,6 +164,13 @@ var valid = map[reflect.Type][]func(w *world) any{
 		return must(pretrained.Parse("nowhere", []byte(`{"model_type": "gpt2", "vocab_size": 2, "n_positions": 2,
 			"n_embd": 2, "n_layer": 1, "n_head": 1}`)))
 	}},
+	reflect.TypeFor[*pretrained.Embedder](): {func(w *world) any {
+		m := must(layers.NewEncoder(w.scope(), layers.EncoderConfig{VocabSize: gpt2.Len(), ContextLength: 2, NumLayers: 1,
+			Block: layers.BlockConfig{Attention: chapter.MultiHead(2, 2, 2)}}))
+		e := &pretrained.Encoder{Model: m, Params: w.params, Tokenizer: gpt2,
+			Sentence: pretrained.Sentence{Pooling: layers.MeanPooling, MaxLength: 2}}
+		return must(e.Embedder())
+	}},
 	reflect.TypeFor[*G.Node](): {
 		func(w *world) any { return w.node(tensor.Float32, 2, 2, 2) },
 		func(w *world) any { return w.node(tensor.Float32, 2, 2) },

@@ -30,6 +30,9 @@ const (
 
 // Embedder returns a function of texts over the model's parameters.
 func (e *Encoder) Embedder() (*Embedder, error) {
+	if e.Model == nil {
+		return nil, errors.New("pretrained: embedder: got an Encoder without a Model, want one")
+	}
 	f, err := layers.NewFunc(e.Params, func(b *layers.Build, in layers.Inputs) []*G.Node {
 		return b.Nodes(e.Model.Embedding(b, layers.EncoderInput{IDs: in["ids"], Lengths: in["lengths"]},
 			e.Sentence.Pooling, e.Sentence.Normalize))
@@ -59,6 +62,9 @@ func (e *Encoder) IDs(text string) ([]int, error) {
 // Embed returns a vector of E numbers for each text. Texts of similar length are computed together. The error for a text
 // names its index.
 func (e *Embedder) Embed(ctx context.Context, texts ...string) ([][]float32, error) {
+	if ctx == nil {
+		return nil, errors.New("pretrained: embed: context: got nil, want one")
+	}
 	most := e.encoder.Model.Config().ContextLength
 	all, order := make([][]int, len(texts)), make([]int, len(texts))
 	for i, s := range texts {

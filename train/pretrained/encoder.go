@@ -77,6 +77,9 @@ func openEncoder(dir string) (*Encoder, error) {
 	if err := w.checkSeals(); err != nil {
 		return nil, err
 	}
+	if n := len(w.tensors); c.NumLayers > n { // before they are made
+		return nil, fmt.Errorf("weights: got %d, want those of the %d layers of %s", n, c.NumLayers, configName)
+	}
 	tokens := w.tensors[f.weights.place("embeddings.word_embeddings.weight").name]
 	if len(tokens.Shape) != 2 || tokens.Shape[0] != c.VocabSize || tokens.Shape[1] != c.Block.Attention.EmbedDim {
 		return nil, fmt.Errorf("weights: embeddings.word_embeddings.weight: got shape %v, want (%d, %d) as in %s",

@@ -28,6 +28,8 @@ func TestEncoderErrors(t *testing.T) {
 		{config, `"num_hidden_layers": 2`, `"num_hidden_layers": 1000000000`,
 			"num_hidden_layers: got 1000000000, want at most"},
 		{config, `"num_hidden_layers": 2`, `"num_hidden_layers": 1`, `unknown "encoder.layer.1.`},
+		{config, `"num_hidden_layers": 2`, `"num_hidden_layers": 60000`,
+			"weights: got 39, want those of the 60000 layers of config.json"},
 		{config, `"intermediate_size": 12`, `"intermediate_size": 11`,
 			"intermediate.dense.bias is F64 (12), want F32 (11)"},
 		{config, `"hidden_act": "gelu"`, `"hidden_act": "elu"`, `hidden_act: got "elu", want one known here`},

@@ -27,8 +27,8 @@ type encoderOrigin struct {
 // files it made. transformers and sentence-transformers read the folder as they read the one it came from, which must
 // still be there.
 //
-// Weights keep the files, names and types that they came with. Weights that were not trained, heads, config.json and the
-// files of the tokenizer and of sentence-transformers go out bit for bit. Adapters are added to their weights.
+// Weights keep the files, names and types that they came with. Weights that were not trained, heads, config.json and
+// the files of the tokenizer and of sentence-transformers go out bit for bit. Adapters are added to their weights.
 func (e *Encoder) Write(dir string) ([]string, error) {
 	files, err := e.write(dir)
 	if err != nil {
