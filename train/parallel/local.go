@@ -144,6 +144,8 @@ func (l *local) Close() error {
 
 // Abort makes the calls of Exchange of all processes fail for a reason.
 func (l *local) Abort(reason error) {
-	l.end.because(fmt.Errorf("parallel: rank %d ended the group: %w", l.rank,
-		cmp.Or(reason, errors.New("no reason given"))))
+	l.end.because(fmt.Errorf("parallel: rank %d ended the group: %w", l.rank, cause(reason)))
 }
+
+// cause returns a reason, or an error that none was given.
+func cause(reason error) error { return cmp.Or(reason, errors.New("no reason given")) }
