@@ -120,8 +120,8 @@ func (s *AttentionStats) largest(name string, c weightCells) (*G.Node, error) {
 	return applyTyped(largestWeights[float32]{weightCells: c}, largestWeights[float64]{weightCells: c}, s.pass.in...)
 }
 
-// secondPass is what goes over the scores again: the settings of a fused attention and the
-// inputs of its output's op.
+// secondPass holds the data of a second pass over the scores: the settings of a fused attention and the inputs of its
+// op.
 type secondPass struct {
 	fused
 	in G.Nodes

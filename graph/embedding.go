@@ -33,8 +33,8 @@ func embed(weight, ids *G.Node, padding int) (*G.Node, error) {
 	return applyTyped(embedding[float32]{Padding: padding}, embedding[float64]{Padding: padding}, weight, ids)
 }
 
-// constantIDs returns ids that do not change, in the graph of x. Their name has all that they depend on: Gorgonia merges
-// inputs of one name and shape.
+// constantIDs returns ids that do not change, in the graph of x. name must differ for different ids: Gorgonia merges
+// inputs with the same name and shape.
 func constantIDs(x *G.Node, name string, ids []int) *G.Node {
 	v := tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))
 	return G.NewVector(x.Graph(), tensor.Int, G.WithShape(len(ids)), G.WithValue(v), G.WithName("constant "+name))

@@ -130,8 +130,7 @@ func shapeWithAny(s tensor.Shape, letter string) string {
 	return "(" + strings.Join(axes, ", ") + ")"
 }
 
-// fitting returns an error unless a setting of an op is neither 0 nor ∞ in a type of floats,
-// and its inverse is not either.
+// fitting returns an error if a setting of an op, or its inverse, is 0 or ∞ in a type of floats.
 func fitting(dt tensor.Dtype, x float64) error {
 	most := dense.ByType(dt, math.MaxFloat32, math.MaxFloat64)
 	if least := 1 / most; math.Abs(x) < least || math.Abs(x) > most {

@@ -27,10 +27,10 @@ type LinearCrossEntropyConfig struct {
 	Precision Precision // of the logits' product and of its gradients'; the loss itself is computed in float32
 }
 
-// LinearCrossEntropy returns the cross entropy of the logits x·weightᵀ, in nats: a scalar,
-// CrossEntropy(Linear(x, weight, nil), targets, c) for x (…, E), weight (V, E) and targets int (…), with
-// Scale and Softcap of the logits between the two. Of more than 16 million logits those of at most 256
-// rows are in memory at a time, and of their gradient too.
+// LinearCrossEntropy returns the cross entropy of the logits x·weightᵀ, in nats: a scalar, CrossEntropy(Linear(x,
+// weight, nil), targets, c) for x (…, E), weight (V, E) and targets int (…), with Scale and Softcap of the logits
+// between the two. If there are more than 16 million logits, at most 256 rows of them and of their gradient are in
+// memory at a time.
 func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) (*G.Node, error) {
 	const name = "LinearCrossEntropy"
 	s, err := c.resolve(name)

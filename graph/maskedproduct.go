@@ -10,9 +10,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A maskedProduct is a batchProduct over the pairs of a query and a key that a mask
-// shows, as if there were no other pairs. Of matrices w (…, T, S) of pairs, which are 0 (or,
-// in a row of NaN, NaN) where a key is hidden, x (…, S, N) and y (…, T, N) it computes
+// A maskedProduct is a batchProduct over the pairs of a query and a key that a mask shows, as if there were no other
+// pairs. From matrices w (…, T, S) of pairs, which are 0 (or, in a row of NaN, NaN) where a key is hidden, x (…, S, N)
+// and y (…, T, N), it computes
 //
 //	y·xᵀ  (…, T, S), 0 where a key is hidden
 //	w·x   (…, T, N), a sum over the keys that a query sees

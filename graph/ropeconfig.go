@@ -27,17 +27,17 @@ type RoPEConfig struct {
 	// 0 with the others. This and the fields that follow have the names of Hugging Face in JSON.
 	OriginalLength int `json:"original_max_position_embeddings,omitempty"`
 
-	// Of Llama3Scaling: the pairs that turn LowFreqFactor times or less over OriginalLength are slowed
-	// down by Factor, those that turn HighFreqFactor times or more stay. 0 means 1 and 4.
+	// With Llama3Scaling the pairs that turn LowFreqFactor times or less over OriginalLength are slowed down by Factor;
+	// pairs that turn HighFreqFactor times or more do not change. 0 means 1 and 4.
 	LowFreqFactor  float64 `json:"low_freq_factor,omitempty"`
 	HighFreqFactor float64 `json:"high_freq_factor,omitempty"`
 
-	// Of YaRNScaling: the pairs that turn BetaSlow times or less over OriginalLength are slowed down by
-	// Factor, those that turn BetaFast times or more stay. 0 means 1 and 32.
+	// With YaRNScaling the pairs that turn BetaSlow times or less over OriginalLength are slowed down by Factor; pairs
+	// that turn BetaFast times or more do not change. 0 means 1 and 32.
 	BetaSlow float64 `json:"beta_slow,omitempty"`
 	BetaFast float64 `json:"beta_fast,omitempty"`
-	// AttentionFactor multiplies the turned elements, and so the scores by its square, with
-	// YaRNScaling; 0 means 0.1·ln Factor + 1.
+	// With YaRNScaling, AttentionFactor multiplies the turned elements, and its square therefore multiplies the scores; 0
+	// means 0.1·ln Factor + 1.
 	AttentionFactor float64 `json:"attention_factor,omitempty"`
 }
 

@@ -21,7 +21,8 @@ type ScoreMod interface {
 }
 
 // ScoreFunc changes each score by a function of one's own. Query t and key s are numbered from 0; with a cache t is the
-// position in the whole sequence. Batch b counts all axes before the heads' as one. ExtraKeys' scores stay.
+// position in the whole sequence. b is the index of the sequence, with all axes before that of the heads as one axis.
+// ExtraKeys' scores stay.
 //
 // Both functions are pure: the same arguments have the same results. Several goroutines call them, also for pairs that
 // the mask hides, whose results do not matter. A panic in them becomes the error of the op. The op is not merged

@@ -73,8 +73,8 @@ func Rows(x *G.Node, from, n int) (*G.Node, error) {
 	return takePart(x, part{outShape{shape}, "Rows", all, columnRange{from * row, n * row}})
 }
 
-// FirstRow returns the first row of each matrix of x (…, T, E), as (…, E): x[..., 0, :]. Of an encoder it is the vector
-// that stands for a text.
+// FirstRow returns the first row of each matrix of x (…, T, E), as (…, E): x[..., 0, :]. In an encoder the first row is
+// the vector of the whole text.
 func FirstRow(x *G.Node) (*G.Node, error) { return rowOf("FirstRow", x, func(int) int { return 0 }) }
 
 // LastRow returns the last row of each matrix of x (…, T, E), as (…, E): x[..., -1, :].

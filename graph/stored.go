@@ -41,7 +41,7 @@ func (widening) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// takeFrom sets y to the numbers of a table from an element on, which may be stored.
+// takeFrom sets y to the numbers of a table that begin at element at. The table may be stored in bfloat16.
 func takeFrom[F kernel.Float](y []F, table *tensor.Dense, at int) {
 	if table.Dtype() == BF16 {
 		kernel.Widen(any(y).([]float32), dense.BF16s(table)[at:][:len(y)])

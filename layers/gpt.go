@@ -72,8 +72,8 @@ func (c GPTConfig) validate() error {
 	})
 }
 
-// Decoder returns the config of the GPT as a Decoder. The more blocks there are, the smaller their output projections
-// begin, so that the sum of all outputs is as large as one (Radford et al. 2019).
+// Decoder returns the config of the GPT as a Decoder. The initial output projections of blocks are scaled by
+// 1/√(2·NumLayers), so that the sum of all outputs has the same size for every number of blocks (Radford et al. 2019).
 func (c GPTConfig) Decoder() DecoderConfig {
 	std, qkvBias := 0.02/math.Sqrt(2*float64(c.NumLayers)), c.Bias
 	if c.QKVBias != nil {

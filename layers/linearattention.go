@@ -84,9 +84,9 @@ func (l *LinearAttention) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	return l.Attend(b, AttentionInput{Query: x})
 }
 
-// Attend maps in.Query ([B,] T, E) to ([B,] T, E). Of the other fields it takes Mask, a mask.KeyLengths of sequences
-// that are padded, whose outputs beyond are 0, and Cache, one of NewCache, with Start. With both, the tokens of each
-// sequence continue its earlier tokens, and a sequence with start 0 is a new text.
+// Attend maps in.Query ([B,] T, E) to ([B,] T, E). It also accepts Mask, a mask.KeyLengths for padded sequences, whose
+// outputs after their ends are 0, and Cache, which NewCache makes, with Start. With both, the tokens of each sequence
+// continue its earlier tokens, and a sequence with start 0 is a new text.
 func (l *LinearAttention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 	f := begin(b, l.name)
 	s := linearStep{LinearAttention: l, formula: f, x: in.Query, start: in.Start}

@@ -25,8 +25,8 @@ type LoRAConfig struct {
 	// maps, and a Decoder's token embeddings ("embed_tokens", "wte") and output head ("lm_head"), which are one weight if
 	// they are tied. AllLinear is all linear maps without the head; nil means the same.
 	Targets []string `json:"target_modules,omitempty"`
-	// RankPattern and AlphaPattern are the Rank and Alpha of the targets that their patterns match. Of several patterns of
-	// a target the longest counts.
+	// RankPattern and AlphaPattern are the Rank and Alpha of the targets that their patterns match. If several patterns
+	// match a target, the longest counts.
 	RankPattern  map[string]int     `json:"rank_pattern,omitempty"`
 	AlphaPattern map[string]float64 `json:"alpha_pattern,omitempty"`
 	// Whole are patterns of parameters that are trained whole beside the adapters: "embed_tokens", "norm".
@@ -196,7 +196,7 @@ func (p *Params) tiedTo(text string) string {
 	return ""
 }
 
-// byPattern returns the values of the names that patterns match. Of several patterns the longest counts.
+// byPattern returns the values of the names that patterns match. If several patterns match a name, the longest counts.
 func byPattern[V any](c LoRAConfig, field string, patterns map[string]V, names []string) (map[string]V, error) {
 	of := map[string]V{}
 	keys := slices.SortedFunc(maps.Keys(patterns), func(a, b string) int {

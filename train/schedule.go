@@ -139,7 +139,7 @@ func (c ScheduleConfig) At(step int) float64 {
 	return c.Schedule.At(step)
 }
 
-// Validate refuses no schedule and one whose own Validate refuses it.
+// Validate returns an error for a nil schedule, and the error of the schedule's own Validate.
 func (c ScheduleConfig) Validate() error {
 	if c.Schedule == nil {
 		return config.Errorf(c, "", "got none, want a constant, a cosine or a WSD schedule")

@@ -23,9 +23,9 @@ type name struct{ field, key string }
 // field of one of its configs: Field("RoPE.Dims").
 type Field string
 
-// Errorf returns an *Error about a field of config c: its name, a colon and the text, as
-// in "NumHeads: got 5, want a divisor of Out=12". A path such as "RoPE.Dims" is a field,
-// too. Of the arguments only those of type Field are other fields.
+// Errorf returns an *Error about a field of config c: its name, a colon and the text, as in "NumHeads: got 5, want a
+// divisor of Out=12". A path such as "RoPE.Dims" is a field, too. Arguments of type Field name other fields; all other
+// arguments are values.
 func Errorf(c any, field, format string, args ...any) error {
 	e := &Error{subject: nameOf(c, field), format: format, args: slices.Clone(args),
 		cause: errors.Unwrap(fmt.Errorf(format, args...)), shown: goName}

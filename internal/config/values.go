@@ -116,7 +116,7 @@ type Replacement struct {
 	Old   []string
 }
 
-// Merge puts the values of over in place of those at their paths, and of those that they replace.
+// Merge writes the values of over at their paths, and removes the values that they replace.
 func (v Values) Merge(over Values, replace []Replacement) {
 	for _, r := range replace {
 		before, there := v[r.Path]
@@ -128,7 +128,7 @@ func (v Values) Merge(over Values, replace []Replacement) {
 	maps.Copy(v, over)
 }
 
-// Origin returns where the first of the values comes from that an error, about the config of all of them, is about.
+// Origin returns the origin of the first value that an error is about. The error is one about the config of all values.
 func (v Values) Origin(err error) string {
 	var wrong *Error
 	if !errors.As(err, &wrong) {

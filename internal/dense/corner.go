@@ -6,8 +6,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// CopyCorner copies the elements whose indices two row-major tensors of one type, of numbers or bools, and of as many
-// axes both have: all of them, if the shapes are equal.
+// CopyCorner copies the elements whose indices exist in both tensors: all elements, if the shapes are equal. The
+// tensors are row-major and have the same type, of numbers or bools, and the same number of axes.
 func CopyCorner(to, from *tensor.Dense) {
 	copyCorner(to.Raw, from.Raw, to.Shape(), from.Shape())
 }

@@ -1,8 +1,9 @@
 package kernel
 
 // Forgetting is the sums of the log-gates of forgetting attention (Lin et al. 2025) up to the position of each query
-// and up to each key: a score gets Query − Key. They grow along a sequence though the differences of near positions do
-// not, so they are float64. Those of gradients are the derivatives by them. A zero Forgetting is none.
+// and up to each key: a score gets Query − Key. The sums grow along a sequence although the differences of near
+// positions do not, so they are float64. In gradients, Query and Key are the derivatives by these sums. A zero
+// Forgetting means none.
 type Forgetting struct {
 	Query []float64 // (B,H,T)
 	Key   []float64 // (B,H,Rows); the first S−Unbiased rows belong to keys

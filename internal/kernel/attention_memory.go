@@ -5,12 +5,12 @@ type attentionTiles[F Float] struct {
 	memory []F
 	t0     int   // the first query of the block
 	lo, hi []int // the keys that Visible leaves to each query of the block
-	// Of queries that do not follow each other: which they are, memory for lo and hi, and for rows of theirs.
+	// For queries that are not consecutive: their numbers, and memory for lo and hi and for the queries' rows.
 	queries            []int32
 	chosenLo, chosenHi [queryBlock]int
 	gathered           [2][]F
 	numbers            [4][queryBlock]F
-	// The answers of Shown for a tile: which queries do not see all keys, and what each of those sees.
+	// The answers of Shown for a tile: the queries that do not see all keys, and the keys that each of them sees.
 	holes [queryBlock]bool
 	shown [queryBlock * keyBlock]bool
 

@@ -6,9 +6,9 @@ import (
 	"attention/internal/simd"
 )
 
-// RowStatistics receives what an attention knows of each row's weights before dropout, (B,H,T) each. A row that sees
-// nothing, or only scores of −∞, has −∞ as its largest score and product, all of a sink's share, and 0 otherwise. The
-// weights of a sigmoid are divided by their sum.
+// RowStatistics receives statistics of each row's weights before dropout, (B,H,T) each. A row that sees nothing, or
+// only scores of −∞, has −∞ as its largest score and product, all of a sink's share, and 0 otherwise. The weights of a
+// sigmoid are divided by their sum.
 type RowStatistics[F Float] struct {
 	MaxScore   []F // the largest input of the softmax
 	MaxProduct []F // max Scale·q·k of the keys that the query sees

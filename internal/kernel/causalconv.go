@@ -84,7 +84,7 @@ func (c convCall[F]) Do(lo, hi int) {
 	}
 }
 
-// CausalConvBackward writes the gradients, given dy (B, T, C). Those of Bias and State may be nil.
+// CausalConvBackward writes the gradients, given dy (B, T, C). The gradients of Bias and State may be nil.
 func CausalConvBackward[F Float](c CausalConv, grad ConvOperands[F], dy []F, in ConvOperands[F]) {
 	c.check(len(dy), len(in.X), len(in.Weight))
 	c.check(len(grad.X), len(in.X), len(grad.Weight))

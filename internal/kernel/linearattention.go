@@ -76,7 +76,7 @@ func (compiledHere[F]) linearBackward(l LinearAttention, grad LinearOperands[F],
 	eachHead(l, in, func(c *linearChunk[F], lo, hi int) { c.backward(lo, hi, grad, dout, states) })
 }
 
-// headsEach is how many runs of heads each goroutine takes, about.
+// headsEach is the approximate number of runs of heads for each goroutine.
 const headsEach = 2
 
 // eachHead calls f for runs [lo,hi) of the heads of all sequences. Heads of one run process a chunk together,

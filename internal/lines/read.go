@@ -20,9 +20,9 @@ type Place struct {
 	last  string // the last of them
 }
 
-// Read yields the values that parse returns for the lines of r, which begins at the place, and moves the place behind
-// each. The first error is the last element and has the number of its line: one of more than most bytes, or one
-// that parse refuses.
+// Read yields the values that parse returns for the lines of r, which begins at the place, and moves the place after
+// each line. An error ends the sequence and has the number of its line. Lines of more than most bytes, and lines that
+// parse refuses, are errors.
 func Read[T any](r io.Reader, at *Place, most int, parse func(line []byte) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for in := bufio.NewReaderSize(r, most); ; {

@@ -39,8 +39,8 @@ func normedOf[F kernel.Float](op *G.BatchNormOp, x *G.Node) *normed[F] {
 	}
 }
 
-// batchNorm returns the op (x − mean)/√(variance + ε) of each channel. In training these are the channel's own, and
-// the running ones follow them; else they are the running ones.
+// batchNorm returns the op (x − mean)/√(variance + ε) of each channel. In training, mean and variance are those of the
+// channel, and the op updates the running mean and variance. Otherwise they are the running mean and variance.
 func batchNorm[F kernel.Float](c call) *Op {
 	op, ok := c.node.Op().(*G.BatchNormOp)
 	if !ok {

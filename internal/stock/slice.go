@@ -64,8 +64,8 @@ func slice[F kernel.Float](c call) *Op {
 	})
 }
 
-// sliceBackward returns the op of a slice's gradient: zeros, but for what the slice took: "T[…...]+=...". What it was
-// taken of does not matter.
+// sliceBackward returns the op of a slice's gradient, "T[…...]+=...": the slice's gradient at the slice's elements, and
+// zeros elsewhere. The sliced values do not matter.
 func sliceBackward[F kernel.Float](c call) *Op {
 	s, ok := sectionOf(c.text, "...]+=...", c.in[0], c.in[1])
 	if !ok || !isFloat[F](c.in[1]) || !sameSize(c.node, c.in[0]) {

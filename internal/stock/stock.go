@@ -1,5 +1,5 @@
-// Package stock computes Gorgonia's own ops: on our kernels where there is one, else in plain loops, always into
-// memory that the caller planned and without allocating.
+// Package stock computes Gorgonia's own ops: on our kernels where there are any, and otherwise in plain loops, always
+// into memory that the caller planned and without allocating.
 //
 // The ops' types are not exported. They are recognised by the names of their types, and their settings are read from
 // the text that they print, both as of Gorgonia v0.9.18; a test pins them. An op of no row of the table is left to
@@ -97,7 +97,7 @@ var families = map[string]family{
 	"gorgonia.sizeOp":             {size, size},
 }
 
-// Of returns what computes a node of an op of Gorgonia's, or nil if Gorgonia itself has to.
+// Of returns the Op that computes a node with one of Gorgonia's ops, or nil if Gorgonia itself must compute it.
 func Of(n *G.Node, g Graph) *Op {
 	if n.Op() == nil {
 		return nil

@@ -42,7 +42,7 @@ func (w *walk) partsOfHeads(x *G.Node) {
 		"The scores of each head, minus infinity where hidden.", w.headNames(), w.words(), w.words())
 }
 
-// joinedHeads makes a part of the first sequence's context vectors (T, H·d), of width d a head.
+// joinedHeads makes the part with the first sequence's context vectors (T, H·d), where each head has width d.
 func (w *walk) joinedHeads(context *G.Node, d int) {
 	var formulas []string
 	for h := range w.section.NumHeads {

@@ -162,7 +162,7 @@ func (w *walk) input(name string, value *tensor.Dense) *G.Node {
 // row returns x[i], without its first axis.
 func (w *walk) row(x *G.Node, i int) *G.Node { return w.Of(G.Slice(x, G.S(i))) }
 
-// sum adds up x over some axes, or over all (torch.sum).
+// sum adds up x over some axes, or over all axes (torch.sum).
 func (w *walk) sum(x *G.Node, axes ...int) *G.Node { return w.Of(G.Sum(x, axes...)) }
 
 // reshape returns x in another shape (torch.Tensor.view).

@@ -1,16 +1,17 @@
-// Claims trains what README and manual give figures of, with five seeds each, and prints tables of means and spreads:
+// Claims runs the trainings whose figures README and manual give, with five seeds each, and prints tables of means and
+// spreads:
 //
 //	go run ./testdata/claims tinyshakespeare.txt > testdata/claims/claims.md
 //
-// It takes about half an hour on two cores with AVX-512. Names after the text, of nano-char, bf16, speedrun,
-// ingredients, translate and why, choose some of the tables. Another name, compare, is of those of attention compare,
-// which take two to three hours; flags after it, such as --attention full,window, are passed on:
+// It takes about half an hour on two cores with AVX-512. Names after the text choose some of the tables: nano-char,
+// bf16, speedrun, ingredients, translate and why. The name compare prints the tables of attention compare, which take
+// two to three hours; flags after this name, such as --attention full,window, are passed on:
 //
 //	go run ./testdata/claims tinyshakespeare.txt compare > testdata/claims/compare.md
 //
 // Twins trains here and in PyTorch, and with nanoGPT's own program, whose folder NANOGPT names, in twenty minutes.
 //
-// Finetune tunes SmolLM2-135M-Instruct, whose folder stands in place of the text, in a quarter of an hour:
+// Finetune tunes SmolLM2-135M-Instruct in a quarter of an hour. Its folder is given in place of the text:
 //
 //	go run ./testdata/claims smollm2 finetune > testdata/claims/finetune.md
 //

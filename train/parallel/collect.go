@@ -94,8 +94,8 @@ func (g *Group) sendRequest(rank int, r request) error {
 	return g.exchange(rank, message, rank, nil)
 }
 
-// eachPiece calls write with all elements of tensor i, in order: each process has some. A tensor that rank 0 has as a
-// whole, as the number of steps, is its own.
+// eachPiece calls write with all elements of tensor i, in order: each process has some of them. If rank 0 has the whole
+// tensor, such as the number of steps, the elements are those of rank 0.
 func (g *Group) eachPiece(p train.Part, i int, owners []train.Span, write func(any) error) error {
 	if whole := p.Shape.TotalSize(); owners[0].Len() == whole {
 		return write(dense.Slice(p.Value))

@@ -35,8 +35,8 @@ func (l *launcher) await(began <-chan error) error {
 	}
 }
 
-// left returns which process of this machine is not there any more, or "". Those that are there are children of the
-// launcher and have their ranks in their environments.
+// left names a process of this machine that has ended, or returns "". Running processes are children of the launcher
+// and have their ranks in their environments.
 func (l *launcher) left() string {
 	if l.sharing < 2 {
 		return ""

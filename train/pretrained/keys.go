@@ -18,11 +18,11 @@ const sharedKeys = `vocab_size hidden_size intermediate_size num_hidden_layers n
 	max_position_embeddings tie_word_embeddings attention_dropout
 	rope_scaling rope_parameters partial_rotary_factor original_max_position_embeddings `
 
-// refusal is the one value of a key that a model may have, and why.
+// refusal is the only value that a key may have, and the reason.
 type refusal struct{ want, why string }
 
-// refusals are the keys that transformers reads and that are not obeyed here. The refused values would change what a
-// model computes.
+// refusals are the keys that transformers reads and that are not supported here. The refused values would change a
+// model's results.
 var refusals = map[string]refusal{
 	"quantization_config":             {"none", "quantized weights are not read; give the folder they were made from"},
 	"auto_map":                        {"none", "code beside a model is not run"},

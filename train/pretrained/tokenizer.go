@@ -68,8 +68,7 @@ func findTokenizer(dir string) (bool, error) {
 		"its save_pretrained writes the other", sentencePieceName, tokenizerName)
 }
 
-// endOfText returns the id that ends a text, or −1 if there is none. Of a list it
-// returns the first.
+// endOfText returns the id that ends a text, or −1 if there is none. If there is a list of ids, it returns the first.
 func (c folderConfig) endOfText(t text.Tokenizer) int {
 	if ids := c.ids(c.EOS); len(ids) > 0 {
 		return ids[0]

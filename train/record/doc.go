@@ -25,14 +25,15 @@
 // The files, their format and the keys of a checkpoint have the name watch, where the code has record, because formats
 // do not change.
 //
-// All sizes are limited. A record has the first 2048 parameters and at most 16384 numbers. Of a parameter of more than
-// 65536 elements the changes are estimated from 65536 of them, spread evenly: their norm times √(elements/65536). After
-// 4096 evaluations only every second has a record, after 8192 every fourth, and so on. watch.jsonl has at most 32 MiB:
-// when it is half full only every second evaluation has a record, at two thirds every fourth, at three quarters every
-// eighth, and so on; the last record always has room. The tensors of a record have at most 131072 numbers, a matrix 64
-// rows and columns. Those of at most 32 records are kept, evenly spread but for the first record and the last one, so
-// that the file has at most 16 MiB. It is written with each checkpoint and at the end, and in between at most for 1/200
-// of the time. A checkpoint holds the measured elements as they were at the start and at the last record.
+// All sizes are limited. A record has the first 2048 parameters and at most 16384 numbers. If a parameter has more than
+// 65536 elements, its changes are estimated from 65536 of them, spread evenly: their norm times √(elements/65536).
+// After 4096 evaluations only every second has a record, after 8192 every fourth, and so on. watch.jsonl has at most 32
+// MiB: when it is half full only every second evaluation has a record, at two thirds every fourth, at three quarters
+// every eighth, and so on; the last record always fits. The tensors of a record have at most 131072 numbers, and a
+// matrix 64 rows and columns. The tensors of at most 32 records are kept: the first, the last, and evenly spread
+// records between them. The file therefore has at most 16 MiB. It is written with each checkpoint and at the end, and
+// in between at most for 1/200 of the time. A checkpoint holds the measured elements as they were at the start and at
+// the last record.
 //
 // A file that is removed during a run is written again. A run that resumes without watch.jsonl starts a new file, and
 // without watch.safetensors keeps the tensors of later records only. A file that was cut before the checkpoint's record

@@ -81,7 +81,7 @@ func hasAll(row *jinja.Dict, keys []string) bool {
 	})
 }
 
-// isEmpty reports whether a value says nothing.
+// isEmpty reports whether a value is empty.
 func isEmpty(value any) bool {
 	switch v := value.(type) {
 	case nil:

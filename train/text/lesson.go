@@ -39,8 +39,8 @@ type LessonConfig struct {
 	// Ends are the ids that end a text or an answer, the one that is added to lessons without any of them first.
 	Ends           []int
 	TrainOnPrompts bool // the loss counts the whole conversation, and not only the assistant's part
-	// Classes are the labels of texts. If there are any, a lesson is the class of a text, asked for at the token that
-	// ends it.
+	// Classes are the labels of texts. With Classes a lesson is the class of a text, which the model predicts at the token
+	// that ends the text.
 	Classes []string
 }
 

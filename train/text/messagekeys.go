@@ -97,7 +97,7 @@ func (m *Message) weigh(key string, value any) error {
 // reasoningContent is the name under which templates look for the assistant's thoughts.
 const reasoningContent = "reasoning_content"
 
-// reasoningNames are all keys of thoughts. Of several the last counts.
+// reasoningNames are all keys of thoughts. If a message has several, the last counts.
 var reasoningNames = []string{"reasoning", "thinking", reasoningContent}
 
 // keep keeps the value of another key for the template, and refuses a key that would change the loss.

@@ -26,9 +26,9 @@ const (
 	mergesFile     = "merges.txt"
 )
 
-// OpenTokenizer reads a tokenizer.json of Hugging Face's library, or of a folder its tokenizer.json or, if it has none,
-// vocab.json and merges.txt as GPT-2 has them. The model must be of type BPE. Of a GGUF file it reads the tokenizer, whose
-// model is gpt2 or llama, as a tokenizer.json: texts get the ids of llama.cpp.
+// OpenTokenizer reads a tokenizer.json of Hugging Face's library. In a folder it reads tokenizer.json or, without one,
+// vocab.json and merges.txt in GPT-2's form. The model must be of type BPE. In a GGUF file it reads the tokenizer,
+// whose model is gpt2 or llama, as a tokenizer.json: texts get the ids of llama.cpp.
 func OpenTokenizer(path string) (*BPETokenizer, error) {
 	info, err := os.Stat(path)
 	if err != nil {

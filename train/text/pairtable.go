@@ -34,7 +34,7 @@ func (t *pairTable) slot(left, right int32) *pairSlot {
 	}
 }
 
-// set adds a pair. Of equal ones the last stays.
+// set adds a pair. It replaces an equal pair.
 func (t *pairTable) set(left, right, rank, joined int32) {
 	*t.slot(left, right) = pairSlot{left + 1, right, rank, joined}
 }

@@ -1,7 +1,7 @@
 package text
 
-// The engine in Rust has other tables than package unicode: of Unicode 16 for patterns, and older ones for some of its
-// work. These are the characters, as ranges, that it takes for others.
+// The engine in Rust has other tables than package unicode: those of Unicode 16 for patterns, and older tables for some
+// other work. These are the ranges of characters that it classifies differently.
 var (
 	newLetters = [][2]rune{
 		{0x1C89, 0x1C8A}, {0xA7CB, 0xA7CD}, {0xA7DA, 0xA7DC}, {0x105C0, 0x105F3}, {0x10D4A, 0x10D65}, {0x10D6F, 0x10D85},

@@ -10,7 +10,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A constant is a number, or one whose bits are wanted, that fills a vector.
+// A constant fills a vector with a number, or with the bits of a number.
 type constant struct {
 	name  string
 	value float64

@@ -31,7 +31,7 @@ const (
 	spareAddress, spareInt = "R19", "R20"
 )
 
-// do writes an instruction that sets the first of its registers, if it has any, to something of all of them.
+// do writes an instruction that reads all of its registers and writes the first one, if it has any.
 func (n neon) do(text string, registers ...operand.Op) {
 	n.g.Instruction(&ir.Instruction{Opcode: text, Operands: registers, Inputs: registers, Outputs: registers[:min(1,
 		len(registers))]})

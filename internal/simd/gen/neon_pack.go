@@ -43,8 +43,8 @@ func (g *generator) copyPanelNEON() {
 	g.jumpIf(other, row)
 }
 
-// transposePanelNEON turns four rows at a time, and a vector of each. As in transposePanel, the last step along k
-// begins a whole vector before the end, and the last four rows begin four before the end.
+// transposePanelNEON transposes one vector of each of four rows at a time. As in transposePanel, the last step along k
+// begins one vector before the end, and the last group of rows begins four rows before the end.
 func (g *generator) transposePanelNEON() {
 	p := g.load("src", "srcRow", "dst", "dstRow")
 	n, back := g.GP64(), g.GP64()

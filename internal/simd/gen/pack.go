@@ -98,7 +98,7 @@ func (g *generator) transposePanel() {
 	g.Label(done)
 }
 
-// transposeRows turns four rows all along k.
+// transposeRows transposes four rows over all of k.
 func (g *generator) transposeRows(from, srcRow, srcRow3, to, dstRow, dstRow3 reg.GPVirtual) {
 	src, dst, k := g.GP64(), g.GP64(), g.GP64()
 	g.MOVQ(from, src)

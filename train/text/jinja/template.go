@@ -48,7 +48,8 @@ func rescue(err *error, line *int) {
 // fail ends Parse or Render.
 func fail(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
 
-// Parse reads a template. Its blocks begin lines and end them without a trace: trim_blocks and lstrip_blocks are on.
+// Parse reads a template. As with trim_blocks and lstrip_blocks, it removes blanks before a block at the beginning of a
+// line, and the newline after a block.
 func Parse(source string) (t *Template, err error) {
 	p := &parser{line: 1}
 	defer rescue(&err, &p.line)

@@ -112,8 +112,8 @@ func probeHeads(w *record.Recording, pattern string) (all []probeHead, err error
 	return all, nil
 }
 
-// headsOf returns the heads of a probe's weights (M, [H,] T, S). Of a long text they have the end, or the beginning if
-// no query sees a later key.
+// headsOf returns the heads of a probe's weights (M, [H,] T, S). For a long text the weights are those of its end, or
+// of its beginning if no query sees a later key.
 func headsOf(w *record.Recording, name string) (all []probeHead, err error) {
 	about, err := text.ReadWeightTexts(w.Notes[name], w.Probe[name].Shape()[1:])
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"attention/train/metrics"
 )
 
-// ReportFile is the file of a run folder with what happened and when. No other file holds a date, so that equal runs
-// have equal files.
+// ReportFile is the file of a run folder with the events of the run and their dates. No other file holds a date, so
+// that equal runs have equal files.
 const ReportFile = "report.json"
 
 // Report is report.json.

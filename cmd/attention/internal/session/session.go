@@ -116,7 +116,7 @@ func (s *Session) onEval(e loop.Evaluation) {
 	s.PrintEvaluation(e)
 }
 
-// mendMetrics writes metrics.jsonl anew if it was removed or changed during the run.
+// mendMetrics writes metrics.jsonl again if it was removed or changed during the run.
 func (s *Session) mendMetrics() {
 	h := s.History
 	if s.Last != nil {

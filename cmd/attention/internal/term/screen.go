@@ -48,8 +48,8 @@ func (s *Screen) print(text []byte) error {
 	return err
 }
 
-// Flush writes the bytes of a character that is not complete. It returns the first error of the screen, unless that is
-// a reader that has closed its end.
+// Flush writes the bytes of a character that is not complete. It returns the first error of the screen. A reader that
+// has closed its end is not an error.
 func (s *Screen) Flush() error {
 	if len(s.begun) > 0 {
 		_ = s.print(s.begun) // which keeps the error

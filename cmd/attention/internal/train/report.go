@@ -135,8 +135,8 @@ func (r *training) printEvaluation(e loop.Evaluation) {
 		r.stepWidth(), e.Step, loss, e.Loss, values, last.GradNorm, rate)
 }
 
-// mostShown is the maximum number of parameters with a row in a report. Of a larger model it shows the first and the
-// last few.
+// mostShown is the maximum number of parameters with a row in a report. For a larger model the report shows the first
+// and the last few.
 const (
 	mostShown = 12
 	lastShown = 4

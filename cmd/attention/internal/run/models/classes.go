@@ -54,7 +54,7 @@ func (in *Inspection) checkWrites() error {
 		in.Dir, program.Command("classify", "--model", in.Dir, "--text", "TEXT"))
 }
 
-// Of returns the probability of each class of a text, and how many tokens the text has. If they are more than the
+// Of returns the probability of each class of a text, and the number of its tokens. If the text is longer than the
 // window, it reads the beginning.
 func (c *Classes) Of(given string) (chances []float64, tokens int, err error) {
 	ids, err := c.lessons.Asked(given)

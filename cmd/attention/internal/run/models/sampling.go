@@ -85,8 +85,8 @@ func (o *SamplingOptions) Open(notes io.Writer, kinds ...string) (*OpenModel, er
 	return m, nil
 }
 
-// NewGenerator returns a generator that at first has memory for a text of up to length tokens. A decoder's text that
-// outgrows its positions, or c.Capacity, continues from its last half window.
+// NewGenerator returns a generator that at first has memory for a text of up to length tokens. When a decoder's text
+// fills its positions, or c.Capacity, the text continues from its last half window.
 func NewGenerator(m settings.Model, c generate.Config, length int) (*generate.Generator, error) {
 	if decoder, ok := m.Network.(*layers.Decoder); ok {
 		c.Room, c.Slide = length, true

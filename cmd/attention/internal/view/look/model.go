@@ -164,8 +164,8 @@ func (m *Model) Now(ctx context.Context) (*Model, error) {
 // MaxText is the most bytes of a text.
 const MaxText = 1 << 20
 
-// See returns a look at a text. Of a text that is longer than the window of a language model only the last tokens are
-// seen.
+// See returns a look at a text. If a text is longer than the window of a language model, the look has only its last
+// tokens.
 func (m *Model) See(ctx context.Context, r Request) (*Look, error) {
 	if len(r.Text) > MaxText {
 		return nil, fmt.Errorf("text: got %d bytes, want at most %d", len(r.Text), MaxText)

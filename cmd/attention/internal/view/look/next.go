@@ -54,8 +54,9 @@ func (l *Look) expect(places ...expected) error {
 // MaxTemperature is the highest temperature of NextAt.
 const MaxTemperature = 10
 
-// NextAt returns what may come at a place, with the probabilities softmax(logits/temperature); temperature 0 leaves the
-// likeliest token alone. Of all tokens, the likeliest first, the drawn one is where their sum passes draw, from 0 to 1.
+// NextAt returns the likely tokens at a place, with the probabilities softmax(logits/temperature). With temperature 0
+// only the likeliest token remains. The drawn token is the first, in the order of falling probability, at which the sum
+// of the probabilities exceeds draw, from 0 to 1.
 func (l *Look) NextAt(place int, temperature, draw float64) (*Next, error) {
 	switch {
 	case place < 0 || place >= len(l.expects):

@@ -23,7 +23,7 @@ type recordingAnswer struct {
 	Matrices []recordedTensor `json:"matrices,omitempty"`
 }
 
-// recordedTensor is the values of a probe or a matrix at all moments: which of the arrays, and its shape.
+// recordedTensor names the array with the values of a probe or a matrix at all moments, and its shape.
 type recordedTensor struct {
 	Name  string            `json:"name"`
 	Array string            `json:"array"`
