@@ -54,7 +54,7 @@ func openEncoder(dir string) (*Encoder, error) {
 		return nil, fmt.Errorf("%s: %w", configName, err)
 	}
 	e := &Encoder{}
-	if e.Tokenizer, err = text.OpenTokenizer(dir); err != nil {
+	if e.Tokenizer, err = openBERTTokenizer(dir); err != nil {
 		return nil, err
 	}
 	if n := e.Tokenizer.Len(); n > c.VocabSize {

@@ -146,34 +146,47 @@ func TestLengthOfSentences(t *testing.T) {
 
 // Letters become small by do_lower_case of sentence_bert_config.json before any tokenizer sees them, and by the
 // tokenizer's own flag, which the first leaves alone (vllm#11815): one that is set does not wait for the other, and
-// strip_accents: null follows the tokenizer's flag alone (ollama#15609, llama.cpp#5496). The ids are those of
-// sentence-transformers 6.2.0 with the Rust engine.
+// strip_accents: null follows the tokenizer's flag alone (ollama#15609, llama.cpp#5496). The flags of
+// tokenizer_config.json, or their defaults, win over those of tokenizer.json in the classes of BERT's tokenizers. The ids
+// are those of transformers 5.24.0, and with do_lower_case those of sentence-transformers 6.2.0.
 func TestLowercase(t *testing.T) {
+	const plain = `{"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": true}` // which knows no flags
+	hello, cafe := []int{44, 135, 142, 142, 145}, []int{71, 163, 168, 211}                // HELLO and café, in letters
 	for _, row := range []struct {
 		sentence, tokenizer bool
-		accents             string
-		want                [][]int // of HELLO, Café and İS, without the template
+		accents, config     string
+		want                [][]int // of HELLO, Café, İS and 日本, without the template
 	}{
-		{false, true, "null", [][]int{{221}, {224}, {236}}},
-		{true, true, "null", [][]int{{221}, {224}, {236}}},
-		{false, false, "null", [][]int{{44, 135, 142, 142, 145}, {39, 163, 168, 211}, {1}}},
-		{true, false, "null", [][]int{{221}, {71, 163, 168, 211}, {1}}},
-		{true, false, "true", [][]int{{221}, {224}, {236}}},
-		{false, true, "false", [][]int{{221}, {71, 163, 168, 211}, {1}}},
+		{false, true, "null", plain, [][]int{{221}, {224}, {236}, {193, 194}}},
+		{true, true, "null", plain, [][]int{{221}, {224}, {236}, {193, 194}}},
+		{false, false, "null", plain, [][]int{hello, {39, 163, 168, 211}, {1}, {193, 194}}},
+		{true, false, "null", plain, [][]int{{221}, cafe, {1}, {193, 194}}},
+		{true, false, "true", plain, [][]int{{221}, {224}, {236}, {193, 194}}},
+		{false, true, "false", plain, [][]int{{221}, cafe, {1}, {193, 194}}},
+		{false, true, "null", `{"tokenizer_class": "BertTokenizer", "do_lower_case": false}`,
+			[][]int{hello, {39, 163, 168, 211}, {1}, {193, 194}}},
+		{false, false, "null", `{"tokenizer_class": "DistilBertTokenizer"}`, [][]int{{221}, {224}, {236}, {193, 194}}},
+		{false, false, "null", `{}`, [][]int{{221}, {224}, {236}, {193, 194}}},
+		{false, false, "null", `{"tokenizer_class": "BertTokenizerFast", "do_lower_case": true, "strip_accents": false}`,
+			[][]int{{221}, cafe, {1}, {193, 194}}},
+		{false, true, "null", `{"do_lower_case": false, "strip_accents": true, "tokenize_chinese_chars": false}`,
+			[][]int{hello, {39, 163, 225}, {45, 149}, {1}}},
 	} {
 		dir := encoderFolder(t, "bert")
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "sentence_bert_config.json"),
-			fmt.Appendf(nil, `{"do_lower_case": %v}`, row.sentence), 0o644))
-		path := filepath.Join(dir, "tokenizer.json")
-		text, err := os.ReadFile(path)
+		write := func(name, format string, values ...any) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), fmt.Appendf(nil, format, values...), 0o644))
+		}
+		write("sentence_bert_config.json", `{"do_lower_case": %v}`, row.sentence)
+		write("tokenizer_config.json", "%s", row.config)
+		text, err := os.ReadFile(filepath.Join(dir, "tokenizer.json"))
 		require.NoError(t, err)
 		from := `"strip_accents": null, "lowercase": true`
 		require.Contains(t, string(text), from)
-		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), from,
-			fmt.Sprintf(`"strip_accents": %s, "lowercase": %v`, row.accents, row.tokenizer), 1)), 0o644))
+		write("tokenizer.json", "%s", strings.Replace(string(text), from,
+			fmt.Sprintf(`"strip_accents": %s, "lowercase": %v`, row.accents, row.tokenizer), 1))
 		e, err := pretrained.OpenEncoder(dir)
 		require.NoError(t, err)
-		for i, text := range []string{"HELLO", "Café", "İS"} {
+		for i, text := range []string{"HELLO", "Café", "İS", "日本"} {
 			ids, err := e.IDs(text)
 			require.NoError(t, err)
 			require.Equal(t, row.want[i], ids[1:len(ids)-1], "%s %+v", text, row)
