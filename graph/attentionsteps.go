@@ -115,7 +115,7 @@ func softmaxWithSinks(scores, sinks *G.Node, heads bool) (*G.Node, error) {
 	return parts[0], nil
 }
 
-// shift adds the bias of the sigmoid, of the extra keys too.
+// shift adds the bias of the sigmoid, also to the scores of the extra keys.
 func (a *attentionArgs) shift(scores *G.Node) (*G.Node, error) {
 	if a.SigmoidBias == 0 {
 		return scores, nil

@@ -92,7 +92,7 @@ func (o changeScoresBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) 
 	return nil
 }
 
-// biased are the scores (…, T, S) that a step changes: those of all keys but the last Extra.
+// biased are the scores (…, T, S) that a step changes: those of all keys except the last Extra keys.
 type biased struct {
 	Heads bool // whether the third axis of scores from the end is H
 	Extra int

@@ -71,7 +71,8 @@ func (o gru[F]) keeps(in []tensor.Shape) int {
 	return 4 * k.B * k.T * k.H
 }
 
-// scratch is for the gradients of the gates before they are those of x, and for that of a missing h0.
+// scratch returns the memory for the gradients of the gates, from which those of x are computed, and for the gradient
+// of a missing h0.
 func (o gru[F]) scratch(in []tensor.Shape) int {
 	n := in[0].TotalSize()
 	if k := o.sizes(in[0]); in[2] == nil {

@@ -20,9 +20,9 @@ type ScoreMod interface {
 	check(s mask.Scores) error
 }
 
-// ScoreFunc changes each score by a function of one's own. Query t and key s are numbered from 0; with a cache t is the
-// position in the whole sequence. b is the index of the sequence, with all axes before that of the heads as one axis.
-// ExtraKeys' scores stay.
+// ScoreFunc changes each score by the caller's own function. Query t and key s are numbered from 0; with a cache t is
+// the position in the whole sequence. b is the index of the sequence, with all axes before that of the heads as one
+// axis. ExtraKeys' scores stay.
 //
 // Both functions are pure: the same arguments have the same results. Several goroutines call them, also for pairs that
 // the mask hides, whose results do not matter. A panic in them becomes the error of the op. The op is not merged

@@ -51,7 +51,7 @@ type AttentionConfig struct {
 
 	Scale   float64 `json:"scale,omitempty"`   // of the scores; 0 means 1/√D
 	Softcap float64 `json:"softcap,omitempty"` // keeps scores within ±Softcap (Gemma 2); 0 means no cap
-	// Score changes each score by a function of one's own, after Softcap; nil means none. It has no JSON.
+	// Score changes each score by the caller's own function, after Softcap; nil means none. It has no JSON.
 	Score *graph.ScoreFunc `json:"score,omitempty"`
 	// ScoreGraph changes the scores by ops, in the place of Score; nil means none. It has no JSON.
 	ScoreGraph *ScoreGraph `json:"score_graph,omitempty"`

@@ -54,7 +54,7 @@ func (c AttentionConfig) validateDifferential() error {
 	return nil
 }
 
-// differential takes the weights of each head's second softmax away from those of its first.
+// differential subtracts the weights of each head's second softmax from those of its first.
 type differential struct {
 	lambdas [4]Param // q₁, k₁, q₂ and k₂
 	norm    *Norm    // of a head's output

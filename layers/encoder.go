@@ -106,7 +106,7 @@ func (m *Encoder) vectors(f *formula, in EncoderInput) *G.Node {
 	return x
 }
 
-// Pooling says how the vectors of a text's tokens become one.
+// Pooling is the way to make one vector of the vectors of a text's tokens.
 type Pooling string
 
 // The kinds of Pooling, by sentence-transformers' names.

@@ -39,7 +39,7 @@ func (f *formula) result(n *G.Node) (*G.Node, error) {
 	return n, nil
 }
 
-// failure returns the first error in the layer's name; the build's own is not the layer's.
+// failure returns the first error. An error of a step gets the layer's name; the build's own errors do not.
 func (f *formula) failure() error { return cmp.Or(f.broken, inLayer(f.name, f.Err())) }
 
 // fail keeps an error and returns false.

@@ -42,7 +42,7 @@ func (b *Build) Nodes(n *G.Node, err error) []*G.Node { return []*G.Node{b.Of(n,
 //
 // Parameters are shared by all graphs and belong to none: a call computes with their values at that time. When a
 // parameter was replaced or frozen, or got an adapter (Params.Keep, Widen, Freeze, Unfreeze, AddLoRA), the graphs are
-// dropped and built anew.
+// dropped and built again.
 //
 // One goroutine at a time may call a Func; a call while another one runs is an error. Clone returns a Func for another
 // goroutine. Training goes through package train.

@@ -123,7 +123,7 @@ func (c FuncConfig) pad(v Values) (padded Values, lengths []int, err error) {
 	return padded, lengths, nil
 }
 
-// cut returns the shape of result i without what is computed of padding.
+// cut returns the shape of result i without the part that is computed from padding.
 func (c FuncConfig) cut(i int, shape tensor.Shape, lengths []int) (tensor.Shape, error) {
 	for k, b := range c.Buckets {
 		axis, ok := b.Outputs[i]

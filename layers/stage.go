@@ -26,7 +26,7 @@ type Stage struct {
 // the graph in any case; a machine computes those that it gets.
 func (b *Build) Stages() []Stage { return b.stages }
 
-// Note adds a stage, for a model of one's own, and returns its value.
+// Note adds a stage, for a caller's own model, and returns its value.
 func (b *Build) Note(s Stage) *G.Node {
 	b.stages = append(b.stages, s)
 	return s.Value

@@ -30,7 +30,7 @@ type slot struct {
 	decay  float64         // the weight decay of this parameter: 0 if Decay does not cover it
 	solver string          // that moves it
 	own    Span            // the elements that the solver updates
-	names  []string        // PyTorch's, of the tensors in state
+	names  []string        // PyTorch's names of the tensors in state
 	state  []*tensor.Dense // each of the parameter's dtype, and of its shape or of own's length
 }
 

@@ -245,8 +245,8 @@ func dropoutKey(seed int64, n int) int64 {
 // Steps returns the number of steps taken.
 func (s *Step) Steps() int { return s.taken }
 
-// SetSteps makes n the number of steps taken, as after the parameters and the state were set to those after n steps.
-// The schedule and the dropout masks continue from there.
+// SetSteps sets the number of steps taken to n. Callers use it after they have set the parameters and the state to
+// those after n steps. The schedule and the dropout masks continue from there.
 func (s *Step) SetSteps(n int) { s.taken, s.norms = n, nil }
 
 // Params returns the parameters that are trained, in order, with the gradients of the last step, which the next one

@@ -18,7 +18,7 @@ type panel[F kernel.Float] struct {
 	ld   int
 }
 
-// cut returns the first rows of a panel, or columns, and the others.
+// cut divides a panel into its first rows, or columns, and all later ones.
 func (p panel[F]) cut(columns bool, first int) (before, after panel[F]) {
 	before, after = p, p
 	if columns {

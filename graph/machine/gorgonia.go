@@ -9,7 +9,7 @@ import (
 )
 
 // Gorgonia exports neither the ops of statements and constants, nor what a node is bound to, nor an op's mode. A test
-// pins what the following relies on.
+// pins the behaviour that the following code relies on.
 
 // readsInto returns where a node made by gorgonia.Read puts the value.
 func readsInto(n *G.Node) (into *G.Value, ok bool) {

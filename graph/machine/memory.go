@@ -57,7 +57,7 @@ type memoryPlan struct {
 	buffers            []*buffer
 }
 
-// plan plans the memory of step i. The steps before it have theirs.
+// plan plans the memory of step i. The memory of earlier steps must have been planned.
 func (p *memoryPlan) plan(i int) {
 	s := &p.steps[i]
 	if j, from := viewOf(s); j >= 0 {

@@ -8,9 +8,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Func is a mask of one's own: it shows a query the keys for which a function returns true. One of the two functions is
-// set. Query t and key s are numbered from 0; with a cache t is the position in the whole sequence. Batch b counts all
-// axes before the heads' as one.
+// Func is a mask that a function defines: it shows a query the keys for which the function returns true. One of the two
+// functions is set. Query t and key s are numbered from 0; with a cache t is the position in the whole sequence. Batch
+// b counts all axes before the heads' as one.
 //
 // The function is pure: within a run the same question has the same answer. Several goroutines call it. A panic in it
 // becomes the error of the op. VisibleAt is the quicker one: it is asked once for all batches and heads about each tile

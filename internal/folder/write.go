@@ -121,7 +121,7 @@ func (d *Draft) Write(p []byte) (n int, err error) {
 // Size returns the number of bytes written.
 func (d *Draft) Size() int64 { return d.size }
 
-// Amend replaces bytes that are written.
+// Amend replaces bytes that were already written.
 func (d *Draft) Amend(at int64, p []byte) error {
 	if err := d.buffer.Flush(); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (d *Draft) Amend(at int64, p []byte) error {
 	return err
 }
 
-// fillFile writes, flushes and closes a file. One that takes the place of another gets its mode.
+// fillFile writes, flushes and closes a file. A file that replaces another gets the mode of that file.
 func fillFile(f *os.File, mode fs.FileMode, replaces bool, fill func(io.Writer) error) (err error) {
 	defer func() {
 		if closing := f.Close(); err == nil {

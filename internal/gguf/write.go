@@ -23,8 +23,9 @@ const (
 	maxRank = 4
 )
 
-// Write writes a file. It asks for the elements of each tensor as it comes to it. It returns an error for
-// a file that it cannot write before the first byte, and for elements that do not fit their type as it meets them.
+// Write writes a file. It requests the elements of each tensor when it writes the tensor. The error for a file that it
+// cannot write comes before the first byte, and the error for an element that does not fit its type when Write reaches
+// the element.
 func Write(w io.Writer, f *File) error {
 	head, err := encodeHead(f)
 	if err != nil {

@@ -16,7 +16,7 @@ type gradientSums[F Float] struct {
 	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
 	next   []atomic.Int32 // of each head, the block of keys to be handed out
 	failed atomic.Bool
-	// The sums of the gradients of the biases that float32 would lose digits of, by the places of the gradients.
+	// The sums of the biases' gradients, at the places of the gradients, where sums in float32 would lose digits.
 	relativeSums, biasSums []float64
 	// axes along which tasks add to the same elements of dbias
 	shared struct{ batch, head, key bool }

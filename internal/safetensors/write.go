@@ -156,7 +156,7 @@ func encodeHeader(metadata map[string]string, parts []Tensor) ([]byte, error) {
 	return b, nil
 }
 
-// appendJSON appends a value, of a map its keys sorted.
+// appendJSON appends a value. The keys of a map are sorted.
 func appendJSON(b []byte, v any) []byte {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)

@@ -45,7 +45,7 @@ func latticeOf(op G.Op, images, columns *G.Node) (l *lattice, ok bool) {
 // column returns the number of elements at a place.
 func (l *lattice) column() int { return l.channels * l.kernel[0] * l.kernel[1] }
 
-// imagesToColumns returns the op that copies what the kernel covers at each place.
+// imagesToColumns returns the op that copies the elements under the kernel at each place.
 func imagesToColumns[F kernel.Float](c call) *Op {
 	l, ok := latticeOf(c.node.Op(), c.in[0], c.node)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// lookup returns the op that takes the places of an axis that integers name: "ByIndicesOp{axis=0}".
+// lookup returns the op that gathers elements along an axis by integer indices: "ByIndicesOp{axis=0}".
 func lookup[F kernel.Float](c call) *Op {
 	l := lookupAlong(c, "ByIndicesOp{axis=", "}", c.in[1], c.node)
 	if l == nil {

@@ -47,7 +47,8 @@ func vector(n *G.Node, column bool) operand {
 	return o
 }
 
-// matrices returns the op of a product, or of several, if what it reads fits together and the node's shape.
+// matrices returns the op of a product, or of several, if the shapes of its operands fit together and fit the node's
+// shape.
 func matrices[F kernel.Float](c call, readings [2][]operand, transA, transB bool) *Op {
 	var x [2]operand
 	p := &products[F]{}

@@ -57,7 +57,7 @@ func axisOf(text, before, after string, shape tensor.Shape) (axis int, ok bool) 
 	return all[0], true
 }
 
-// Name returns what Of recognises an op by: its type, and its word if the type stands for several ops.
+// Name returns the name by which Of recognises an op: its type, and its word if the type has several ops.
 func Name(op G.Op) string {
 	kind := fmt.Sprintf("%T", op)
 	switch kind {

@@ -17,8 +17,8 @@ import (
 // chapter continues a stream of random numbers, a section also draws the numbers before its
 // own.
 //
-// Words, Seed, NumHeads and Dropout have the chapter's values and may be set before Run:
-// Words and NumHeads unless they are zero, Seed and Dropout if HasSeed and HasDropout say so.
+// Words, Seed, NumHeads and Dropout have the chapter's values and may be set before Run: Words and NumHeads unless they
+// are zero, Seed if HasSeed is true, and Dropout if HasDropout is true.
 type Section struct {
 	Number int    // from 1, in the order of the walk
 	Title  string // without the number

@@ -130,7 +130,8 @@ func (w *walk) tokens() *G.Node {
 	return w.numbers("x", all, len(w.words()), 3)
 }
 
-// seed returns the seed of what is drawn beside the weights: the chapter's, unless the section's was changed.
+// seed returns the seed of all random numbers except the weights: the chapter's seed, unless the section's seed was
+// changed.
 func (w *walk) seed() int64 {
 	if w.section.Seed == w.section.own.Seed {
 		return chapterSeed

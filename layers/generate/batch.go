@@ -38,7 +38,7 @@ type Batch struct {
 
 // batchText is one text of a batch.
 type batchText struct {
-	ids     []int // the part that the model sees, and what it has not read yet
+	ids     []int // the part that the model sees, and the ids that it has not read yet
 	read    int   // how many of ids it has read
 	logits  []float64
 	sampler *sampler

@@ -109,7 +109,7 @@ func (g *Batch) readChunk(ctx context.Context, T int) (err error) {
 		begun, t.lost = begun || t.read > 0, t.lost || g.onward
 	}
 	if !begun {
-		g.cache.Reset() // a layer of a window begins anew only then
+		g.cache.Reset() // a layer with a window starts over only then
 	}
 	if g.logits, err = g.forward.CallInto(ctx, g.logits, g.values); err != nil {
 		return err

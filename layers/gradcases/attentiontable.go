@@ -115,7 +115,7 @@ func selfAttention() (rows []Attention) {
 	return append(rows, one, text)
 }
 
-// functions returns the rows with functions of one's own, which have no JSON.
+// functions returns the rows with Go functions, which have no JSON.
 func functions() []Attention {
 	shown, scored := attention("a mask's function", nil, `{}`), attention("a function of scores", mask.Causal{}, `{}`)
 	shown.Config.Mask = mask.And(mask.Causal{}, mask.Func{Visible: func(b, h, t, s int) bool { return (t-s+h+b)%3 != 1 }})

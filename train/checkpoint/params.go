@@ -52,13 +52,11 @@ func paramsFile(p *layers.Params, metadata map[string]string) (*safetensors.File
 	return &safetensors.File{Metadata: metadata, Tensors: tensors}, err
 }
 
-// ReadParams copies the tensors of a safetensors file into the parameters, which
-// every graph then sees, and returns the file's metadata. The file must hold just
-// the parameters, each with its dtype and shape (half precision is widened to
-// float32), and may hold their buffers (see layers.Params.Buffers), which are checked. The
-// error lists all that is missing, unknown, or of another dtype or shape,
-// and leaves the parameters as they were. If WriteParams wrote the file, the error for
-// one that was changed since wraps ErrDamaged.
+// ReadParams copies the tensors of a safetensors file into the parameters, which every graph then sees, and returns the
+// file's metadata. The file must hold just the parameters, each with its dtype and shape (half precision is widened to
+// float32), and may hold their buffers (see layers.Params.Buffers), which are checked. The error lists all that is
+// missing, unknown, or of another dtype or shape, and does not change the parameters. If WriteParams wrote the file,
+// the error for one that was changed since wraps ErrDamaged.
 func ReadParams(path string, p *layers.Params) (metadata map[string]string, err error) {
 	if err := checkParams(p); err != nil {
 		return nil, err
@@ -74,7 +72,7 @@ func ReadParams(path string, p *layers.Params) (metadata map[string]string, err 
 	return f.Metadata, nil
 }
 
-// readParams reads a file whose tensors are these parameters, and buffers of theirs.
+// readParams reads a file whose tensors are these parameters and their buffers.
 func readParams(path string, p *layers.Params) (f *safetensors.File, err error) {
 	r, err := safetensors.Open(path)
 	if err != nil {

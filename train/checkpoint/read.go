@@ -14,9 +14,8 @@ type Checkpoint struct {
 	About map[string]string // loop.Config.About
 }
 
-// Read copies the parameters of a checkpoint, such as one of a run that is not
-// finished, into p. The error for a file that was cut short or changed wraps
-// ErrDamaged; any error leaves the parameters as they were.
+// Read copies the parameters of a checkpoint, such as one of a run that is not finished, into p. The error for a file
+// that was cut short or changed wraps ErrDamaged. After any error the parameters are unchanged.
 func Read(path string, p *layers.Params) (Checkpoint, error) {
 	if err := checkParams(p); err != nil {
 		return Checkpoint{}, err

@@ -111,7 +111,7 @@ func (h History) Recent() (loss, tokensPerSecond float64) {
 // RecentSteps is the number of steps that a training loss is a mean of.
 const RecentSteps = 50
 
-// Digest returns the SHA-256 of the numbers that equal runs share: all but the speed.
+// Digest returns the SHA-256 of the numbers that equal runs share: all numbers except the speed.
 func (h History) Digest() string {
 	sum := sha256.New()
 	add := func(step int, numbers ...float64) {

@@ -119,7 +119,7 @@ func (k *link) abort() {
 	k.do(func() { _ = k.call("MPI_Abort", k.world, 1) })
 }
 
-// close waits for all processes to do so, and calls MPI_Finalize.
+// close waits until all processes call it, and then calls MPI_Finalize.
 func (k *link) close() (err error) {
 	k.do(func() {
 		if err = k.waitForAll(); err != nil {

@@ -81,7 +81,7 @@ func (f *tokenFinder) longest(text string) (t *AddedToken, n int) {
 	return &f.tokens[found], n
 }
 
-// split yields the tokens in a text and what is between them: the text if token is nil.
+// split yields the tokens in a text and the parts between them, for which token is nil.
 func (f *tokenFinder) split(text string, yield func(start, end int, token *AddedToken) error) error {
 	end := 0 // of what has been yielded
 	for from := 0; f.nodes != nil; {

@@ -8,7 +8,7 @@ import (
 )
 
 // bertNormalizer is BERT's normalizer: it removes control characters, makes all white space blanks, puts blanks around
-// Chinese characters, removes accents and writes small letters, each if the file says so.
+// Chinese characters, removes accents and writes small letters, each if the file sets it.
 type bertNormalizer struct{ clean, chinese, accents, lower bool }
 
 func (n bertNormalizer) normalize(text string) string {

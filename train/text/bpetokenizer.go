@@ -148,7 +148,7 @@ type encoder struct {
 	letters []byte
 }
 
-// normal encodes a text without added tokens that are looked for before it is normalized.
+// normal encodes a text that has no added tokens of the kind that is matched before normalization.
 func (e *encoder) normal(text string, first bool) error {
 	if e.normalize != nil {
 		var err error

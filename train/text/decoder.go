@@ -5,11 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Decoder decodes ids one by one, as they are drawn from a model: it returns each
-// character as soon as it is complete. The text it returns is UTF-8: one U+FFFD
-// replaces the bytes of an incomplete character, and each byte that cannot begin
-// one (the Unicode Standard's "substitution of maximal subparts"; Python's
-// errors="replace").
+// Decoder decodes ids one by one while a model draws them: it returns each character as soon as it is complete. The
+// text it returns is UTF-8: one U+FFFD replaces the bytes of an incomplete character, and each byte that cannot begin
+// one (the Unicode Standard's "substitution of maximal subparts"; Python's errors="replace").
 type Decoder struct {
 	tokenizer Tokenizer
 	state     decoding // of a tokenizer whose text depends on the tokens before

@@ -70,7 +70,7 @@ func longForm(form norm.Form, text string) string {
 
 // composed joins characters with the marks that nothing of their class stands before.
 func composed(runes []rune, class func(rune) int) []rune {
-	out, starter, last := runes[:0], -1, 0 // index of the last starter, and the class of what is after it
+	out, starter, last := runes[:0], -1, 0 // index of the last starter, and the class of the character after it
 	for _, r := range runes {
 		c := class(r)
 		if starter >= 0 && (starter == len(out)-1 || last < c) {

@@ -50,5 +50,5 @@ func (c component) normalizer() (rule, error) {
 	return nil, unsupported(c.Type, "Sequence, NFC, NFD, NFKC, NFKD, Lowercase, Strip, Prepend, Replace, BertNormalizer")
 }
 
-// isTrue reports whether an option is true, as it is if it is left out.
+// isTrue reports whether an option is true. A missing option is true.
 func isTrue(option *bool) bool { return option == nil || *option }

@@ -10,7 +10,7 @@ type pairTable struct {
 
 // pairSlot is a pair; a free slot is zero.
 type pairSlot struct {
-	left, right  int32 // ids; of left the number after it
+	left, right  int32 // ids; left is stored as its id + 1
 	rank, joined int32
 }
 

@@ -15,7 +15,7 @@ type Parts struct {
 	Added                      []AddedToken
 }
 
-// Parts returns what the file of the tokenizer says beside its tokens and pairs.
+// Parts returns the settings in the file of the tokenizer beside its tokens and pairs.
 func (t *BPETokenizer) Parts() Parts { return t.parts }
 
 // String returns what a component does.

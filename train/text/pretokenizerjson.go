@@ -67,7 +67,7 @@ func (c component) splitter() (cutter, error) {
 	return splitter{c.Behavior, c.Invert, at}, err
 }
 
-// checkBehavior refuses what is no behavior; "" is the default.
+// checkBehavior returns an error for a name that is no behavior; "" is the default.
 func checkBehavior(b behavior) error {
 	switch b {
 	case "", removed, isolated, mergedWithPrevious, mergedWithNext, contiguous:

@@ -52,7 +52,7 @@ func (w *wordPiece) append(ids []int, word string) []int {
 var clean = [][2]string{{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"}, {" 'm", "'m"},
 	{" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}}
 
-// wordPieceText puts a blank before each token but the first and those that go on.
+// wordPieceText puts a blank before each token except the first one and tokens that continue a word.
 func wordPieceText(prefix string, cleanup bool) func(token string, first bool) string {
 	return func(token string, first bool) string {
 		if !first {

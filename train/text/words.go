@@ -171,8 +171,8 @@ func digits(most int) func(string) int {
 // lines matches white space up to the last end of a line in it.
 func lines(text string) int { return strings.LastIndexAny(text[:run(text, space)], "\r\n") + 1 }
 
-// blanks matches white space at the end of a text; elsewhere all of it but the last character, which belongs to what
-// is next.
+// blanks matches white space. At the end of a text it matches all of it; elsewhere it leaves the last character to the
+// next word.
 func blanks(text string) int {
 	n := run(text, space)
 	if n == len(text) {

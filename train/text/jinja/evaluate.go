@@ -55,7 +55,8 @@ func (e choice) evaluate(r *run) any {
 	return r.eval(e.no)
 }
 
-// logical is or, if until is true, or and: the first item that is as true as until, or else the last item.
+// logical is the operator or if until is true, and the operator and if until is false. Its value is the first item
+// whose truth equals until, or else the last item.
 type logical struct {
 	until bool
 	items []expression
