@@ -27,7 +27,7 @@ func CosSim(b *Build, x, y *G.Node) (*G.Node, error) {
 }
 
 func (f *formula) cosSim(x, y *G.Node) *G.Node {
-	return f.Of(graph.Linear(f.normalized(x, last(x)), f.normalized(y, last(x)), nil))
+	return f.Of(f.b.precision.Linear(f.normalized(x, last(x)), f.normalized(y, last(x)), nil))
 }
 
 // PairwiseCosSim returns the cosine similarity of each row of x (B, E) to the row of y (B, E) with its number, as (B)
