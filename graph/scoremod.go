@@ -16,7 +16,7 @@ import (
 // gets them after Scale and Softcap, before the biases and the mask. A pointer to one of the two is refused.
 type ScoreMod interface {
 	fmt.Stringer
-	// check refuses a change that is none, or wrong for scores of these axes.
+	// check returns an error for a change that does nothing, or that does not fit scores of these axes.
 	check(s mask.Scores) error
 }
 

@@ -24,7 +24,7 @@ func ArgMax(x *G.Node, c ReduceConfig) (*G.Node, error) {
 	return applyTyped(argMax[float32]{reduction: o}, argMax[float64]{reduction: o}, x)
 }
 
-// argMax returns indices. It is an op because no other finds one.
+// argMax returns indices. It is an op because no other op finds the index of a maximum.
 type argMax[F kernel.Float] struct {
 	indices
 	reduction

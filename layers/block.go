@@ -116,7 +116,7 @@ type partNorms struct {
 	names              partNames
 }
 
-// partNames are the names of stages: of a part, of what it takes and of what it gives.
+// partNames are the names of three stages: a part, its input and its output.
 type partNames struct{ part, takes, gives string }
 
 // The parts of blocks.

@@ -14,9 +14,9 @@ type DecoderConfig struct {
 	VocabSize     int `json:"vocab_size"`     // V
 	ContextLength int `json:"context_length"` // the longest sequence
 	NumLayers     int `json:"num_layers"`     // blocks, at most 65536
-	// Blocks are the kinds of blocks, of one width E, the Attention.EmbedDim of all. A zero Attention.Layout is the
-	// Layout below, and a nil Attention.Mask is mask.Causal. Windows, positions of some layers only and the like
-	// take several kinds.
+	// Blocks are the kinds of blocks. All of them have the same width E, their Attention.EmbedDim. A zero Attention.Layout
+	// is the Layout below, and a nil Attention.Mask is mask.Causal. A model needs several kinds if only some of its layers
+	// have windows or positions, for example.
 	Blocks []BlockConfig `json:"blocks"`
 	// Pattern is the kind of each layer: layer i is Blocks[Pattern[i%len(Pattern)]]. Nil means Blocks[0] for all
 	// layers; the pattern of Gemma 3 is 0, 0, 0, 0, 0, 1.

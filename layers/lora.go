@@ -79,10 +79,11 @@ func (c LoRAConfig) scale(rank int, alpha float64) float64 {
 //	x·Wᵀ + scale·(dropout(x)·Aᵀ)·Bᵀ
 //
 // with the new parameters lora_A.weight (r, in), drawn as an nn.Linear's weight (Kaiming-uniform with a = √5), and
-// lora_B.weight (out, r), of zeros, beside W's: so it begins as it was. Token embeddings W (V, E) become
-// W + scale·B·A, with lora_A.weight (r, E), drawn from a normal distribution with the deviation 1, and lora_B.weight
-// (V, r), of zeros: PEFT's lora_embedding_B and lora_embedding_A, transposed. Builds that follow have the adapters. It
-// is an error to add adapters twice, and if a pattern matches none of the weights; then nothing is changed.
+// lora_B.weight (out, r), of zeros, beside W's. The map is therefore unchanged at first. Token embeddings W (V, E)
+// become W + scale·B·A, with lora_A.weight (r, E), drawn from a normal distribution with the deviation 1, and
+// lora_B.weight (V, r), of zeros: PEFT's lora_embedding_B and lora_embedding_A, transposed. Builds that follow have the
+// adapters. It is an error to add adapters twice, and if a pattern matches none of the weights; then nothing is
+// changed.
 func (p *Params) AddLoRA(c LoRAConfig) error {
 	if err := p.addLoRA(c.resolved()); err != nil {
 		return fmt.Errorf("layers: LoRA: %w", err)

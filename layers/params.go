@@ -60,8 +60,8 @@ func NewBlankParams(dt tensor.Dtype) *Params {
 	return p
 }
 
-// Version returns a number that Keep, Widen, Freeze, Unfreeze and AddLoRA change: graphs that were built before do not see
-// what they did.
+// Version returns a number that Keep, Widen, Freeze, Unfreeze and AddLoRA change: graphs that were built before do not
+// have these changes.
 func (p *Params) Version() int { return p.version }
 
 // Dtype returns the element type of every parameter.

@@ -59,7 +59,7 @@ func (c RNNSeq2SeqConfig) decoder() GRUConfig {
 	return GRUConfig{InputSize: c.EmbedDim + c.contextDim(), HiddenSize: c.HiddenSize, Bias: true}
 }
 
-// contextDim returns the width of the context, which is the encoder's states' or 0.
+// contextDim returns the width of the context: that of the encoder's states, or 0.
 func (c RNNSeq2SeqConfig) contextDim() int {
 	if c.AttnDim == 0 {
 		return 0

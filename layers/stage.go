@@ -37,7 +37,7 @@ func (f *formula) stage(name, text string, value *G.Node) *G.Node {
 	return f.b.Note(Stage{f.where, name, text, value})
 }
 
-// normed is norm as a stage, of the one called from.
+// normed is norm as a stage whose input is the stage from.
 func (f *formula) normed(l *Norm, name, from string, x *G.Node) *G.Node {
 	if l == nil {
 		return x

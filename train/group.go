@@ -127,8 +127,8 @@ func (s *Step) skip(source Source, lo, hi int) error {
 	return nil
 }
 
-// Collect calls lead with the solver's state, of all processes in a group. There each process calls Collect: rank 0
-// calls lead, and the other processes send it their parts.
+// Collect calls lead with the solver's state. In a group the state is that of all processes, and each process calls
+// Collect: rank 0 calls lead, and the other processes send their parts to rank 0.
 func (s *Step) Collect(lead func(state []Part) error) error {
 	if lead == nil && (s.group == nil || s.group.Rank() == 0) {
 		return errors.New("train: state: got nil for the function that gets it, want one")

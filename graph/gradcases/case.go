@@ -57,8 +57,8 @@ func Check(build Builder, flat bool, dt tensor.Dtype, c gradcheck.Config) (*grad
 	return report, err
 }
 
-// CheckAll returns what is wrong with the gradients of cases, those of ops or of layers, in float64 or in float32, or
-// with the cases: all have names of their own, and every input has a part in the output.
+// CheckAll returns the errors of the gradients of cases, of ops or of layers, in float64 or in float32. It also returns
+// errors of the cases themselves: each case must have its own name, and the output must depend on every input.
 func CheckAll[C interface {
 	Name() string
 	Check(dt tensor.Dtype, c gradcheck.Config) (*gradcheck.Report, error)

@@ -9,9 +9,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Adder is an op that can add its result to a sum, with the bits of the sum of both up to the
-// sign of zeros. It need not make its result then: the gradient of an embedding is zero but for
-// a few rows.
+// Adder is an op that can add its result to a sum, with the bits of the sum of both up to the sign of zeros. The op
+// then need not compute its result in memory: the gradient of an embedding, for example, is zero except in a few rows.
 type Adder interface {
 	G.Op
 	// AddTo adds the op's result for its inputs to sum. The op cannot if Adds is false.
@@ -27,8 +26,8 @@ type addition struct {
 
 var _ Overwriter = (*addition)(nil)
 
-// additionOf returns the op of a node that adds two nodes, one of which is only made to be
-// added, and what it reads; or nil.
+// additionOf returns the op for a sum of two nodes, and its inputs, if one of the nodes is used only in this sum;
+// otherwise nil.
 func additionOf(op *stock.Op, g wantedGraph) (*addition, G.Nodes) {
 	if !op.IsSum() {
 		return nil, nil

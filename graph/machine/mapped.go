@@ -16,7 +16,7 @@ import (
 // ErrNotFinite is wrapped by the error of a run that reads a weight with a NaN or an infinity from a file.
 var ErrNotFinite = errors.New("not finite")
 
-// spreader is an op whose result is not finite if what it reads of an input is not.
+// spreader is an op whose result is not finite if the elements that it reads of an input are not finite.
 type spreader interface{ Spreads() bool }
 
 // findMapped finds the inputs that lie in the memory of a file, and which step reads each of them. A machine looks for
@@ -57,8 +57,8 @@ func isMapped(n *G.Node) bool {
 	return ok && d.IsManuallyManaged()
 }
 
-// checkRead returns an error if an input that the step has read from a file for the first time is not finite. If the
-// step's result is, and would show it, so is what it has read.
+// checkRead returns an error if an input that the step has read from a file for the first time is not finite. It need
+// not look at the input if the step's result is finite and the op spreads numbers that are not.
 func (m *Machine) checkRead(s *step) error {
 	unread := s.unread
 	s.unread = nil

@@ -9,8 +9,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// train puts an op into training. SetTraining(true) of a BatchNorm begins its running statistics anew, which is left to
-// one that has none.
+// train puts an op into training mode. SetTraining(true) of a BatchNorm resets its running statistics, so train calls
+// it only for a BatchNorm without statistics.
 func train(op G.TrainModeOp) error {
 	training := modeOf(op)
 	if training == nil || !hasStatistics(op) {

@@ -7,9 +7,9 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// inOrder returns the wanted nodes in the order in which they are computed: those that need the
-// shortest chain of ops first. A gradient by a weight is so computed as soon as the gradient
-// that flows back has reached it, and what it is made of is not kept.
+// inOrder returns the wanted nodes in the order in which they are computed: those that need the shortest chain of ops
+// first. A gradient by a weight is therefore computed as soon as the gradient that flows back has reached it, and its
+// operands are not kept.
 func (g wantedGraph) inOrder(wanted G.Nodes) G.Nodes {
 	depths := map[*G.Node]int{}
 	var depth func(n *G.Node) int

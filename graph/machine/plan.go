@@ -33,8 +33,8 @@ func (m *Machine) isStale() bool {
 	})
 }
 
-// wantedGraph is the graph of what is wanted. It is a subgraph, since Gorgonia looks up nodes by an index that is
-// stale once a node was removed, which Grad does.
+// wantedGraph is the graph of the wanted nodes. It is a subgraph, since Gorgonia looks up nodes by an index that is
+// stale after a node was removed, as Grad does.
 type wantedGraph struct {
 	*G.ExprGraph
 	readers map[*G.Node]int // of a node; one that is wanted has two more

@@ -29,8 +29,9 @@ func (m *Machine) Forget(inputs ...*G.Node) {
 	m.ran = false
 }
 
-// Value returns the value of a node: of one whose value the machine keeps, its value of the last run; of an input, what
-// it is bound to. It is an error that names the node if the machine does not keep it. The next run overwrites it.
+// Value returns the value of a node. For an input it is the value that the input is bound to. For a node that the
+// machine keeps it is the value of the last run, which the next run overwrites. For any other node the error names the
+// node.
 func (m *Machine) Value(n *G.Node) (G.Value, error) {
 	if err := m.open(); err != nil {
 		return nil, err

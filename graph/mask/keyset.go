@@ -12,7 +12,8 @@ type KeySet struct {
 	// Fill sets which of the keys s0, s0+1, … query t of head h of batch b sees.
 	Fill func(b, h, t, s0 int, shown []bool)
 
-	// glance returns what query t of batch b sees of the n keys from s0 on in all heads; nil knows no more than Span.
+	// glance returns how much query t of batch b sees of the n keys from index s0, in all heads. If glance is nil, only
+	// Span is known.
 	glance func(b, t, s0, n int) Sight
 
 	ranges bool // each query sees all keys of its range, in all heads

@@ -52,7 +52,7 @@ func (m Segments) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
 	}, nil
 }
 
-// run is where the first of n keys of a segment lies, and the end of its last.
+// run is the n keys of a segment: lo is the index of the first, and hi the index after the last.
 type run struct{ lo, hi, n int }
 
 // runsOf returns the runs of every batch, by the segments' ids.

@@ -2,7 +2,7 @@
 
 package parallel
 
-// A core is not known here: no two threads are on the same one.
+// A core is unknown on this system. Threads count as being on different cores.
 type core struct{}
 
 func (c *core) here()  {}

@@ -61,7 +61,8 @@ func imagesToColumns[F kernel.Float](c call) *Op {
 	})
 }
 
-// copyWindows copies what the kernel covers in row y of places of an image, zeros where that is outside.
+// copyWindows copies the elements under the kernel for row y of its places in an image. Elements outside the image are
+// zeros.
 func copyWindows[F kernel.Float](l *lattice, to, image []F, y int) {
 	clear(to)
 	rows, plane := l.window(0, y), l.image[0]*l.image[1]

@@ -104,10 +104,9 @@ func (g *Generator) Take(ctx context.Context, n int, ends ...int) iter.Seq2[int,
 	}
 }
 
-// Rewrite makes the text these tokens. What they have in common with it from the beginning is kept, so that only what
-// comes after it is read, at least the last token: a talk costs its new turns. It returns how many tokens were not read
-// again. The draws continue. It returns Prompt's errors; after one only the kept tokens are left of the text, and it
-// needs more of them before one is drawn.
+// Rewrite replaces the text by these tokens. It keeps the common prefix of both and reads only the tokens after it, at
+// least the last one: a talk costs only its new turns. It returns the number of kept tokens. The draws continue. It
+// returns Prompt's errors. After an error the text is only the kept tokens, and needs more tokens before the next draw.
 func (g *Generator) Rewrite(ctx context.Context, ids []int) (kept int, err error) {
 	if err := g.batch.check(ctx, [][]int{ids}); err != nil {
 		return 0, err

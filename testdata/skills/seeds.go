@@ -6,9 +6,10 @@
 //
 //	go run testdata/skills/seeds.go [SEEDS]
 //
-// SEEDS is how many, 3 without it. A task takes as many epochs as do best in the valid file on average over the seeds,
-// of equals the fewest. That file holds arguments that neither the file to learn from nor that of the test has. The
-// test file chooses nothing. Shares do not depend on the load of the machine, times do.
+// SEEDS is the number of seeds, 3 by default. The number of epochs of a task is the one with the best result on the
+// valid file, averaged over the seeds; of equal ones it is the smallest. The valid file has arguments that are not in
+// the training file and not in the test file. The test file is not used to choose anything. Shares do not depend on the
+// load of the machine, but times do.
 package main
 
 import (

@@ -67,8 +67,8 @@ func (l *launcher) named(err error) error {
 	return fmt.Errorf("%s: rank %.10s: %w", l.name, l.rank, err)
 }
 
-// speaks reports whether this process prints what Join refused: the first one to ask, on its machine, of those that a
-// launcher started together. Where that cannot be known it is the first one by the environment.
+// speaks reports whether this process prints the error of Join. Of the processes that a launcher started together on a
+// machine, the first one that calls speaks prints. If this is unknown, it is the first process by the environment.
 func speaks() bool {
 	asked.once.Do(func() { asked.first = firstToAsk(jobOf(os.Getenv), first(os.Getenv)) })
 	return asked.first

@@ -24,7 +24,7 @@ type ending struct {
 
 func newEnding() *ending { return &ending{done: make(chan struct{})} }
 
-// because ends it for the first reason.
+// because sets the reason and closes done. Later calls do nothing.
 func (e *ending) because(reason error) {
 	e.once.Do(func() {
 		e.reason = reason

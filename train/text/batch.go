@@ -75,7 +75,8 @@ func newWindowBatch(ids []int, c WindowConfig) (*windowBatch, error) {
 	}, nil
 }
 
-// part returns part i, of n tokens each, of the inputs and of the targets, those set to graph.IgnoreTarget.
+// part returns part i of the inputs and of the targets, in parts of n tokens. It sets the targets to
+// graph.IgnoreTarget.
 func (w *windowBatch) part(i, n int) (inputs, targets []int) {
 	inputs, targets = w.inputs[i*n:(i+1)*n], w.targets[i*n:(i+1)*n]
 	for i := range targets {

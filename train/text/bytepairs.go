@@ -14,17 +14,17 @@ type joiner struct {
 type link struct {
 	before, next int32 // indices of the tokens beside it; −1 before the first, the number of symbols after the last
 	id           int32
-	rank, joined int32 // of the pair that this token and the next one are, and the id of what they make
+	rank, joined int32 // of the pair of this token and the next one, and the id of the joined token
 }
 
 // chunk is the number of symbols that are joined together: as many as fit the processor's cache.
 const chunk = 128
 
-// append adds the tokens that symbols are joined to.
+// append adds the tokens into which symbols are joined.
 //
 // Tokens are the encoding of their symbols if each two neighbours are the encoding of theirs: the first join across a
-// border of tokens would depend on these two alone. So a long piece is encoded chunk by chunk: a chunk is joined
-// with the last tokens before it. If the first of these stays as it was, so do all before it.
+// border of tokens would depend on these two alone. A long piece is therefore encoded chunk by chunk: a chunk is joined
+// together with the last tokens before it. If the first of these tokens does not change, no earlier token changes.
 func (j *joiner) append(to []int, symbols []int32) []int {
 	first, size := len(to), chunk
 	j.starts = j.starts[:0]

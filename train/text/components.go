@@ -69,7 +69,8 @@ func (p patternJSON) matches() (matches, error) {
 	return nil, fmt.Errorf("pattern: got none, want a String or a Regex")
 }
 
-// readComponents reads a component that may be a Sequence; of null there is none. parts returns the list of a Sequence.
+// readComponents reads a component that may be a Sequence. For null it yields none. parts returns the list of a
+// Sequence.
 func readComponents(value jsontext.Value, parts func(component) []jsontext.Value, deep int,
 	yield func(component) error) error {
 	if len(value) == 0 || value.Kind() == 'n' {

@@ -37,9 +37,9 @@ func ParseTemplate(source string) (*Template, error) {
 // Alpaca or the text of a template. "" means that of the folder: its chat_template.jinja, or else its
 // tokenizer_config.json. Without one there the error is ErrNoTemplate. A GGUF file has the same in its settings.
 //
-// The tokens that begin and end a text are those of tokenizer_config.json. If that names none that begins a text, a
-// given source begins with what the tokenizer puts before each text. Alpaca begins with a token only if the tokenizer
-// puts one before each text: Llama's does, GPT-2's does not.
+// The tokens that begin and end a text are those of tokenizer_config.json. If that file has no token that begins a
+// text, a given source begins with the tokens that the tokenizer puts before each text. Alpaca begins with a token only
+// if the tokenizer puts one before each text: Llama's does, GPT-2's does not.
 func OpenTemplate(dir, source string, t Tokenizer) (*Template, error) {
 	c, err := readTemplateConfig(dir)
 	if err != nil {

@@ -21,9 +21,9 @@ var generationBlock = regexp.MustCompile(`\{%-?\s*generation\s*-?%\}`)
 
 // RenderSpans returns the text of a conversation and the spans of the assistant's messages in it. With generation
 // blocks in the template, the spans are those of the blocks: a message may have several, and a block outside of the
-// loop over the messages belongs to the last one. Without any, a span is what the loop over the messages writes for the
-// message, without the generation prompt at its beginning and blanks at its end; another one is what the template
-// writes after its loop if it ends with the message.
+// loop over the messages belongs to the last one. Without generation blocks, a span is the text that the loop over the
+// messages writes for the message, without the generation prompt at its beginning and blanks at its end. The text after
+// the loop is another span, if it ends with the message.
 func (t *Template) RenderSpans(ctx context.Context, messages []Message, c TemplateConfig) (text string,
 	spans []AssistantSpan, err error) {
 	a := answers{messages: messages, render: func(of []Message, prompted bool) (rendering, error) {

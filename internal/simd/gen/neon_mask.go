@@ -52,8 +52,7 @@ func (n neon) write(from reg.VecPhysical, k *mask, m operand.Mem) {
 	})
 }
 
-// partial is what is done with no lane, with the first lanes that one instruction moves, and with the third lane of
-// three.
+// partial writes the code for no lane, for the first lanes that one instruction moves, and for the third lane of three.
 type partial struct {
 	none  func()
 	some  func(instruction string, m operand.Mem)

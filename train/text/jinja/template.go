@@ -21,7 +21,7 @@ type Template struct {
 // To.
 type Span struct {
 	From, To int
-	Items    []any // of the loops around the block, the outer ones first; of a pass its own one
+	Items    []any // of the loops around a block, the outer ones first; for a pass, its own item
 	Pass     bool  // a pass of a loop over dicts
 }
 

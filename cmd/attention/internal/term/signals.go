@@ -35,8 +35,8 @@ func UntilSignal(parent context.Context, signals ...os.Signal) (ctx context.Cont
 	}
 }
 
-// arrivals returns the first of the signals that arrives, and SIGPIPE, which perhaps does not count, in a channel of
-// its own: a signal that arrives while another one waits in its channel is lost.
+// arrivals returns a channel that receives the first of the signals, and another one for SIGPIPE, which may not count.
+// SIGPIPE has its own channel because a signal is lost if it arrives while another one is in the channel.
 func arrivals(signals ...os.Signal) (counts, perhaps chan os.Signal) {
 	counts, perhaps = make(chan os.Signal, 1), make(chan os.Signal, 1)
 	for _, s := range signals {
