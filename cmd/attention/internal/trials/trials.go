@@ -28,7 +28,7 @@ type Trials struct {
 	Out   *term.Output
 	Dir   *folder.Dir
 	Seeds []int64
-	Files []string // that Write has written, apart from report.json
+	Files []string // the files of Write, without report.json
 
 	mutex   sync.Mutex // guards the fields below
 	bar     *term.Progress

@@ -13,7 +13,7 @@ import (
 	"attention/internal/folder"
 )
 
-// Runs is the folder of runs without a name of their own.
+// Runs is the folder of runs to which nobody gave a name.
 const Runs = "runs"
 
 // Newest returns the folder of the run in Runs that was begun or resumed last, of those whose model is of one of these

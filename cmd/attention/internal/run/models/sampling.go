@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// SamplingOptions says by which model tokens are drawn, and how.
+// SamplingOptions names the model that draws tokens, and how it draws them.
 type SamplingOptions struct {
 	Source
 	Accept    func(*Inspection) error // of the newest run; nil accepts those whose models write
