@@ -155,20 +155,20 @@ var rooms = map[string]string{
 		cmd/attention/internal/program cmd/attention/internal/run/settings cmd/attention/internal/term
 		cmd/attention/internal/trials train train/loop train/tasks/lookback train/text layers layers/generate graph`,
 	"cmd/attention/internal/view": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
-		cmd/attention/internal/term cmd/attention/internal/view/follow cmd/attention/internal/view/look
+		cmd/attention/internal/term cmd/attention/internal/view/follow cmd/attention/internal/view/forward
 		cmd/attention/internal/view/serve internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings cmd/attention/internal/session internal/folder train train/loop
 		train/metrics train/record`,
-	"cmd/attention/internal/view/look": `cmd/attention/internal/translations cmd/attention/internal/run/models
+	"cmd/attention/internal/view/forward": `cmd/attention/internal/translations cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings train/tasks train/tasks/dates train/checkpoint train/text layers graph
 		graph/machine graph/mask internal/config internal/expr layers/chapter layers/heads internal/dense`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program
-		cmd/attention/internal/view/follow cmd/attention/internal/view/look cmd/attention/internal/view/web
+		cmd/attention/internal/view/follow cmd/attention/internal/view/forward cmd/attention/internal/view/web
 		train/record train/tasks/reversal train/text internal/safetensors`,
 	"cmd/attention/internal/view/live": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
 		cmd/attention/internal/session cmd/attention/internal/term cmd/attention/internal/view/follow
-		cmd/attention/internal/view/look cmd/attention/internal/view/serve train/text internal/oneline`,
+		cmd/attention/internal/view/forward cmd/attention/internal/view/serve train/text internal/oneline`,
 	"cmd/attention/internal/view/web": "",
 
 	"cmd/attention": `cmd/attention/internal/apply cmd/attention/internal/bench cmd/attention/internal/chapter

@@ -84,8 +84,8 @@ func lookAt(t *testing.T, url string) string {
 		require.Equal(t, http.StatusOK, r.StatusCode, "%s", text)
 		return string(text)
 	}
-	look := get(client.Post(url+"look", "", strings.NewReader(`{"model": 0, "text": "the cat sat"}`)))
+	look := get(client.Post(url+"forward", "", strings.NewReader(`{"model": 0, "text": "the cat sat"}`)))
 	id := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(look)
 	require.Len(t, id, 2, "%.300s", look)
-	return get(client.Get(fmt.Sprintf("%shead?look=%s&layer=1&head=1", url, id[1])))
+	return get(client.Get(fmt.Sprintf("%shead?pass=%s&layer=1&head=1", url, id[1])))
 }

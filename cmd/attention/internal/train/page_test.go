@@ -165,13 +165,13 @@ func TestTrainViewChangesNoBit(t *testing.T) {
 			ID    string
 			Steps int
 		}
-		text, ok := get(url+"look", `{"model": 0, "text": "the quick"}`)
+		text, ok := get(url+"forward", `{"model": 0, "text": "the quick"}`)
 		require.True(t, ok, "%s", text)
 		require.NoError(t, json.Unmarshal(text, &look))
-		head, ok := get(fmt.Sprintf("%shead?look=%s&layer=1&head=1", url, look.ID))
+		head, ok := get(fmt.Sprintf("%shead?pass=%s&layer=1&head=1", url, look.ID))
 		require.True(t, ok, "%s", head)
 		seen[look.Steps] = string(head)
-		for _, path := range []string{"thumbnails?layer=0&look=" + look.ID, "training", "watched", "view", ""} {
+		for _, path := range []string{"thumbnails?layer=0&pass=" + look.ID, "training", "watched", "view", ""} {
 			text, ok := get(url + path)
 			require.True(t, ok, "%s: %s", path, text)
 		}

@@ -11,7 +11,7 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/session"
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 	"attention/layers"
 	"attention/layers/generate"
 	"attention/train/pretrained"
@@ -122,9 +122,9 @@ func TestTrainDecoder(t *testing.T) {
 // requireSeen requires that attention view opens a run and finds weights in every layer.
 func requireSeen(t *testing.T, folder string) {
 	t.Helper()
-	model, err := look.Open(folder)
+	model, err := forward.Open(folder)
 	require.NoError(t, err)
-	seen, err := model.See(t.Context(), look.Request{Text: "the cat"})
+	seen, err := model.Forward(t.Context(), forward.Request{Text: "the cat"})
 	require.NoError(t, err)
 	require.Greater(t, len(seen.Layers), 1)
 	for _, layer := range seen.Layers {
@@ -200,9 +200,9 @@ func TestTrainLinearDecoder(t *testing.T) {
 	flags = append(flags, "--text", text, "--out", folder)
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags...))
 	require.NotContains(t, namesIn(t, folder), session.StepsPicture)
-	model, err := look.Open(folder)
+	model, err := forward.Open(folder)
 	require.NoError(t, err)
-	seen, err := model.See(t.Context(), look.Request{Text: "the"})
+	seen, err := model.Forward(t.Context(), forward.Request{Text: "the"})
 	require.NoError(t, err)
 	require.Len(t, seen.Layers, 2)
 	require.True(t, seen.Layers[1].Linear)
@@ -223,9 +223,9 @@ func TestTrainLinearForms(t *testing.T) {
 		stopAfter(t, 3, append(flags, "--out", stopped)...)
 		require.Contains(t, resume(t, stopped), "3 steps in ")
 		require.Equal(t, outcome(t, calm)["model.safetensors"], outcome(t, stopped)["model.safetensors"], form)
-		model, err := look.Open(calm)
+		model, err := forward.Open(calm)
 		require.NoError(t, err)
-		seen, err := model.See(t.Context(), look.Request{Text: "the cat"})
+		seen, err := model.Forward(t.Context(), forward.Request{Text: "the cat"})
 		require.NoError(t, err)
 		weights, _, norms, err := seen.Layers[0].Implied(1)
 		require.NoError(t, err)

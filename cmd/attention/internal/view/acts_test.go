@@ -152,9 +152,9 @@ func float(t testing.TB, text string) float64 {
 	return v
 }
 
-// look writes screenshots of the page to the folder VIEW_PICTURES, if that is set, for somebody to look at: at
+// screenshots writes pictures of the page to the folder VIEW_PICTURES, if that is set, for somebody to look at: at
 // 1280 × 800 and 390 wide, light and dark.
-func (p *page) look(t testing.TB, name string) {
+func (p *page) screenshots(t testing.TB, name string) {
 	dir := os.Getenv("VIEW_PICTURES")
 	if dir == "" {
 		return

@@ -71,7 +71,7 @@ func (p *page) requireNext(column int, want map[string]float64) {
 	require.Equal(p.t, 10, n)
 }
 
-// arcsDrawn is when the first screen shows where a token looks.
+// arcsDrawn is when the first screen shows where a token passes.
 const arcsDrawn = `document.querySelector(".arcs .arc")`
 
 // numbers returns the numbers that texts are.
@@ -101,7 +101,7 @@ func (p *page) requireSight(weights []float64) {
 	require.ElementsMatch(p.t, arcs, js[[]string](p, `[...document.querySelectorAll(".arcs .arc")].map((e) => e.dataset.k)`))
 }
 
-// The first screen shows where the last token looks, in the most telling head; a token and a head that are clicked are
+// The first screen shows where the last token passes, in the most telling head; a token and a head that are clicked are
 // followed, and the numbers are the library's.
 func TestFirstScreen(t *testing.T) {
 	t.Parallel()
@@ -137,7 +137,7 @@ func TestFirstScreen(t *testing.T) {
 	require.Equal(t, "·", js[string](p, `document.querySelectorAll(".strips .token")[3].textContent`))
 	p.requireSight(row(all[0].layer, all[0].head, 10))
 	p.requireNext(1, nextOf(t, g, text, func(*layers.Build) {}))
-	p.look(t, "first")
+	p.screenshots(t, "first")
 
 	p.click(`.token[data-k="7"]`)
 	p.requireSight(row(all[0].layer, all[0].head, 7))
@@ -160,7 +160,7 @@ func TestFirstScreen(t *testing.T) {
 	// The numbers of a weight are one click away.
 	most := row(1, 2, 6)
 	at := slices.Index(most, slices.Max(most))
-	p.click(`.looksat [aria-label^="Why "]`)
+	p.click(`.mostattended [aria-label^="Why "]`)
 	p.waitFor(`document.querySelector(".steps")`)
 	require.Contains(t, p.text("h2"), fmt.Sprintf("Query 6 “f” and key %d", at))
 }
@@ -232,11 +232,11 @@ func TestChanges(t *testing.T) {
 		b.ScaleHeads([]float64{1, 0, 1}, "transformer.h.1.attn")
 	}))
 	require.Equal(t, 1, js[int](p, `document.querySelectorAll(".thumbnail.off").length`))
-	p.look(t, "changed")
+	p.screenshots(t, "changed")
 	p.click(`[data-keep="undo"]`)
 	p.waitFor(`!document.querySelector(".arcs .before")`)
-	most := js[string](p, `document.querySelector(".looksat tr").dataset.k`)
-	p.click(`.looksat [aria-label^="Hide "]`)
+	most := js[string](p, `document.querySelector(".mostattended tr").dataset.k`)
+	p.click(`.mostattended [aria-label^="Hide "]`)
 	p.waitFor(fmt.Sprintf(`location.hash.includes("hide=%s") && document.querySelector(".arcs .before")`, most))
 	p.requireNext(1, before)
 

@@ -25,7 +25,7 @@ func TestCompareCheckpoints(t *testing.T) {
 	require.Equal(t, []string{"run", "run, step 12"}, names)
 	require.Contains(t, p.text(".readout"), "difference 0.0000", "the run ended at its last checkpoint")
 	require.Contains(t, p.text(".three section:last-child"), "All weights are the same.")
-	p.look(t, "compare-checkpoints")
+	p.screenshots(t, "compare-checkpoints")
 }
 
 // Two models over one text: their weights and the difference; models that see other tokens are refused.

@@ -27,7 +27,7 @@ func TestSavedPageHasWhatWasChosen(t *testing.T) {
 	p.set(state)
 	p.waitFor(arcsDrawn)
 	shown := func(p *page) []string {
-		return js[[]string](p, `[...document.querySelectorAll(".looksat .value, .next-side .value, .chip")].map((e) =>
+		return js[[]string](p, `[...document.querySelectorAll(".mostattended .value, .next-side .value, .chip")].map((e) =>
 			e.textContent.replace(/ ✕$/, ""))`)
 	}
 	before := shown(p)
@@ -113,7 +113,7 @@ func TestExportHasRoom(t *testing.T) {
 
 	url, _ := serve(t, "--run", filepath.Join(dir, "run"), "--text", text)
 	changed := fmt.Sprintf(`{"model": 0, "text": %q, "hide": [3], "heads": [{"layer": 1, "head": 1, "factor": 0}]}`, text)
-	body := fmt.Sprintf(`{"state": "panel=attention", "looks": [{"model": 0, "text": %q}, %s, {"model": 1, "text": %q}]}`,
+	body := fmt.Sprintf(`{"state": "panel=attention", "passes": [{"model": 0, "text": %q}, %s, {"model": 1, "text": %q}]}`,
 		text, changed, text)
 	answer, err := http.Post(url+"page", "application/json", strings.NewReader(body))
 	require.NoError(t, err)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 
 	"github.com/stretchr/testify/require"
 )
@@ -23,9 +23,9 @@ func linearRun(t testing.TB) string {
 func TestImpliedWeights(t *testing.T) {
 	t.Parallel()
 	dir := linearRun(t)
-	model, err := look.Open(dir)
+	model, err := forward.Open(dir)
 	require.NoError(t, err)
-	seen, err := model.See(t.Context(), look.Request{Text: "badcabeec"})
+	seen, err := model.Forward(t.Context(), forward.Request{Text: "badcabeec"})
 	require.NoError(t, err)
 	weights, _, norms, err := seen.Layers[0].Implied(1)
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestImpliedWeights(t *testing.T) {
 		require.InDelta(t, v, float(t, curve[i+1][1]), 1e-5)
 	}
 	p.waitFor(`document.querySelectorAll(".statistics tbody tr").length === 4`)
-	p.look(t, "implied")
+	p.screenshots(t, "implied")
 	p.set("panel=heads&layer=0&head=mean")
 	p.waitFor(headReady)
 	require.Equal(t, []string{"token", "head 0", "head 1"}, p.csv(".curves .csv")[0])
@@ -55,10 +55,10 @@ func TestImpliedWeights(t *testing.T) {
 	p.set("panel=attention&layer=0&head=1&q=8")
 	p.waitFor(arcsDrawn)
 	require.Contains(t, p.text(".where"), "Implied weights")
-	p.look(t, "implied-attention")
+	p.screenshots(t, "implied-attention")
 	p.set("panel=pair&layer=0&head=1")
 	p.waitFor(`document.querySelector("main h2")?.textContent === "No scores"`)
 	p.set("panel=steps&layer=0&head=1&section=head")
 	p.waitFor(`document.querySelectorAll("[data-step]").length === 2`)
-	p.look(t, "implied-steps")
+	p.screenshots(t, "implied-steps")
 }

@@ -10,7 +10,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/view"
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -21,14 +21,14 @@ import (
 const journeyShown = `document.querySelectorAll(".waystep").length > 8 && document.querySelector(".way .nextlist li")`
 
 // journeyOf returns the steps of a token by their names.
-func journeyOf(t testing.TB, dir, text string, layer, token int) map[string]look.JourneyStep {
-	m, err := look.Open(dir)
+func journeyOf(t testing.TB, dir, text string, layer, token int) map[string]forward.JourneyStep {
+	m, err := forward.Open(dir)
 	require.NoError(t, err)
-	l, err := m.See(t.Context(), look.Request{Text: text})
+	l, err := m.Forward(t.Context(), forward.Request{Text: text})
 	require.NoError(t, err)
 	j, err := l.Journey(t.Context(), layer, token)
 	require.NoError(t, err)
-	steps := map[string]look.JourneyStep{}
+	steps := map[string]forward.JourneyStep{}
 	for _, s := range j.Steps {
 		steps[s.Name] = s
 	}
@@ -83,7 +83,7 @@ func TestJourneyShowsTheLibrarysNumbers(t *testing.T) {
 	require.Regexp(t, `^embedded\[\d+\] = tokens \+ positions = −?\d\.\d+ \+ −?\d\.\d+ = −?\d\.\d+$`, p.text(`[data-stage="embedded"] .numbers`))
 	require.Regexp(t, `^weights\[\d .\] = softmax\(masked\) = exp\(.*\) / \(exp\(.*\) = 0\.\d+$`, p.text(`[data-stage="weights"] .numbers`))
 	require.Regexp(t, `^heads\[\d\] = .* = 0\.\d+·.* = −?\d\.\d+$`, p.text(`[data-stage="heads"] .numbers`))
-	require.Contains(t, p.text(".looked > .note"), "6 of 11 tokens are hidden")
+	require.Contains(t, p.text(".attended > .note"), "6 of 11 tokens are hidden")
 
 	for _, name := range []string{"scores", "masked", "weights"} { // the tokens stand below
 		require.Equal(t, "abc·défg⏎ab", p.text(fmt.Sprintf("[data-stage=%q] .letters", name)))
@@ -122,14 +122,14 @@ func TestJourneysOfModels(t *testing.T) {
 	p.waitFor(journeyShown)
 	require.Equal(t, 1, js[int](p, `document.querySelectorAll("[data-stage='turned q']").length`))
 	require.Equal(t, 1, js[int](p, `document.querySelectorAll("[data-stage=gate]").length`))
-	p.look(t, "journey-llama")
+	p.screenshots(t, "journey-llama")
 	p.set("panel=journey&model=1")
 	p.waitFor(`!document.querySelector("[data-part=mlp]") && document.querySelector(".way .nextlist li")`)
-	p.look(t, "journey-layer")
+	p.screenshots(t, "journey-layer")
 	p.set("panel=journey&model=2")
 	p.waitFor(`document.querySelector("main").textContent.includes("continues a text")`)
 	p.set("panel=journey&model=3&opened=heads")
-	p.waitFor(`document.querySelector("[data-stage=heads] .entry") && !document.querySelector(".looked, [data-stage=weights]")`)
+	p.waitFor(`document.querySelector("[data-stage=heads] .entry") && !document.querySelector(".attended, [data-stage=weights]")`)
 
 	file := filepath.Join(t.TempDir(), "page.html")
 	var notes bytes.Buffer

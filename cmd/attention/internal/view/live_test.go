@@ -183,9 +183,9 @@ func TestTrainView(t *testing.T) {
 	p.waitFor(fmt.Sprintf(`%s !== %q`, records, js[string](p, records)))
 	p.waitFor(curve + `.length > 10000 || ` + step + ` > 3000`)
 	require.Less(t, js[int](p, curve+`.split("L").length`), 1400, "two points a pixel")
-	p.look(t, "live")
+	p.screenshots(t, "live")
 
-	// The heads of the moment, which follow the run by themselves; a later look sees later weights.
+	// The heads of the moment, which follow the run by themselves; a later pass sees later weights.
 	p.set("panel=heads&layer=1&head=1")
 	p.waitFor(headReady)
 	steps := func() int { return js[int](p, `Number(document.querySelector("[data-steps]").dataset.steps)`) }

@@ -156,7 +156,7 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 					p.restore(state)
 				}
 			}
-			p.look(t, "models-"+kind.name)
+			p.screenshots(t, "models-"+kind.name)
 		})
 	}
 }
@@ -196,23 +196,23 @@ func TestCrossAttention(t *testing.T) {
 	require.InDelta(t, float(t, rows[3][6]), float(t, weight), 5e-5)
 	p.waitFor(`document.querySelectorAll(".statistics tbody tr").length === 6`)
 	require.Equal(t, "–", p.text(`.statistics tr[aria-current="true"] td:nth-child(4)`), "no query is its own key")
-	p.look(t, "cross")
+	p.screenshots(t, "cross")
 	p.set("panel=attention&layer=2&head=1&q=2")
 	p.waitFor(arcsDrawn)
 	require.Equal(t, []string{"date", "ISO date"},
 		js[[]string](p, `[...document.querySelectorAll(".stripname")].map((e) => e.textContent)`))
 	p.requireSight(numbers(t, rows[3][1:]))
-	p.look(t, "cross-attention")
+	p.screenshots(t, "cross-attention")
 	p.set("panel=pair&layer=2&head=1&q=2&k=5")
 	p.waitFor(`document.querySelector(".steps")`)
 	values := js[[]string](p, `[...document.querySelectorAll(".steps .value")].map((e) => e.textContent)`)
 	require.InDelta(t, float(t, rows[3][6]), float(t, values[len(values)-1]), 1e-5)
-	p.look(t, "cross-pair")
+	p.screenshots(t, "cross-pair")
 	p.set("panel=attention&hide=7.8")
 	p.waitFor(`document.querySelectorAll("button.place").length === 20`)
 	p.click(`[data-keep="after4"]`)
 	p.waitFor(`document.querySelector(".next-side h2").textContent.startsWith("Character 4")`)
-	p.look(t, "cross-changed")
+	p.screenshots(t, "cross-changed")
 }
 
 // A simple layer has nothing to hide or to switch off, and the page says so.
@@ -222,7 +222,7 @@ func TestLayersWithNothingToChange(t *testing.T) {
 	p := openPage(t, "hide=1&factors=0x0x0.5", "--model", dir, "--text", "badcab")
 	p.waitFor(arcsDrawn)
 	require.Contains(t, p.text("main"), "neither a mask nor heads to change")
-	require.Zero(t, js[int](p, `document.querySelectorAll(".arcs .before, [data-keep=off], .looksat [aria-label^=Hide]").length`))
+	require.Zero(t, js[int](p, `document.querySelectorAll(".arcs .before, [data-keep=off], .mostattended [aria-label^=Hide]").length`))
 }
 
 // Without a text each model reads one that it can.

@@ -83,7 +83,7 @@ func checkPanels(t *testing.T, p *page, script string, states []panelState) {
 			}
 			p.do(chromedp.EmulateViewport(1280, 800))
 		}
-		p.look(t, "panel-"+state.state[6:9])
+		p.screenshots(t, "panel-"+state.state[6:9])
 	}
 }
 

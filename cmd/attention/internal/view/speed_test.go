@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 	"attention/layers"
 	"attention/train/pretrained"
 	"attention/train/text"
@@ -57,7 +57,7 @@ const timing = `
 		area.value = text;
 		area.dispatchEvent(new Event("input"));
 		const end = await until(() => document.querySelectorAll(".strips .token").length !== before);
-		const forward = performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/look")).at(-1).duration;
+		const forward = performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/forward")).at(-1).duration;
 		return end - begin - forward;
 	};
 	window.frames = async (times, act) => {
@@ -83,7 +83,7 @@ func BenchmarkPage(b *testing.B) {
 			e ? done(e.startTime) : setTimeout(f, 20); }; f(); })`), "ms-first-paint")
 		js[bool](p, timing)
 		ready := js[float64](p, `until(() => document.querySelector(".arcs .arc"))`)
-		forward := js[float64](p, `performance.getEntriesByType("resource").find((e) => e.name.endsWith("/look")).responseEnd`)
+		forward := js[float64](p, `performance.getEntriesByType("resource").find((e) => e.name.endsWith("/forward")).responseEnd`)
 		b.ReportMetric(ready-forward, "ms-first-head")
 		const told = `document.querySelector(".heads-side .note").textContent.includes("the most telling first")`
 		early := switches(p, 12, func() bool { return js[bool](p, told) }) // until all small pictures are there
@@ -133,18 +133,18 @@ func BenchmarkZoom(b *testing.B) {
 	}
 }
 
-// BenchmarkLookMemory reports, for each token, what the server keeps of a look whose heads have all been seen, and the
+// BenchmarkPassMemory reports, for each token, what the server keeps of a pass whose heads have all been seen, and the
 // most that it had while it looked, garbage of up to a tenth included: the same at any length.
-func BenchmarkLookMemory(b *testing.B) {
-	m, err := look.Open(largeGPT(b, 2, 2, 4096))
+func BenchmarkPassMemory(b *testing.B) {
+	m, err := forward.Open(largeGPT(b, 2, 2, 4096))
 	require.NoError(b, err)
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	for b.Loop() {
 		for _, n := range []int{512, 1024, 2048, 4096, 8192} {
 			before := heap()
-			var l *look.Look
+			var l *forward.Pass
 			most := highest(func() {
-				l, err = m.See(b.Context(), look.Request{Text: strings.Repeat("ab", n/2)})
+				l, err = m.Forward(b.Context(), forward.Request{Text: strings.Repeat("ab", n/2)})
 				require.NoError(b, err)
 				for _, layer := range l.Layers {
 					for head := range layer.Heads {

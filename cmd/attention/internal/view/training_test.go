@@ -60,7 +60,7 @@ func TestTrainingOfAFinishedRun(t *testing.T) {
 		document.querySelector("#moment ~ button").textContent === "Play"`, len(w.Steps)-1))
 	require.Contains(t, p.text(".samples"), "after step 40")
 	require.Contains(t, p.text(`[aria-label="Largest score of the heads"]`), "train with --head-stats")
-	p.look(t, "training")
+	p.screenshots(t, "training")
 }
 
 // A run of attention translate has its own words: it has no --head-stats, and what it wrote is a translation.

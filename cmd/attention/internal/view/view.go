@@ -11,7 +11,7 @@ import (
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/view/follow"
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 	"attention/cmd/attention/internal/view/serve"
 	"attention/internal/folder"
 
@@ -124,7 +124,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 		config.Text = string(content)
 	}
 	if config.Chapter = c.chapter; c.chapter && config.Text != "" {
-		if err := look.CheckSentence(config.Text); err != nil {
+		if err := forward.CheckSentence(config.Text); err != nil {
 			return fmt.Errorf("--text: %w", err)
 		}
 	}
@@ -163,11 +163,11 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 	if len(dirs) == 0 && config.Run != nil {
 		dirs = []string{c.runDir}
 	}
-	var checkpoints []*look.Model
+	var checkpoints []*forward.Model
 	for _, dir := range dirs {
 		from := c.source
 		from.Dir = dir
-		m, err := look.OpenFrom(from)
+		m, err := forward.OpenFrom(from)
 		if err != nil && len(c.models) == 0 {
 			fmt.Fprintf(notes, "attention: --run: no model is shown: %v\n", errors.Unwrap(err)) // without its flag
 			return nil

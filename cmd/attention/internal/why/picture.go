@@ -56,7 +56,7 @@ func (m eye) examine(ctx context.Context, random *rand.Rand) (record func(*model
 		r.Digits, r.Arrows = append(r.Digits, marks.Digits), append(r.Arrows, marks.Arrows)
 		r.Colours = append(r.Colours, marks.Colours)
 		if marks.Focus != nil {
-			r.Looks = append(r.Looks, marks.Focus)
+			r.Focus = append(r.Focus, marks.Focus)
 		}
 	}, err
 }

@@ -26,7 +26,7 @@ func (c *comparison) printFocus(r *taskReport) {
 	fmt.Fprintf(c.Out, "\nTrained in %.0f s. Guessing gives %d. Of %d new pictures of seed %d, how often a\n"+
 		"head looks most at the tile that is asked for, %%:\n\n", r.Seconds, 100/tiles.Digits, r.Pictures, c.Seeds[0])
 	heads, arrows, colours := "block, head     ", "arrows          ", "colours         "
-	for _, l := range r.Models[0].Looks[0] {
+	for _, l := range r.Models[0].Focus[0] {
 		heads += fmt.Sprintf("%6d,%d", l.Block, l.Head)
 		arrows += fmt.Sprintf("%8.0f", 100*l.Arrows)
 		colours += fmt.Sprintf("%8.0f", 100*l.Colours)

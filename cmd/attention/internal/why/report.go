@@ -37,7 +37,7 @@ type modelReport struct {
 	Digits     []float64           `json:"digits,omitempty"` // the share of right answers; a digit asks for itself
 	Arrows     []float64           `json:"arrows,omitempty"`
 	Colours    []float64           `json:"colours,omitempty"`
-	Looks      [][]tiles.HeadFocus `json:"looks,omitempty"` // of each head of each block
+	Focus      [][]tiles.HeadFocus `json:"focus,omitempty"` // of each head of each block
 }
 
 // at returns the share of right strings of a length for each seed.

@@ -62,7 +62,7 @@ func TestWhy(t *testing.T) {
 		require.Equal(t, before.Loss[1:], model.Loss)
 		require.Equal(t, before.Digits[1:], model.Digits)
 	}
-	require.Equal(t, r.Picture.Models[0].Looks[1:], again.Picture.Models[0].Looks)
+	require.Equal(t, r.Picture.Models[0].Focus[1:], again.Picture.Models[0].Focus)
 }
 
 // reportOf reads the report.json of a folder.

@@ -9,7 +9,7 @@ import (
 
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/session"
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 )
 
 // live gives the page of a running training copies of the model's weights, made between two steps. A copy is made only
@@ -26,7 +26,7 @@ type live struct {
 
 // copied is a copy of the model, or why there is none.
 type copied struct {
-	model *look.Model
+	model *forward.Model
 	err   error
 }
 
@@ -41,7 +41,7 @@ var waiting atomic.Int32
 func Waiting() bool { return waiting.Load() > 0 }
 
 // now waits for the end of the step and returns the model.
-func (l *live) now(ctx context.Context) (*look.Model, error) {
+func (l *live) now(ctx context.Context) (*forward.Model, error) {
 	waiting.Add(1)
 	defer waiting.Add(-1)
 	answer := make(chan copied, 1)
@@ -84,5 +84,5 @@ func (l *live) copy() {
 		l.last = copied{err: err}
 		return
 	}
-	l.last = copied{model: look.Of(models.Name(s.Folder.Path), m, steps)}
+	l.last = copied{model: forward.Of(models.Name(s.Folder.Path), m, steps)}
 }

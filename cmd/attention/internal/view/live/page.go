@@ -9,7 +9,7 @@ import (
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/follow"
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 	"attention/cmd/attention/internal/view/serve"
 	"attention/train/text"
 
@@ -83,7 +83,7 @@ func (p *Page) Show(ctx context.Context, s *session.Session) error {
 		return err
 	}
 	p.live = newLive(s, p.Copy)
-	p.server.Show(followed, prompt, look.Live(models.Name(s.Folder.Path), p.Model, p.live.now))
+	p.server.Show(followed, prompt, forward.Live(models.Name(s.Folder.Path), p.Model, p.live.now))
 	ctx, p.end = context.WithCancel(context.WithoutCancel(ctx)) // which lasts until the model is saved
 	p.ended = make(chan error, 1)
 	go func() { p.ended <- p.server.Run(ctx) }()

@@ -57,7 +57,7 @@ func TestConnectionsWithoutTheTokenLeave(t *testing.T) {
 	}
 	answers(known)
 	for range 10 {
-		for _, text := range []string{"", "GET", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST /look HTTP/1.1\r\nContent-",
+		for _, text := range []string{"", "GET", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST /forward HTTP/1.1\r\nContent-",
 			"GET /token/ HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ", "\x16\x03\x01", "\n", strings.Repeat("a", 1000)} {
 			dial(t, s.URL, text)
 		}

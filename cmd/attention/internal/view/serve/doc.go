@@ -12,14 +12,14 @@
 // some seconds. Streams of events are not ended. Only the URL is printed.
 //
 //	GET  view                      what there is to see: models, whether there is a run, colours of pictures; JSON
-//	POST look                      a text for a model, and what to change there; the answer describes the look; JSON
-//	POST page                      the state of the page, and looks; the answer is the page with them as one file; HTML
-//	GET  head?look&layer&head      one head: queries, keys, log-sum-exps, shown keys; packed
-//	GET  overview?look&layer&head&side  the largest weight of each block of a head, at most side × side; packed
-//	GET  thumbnails?look&layer     thumbnail and statistics of each head of a layer; packed
-//	GET  values?look&layer&head    the values of one head; packed
-//	GET  journey?look&layer&token  a token's way through the model and a layer: the numbers of each step; packed
-//	GET  next?look&at&temperature&draw  the likeliest tokens at a place, and one drawn by a number from 0 to 1; JSON
+//	POST forward                   a text for a model, and what to change there; the answer describes the pass; JSON
+//	POST page                      the state of the page, and passes; the answer is the page with them as one file; HTML
+//	GET  head?pass&layer&head      one head: queries, keys, log-sum-exps, shown keys; packed
+//	GET  overview?pass&layer&head&side  the largest weight of each block of a head, at most side × side; packed
+//	GET  thumbnails?pass&layer     thumbnail and statistics of each head of a layer; packed
+//	GET  values?pass&layer&head    the values of one head; packed
+//	GET  journey?pass&layer&token  a token's way through the model and a layer: the numbers of each step; packed
+//	GET  next?pass&at&temperature&draw  the likeliest tokens at a place, and one drawn by a number from 0 to 1; JSON
 //	GET  section?number&sentence   a section of the chapter on a sentence, the chapter's without one; JSON
 //	GET  reverse?text              what models write for a string that they are to reverse, and where they look; packed
 //	GET  training                  the state and the curves of a run; JSON
@@ -31,6 +31,6 @@
 //
 // A packed answer is a length n (uint32, little-endian), n bytes of JSON, padded with blanks so that 4 + n is a
 // multiple of 4, and the arrays (float32 or uint32, little-endian) that its member "arrays" lists by name and length in
-// their order; its member "about" describes them. A look has the number of its model and its request. The server keeps
+// their order; its member "about" describes them. A pass has the number of its model and its request. The server keeps
 // the last few: the answer about another one is {"gone": true}, and the page sends its request again.
 package serve

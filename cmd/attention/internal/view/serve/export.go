@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 	"attention/cmd/attention/internal/view/web"
 )
 
@@ -55,14 +55,14 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 		}
 	}
 	add := e.addModels
-	if len(c.chosen.Looks) > 0 {
+	if len(c.chosen.Passes) > 0 {
 		add = e.addChosen
 	}
 	if err := add(ctx); err != nil {
 		return nil, err
 	}
 	if c.Chapter {
-		for i := range look.Contents() {
+		for i := range forward.Contents() {
 			if err := e.add(ctx, s.section, sectionPath(i+1), ""); err != nil {
 				return nil, err
 			}
@@ -94,7 +94,7 @@ func (e *export) addRuns(ctx context.Context) error {
 }
 
 // addModels adds the looks at each model over the text. Compare shows the first model's translation in all models. If
-// another model's own translation is different, that look is added too.
+// another model's own translation is different, that pass is added too.
 func (e *export) addModels(ctx context.Context) error {
 	compared := ""
 	for i, m := range e.server.config.Models {
@@ -119,8 +119,8 @@ func (e *export) addModels(ctx context.Context) error {
 }
 
 // addModel adds a model over a text.
-func (e *export) addModel(ctx context.Context, model int, text string) (*look.Look, error) {
-	l, err := e.addLook(ctx, lookRequest{Model: model, Request: look.Request{Text: text}})
+func (e *export) addModel(ctx context.Context, model int, text string) (*forward.Pass, error) {
+	l, err := e.addPass(ctx, passRequest{Model: model, Request: forward.Request{Text: text}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.server.config.Models[model].Name, err)
 	}

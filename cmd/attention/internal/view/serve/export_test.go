@@ -7,16 +7,16 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 
 	"github.com/stretchr/testify/require"
 )
 
 // What has no room is left out, and said.
 func TestExportsAreLimited(t *testing.T) {
-	m, err := look.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
+	m, err := forward.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
 	require.NoError(t, err)
-	c := Config{Models: []*look.Model{m}, Text: "abc"}
+	c := Config{Models: []*forward.Model{m}, Text: "abc"}
 	var all, some bytes.Buffer
 	left, err := exportUpTo(context.Background(), c, MaxExport, &all)
 	require.NoError(t, err)
@@ -36,19 +36,19 @@ func TestExportsAreLimited(t *testing.T) {
 // The head that an exported page opens with has its Steps, and the last token its Journey, however little room there is
 // for others: what tells least is left out first, and what has no room is not computed.
 func TestExportsKeepWhatThePageOpensWith(t *testing.T) {
-	m, err := look.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
+	m, err := forward.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
 	require.NoError(t, err)
 	const text = "abc défg\nab"
 	for _, state := range []string{"", "layer=1&head=1"} {
-		c := Config{Models: []*look.Model{m}, Text: text}
+		c := Config{Models: []*forward.Model{m}, Text: text}
 		c.chosen.State = state
 		s := newUnserved(c)
-		request := lookRequest{Request: look.Request{Text: text}}
+		request := passRequest{Request: forward.Request{Text: text}}
 		all := &export{server: s, answers: map[string]json.RawMessage{}, most: MaxExport}
-		_, err := all.addLook(t.Context(), request)
+		_, err := all.addPass(t.Context(), request)
 		require.NoError(t, err)
 		e := &export{server: s, answers: map[string]json.RawMessage{}, most: all.size / 2}
-		l, err := s.looks.see(t.Context(), request)
+		l, err := s.passes.see(t.Context(), request)
 		require.NoError(t, err)
 		order, err := e.inOrder(l)
 		require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestExportsKeepWhatThePageOpensWith(t *testing.T) {
 		if state != "" {
 			require.Equal(t, headOf{1, 1}, order[0])
 		}
-		_, err = e.addLook(t.Context(), request)
+		_, err = e.addPass(t.Context(), request)
 		require.NoError(t, err)
 		require.NotEmpty(t, e.left)
 		for _, path := range []string{headPath("head", l.ID, order[0].layer, order[0].head),

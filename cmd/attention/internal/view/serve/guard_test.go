@@ -15,16 +15,16 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/view/follow"
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 
 	"github.com/stretchr/testify/require"
 )
 
 // served starts a server with a small GPT, and ends it with the test.
 func served(t *testing.T) *Server {
-	m, err := look.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
+	m, err := forward.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
 	require.NoError(t, err)
-	s, err := New(Config{Addr: "127.0.0.1:0", Models: []*look.Model{m}, Text: "abc"})
+	s, err := New(Config{Addr: "127.0.0.1:0", Models: []*forward.Model{m}, Text: "abc"})
 	require.NoError(t, err)
 	start(t, s)
 	return s
@@ -114,21 +114,21 @@ func TestWrongRequests(t *testing.T) {
 		method, path, body, want string
 		code                     int
 	}{
-		{"POST", "page", `{"looks": [{}, {}, {}, {}, {}]}`, "looks: got 5, want at most 4", 400},
-		{"POST", "page", `{"looks": [{"model": 1, "text": "a"}]}`, "model: got 1, want one of 1", 400},
-		{"POST", "look", "{", "unexpected end of JSON input", 400},
-		{"POST", "look", `{"model": 1, "text": "a"}`, "model: got 1, want one of 1", 400},
-		{"POST", "look", `{"text": ""}`, "text: got none, want some to look at", 400},
-		{"POST", "look", `{"text": "x"}`, "text: got 'x' at position 0, want one of the vocabulary's 11 characters", 400},
-		{"POST", "look", `{"text": "ab", "hide": [2]}`, "hide: got position 2, want 0 to 1", 400},
-		{"POST", "look", `{"text": "ab", "heads": [{"layer": 2}]}`,
+		{"POST", "page", `{"passes": [{}, {}, {}, {}, {}]}`, "passes: got 5, want at most 4", 400},
+		{"POST", "page", `{"passes": [{"model": 1, "text": "a"}]}`, "model: got 1, want one of 1", 400},
+		{"POST", "forward", "{", "unexpected end of JSON input", 400},
+		{"POST", "forward", `{"model": 1, "text": "a"}`, "model: got 1, want one of 1", 400},
+		{"POST", "forward", `{"text": ""}`, "text: got none, want some to look at", 400},
+		{"POST", "forward", `{"text": "x"}`, "text: got 'x' at position 0, want one of the vocabulary's 11 characters", 400},
+		{"POST", "forward", `{"text": "ab", "hide": [2]}`, "hide: got position 2, want 0 to 1", 400},
+		{"POST", "forward", `{"text": "ab", "heads": [{"layer": 2}]}`,
 			"heads: got head 0 of layer 2, want those of the model", 400},
-		{"POST", "look", `{"text": "ab", "heads": [{"layer": 0, "head": 1, "factor": 1e308}]}`,
+		{"POST", "forward", `{"text": "ab", "heads": [{"layer": 0, "head": 1, "factor": 1e308}]}`,
 			"got numbers that are not finite from the model, want finite ones: take a smaller factor or value, " +
 				"unless the weights themselves are not finite", 400},
-		{"POST", "look", `{"text": "` + strings.Repeat("a", look.MaxText+1) + `"}`,
+		{"POST", "forward", `{"text": "` + strings.Repeat("a", forward.MaxText+1) + `"}`,
 			"text: got 1048577 bytes, want at most 1048576", 400},
-		{"POST", "look", strings.Repeat(" ", maxBody+1), "got more than 8388608 bytes, want fewer", 400},
+		{"POST", "forward", strings.Repeat(" ", maxBody+1), "got more than 8388608 bytes, want fewer", 400},
 		{"GET", "training", "", "run: got none, want attention view --run DIR", 400},
 	} {
 		code, body, _ := ask(t, c.method, s.URL+c.path, c.body, nil)
@@ -137,7 +137,7 @@ func TestWrongRequests(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(body), &got))
 		require.Equal(t, c.want, got.Error)
 	}
-	code, body, _ := ask(t, "POST", s.URL+"look", `{"text": "ab"}`, nil)
+	code, body, _ := ask(t, "POST", s.URL+"forward", `{"text": "ab"}`, nil)
 	require.Equal(t, 200, code)
 	var got struct{ ID string }
 	require.NoError(t, json.Unmarshal([]byte(body), &got))
@@ -147,15 +147,15 @@ func TestWrongRequests(t *testing.T) {
 		"layer=../x&head=0": `layer: got "../x", want a number from 0 to 1`,
 		"layer=0":           `head: got "", want a number from 0 to 2`,
 	} {
-		code, body, _ := ask(t, "GET", s.URL+"head?look="+got.ID+"&"+path, "", nil)
+		code, body, _ := ask(t, "GET", s.URL+"head?pass="+got.ID+"&"+path, "", nil)
 		require.Equal(t, 400, code)
 		var answer struct{ Error string }
 		require.NoError(t, json.Unmarshal([]byte(body), &answer))
 		require.Equal(t, want, answer.Error)
 	}
-	code, body, _ = ask(t, "DELETE", s.URL+"look", "", nil)
+	code, body, _ = ask(t, "DELETE", s.URL+"forward", "", nil)
 	require.Equal(t, 405, code)
-	require.NotContains(t, body, "look")
+	require.NotContains(t, body, "pass")
 }
 
 // A request too many is refused, not queued.

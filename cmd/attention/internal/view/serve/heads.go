@@ -7,19 +7,19 @@ import (
 	"net/http"
 	"strconv"
 
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 )
 
 // maxBody is the most bytes of a request: a text in JSON and its changes.
-const maxBody = 8 * look.MaxText
+const maxBody = 8 * forward.MaxText
 
-// look computes a look and describes it.
-func (s *Server) look(r *http.Request) (any, error) {
-	want, err := decode[lookRequest](r)
+// forward computes a pass and describes it.
+func (s *Server) forward(r *http.Request) (any, error) {
+	want, err := decode[passRequest](r)
 	if err != nil {
 		return nil, err
 	}
-	return s.looks.see(r.Context(), want)
+	return s.passes.see(r.Context(), want)
 }
 
 // decode reads the JSON of a request's body.
@@ -68,7 +68,7 @@ func (s *Server) head(r *http.Request) (any, error) {
 }
 
 // implied returns the weights that the state of a head implies.
-func implied(l *look.Layer, head int) (*pack, error) {
+func implied(l *forward.Layer, head int) (*pack, error) {
 	weights, most, norms, err := l.Implied(head)
 	p := new(pack)
 	add(p, "weights", weights)
@@ -105,9 +105,9 @@ func (s *Server) overview(r *http.Request) (any, error) {
 
 // thumbnailsAnswer describes the thumbnails of a layer's heads.
 type thumbnailsAnswer struct {
-	Rows       int               `json:"rows"`
-	Cols       int               `json:"cols"`
-	Statistics []look.Statistics `json:"statistics"`
+	Rows       int                  `json:"rows"`
+	Cols       int                  `json:"cols"`
+	Statistics []forward.Statistics `json:"statistics"`
 }
 
 // thumbnails returns the thumbnails and statistics of a layer's heads, after all heads that a reader waits for.
@@ -158,10 +158,10 @@ func (s *Server) values(r *http.Request) (any, error) {
 	return p, nil
 }
 
-// next returns what may come at a place of a look, at a temperature, and a token drawn by a number, 0 without it.
+// next returns what may come at a place of a pass, at a temperature, and a token drawn by a number, 0 without it.
 func (s *Server) next(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	l, err := s.looks.get(query.Get("look"))
+	l, err := s.passes.get(query.Get("pass"))
 	if err != nil {
 		return nil, err
 	}

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strconv"
 
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 )
 
 // journey returns a token's way through the model and one of its layers.
 func (s *Server) journey(r *http.Request) (any, error) {
-	l, err := s.looks.get(r.URL.Query().Get("look"))
+	l, err := s.passes.get(r.URL.Query().Get("pass"))
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (s *Server) journey(r *http.Request) (any, error) {
 	}
 	defer s.turns.first()()
 	j, err := l.Journey(r.Context(), layer, token)
-	if errors.Is(err, look.ErrForgotten) {
+	if errors.Is(err, forward.ErrForgotten) {
 		return nil, errGone
 	}
 	if err != nil {
@@ -45,9 +45,9 @@ func (s *Server) journey(r *http.Request) (any, error) {
 // mostWays is the most bytes of the journeys of an exported page.
 const mostWays = 11 << 18
 
-// addJourneys adds the journeys of a look's tokens through all layers: of the chosen one, and of as many others as
+// addJourneys adds the journeys of a pass's tokens through all layers: of the chosen one, and of as many others as
 // there is room for, the last ones first.
-func (e *export) addJourneys(ctx context.Context, l lookAnswer) error {
+func (e *export) addJourneys(ctx context.Context, l passAnswer) error {
 	if len(l.Sequences) > 1 {
 		return nil // there is none
 	}

@@ -9,11 +9,11 @@ import (
 
 // chosen is what a reader chose before the page is exported.
 type chosen struct {
-	State string        `json:"state"` // of the page, as in its URL after the #
-	Looks []lookRequest `json:"looks"` // that it needs; none for the models over their texts
+	State  string        `json:"state"`  // of the page, as in its URL after the #
+	Passes []passRequest `json:"passes"` // that it needs; none for the models over their texts
 }
 
-// maxChosen is the most looks of a chosen page.
+// maxChosen is the most passes of a chosen page.
 const maxChosen = 4
 
 // page returns the page as one HTML file, with what its reader chose.
@@ -22,8 +22,8 @@ func (s *Server) page(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := len(want.Looks); n > maxChosen {
-		return nil, fmt.Errorf("looks: got %d, want at most %d", n, maxChosen)
+	if n := len(want.Passes); n > maxChosen {
+		return nil, fmt.Errorf("passes: got %d, want at most %d", n, maxChosen)
 	}
 	c := s.config
 	c.chosen = want
@@ -37,13 +37,13 @@ func (s *Server) page(r *http.Request) (any, error) {
 	return bytesPacked(file.Bytes()), nil
 }
 
-// addChosen adds the looks that a reader chose.
+// addChosen adds the passes that a reader chose.
 func (e *export) addChosen(ctx context.Context) error {
-	for _, request := range e.server.config.chosen.Looks {
+	for _, request := range e.server.config.chosen.Passes {
 		if e.answers[request.path()] != nil {
 			continue
 		}
-		if _, err := e.addLook(ctx, request); err != nil {
+		if _, err := e.addPass(ctx, request); err != nil {
 			return err
 		}
 	}

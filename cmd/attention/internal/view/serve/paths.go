@@ -7,26 +7,26 @@ import (
 	"strconv"
 	"strings"
 
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 )
 
 // The paths of the page's requests, for an exported page.
-func layerPath(kind, look string, layer int) string {
-	return fmt.Sprintf("%s?look=%s&layer=%d", kind, look, layer)
+func layerPath(kind, pass string, layer int) string {
+	return fmt.Sprintf("%s?pass=%s&layer=%d", kind, pass, layer)
 }
-func headPath(kind, look string, layer, head int) string {
-	return fmt.Sprintf("%s&head=%d", layerPath(kind, look, layer), head)
+func headPath(kind, pass string, layer, head int) string {
+	return fmt.Sprintf("%s&head=%d", layerPath(kind, pass, layer), head)
 }
-func journeyPath(look string, layer, token int) string {
-	return fmt.Sprintf("%s&token=%d", layerPath("journey", look, layer), token)
+func journeyPath(pass string, layer, token int) string {
+	return fmt.Sprintf("%s&token=%d", layerPath("journey", pass, layer), token)
 }
-func nextPath(look string, at int, temperature float64) string {
-	return fmt.Sprintf("next?look=%s&at=%d&temperature=%v", look, at, temperature)
+func nextPath(pass string, at int, temperature float64) string {
+	return fmt.Sprintf("next?pass=%s&at=%d&temperature=%v", pass, at, temperature)
 }
 
 // path names the request and its changes, as api.js does.
-func (r lookRequest) path() string {
-	path := fmt.Sprintf("look %d %s", r.Model, r.Text)
+func (r passRequest) path() string {
+	path := fmt.Sprintf("forward %d %s", r.Model, r.Text)
 	if len(r.Then)+len(r.Hide)+len(r.Heads) == 0 {
 		return path
 	}
@@ -44,8 +44,8 @@ func sectionPath(number int) string { return fmt.Sprintf("section?number=%d", nu
 const temperatures = 21
 
 // layerOf returns the layer of a request.
-func (s *Server) layerOf(r *http.Request) (*look.Layer, error) {
-	l, err := s.looks.get(r.URL.Query().Get("look"))
+func (s *Server) layerOf(r *http.Request) (*forward.Layer, error) {
+	l, err := s.passes.get(r.URL.Query().Get("pass"))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (s *Server) layerOf(r *http.Request) (*look.Layer, error) {
 }
 
 // headOf returns the layer and the head of a request.
-func (s *Server) headOf(r *http.Request) (l *look.Layer, head int, err error) {
+func (s *Server) headOf(r *http.Request) (l *forward.Layer, head int, err error) {
 	if l, err = s.layerOf(r); err != nil {
 		return nil, 0, err
 	}

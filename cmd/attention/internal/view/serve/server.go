@@ -12,7 +12,7 @@ import (
 	"attention/cmd/attention/internal/plot"
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/view/follow"
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 	"attention/cmd/attention/internal/view/web"
 	"attention/train/tasks/reversal"
 )
@@ -20,7 +20,7 @@ import (
 // Config configures a Server.
 type Config struct {
 	Addr   string // to listen on; a port of 0 is any free one
-	Models []*look.Model
+	Models []*forward.Model
 	Text   string      // to look at first; empty is each model's example, and the chapter's own sentence
 	Run    *follow.Run // whose training is shown; nil for none
 
@@ -37,7 +37,7 @@ type Config struct {
 type Server struct {
 	URL      string // of the page, with the token
 	config   Config
-	looks    *looks
+	passes   *passes
 	listener net.Listener
 	server   *http.Server
 	base     context.Context // done when the server ends
@@ -72,12 +72,12 @@ func newServer(c Config, of limits) (*Server, error) {
 
 // newUnserved makes a server that listens nowhere.
 func newUnserved(c Config) *Server {
-	return &Server{config: c, looks: newLooks(c.Models), base: context.Background(), turns: newTurns()}
+	return &Server{config: c, passes: newPasses(c.Models), base: context.Background(), turns: newTurns()}
 }
 
 // Show makes the page show a run, and models over a text. It is called before Run, for which requests wait.
-func (s *Server) Show(r *follow.Run, text string, models ...*look.Model) {
-	s.config.Run, s.config.Text, s.config.Models, s.looks = r, text, models, newLooks(models)
+func (s *Server) Show(r *follow.Run, text string, models ...*forward.Model) {
+	s.config.Run, s.config.Text, s.config.Models, s.passes = r, text, models, newPasses(models)
 }
 
 // shutdownDelay is how long a server still answers after its end: pages that follow the run may send requests until
@@ -145,7 +145,7 @@ func (s *Server) routes(p places) http.Handler {
 	mux.Handle("GET /", web.Handler())
 	handle := func(pattern string, f handler) { mux.Handle(pattern, f.within(p.busy)) }
 	handle("GET /view", s.view)
-	handle("POST /look", s.look)
+	handle("POST /forward", s.forward)
 	handle("POST /page", s.page)
 	handle("GET /head", s.head)
 	handle("GET /overview", s.overview)
@@ -169,18 +169,18 @@ func (s *Server) routes(p places) http.Handler {
 
 // viewAnswer lists the models and panels that the page shows.
 type viewAnswer struct {
-	Version  string        `json:"version"`
-	Models   []*look.Model `json:"models"`
-	Text     string        `json:"text"`
-	Training bool          `json:"training"`
-	Chapter  []string      `json:"chapter,omitempty"` // titles of the sections
-	Reverse  *reversing    `json:"reverse,omitempty"`
-	Runs     bool          `json:"runs,omitempty"`  // of a folder are listed
-	One      bool          `json:"one,omitempty"`   // run of a folder is shown, which is at ../../
-	Left     []string      `json:"left,omitempty"`  // what an exported page has no room for
-	State    string        `json:"state,omitempty"` // of an exported page, at first
-	Light    plot.Palette  `json:"light"`           // colours of pictures on light and on dark paper
-	Dark     plot.Palette  `json:"dark"`
+	Version  string           `json:"version"`
+	Models   []*forward.Model `json:"models"`
+	Text     string           `json:"text"`
+	Training bool             `json:"training"`
+	Chapter  []string         `json:"chapter,omitempty"` // titles of the sections
+	Reverse  *reversing       `json:"reverse,omitempty"`
+	Runs     bool             `json:"runs,omitempty"`  // of a folder are listed
+	One      bool             `json:"one,omitempty"`   // run of a folder is shown, which is at ../../
+	Left     []string         `json:"left,omitempty"`  // what an exported page has no room for
+	State    string           `json:"state,omitempty"` // of an exported page, at first
+	Light    plot.Palette     `json:"light"`           // colours of pictures on light and on dark paper
+	Dark     plot.Palette     `json:"dark"`
 }
 
 // view returns what there is to see.
@@ -192,7 +192,7 @@ func (s *Server) contents() viewAnswer {
 		Runs: c.Folder != nil, One: c.isOne, State: c.chosen.State}
 	all.Light, all.Dark = plot.Palettes()
 	if c.Chapter {
-		all.Chapter = look.Contents()
+		all.Chapter = forward.Contents()
 	}
 	if c.Rivals != nil {
 		all.Reverse = &reversing{reversal.Letters, reversal.Shortest, reversal.Longest, c.Rivals}

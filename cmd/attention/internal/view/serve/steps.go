@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 )
 
 // section returns a section of the chapter.
@@ -18,14 +18,14 @@ func (s *Server) section(r *http.Request) (any, error) {
 	text := query.Get("number")
 	number, err := strconv.Atoi(text)
 	if err != nil {
-		return nil, fmt.Errorf("number: got %.20q, want 1 to %d", text, len(look.Contents()))
+		return nil, fmt.Errorf("number: got %.20q, want 1 to %d", text, len(forward.Contents()))
 	}
 	if query.Has("sentence") {
 		sentence := query.Get("sentence")
-		return look.NewSection(number, &sentence)
+		return forward.NewSection(number, &sentence)
 	}
 	if s.config.Text != "" {
-		return look.NewSection(number, &s.config.Text)
+		return forward.NewSection(number, &s.config.Text)
 	}
-	return look.NewSection(number, nil)
+	return forward.NewSection(number, nil)
 }

@@ -7,16 +7,16 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/view/look"
+	"attention/cmd/attention/internal/view/forward"
 
 	"github.com/stretchr/testify/require"
 )
 
 // Sections are computed on the sentence that is asked for, or that the server began with; a wrong one is an error.
 func TestSections(t *testing.T) {
-	m, err := look.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
+	m, err := forward.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
 	require.NoError(t, err)
-	s := &Server{config: Config{Models: []*look.Model{m}, Chapter: true, Text: "one step more"}}
+	s := &Server{config: Config{Models: []*forward.Model{m}, Chapter: true, Text: "one step more"}}
 	for _, c := range []struct {
 		query, want string // the words, or the error
 	}{
@@ -36,24 +36,24 @@ func TestSections(t *testing.T) {
 			require.EqualError(t, err, c.want)
 			continue
 		}
-		require.Equal(t, c.want, strings.Join(got.(look.Section).Words, " "))
+		require.Equal(t, c.want, strings.Join(got.(forward.Section).Words, " "))
 	}
 	s.config.Chapter = false
 	_, err = s.section(request("number=5"))
 	require.EqualError(t, err, "section: got a request for one, want attention view --chapter")
-	s.looks = newLooks(s.config.Models)
-	_, err = s.values(request("look=none&layer=0&head=0"))
+	s.passes = newPasses(s.config.Models)
+	_, err = s.values(request("pass=none&layer=0&head=0"))
 	require.ErrorIs(t, err, errGone)
 }
 
 // Steps have the numbers of inputs and weights, and of the rest the formula; of large ones a corner.
 func TestSectionsHaveWhatThePageComputesFrom(t *testing.T) {
-	section, err := look.NewSection(5, nil)
+	section, err := forward.NewSection(5, nil)
 	require.NoError(t, err)
 	for _, step := range section.Steps {
 		require.Equal(t, step.Exact == nil, step.Values != nil, step.Name)
 	}
-	section, err = look.NewSection(20, nil)
+	section, err = forward.NewSection(20, nil)
 	require.NoError(t, err)
 	found := false
 	for _, step := range section.Steps {

@@ -1,7 +1,7 @@
 // What the reader changes in a model: tokens that are hidden, heads that are switched off or scaled.
 import * as state from './state.js';
 
-/** @typedef {import('./look.js').Look} Look */
+/** @typedef {import('./pass.js').Pass} Pass */
 /** @typedef {import('./api.js').Factor} Factor */
 
 /** hidden returns the positions of the hidden tokens among all tokens that are keys. */
@@ -41,15 +41,15 @@ export function setFactor(layer, head, factor) {
 }
 
 /** isFixed reports whether a model has neither a mask nor heads to change. */
-export function isFixed(/** @type {Look} */ look) {
-  return look.layers.some((l) => l.fixed);
+export function isFixed(/** @type {Pass} */ pass) {
+  return pass.layers.some((l) => l.fixed);
 }
 
 /** keysOf returns the sequences whose tokens are keys of some layer, and the position of the first token of each. */
-export function keysOf(/** @type {Look} */ look) {
-  const used = new Set(look.layers.map((l) => l.keys));
+export function keysOf(/** @type {Pass} */ pass) {
+  const used = new Set(pass.layers.map((l) => l.keys));
   let first = 0;
-  return [...look.sequences.entries()]
+  return [...pass.sequences.entries()]
     .filter(([i]) => used.has(i))
     .map(([index, sequence]) => {
       const from = first;
@@ -60,23 +60,23 @@ export function keysOf(/** @type {Look} */ look) {
 
 /**
  * firstKey returns the position of the first key of a layer among all tokens that are keys.
- * @param {Look} look
+ * @param {Pass} pass
  * @param {number} layer
  */
-export function firstKey(look, layer) {
-  return keysOf(look).find((s) => s.index === look.layers[layer].keys)?.first ?? 0;
+export function firstKey(pass, layer) {
+  return keysOf(pass).find((s) => s.index === pass.layers[layer].keys)?.first ?? 0;
 }
 
 /**
  * changed returns a request with what the reader changes, or the request itself if that is nothing.
  * @param {import('./api.js').Request} request
- * @param {Look} look
+ * @param {Pass} pass
  */
-export function changed(request, look) {
-  if (isFixed(look)) return request;
-  const all = keysOf(look).reduce((n, s) => n + s.tokens.length, 0);
+export function changed(request, pass) {
+  if (isFixed(pass)) return request;
+  const all = keysOf(pass).reduce((n, s) => n + s.tokens.length, 0);
   const hide = hidden().filter((at) => at < all);
-  const heads = factors().filter((f) => f.head < (look.layers[f.layer]?.heads ?? 0)); // of another model's
+  const heads = factors().filter((f) => f.head < (pass.layers[f.layer]?.heads ?? 0)); // of another model's
   if (hide.length + heads.length === 0) return request;
   return { ...request, ...(hide.length ? { hide } : {}), ...(heads.length ? { heads } : {}) };
 }

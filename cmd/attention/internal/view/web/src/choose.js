@@ -6,51 +6,51 @@ import { isProposed } from './proposed.js';
 import * as state from './state.js';
 
 /** @typedef {import('./api.js').View} View */
-/** @typedef {import('./look.js').Layer} Layer */
-/** @typedef {import('./look.js').Look} Look */
-/** @typedef {import('./look.js').Request} Request */
-/** @typedef {import('./look.js').Token} Token */
+/** @typedef {import('./pass.js').Layer} Layer */
+/** @typedef {import('./pass.js').Pass} Pass */
+/** @typedef {import('./pass.js').Request} Request */
+/** @typedef {import('./pass.js').Token} Token */
 /** @typedef {number | 'mean'} HeadName a head, or the mean of a layer's */
 
 /**
  * chosen returns the layer and the head of the state, or else the most telling ones, once they are known.
- * @param {Look} look
+ * @param {Pass} pass
  * @returns {[number, HeadName]}
  */
-export function chosen(look) {
-  if (look.telling && isProposed()) return look.telling;
-  const layer = state.int('layer', look.layers.length);
+export function chosen(pass) {
+  if (pass.telling && isProposed()) return pass.telling;
+  const layer = state.int('layer', pass.layers.length);
   if (state.get('head') === 'mean') return [layer, 'mean'];
-  return [layer, state.int('head', look.layers[layer].heads)];
+  return [layer, state.int('head', pass.layers[layer].heads)];
 }
 
 /**
  * headOf returns the chosen head, for a picture of all its weights.
- * @param {Look} look
+ * @param {Pass} pass
  * @param {number} layer
  * @param {HeadName} head
  */
-export function headOf(look, layer, head) {
-  return head === 'mean' ? look.mean(layer) : look.pictured(layer, head);
+export function headOf(pass, layer, head) {
+  return head === 'mean' ? pass.mean(layer) : pass.pictured(layer, head);
 }
 
 /**
  * headsOf returns the chosen head before and after changes.
- * @param {{ before: Look, after: Look }} looks
+ * @param {{ before: Pass, after: Pass }} passes
  */
 export function headsOf({ before, after }) {
   const [layer, head] = chosen(before);
-  return Promise.all([before, after].map((look) => (head === 'mean' ? look.mean(layer) : look.head(layer, head))));
+  return Promise.all([before, after].map((pass) => (head === 'mean' ? pass.mean(layer) : pass.head(layer, head))));
 }
 
 /**
  * nameOf names the chosen head.
- * @param {Look} look
+ * @param {Pass} pass
  * @param {number} layer
  * @param {HeadName} head
  */
-export function nameOf(look, layer, head) {
-  const { role } = look.layers[layer];
+export function nameOf(pass, layer, head) {
+  const { role } = pass.layers[layer];
   const name = role ? `Layer ${layer} (${kindOf(role)})` : `Layer ${layer}`;
   return head === 'mean' ? `${name}, mean of its heads` : `${name}, head ${head}`;
 }
@@ -71,31 +71,31 @@ export function layerName(layer, i) {
 }
 
 /**
- * textsOf tells the texts of a layer's queries and keys, if the look has several.
- * @param {Look} look
+ * textsOf tells the texts of a layer's queries and keys, if the pass has several.
+ * @param {Pass} pass
  * @param {number} layer
  */
-export function textsOf(look, layer) {
-  if (look.sequences.length < 2) return null;
-  const { queries, keys } = look.layers[layer];
+export function textsOf(pass, layer) {
+  if (pass.sequences.length < 2) return null;
+  const { queries, keys } = pass.layers[layer];
   const line = (/** @type {string} */ what, /** @type {number} */ of) =>
     h(
       'p',
       { class: 'note text' },
-      `${what}: ${look.sequences[of].name}, `,
-      h('q', {}, look.sequences[of].tokens.map(shown).join('')),
+      `${what}: ${pass.sequences[of].name}, `,
+      h('q', {}, pass.sequences[of].tokens.map(shown).join('')),
     );
   return h('div', { class: 'texts' }, line('queries', queries), line('keys', keys));
 }
 
 /**
  * sharing tells which heads have the keys and values of a head, if there are several.
- * @param {Look} look
+ * @param {Pass} pass
  * @param {number} layer
  * @param {HeadName} head
  */
-export function sharing(look, layer, head) {
-  const { heads, key_heads: groups } = look.layers[layer];
+export function sharing(pass, layer, head) {
+  const { heads, key_heads: groups } = pass.layers[layer];
   if (head === 'mean' || groups === heads) return null;
   const group = Math.floor((head * groups) / heads),
     size = heads / groups;
@@ -108,20 +108,20 @@ export function sharing(look, layer, head) {
 
 /**
  * headChoice are selects of layer and head.
- * @param {Look} look
+ * @param {Pass} pass
  * @param {boolean} mean whether the mean of the heads may be chosen
  */
-export function headChoice(look, mean = false) {
-  const [layer, head] = chosen(look);
+export function headChoice(pass, mean = false) {
+  const [layer, head] = chosen(pass);
   /** @type {HeadName[][]} */
-  const heads = Array.from({ length: look.layers[layer].heads }, (_, i) => [i, i]);
+  const heads = Array.from({ length: pass.layers[layer].heads }, (_, i) => [i, i]);
   if (mean && heads.length > 1) heads.push(['mean', 'mean']);
   return h(
     'span',
     { class: 'tools' },
     choice(
       'layer',
-      look.layers.map((l, i) => [i, layerName(l, i)]),
+      pass.layers.map((l, i) => [i, layerName(l, i)]),
       layer,
       (v) => state.set({ layer: v }),
     ),
@@ -131,12 +131,12 @@ export function headChoice(look, mean = false) {
 
 /**
  * pairChoice are selects of a query and a key.
- * @param {Look} look
+ * @param {Pass} pass
  * @param {number} layer
  * @param {number} q
  * @param {number} k
  */
-export function pairChoice(look, layer, q, k) {
+export function pairChoice(pass, layer, q, k) {
   const of = (/** @type {string} */ name, /** @type {Token[]} */ tokens, /** @type {number} */ at) => {
     const options = tokens.map((t, i) => [i, `${i} ${shown(t)}`]);
     const key = name[0];
@@ -146,7 +146,7 @@ export function pairChoice(look, layer, q, k) {
       choice(name, options, at, (v) => state.set({ [key]: v })),
     );
   };
-  return [of('query', look.queries(layer), q), of('key', look.keys(layer), k)];
+  return [of('query', pass.queries(layer), q), of('key', pass.keys(layer), k)];
 }
 
 /** scaleOf returns the scale of weights that is chosen. */
@@ -220,7 +220,7 @@ export function thenOf() {
 }
 
 /**
- * requestOf is the look of the state: its model and text.
+ * requestOf is the pass of the state: its model and text.
  * @param {View} view
  * @returns {Request}
  */
@@ -231,9 +231,9 @@ export function requestOf(view) {
 }
 
 /**
- * otherOf is the look of the other model at what the first has read and, of a translation, written.
+ * otherOf is the pass of the other model at what the first has read and, of a translation, written.
  * @param {View} view
- * @param {Look} first
+ * @param {Pass} first
  * @returns {Request}
  */
 export function otherOf(view, first) {

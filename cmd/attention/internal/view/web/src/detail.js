@@ -8,10 +8,10 @@ import { legend } from './picture.js';
 import { strongest } from './sight.js';
 import * as state from './state.js';
 
-/** @typedef {import('./look.js').Look} Look */
-/** @typedef {import('./look.js').Token} Token */
+/** @typedef {import('./pass.js').Pass} Pass */
+/** @typedef {import('./pass.js').Token} Token */
 /** @typedef {import('./tokens.js').Seen} Seen */
-/** @typedef {{ look: Look, layer: number, head: import('./choose.js').HeadName, tokens: Token[], seen: Seen }} Shown */
+/** @typedef {{ pass: Pass, layer: number, head: import('./choose.js').HeadName, tokens: Token[], seen: Seen }} Shown */
 
 const mostListed = 5; // of the tokens that are looked at most
 
@@ -35,14 +35,14 @@ export class Detail {
   }
 
   /**
-   * show shows the chosen head of a look, and of the look after changes, which is the same without any.
-   * @param {Look} before
-   * @param {Look} after
+   * show shows the chosen head of a pass, and of the pass after changes, which is the same without any.
+   * @param {Pass} before
+   * @param {Pass} after
    * @param {Seen} seen
    */
   show(before, after, seen) {
     const [layer, head] = chosen(before);
-    const shown = { look: before, layer, head, tokens: after.keys(layer), seen };
+    const shown = { pass: before, layer, head, tokens: after.keys(layer), seen };
     fill(this.name, nameOf(before, layer, head));
     fill(this.share, sharing(before, layer, head));
     keepFocus(this.tools, () => fill(this.tools, switches(shown)));
@@ -55,7 +55,7 @@ export class Detail {
     const { after, before } = shown.seen;
     const keys = strongest(after, mostListed).filter((k) => shown.tokens[k]);
     const rows = keys.map((k) => row(shown, k));
-    const kind = before ? 'looksat compared' : 'looksat';
+    const kind = before ? 'mostattended compared' : 'mostattended';
     fill(this.list, h('table', { class: kind }, h('caption', {}, 'Looks most at'), h('tbody', {}, rows)));
   }
 
@@ -67,8 +67,8 @@ export class Detail {
 }
 
 /** switches returns the switch and the factor of the head. */
-function switches(/** @type {Shown} */ { look, layer, head }) {
-  if (isFixed(look)) {
+function switches(/** @type {Shown} */ { pass, layer, head }) {
+  if (isFixed(pass)) {
     const note = 'This layer has neither a mask nor heads to change: another text is what can be tried.';
     return [h('p', { class: 'note' }, note)];
   }
@@ -94,12 +94,12 @@ function switches(/** @type {Shown} */ { look, layer, head }) {
  * @param {Shown} of
  * @param {number} k
  */
-function row({ look, layer, head, tokens, seen }, k) {
+function row({ pass, layer, head, tokens, seen }, k) {
   const { after, before, q } = seen;
   const name = shown(tokens[k]);
   const was = (/** @type {number} */ w) => (Number.isNaN(w) ? 'hidden' : `was ${number(w)}`);
   const why = () => state.set({ panel: 'pair', q, k, layer, head });
-  const hide = () => toggleHidden(firstKey(look, layer) + k);
+  const hide = () => toggleHidden(firstKey(pass, layer) + k);
   const action = (/** @type {string} */ text, /** @type {() => void} */ act, /** @type {string} */ label) =>
     h('td', {}, button(text, act, { class: 'quiet', 'aria-label': label }));
   return h(
@@ -110,6 +110,6 @@ function row({ look, layer, head, tokens, seen }, k) {
     h('td', { class: 'value' }, number(after.weights[k])),
     before && h('td', { class: 'value note' }, was(before.weights[k])),
     before || head === 'mean' ? null : action('Why', why, `Why ${name}, token ${k}: the numbers of its weight`),
-    isExported || isFixed(look) ? null : action('Hide', hide, `Hide ${name}, token ${k}`),
+    isExported || isFixed(pass) ? null : action('Hide', hide, `Hide ${name}, token ${k}`),
   );
 }

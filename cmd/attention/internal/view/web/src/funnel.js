@@ -24,7 +24,7 @@ export function funnel(rival, at, above, below) {
         y1: above + 6,
         x2: left + (width * (s + 0.5)) / n,
         y2: middle,
-        class: 'look',
+        class: 'forward',
         'stroke-opacity': 0.35,
       }),
     );
@@ -37,7 +37,7 @@ export function funnel(rival, at, above, below) {
         y1: below - 14,
         x2: left + width / 2,
         y2: middle + 14,
-        class: last ? 'look now' : 'look',
+        class: last ? 'pass now' : 'forward',
         'stroke-opacity': last ? 1 : 0.2,
       }),
     );

@@ -2,9 +2,9 @@
 import { all, fill, h, rove } from './dom.js';
 import { Thumbnails } from './thumbnails.js';
 
-/** @typedef {import('./look.js').Look} Look */
+/** @typedef {import('./pass.js').Pass} Pass */
 
-/** Gallery shows the heads of a look; onchoose(layer, head) is called for the one that is clicked. */
+/** Gallery shows the heads of a pass; onchoose(layer, head) is called for the one that is clicked. */
 export class Gallery extends Thumbnails {
   /** @param {(layer: number, head: number) => void} onchoose */
   constructor(onchoose) {
@@ -21,14 +21,14 @@ export class Gallery extends Thumbnails {
       this.list,
     );
     this.mark = () => {};
-    /** @type {import('./look.js').Pictures[]} */
+    /** @type {import('./pass.js').Pictures[]} */
     this.pictures = [];
     rove(this.list, '.thumbnail');
   }
 
   /** build makes a button of each head, if these are others than before. */
-  build(/** @type {Look} */ look) {
-    const heads = look.layers.map((l) => l.heads);
+  build(/** @type {Pass} */ pass) {
+    const heads = pass.layers.map((l) => l.heads);
     if (String(heads) === String(this.buttons.map((row) => row.length))) return;
     this.make(heads);
     fill(this.list, this.buttons.flat());
@@ -36,10 +36,10 @@ export class Gallery extends Thumbnails {
   }
 
   /**
-   * show shows the heads of a look after changes, and returns those before them, the most telling first. It stops as
+   * show shows the heads of a pass after changes, and returns those before them, the most telling first. It stops as
    * soon as isOver. The order of pictures stays with keep.
-   * @param {Look} before
-   * @param {Look} after
+   * @param {Pass} before
+   * @param {Pass} after
    * @param {boolean} keep
    * @param {() => boolean} isOver
    * @returns {Promise<{ layer: number, head: number }[]>}
@@ -61,7 +61,7 @@ export class Gallery extends Thumbnails {
         heads.length < sum
           ? `${heads.length} of ${sum} are read; then the most telling comes first.`
           : 'As layer · head, the most telling first: those that pick out few tokens, not the first one or ' +
-              'their own. A row is a token that looks, a column one that is seen; each row to its largest weight.',
+              'their own. A row is a token that passes, a column one that is seen; each row to its largest weight.',
       );
     }
     heads.sort((a, b) => b.telling - a.telling || a.layer - b.layer || a.head - b.head);

@@ -4,7 +4,7 @@ import { dot, Scores } from './score.js';
 /** Head has the numbers of a head: its scores, their log-sum-exp lse (T), and the keys that each query sees. */
 export class Head extends Scores {
   /**
-   * @param {import('./look.js').Layer} layer
+   * @param {import('./pass.js').Layer} layer
    * @param {import('./score.js').Parts} parts
    */
   constructor(layer, parts) {

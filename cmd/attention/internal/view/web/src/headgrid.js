@@ -5,18 +5,18 @@ import { arrows } from './keys.js';
 import { Thumbnails } from './thumbnails.js';
 
 /** @typedef {import('./choose.js').HeadName} HeadName */
-/** @typedef {import('./look.js').Look} Look */
+/** @typedef {import('./pass.js').Pass} Pass */
 
-/** HeadGrid shows the heads of a look; onchoose(layer, head) is called for one, or the mean of a layer. */
+/** HeadGrid shows the heads of a pass; onchoose(layer, head) is called for one, or the mean of a layer. */
 export class HeadGrid extends Thumbnails {
   /**
-   * @param {Look} look
+   * @param {Pass} pass
    * @param {(layer: number, head: HeadName) => void} onchoose
    */
-  constructor(look, onchoose) {
+  constructor(pass, onchoose) {
     super(onchoose);
-    this.make(look.layers.map((layer) => layer.heads));
-    const means = look.layers.map((layer, i) =>
+    this.make(pass.layers.map((layer) => layer.heads));
+    const means = pass.layers.map((layer, i) =>
       layer.heads < 2
         ? null
         : button('mean', () => onchoose(i, 'mean'), {
@@ -28,13 +28,13 @@ export class HeadGrid extends Thumbnails {
     );
     this.all = [...this.buttons.flat(), ...means.filter((b) => b !== null)];
     const row = (/** @type {HTMLButtonElement[]} */ thumbnails, /** @type {number} */ i) => {
-      const name = h('span', { class: 'rowname', title: look.layers[i].path }, layerName(look.layers[i], i));
+      const name = h('span', { class: 'rowname', title: pass.layers[i].path }, layerName(pass.layers[i], i));
       return h('div', { class: 'gridrow' }, name, thumbnails, means[i]);
     };
     this.element = h(
       'div',
       {
-        class: look.sequences.length > 1 ? 'grid named' : 'grid',
+        class: pass.sequences.length > 1 ? 'grid named' : 'grid',
         role: 'group',
         tabindex: 0,
         'aria-label': 'layers and heads',

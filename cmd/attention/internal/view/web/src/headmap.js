@@ -10,8 +10,8 @@ import * as state from './state.js';
 
 /** @typedef {import('./choose.js').HeadName} HeadName */
 /** @typedef {import('./heatmap.js').Cell} Cell */
-/** @typedef {import('./look.js').Look} Look */
-/** @typedef {{ look: Look, layer: number, of: import('./head.js').Head | import('./mean.js').Mean }} Shown */
+/** @typedef {import('./pass.js').Pass} Pass */
+/** @typedef {{ pass: Pass, layer: number, of: import('./head.js').Head | import('./mean.js').Mean }} Shown */
 
 const mostSaved = 1 << 20; // pairs of a table
 
@@ -19,7 +19,7 @@ const hint =
   'Point at or tap a cell, or focus the picture and move with the arrow keys; + and − zoom, 0 shows all, Enter shows ' +
   'the pair.';
 
-/** HeadMap shows a head of a look, or the mean of a layer's. */
+/** HeadMap shows a head of a pass, or the mean of a layer's. */
 export class HeadMap {
   constructor() {
     this.title = h('h2', { class: 'head' });
@@ -53,28 +53,28 @@ export class HeadMap {
   /**
    * show shows a head; anew, in the place of its earlier weights if these are shown. It returns whether it has: another
    * one may be wanted meanwhile.
-   * @param {Look} look
+   * @param {Pass} pass
    * @param {number} layer
    * @param {HeadName} head
    * @param {boolean} anew
    */
-  async show(look, layer, head, anew) {
+  async show(pass, layer, head, anew) {
     const wanted = (this.wanted = {});
     try {
-      const of = await headOf(look, layer, head);
+      const of = await headOf(pass, layer, head);
       if (this.closed || this.wanted !== wanted) return false;
-      this.shown = { look, layer, of };
+      this.shown = { pass, layer, of };
     } catch (e) {
       if (this.wanted === wanted) fill(this.place, problem(e.message));
       return false;
     }
-    fill(this.title, nameOf(look, layer, head));
-    fill(this.texts, textsOf(look, layer), sharing(look, layer, head), impliedNote(look.layers[layer]));
+    fill(this.title, nameOf(pass, layer, head));
+    fill(this.texts, textsOf(pass, layer), sharing(pass, layer, head), impliedNote(pass.layers[layer]));
     this.norms.show(this.shown.of);
     const drawn = `${layer} ${head}`;
     if (!anew || !this.map || this.drawn !== drawn) {
       const { shown } = this;
-      const map = this.frame(look, layer, head);
+      const map = this.frame(pass, layer, head);
       keepFocus(this.tools, () => this.showTools(shown, head, map));
     }
     this.drawn = drawn;
@@ -103,16 +103,16 @@ export class HeadMap {
 
   /**
    * frame makes a new map.
-   * @param {Look} look
+   * @param {Pass} pass
    * @param {number} layer
    * @param {HeadName} head
    */
-  frame(look, layer, head) {
+  frame(pass, layer, head) {
     this.map?.close();
     this.map = new HeatMap({
-      rows: look.queries(layer),
-      cols: look.keys(layer),
-      label: `weights of ${nameOf(look, layer, head).toLowerCase()}`,
+      rows: pass.queries(layer),
+      cols: pass.keys(layer),
+      label: `weights of ${nameOf(pass, layer, head).toLowerCase()}`,
       onhover: (at) => this.read(at ?? this.cell()),
       onselect: (q, k) => state.set({ q, k }),
       ondetail: (q, k) => state.set({ q, k, panel: 'pair' }),
@@ -148,10 +148,10 @@ export class HeadMap {
       fill(this.readout, hint);
       return;
     }
-    const { look, layer, of } = this.shown;
+    const { pass, layer, of } = this.shown;
     const [t, s] = at;
     const w = of.weight(t, s);
-    const [query, key] = [look.queries(layer)[t], look.keys(layer)[s]];
+    const [query, key] = [pass.queries(layer)[t], pass.keys(layer)[s]];
     const pair = `query ${t} “${shown(query)}” → key ${s} “${shown(key)}”: `;
     const score = 'score' in of ? `, score ${number(of.score(t, s))}` : '';
     fill(this.readout, pair, Number.isNaN(w) ? 'hidden by the mask' : `weight ${number(w)}${score}`);
@@ -165,11 +165,11 @@ export class HeadMap {
 }
 
 /** tableOf is all weights of a head, with the tokens. */
-function tableOf(/** @type {Shown} */ { look, layer, of }) {
+function tableOf(/** @type {Shown} */ { pass, layer, of }) {
   const row = new Float32Array(of.S);
   return [
-    ['query \\ key', ...look.keys(layer).map((t) => t.text)],
-    ...look.queries(layer).map((token, t) => {
+    ['query \\ key', ...pass.keys(layer).map((t) => t.text)],
+    ...pass.queries(layer).map((token, t) => {
       of.row(t, 0, row.length, row);
       return [token.text, ...row];
     }),

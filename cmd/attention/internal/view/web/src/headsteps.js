@@ -4,7 +4,7 @@ import { shown as textOf } from './dom.js';
 /** @typedef {import('./formula.js').Formula} Formula */
 /** @typedef {import('./formula.js').Step} Step */
 /** @typedef {import('./head.js').Head} Head */
-/** @typedef {import('./look.js').Token} Token */
+/** @typedef {import('./pass.js').Token} Token */
 
 const most = 16; // tokens of a sequence that are shown at once
 

@@ -4,8 +4,8 @@ import { Curves, stroke } from './curves.js';
 import { fill, h, shown } from './dom.js';
 import { Table } from './table.js';
 
-/** @typedef {import('./look.js').Look} Look */
-/** @typedef {import('./look.js').Layer} Layer */
+/** @typedef {import('./pass.js').Pass} Pass */
+/** @typedef {import('./pass.js').Layer} Layer */
 /** @typedef {{ weights: Float32Array, most: Float32Array, norms: Float32Array }} Parts as the server has them */
 
 /** Implied has the weights (T, T) of a head, the largest size in each row, and the norms (T) of the state. */
@@ -52,23 +52,23 @@ export function impliedNote(/** @type {Layer} */ layer) {
  * noScores fills the place of a pair's numbers, of which linear attention has none.
  * @param {HTMLElement} element
  * @param {import('./api.js').View} view
- * @param {Look} look
+ * @param {Pass} pass
  * @param {number} layer
  */
-export function noScores(element, view, look, layer) {
+export function noScores(element, view, pass, layer) {
   fill(
     element,
     h('h2', {}, 'No scores'),
-    h('div', { class: 'tools' }, modelChoice(view), headChoice(look)),
-    textsOf(look, layer),
-    impliedNote(look.layers[layer]),
+    h('div', { class: 'tools' }, modelChoice(view), headChoice(pass)),
+    textsOf(pass, layer),
+    impliedNote(pass.layers[layer]),
   );
 }
 
 /**
  * impliedSteps are the last weights and norms of a head, as steps.
  * @param {Implied} head
- * @param {import('./look.js').Token[]} tokens
+ * @param {import('./pass.js').Token[]} tokens
  */
 export function impliedSteps(head, tokens) {
   const n = Math.min(head.T, 16);

@@ -4,7 +4,6 @@ import { busy } from './busy.js';
 import { setPalettes } from './colours.js';
 import { all, button, byId, choice, fill, h, one } from './dom.js';
 import { isPlain } from './keys.js';
-import { forgetAll, onSeen } from './look.js';
 import { Newer } from './newer.js';
 import { problem } from './panel.js';
 import { attention } from './panels/attention.js';
@@ -16,6 +15,7 @@ import { runs } from './panels/runs.js';
 import { steps } from './panels/steps.js';
 import { training } from './panels/training.js';
 import { why } from './panels/why.js';
+import { forgetAll, onPass } from './pass.js';
 import { savePage } from './savepage.js';
 import * as state from './state.js';
 import { showTips } from './tip.js';
@@ -72,8 +72,8 @@ function showNewer(/** @type {View} */ view) {
   state.onChange((changed) => {
     if (['panel', 'model'].some(changed)) gone();
   });
-  onSeen.add((look) => {
-    if (!withNewer.some((p) => p.name === shown) || !view.models[look.model].live) return;
+  onPass.add((pass) => {
+    if (!withNewer.some((p) => p.name === shown) || !view.models[pass.model].live) return;
     if (!line) {
       line = new Newer(() => {
         forgetAll();
@@ -82,7 +82,7 @@ function showNewer(/** @type {View} */ view) {
       });
       fill(place, line.element);
     }
-    line.show(look.steps);
+    line.show(pass.steps);
   });
 }
 

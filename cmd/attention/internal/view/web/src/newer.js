@@ -16,12 +16,12 @@ export class Newer {
     this.steps = 0;
     /** @type {string | undefined} of the run, when its weights were first seen */
     this.version = undefined;
-    this.isNewer = this.looking = this.over = this.done = this.closed = false;
+    this.isNewer = this.refreshing = this.over = this.done = this.closed = false;
     /** @type {(() => void) | null} */
     this.end = null;
     this.element = h('p', { class: 'note newer' });
     this.text = h('span');
-    this.button = button('Look again', () => this.look());
+    this.button = button('Look again', () => this.refresh());
     this.follow = h('input', {
       type: 'checkbox',
       id: 'follow',
@@ -38,7 +38,7 @@ export class Newer {
       this.button,
       follows ? h('label', { for: 'follow' }, ' ', this.follow, ' look again by itself') : null,
     );
-    this.pace = new Pace(() => this.pace.take(() => this.look()), { least: 4000, most: 60_000, times: 30 });
+    this.pace = new Pace(() => this.pace.take(() => this.refresh()), { least: 4000, most: 60_000, times: 30 });
   }
 
   /** show tells of which step the weights are. What the run does after that makes newer ones. */
@@ -47,7 +47,7 @@ export class Newer {
     this.element.dataset.steps = String(steps);
     this.isNewer = false;
     this.tell();
-    if (!this.pace.ready) this.pace.ready = performance.now() + this.pace.least; // the first look was just now
+    if (!this.pace.ready) this.pace.ready = performance.now() + this.pace.least; // the first one was just now
     if (this.end || isExported) return;
     this.end = events('events', { told: (version) => this.told(version), failed: () => {}, ended: () => this.ended() });
   }
@@ -74,21 +74,21 @@ export class Newer {
     if (this.follows && this.follow.checked && this.isNewer) this.pace.ask();
   }
 
-  async look() {
-    if (this.looking || this.closed || this.over) return;
-    this.looking = true;
+  async refresh() {
+    if (this.refreshing || this.closed || this.over) return;
+    this.refreshing = true;
     this.button.disabled = true;
     try {
       await this.again();
     } catch (e) {
       this.text.textContent = e.message; // what is shown stays
     } finally {
-      this.looking = this.button.disabled = false;
+      this.refreshing = this.button.disabled = false;
     }
   }
 
   tell() {
-    this.button.disabled = this.over || this.looking;
+    this.button.disabled = this.over || this.refreshing;
     const text =
       `The weights after step ${this.steps} of ` +
       (this.over

@@ -7,8 +7,8 @@ import { tableButton } from './save.js';
 import * as state from './state.js';
 import { placeOf, translations } from './translated.js';
 
-/** @typedef {import('./look.js').Look} Look */
-/** @typedef {import('./look.js').Candidate} Candidate */
+/** @typedef {import('./pass.js').Pass} Pass */
+/** @typedef {import('./pass.js').Candidate} Candidate */
 
 const pause = 120; // ms between two tokens
 const mostWritten = 200; // tokens in one go
@@ -20,15 +20,15 @@ function temperatureOf() {
 }
 
 /**
- * expected returns the likeliest tokens at a place of a look.
- * @param {Look} look
+ * expected returns the likeliest tokens at a place of a pass.
+ * @param {Pass} pass
  * @param {number} at
  * @returns {Promise<Candidate[]>}
  */
-async function expected(look, at) {
+async function expected(pass, at) {
   const temperature = temperatureOf();
-  if (temperature === 1) return look.next[at];
-  const next = await look.keep(`next ${at} ${temperature}`, () => look.ask('next', { at, temperature }));
+  if (temperature === 1) return pass.next[at];
+  const next = await pass.keep(`next ${at} ${temperature}`, () => pass.ask('next', { at, temperature }));
   return next.likeliest;
 }
 
@@ -36,8 +36,8 @@ async function expected(look, at) {
 export class NextTokens {
   constructor() {
     this.writing = false;
-    /** @type {Look | null} */
-    this.look = null;
+    /** @type {Pass | null} */
+    this.pass = null;
     /** @type {Candidate[]} what was expected before changes */
     this.were = [];
     /** @type {Candidate[]} */
@@ -96,15 +96,15 @@ export class NextTokens {
 
   /**
    * show shows what is expected, and what was before changes.
-   * @param {Look} before
-   * @param {Look} after
+   * @param {Pass} before
+   * @param {Pass} after
    * @param {() => boolean} isOver
    */
   async show(before, after, isOver) {
     const place = placeOf(before, after);
     const [were, are] = await Promise.all([expected(before, place), expected(after, place)]);
     if (isOver()) return;
-    this.look = after;
+    this.pass = after;
     [this.were, this.are] = [were, are];
     const translates = before.next.length > 1;
     fill(this.title, translates ? `Character ${place} of the translation` : 'What comes next');
@@ -162,7 +162,7 @@ export class NextTokens {
   async append(token) {
     const text = () => ['model', 'text', 'then'].map((key) => state.get(key, '')).join('\n');
     const before = text();
-    const { id } = token ?? (await draw(/** @type {Look} */ (this.look)));
+    const { id } = token ?? (await draw(/** @type {Pass} */ (this.pass)));
     if (text() !== before) return false;
     state.set({ then: [...thenOf(), id].join('.'), q: '' });
     return true;
@@ -174,10 +174,10 @@ export class NextTokens {
     fill(this.stream, this.writing ? 'Stop' : 'Write on');
     const wait = (/** @type {number} */ ms) => new Promise((over) => setTimeout(over, ms));
     for (let n = 0; this.writing && n < mostWritten; n++) {
-      const { look } = this;
+      const { pass } = this;
       if (!(await busy(this.append()))) break;
       const written = state.get('then');
-      while (this.writing && this.look === look) await wait(20);
+      while (this.writing && this.pass === pass) await wait(20);
       await wait(pause);
       if (state.get('then') !== written) break; // the reader has chosen another text
     }
@@ -191,9 +191,9 @@ export class NextTokens {
 }
 
 /** draw draws a token by the chances of all. */
-async function draw(/** @type {Look} */ look) {
+async function draw(/** @type {Pass} */ pass) {
   const values = { at: 0, temperature: temperatureOf(), draw: Math.random() };
-  return (await look.ask('next', values)).drawn;
+  return (await pass.ask('next', values)).drawn;
 }
 
 /**

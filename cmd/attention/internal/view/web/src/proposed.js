@@ -10,9 +10,9 @@ export function isProposed() {
 }
 
 /**
- * propose puts the most telling layer and head of a look into the state, so that a link and a saved page show them too,
+ * propose puts the most telling layer and head of a pass into the state, so that a link and a saved page show them too,
  * unless the reader has chosen others.
- * @param {import('./look.js').Look} look
+ * @param {import('./pass.js').Pass} pass
  */
 export function propose({ telling }) {
   if (!telling || !isProposed()) return;

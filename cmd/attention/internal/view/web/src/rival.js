@@ -41,7 +41,7 @@ export class Rival {
     this.at = undefined;
     this.score = h('span', { class: 'score' });
     this.place = h('div', { class: 'writing' });
-    this.heads = h('div', { class: 'looks', role: 'group', 'aria-label': `heads of ${about.name}` });
+    this.heads = h('div', { class: 'focusmaps', role: 'group', 'aria-label': `heads of ${about.name}` });
     this.element = h(
       'section',
       { class: 'rival', 'data-rival': about.name },
@@ -170,7 +170,7 @@ export class Rival {
             y2: above + 6,
             'stroke-width': 0.5 + 2.5 * w,
             'stroke-opacity': share.toFixed(3),
-            class: last ? 'look now' : 'look',
+            class: last ? 'weight now' : 'weight',
           }),
         );
       });

@@ -4,14 +4,14 @@ import { busy } from './busy.js';
 import { changed } from './changes.js';
 import { otherOf, requestOf } from './choose.js';
 import { button, fill, h } from './dom.js';
-import { see } from './look.js';
+import { forward } from './pass.js';
 import { save } from './save.js';
 
-/** looksOf returns the requests of what the page shows: as the model is, with changes, and that of another model. */
-async function looksOf(/** @type {import('./api.js').View} */ view) {
+/** passesOf returns the requests of what the page shows: as the model is, with changes, and that of another model. */
+async function passesOf(/** @type {import('./api.js').View} */ view) {
   if (!view.models.length) return [];
   const request = requestOf(view);
-  const before = await see(request);
+  const before = await forward(request);
   const after = changed(request, before);
   const all = after === request ? [request] : [request, after];
   if (view.models.length > 1) all.push(otherOf(view, before));
@@ -24,8 +24,8 @@ export function savePage(/** @type {import('./api.js').View} */ view) {
   const make = async () => {
     fill(note);
     try {
-      const looks = await looksOf(view);
-      const bytes = await file('page', { state: location.hash.slice(1), looks });
+      const passes = await passesOf(view);
+      const bytes = await file('page', { state: location.hash.slice(1), passes });
       save('attention.html', new Blob([bytes], { type: 'text/html' }));
     } catch (e) {
       fill(note, h('span', { class: 'error', role: 'alert' }, ` ${e.message}`));

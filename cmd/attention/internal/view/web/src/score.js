@@ -1,6 +1,6 @@
-// The scores of a head, which the softmax sees: from queries and keys, as the server's package look says.
+// The scores of a head, which the softmax sees: from queries and keys, as the server's package forward says.
 
-/** @typedef {import('./look.js').Layer} Layer */
+/** @typedef {import('./pass.js').Layer} Layer */
 /** @typedef {Float32Array | Float64Array} Numbers */
 /**
  * Stage changes the numbers of some keys of a query.

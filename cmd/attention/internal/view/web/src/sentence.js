@@ -8,14 +8,14 @@ import { isProposed } from './proposed.js';
 import { evenly, strongest } from './sight.js';
 import * as state from './state.js';
 
-/** @typedef {import('./look.js').Candidate} Candidate */
-/** @typedef {import('./look.js').Look} Look */
+/** @typedef {import('./pass.js').Candidate} Candidate */
+/** @typedef {import('./pass.js').Pass} Pass */
 /** @typedef {import('./tokens.js').Seen} Seen */
 
 const mostNamed = 3; // of the tokens that are looked at
 const least = 0.1; // weight of those after the first
 
-/** Sentence says where a token looks, and lists the changes. */
+/** Sentence says where a token passes, and lists the changes. */
 export class Sentence {
   constructor() {
     this.text = h('h2', { class: 'sentence', 'aria-live': 'polite' });
@@ -26,16 +26,16 @@ export class Sentence {
   }
 
   /**
-   * tell says in a sentence where the chosen token looks, in a look before and after changes.
-   * @param {Look} before
-   * @param {Look} look
+   * tell says in a sentence where the chosen token passes, in a pass before and after changes.
+   * @param {Pass} before
+   * @param {Pass} pass
    * @param {Seen} seen
    * @param {boolean} isTold whether the head that is chosen without the reader is the most telling one
    */
-  tell(before, look, { q, after, k }, isTold) {
+  tell(before, pass, { q, after, k }, isTold) {
     const [layer, head] = chosen(before);
-    const queries = look.queries(layer);
-    const keys = look.keys(layer);
+    const queries = pass.queries(layer);
+    const keys = pass.keys(layer);
     const same = queries === keys;
     const name = (/** @type {number} */ at) =>
       same && at === q ? 'itself' : h('q', {}, keys[at] ? shown(keys[at]) : 'an extra key');
@@ -46,14 +46,14 @@ export class Sentence {
     const said = all ? [all] : [most.length ? ' looks at ' : ' looks at nothing', ...parts];
     fill(this.text, h('q', {}, shown(queries[q])), said);
     const auto = isTold && isProposed();
-    const place = nameOf(look, layer, head).replace('L', 'l');
+    const place = nameOf(pass, layer, head).replace('L', 'l');
     const at = same ? q : k;
     fill(
       this.where,
       `This is ${place}${auto ? ', which tells most of this text' : ''}. `,
       'The arcs go to the tokens that it looks at: the thicker and bluer, the more. ',
-      look.layers[layer].linear ? implied : '',
-      isExported || isFixed(look) ? null : hider(firstKey(look, layer) + at, shown(keys[at])),
+      pass.layers[layer].linear ? implied : '',
+      isExported || isFixed(pass) ? null : hider(firstKey(pass, layer) + at, shown(keys[at])),
     );
   }
 
@@ -81,7 +81,7 @@ export class Sentence {
 
   /**
    * list lists what the reader has changed, with a way to undo each; nothing without changes.
-   * @param {Look} before
+   * @param {Pass} before
    * @param {boolean} isChanged
    */
   list(before, isChanged) {
@@ -115,17 +115,17 @@ export class Sentence {
 
 /**
  * pairText tells the weight of a key, and what it was before changes; nothing of no key.
- * @param {Look} look
+ * @param {Pass} pass
  * @param {number} layer
  * @param {Seen} seen
  * @param {number | null} k
  */
-export function pairText(look, layer, { q, after, before }, k) {
-  const key = k === null ? undefined : look.keys(layer)[k];
+export function pairText(pass, layer, { q, after, before }, k) {
+  const key = k === null ? undefined : pass.keys(layer)[k];
   if (!key || k === null) return ' ';
   const text = (/** @type {number} */ w) => (Number.isNaN(w) ? 'not seen: hidden by the mask' : `weight ${number(w)}`);
   const was = before ? `, before: ${text(before.weights[k])}` : '';
-  return `“${shown(look.queries(layer)[q])}” ${q} → “${shown(key)}” ${k}: ${text(after.weights[k])}${was}`;
+  return `“${shown(pass.queries(layer)[q])}” ${q} → “${shown(key)}” ${k}: ${text(after.weights[k])}${was}`;
 }
 
 /**

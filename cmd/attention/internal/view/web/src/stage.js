@@ -11,11 +11,11 @@ import { rangeOf, Strip } from './strip.js';
  * @typedef {{ name: string, formula?: string, text: string, place: string, shape: number[], block?: number,
  *   exact?: import('./formula.js').Formula, values: Float32Array }} Stage
  */
-/** @typedef {{ steps: Stage[], next: import('./look.js').Candidate[], values: Float32Array }} Way */
+/** @typedef {{ steps: Stage[], next: import('./pass.js').Candidate[], values: Float32Array }} Way */
 /**
  * Around is what a step is seen with: the head, the tokens of the text, the program of the journey, and that of the
  * head with the row of the token; point is called with the key that is pointed at.
- * @typedef {{ head: number, heads: number, tokens: import('./look.js').Token[], program: Program, ofHead: Program,
+ * @typedef {{ head: number, heads: number, tokens: import('./pass.js').Token[], program: Program, ofHead: Program,
  *   row: number, factor: number, open: Set<string>, point(k: number | null): void }} Around
  */
 

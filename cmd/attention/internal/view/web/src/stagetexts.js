@@ -14,7 +14,7 @@ export const stageTexts = {
   'turned k': 'The key, normalised or turned by its position, as the scores see it.',
   scores: 'How well the query fits the key of each token.',
   masked: 'The scores of the tokens that the mask shows. Those to come, for one, are hidden.',
-  weights: 'Shares of the look: the larger the score, the larger the share.',
+  weights: 'Shares of the pass: the larger the score, the larger the share.',
   blocks: 'The vector after each block, the first one on top; this one has a frame.',
   heads: 'What each head brings back: the values, each times its weight, added up. Heads lie side by side.',
   gated: 'The same, let through by a gate.',

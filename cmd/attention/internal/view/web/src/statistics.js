@@ -3,7 +3,7 @@ import { extent } from './d3.js';
 import { all, bar, button, fill, h, keepFocus, number } from './dom.js';
 import { tableButton } from './save.js';
 
-/** @typedef {import('./look.js').Statistics} Numbers */
+/** @typedef {import('./pass.js').Statistics} Numbers */
 /** @typedef {{ layer: number, head: number, statistics: Numbers }} Measured a head with its statistics */
 
 /** @type {[keyof Numbers, string, string][]} the statistics, with their headings and explanations */

@@ -100,12 +100,12 @@ export class TextField {
   }
 
   /** show shows what the model has read: with the tokens that it has written, and what its window leaves out. */
-  show(/** @type {import('./look.js').Look} */ look) {
-    if (thenOf().length && !this.timer) this.write(look.whole);
+  show(/** @type {import('./pass.js').Pass} */ pass) {
+    if (thenOf().length && !this.timer) this.write(pass.whole);
     this.fit();
     fill(
       this.note,
-      look.cut ? `The text is longer than the model’s window: its first ${look.cut} tokens are not seen.` : null,
+      pass.cut ? `The text is longer than the model’s window: its first ${pass.cut} tokens are not seen.` : null,
     );
   }
 

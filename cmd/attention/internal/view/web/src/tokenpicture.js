@@ -33,13 +33,13 @@ function pictureOf({ arcs, strips, keys, queries }) {
 /**
  * tokensMenu is a menu that saves the picture of tokens and arcs that a panel shows, and their weights.
  * @param {{ tokens: import('./tokens.js').Tokens, seen: Seen | null, layer: number,
- *   looks: { after: import('./look.js').Look } | null }} panel
+ *   passes: { after: import('./pass.js').Pass } | null }} panel
  */
 export function tokensMenu(panel) {
   const rows = () => {
-    const { looks, seen, layer } = panel;
-    if (!looks || !seen) return [];
-    const keys = looks.after.keys(layer);
+    const { passes, seen, layer } = panel;
+    if (!passes || !seen) return [];
+    const keys = passes.after.keys(layer);
     const all = [...seen.after.weights].map((w, k) => [k, keys[k]?.text ?? '', seen.before?.weights[k], w]);
     return [['key', 'token', 'before', 'weight'], ...all];
   };

@@ -4,8 +4,8 @@ import { busy, painted } from './busy.js';
 import { Scale } from './colours.js';
 import { fill, h, number, rove, shown, svg } from './dom.js';
 
-/** @typedef {import('./look.js').Look} Look */
-/** @typedef {import('./look.js').Token} Token */
+/** @typedef {import('./pass.js').Pass} Pass */
+/** @typedef {import('./pass.js').Token} Token */
 
 /** @typedef {import('./sight.js').Sight} Sight */
 /**
@@ -48,12 +48,12 @@ export class Tokens {
 
   /**
    * show shows the tokens of a layer's queries and keys, and where the chosen one looks.
-   * @param {Look} look
+   * @param {Pass} pass
    * @param {number} layer
    * @param {Seen} seen
    */
-  show(look, layer, seen) {
-    this.build(look, layer);
+  show(pass, layer, seen) {
+    this.build(pass, layer);
     this.seen = seen;
     this.arrange();
     this.reveal(this.queries[seen.q]);
@@ -61,7 +61,7 @@ export class Tokens {
     this.draw();
     this.paint(seen, from, end);
     const later = this.keys.length > fewTokens ? rest : 0;
-    busy(painted(later).then(() => this.seen === seen && this.finish(look.keys(layer), seen)));
+    busy(painted(later).then(() => this.seen === seen && this.finish(pass.keys(layer), seen)));
   }
 
   /**
@@ -89,13 +89,13 @@ export class Tokens {
 
   /**
    * build makes the buttons of the tokens, if these are others than before.
-   * @param {Look} look
+   * @param {Pass} pass
    * @param {number} layer
    */
-  build(look, layer) {
-    const { queries, keys } = look.layers[layer];
+  build(pass, layer) {
+    const { queries, keys } = pass.layers[layer];
     const apart = queries !== keys;
-    const built = JSON.stringify([apart, look.keys(layer), apart && look.queries(layer)]);
+    const built = JSON.stringify([apart, pass.keys(layer), apart && pass.queries(layer)]);
     if (this.built === built) return;
     this.built = built;
     this.colours = [];
@@ -103,7 +103,7 @@ export class Tokens {
     const focused = document.activeElement?.closest('.strips .token');
     const at = [this.queries, this.keys].map((all) => all.indexOf(/** @type {HTMLButtonElement} */ (focused)));
     const { onquery, onkey } = this.options;
-    this.keys = look
+    this.keys = pass
       .keys(layer)
       .map((t, i) => tokenButton(t, { 'data-k': i, onclick: () => (apart ? onkey : onquery)(i) }));
     this.queries = this.keys;
@@ -115,8 +115,8 @@ export class Tokens {
         of,
       );
     if (apart) {
-      this.queries = look.queries(layer).map((t, i) => tokenButton(t, { onclick: () => onquery(i) }));
-      fill(this.strips, strip(this.keys, look.sequences[keys].name), strip(this.queries, look.sequences[queries].name));
+      this.queries = pass.queries(layer).map((t, i) => tokenButton(t, { onclick: () => onquery(i) }));
+      fill(this.strips, strip(this.keys, pass.sequences[keys].name), strip(this.queries, pass.sequences[queries].name));
     } else {
       fill(this.strips, h('div', { class: 'strip', role: 'group', 'aria-label': 'tokens of the text' }, this.keys));
     }

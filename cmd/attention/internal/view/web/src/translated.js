@@ -2,12 +2,12 @@
 import { button, h, shown } from './dom.js';
 import * as state from './state.js';
 
-/** @typedef {import('./look.js').Look} Look */
+/** @typedef {import('./pass.js').Pass} Pass */
 
 /**
  * placeOf returns which place of a translation is shown: the state's, the first that differs, or the last.
- * @param {Look} before
- * @param {Look} after
+ * @param {Pass} before
+ * @param {Pass} after
  */
 export function placeOf(before, after) {
   const last = before.next.length - 1;
@@ -17,18 +17,18 @@ export function placeOf(before, after) {
 
 /**
  * translations returns the translations before and after, whose characters choose the place.
- * @param {Look} before
- * @param {Look} after
+ * @param {Pass} before
+ * @param {Pass} after
  * @param {number} at
  */
 export function translations(before, after, at) {
-  const row = (/** @type {Look} */ look, /** @type {string} */ name) =>
+  const row = (/** @type {Pass} */ pass, /** @type {string} */ name) =>
     h(
       'p',
       { class: 'tokens', role: 'group', 'aria-label': `translation ${name}` },
       h('span', { class: 'rowname' }, name),
-      look.next.map((_, i) => {
-        const token = writtenAt(look, i);
+      pass.next.map((_, i) => {
+        const token = writtenAt(pass, i);
         const other = token.id !== writtenAt(before, i).id;
         const title = `character ${i}${other ? ', another than before' : ''}`;
         return button(shown(token) + (other ? '*' : ''), () => state.set({ at: i }), {
@@ -51,9 +51,9 @@ export function translations(before, after, at) {
 
 /**
  * writtenAt is the token that is written at a place of a translation: the last sequence.
- * @param {Look} look
+ * @param {Pass} pass
  * @param {number} i
  */
-function writtenAt(look, i) {
-  return look.sequences[look.sequences.length - 1].tokens[i];
+function writtenAt(pass, i) {
+  return pass.sequences[pass.sequences.length - 1].tokens[i];
 }

@@ -16,15 +16,15 @@ export class WayParts {
   /**
    * @param {Way} way
    * @param {import('./stage.js').Around} around
-   * @param {import('./looked.js').Looked | null} looked null of linear attention, which looks at a state
+   * @param {import('./attended.js').Attended | null} attended null of linear attention, which looks at a state
    * @param {{ layer: number, layers: number, q: number }} at
    */
-  constructor(way, around, looked, at) {
+  constructor(way, around, attended, at) {
     this.way = way;
     this.around = around;
-    this.looked = looked;
+    this.attended = attended;
     /** @type {{ paint(): void }[]} */
-    this.pictures = looked ? [looked] : [];
+    this.pictures = attended ? [attended] : [];
     const { layer } = at;
     const has = (/** @type {string} */ name) => way.steps.some((s) => s.name === name);
     const across = () => arrowWith('', 'across');
@@ -81,7 +81,7 @@ export class WayParts {
       }
       if (all.length) all.push(arrowWith('', 'down'));
       all.push(h('div', { class: 'abreast' }, this.view(s)));
-      if (this.looked && s.name === 'weights') all.push(this.looked.element);
+      if (this.attended && s.name === 'weights') all.push(this.attended.element);
     }
     return all;
   }
@@ -107,7 +107,7 @@ export class WayParts {
     const { next } = this.way;
     const section = this.part('out', 'What comes next');
     const most = Math.max(...next.map((c) => c.probability));
-    const row = (/** @type {import('./look.js').Candidate} */ c) =>
+    const row = (/** @type {import('./pass.js').Candidate} */ c) =>
       h(
         'li',
         { class: 'candidate' },

@@ -6,9 +6,9 @@ import { Detail } from '../detail.js';
 import { fill, h, keepFocus } from '../dom.js';
 import { Gallery } from '../gallery.js';
 import { hints } from '../hints.js';
-import { see } from '../look.js';
 import { NextTokens } from '../next.js';
 import { hasModels, panel, Shown, waiting } from '../panel.js';
+import { forward } from '../pass.js';
 import { choose, propose } from '../proposed.js';
 import { pairText, Sentence } from '../sentence.js';
 import { changedSight, mostSeen, sightOf } from '../sight.js';
@@ -18,8 +18,8 @@ import { tokensMenu } from '../tokenpicture.js';
 import { Tokens } from '../tokens.js';
 
 /** @typedef {import('../head.js').Head | import('../mean.js').Mean} SomeHead */
-/** @typedef {import('../look.js').Look} Look */
-/** @typedef {{ before: Look, after: Look }} Looks the model as it is, and with the reader's changes */
+/** @typedef {import('../pass.js').Pass} Pass */
+/** @typedef {{ before: Pass, after: Pass }} Passes the model as it is, and with the reader's changes */
 
 class Attention extends Shown {
   /**
@@ -30,8 +30,8 @@ class Attention extends Shown {
     super(element, view);
     this.loading = false;
     this.again = false;
-    /** @type {Looks | null} */
-    this.looks = null;
+    /** @type {Passes | null} */
+    this.passes = null;
     /** @type {import('../tokens.js').Seen | null} */
     this.seen = null;
     this.layer = 0;
@@ -58,7 +58,7 @@ class Attention extends Shown {
       { class: 'stage', hidden: true },
       h(
         'section',
-        { class: 'picture', 'aria-label': 'where the chosen token looks' },
+        { class: 'picture', 'aria-label': 'where the chosen token passes' },
         this.sentence.elements,
         this.tokens.element,
         h('div', { class: 'under' }, this.readout, tokensMenu(this)),
@@ -82,9 +82,9 @@ class Attention extends Shown {
 
   /** follow shows what has changed in the state. */
   follow(/** @type {(name: string) => boolean} */ is) {
-    if (!this.looks) return;
-    if (['layer', 'head', 'q', 'k'].some(is)) busy(this.showHead(this.looks));
-    if (['temperature', 'at'].some(is)) busy(this.showNext(this.looks));
+    if (!this.passes) return;
+    if (['layer', 'head', 'q', 'k'].some(is)) busy(this.showHead(this.passes));
+    if (['temperature', 'at'].some(is)) busy(this.showNext(this.passes));
   }
 
   /** load looks at the text of the state. While it looks, the text may change: then it looks again. */
@@ -94,20 +94,20 @@ class Attention extends Shown {
     this.loading = true;
     while (this.again && !this.closed) {
       this.again = false;
-      await this.look();
+      await this.read();
     }
     this.loading = false;
   }
 
-  async look() {
+  async read() {
     try {
-      const before = await see(requestOf(this.view));
+      const before = await forward(requestOf(this.view));
       if (before.model === this.ordered) before.telling ??= this.telling; // until those of this text are known
       const change = changed(before.request, before);
-      const looks = { before, after: change === before.request ? before : await see(change) };
-      const heads = await headsOf(looks);
+      const passes = { before, after: change === before.request ? before : await forward(change) };
+      const heads = await headsOf(passes);
       if (this.closed || this.again) return;
-      await this.show(looks, heads);
+      await this.show(passes, heads);
     } catch (e) {
       if (this.closed || this.again) return;
       this.waiting.remove();
@@ -119,36 +119,36 @@ class Attention extends Shown {
   }
 
   /**
-   * show shows looks and the chosen head of both.
-   * @param {Looks} looks
+   * show shows passes and the chosen head of both.
+   * @param {Passes} passes
    * @param {SomeHead[]} heads
    */
-  async show(looks, heads) {
-    this.looks = looks;
+  async show(passes, heads) {
+    this.passes = passes;
     this.waiting.remove();
     fill(this.problem);
     this.stage.hidden = false;
     this.stage.classList.remove('stale');
-    this.field.show(looks.before);
-    this.sentence.list(looks.before, looks.before !== looks.after);
-    this.paintHead(looks, heads);
-    await this.showNext(looks);
-    busy(this.showGallery(looks));
+    this.field.show(passes.before);
+    this.sentence.list(passes.before, passes.before !== passes.after);
+    this.paintHead(passes, heads);
+    await this.showNext(passes);
+    busy(this.showGallery(passes));
   }
 
-  async showHead(/** @type {Looks} */ looks) {
+  async showHead(/** @type {Passes} */ passes) {
     const isOver = this.begin();
     try {
-      const heads = await headsOf(looks);
-      if (isOver() || this.looks !== looks) return;
+      const heads = await headsOf(passes);
+      if (isOver() || this.passes !== passes) return;
       fill(this.problem);
-      this.paintHead(looks, heads);
+      this.paintHead(passes, heads);
     } catch (e) {
       if (!isOver()) fill(this.problem, wrong(e.message));
     }
   }
 
-  async showNext(/** @type {Looks} */ { before, after }) {
+  async showNext(/** @type {Passes} */ { before, after }) {
     const wanted = (this.wantedNext = {});
     try {
       await this.next.show(before, after, () => this.closed || this.wantedNext !== wanted);
@@ -159,9 +159,9 @@ class Attention extends Shown {
   }
 
   /** showGallery shows all heads. The most telling one is chosen unless the reader has chosen one. */
-  async showGallery(/** @type {Looks} */ looks) {
-    const { before, after } = looks;
-    const isOver = () => this.closed || this.looks !== looks;
+  async showGallery(/** @type {Passes} */ passes) {
+    const { before, after } = passes;
+    const isOver = () => this.closed || this.passes !== passes;
     await painted(); // the first head, of which nobody waits for the others
     if (isOver()) return;
     const typing = this.field.hasFocus() || thenOf().length > 0;
@@ -174,15 +174,15 @@ class Attention extends Shown {
       this.isTold = !keep;
       this.ordered = before.model;
       propose(before);
-      await this.showHead(looks);
+      await this.showHead(passes);
     } catch (e) {
       if (!isOver()) fill(this.problem, wrong(e.message));
     }
   }
 
   /**
-   * paintHead shows where the chosen token looks, before and after the changes.
-   * @param {Looks} looks
+   * paintHead shows where the chosen token passes, before and after the changes.
+   * @param {Passes} passes
    * @param {SomeHead[]} heads
    */
   paintHead({ before, after }, [was, is]) {
@@ -209,13 +209,13 @@ class Attention extends Shown {
 
   /** point tells the weight of a key. */
   point(/** @type {number | null} */ k) {
-    if (!this.seen || !this.looks) return;
+    if (!this.seen || !this.passes) return;
     this.tokens.mark(k);
-    fill(this.readout, pairText(this.looks.after, this.layer, this.seen, k));
+    fill(this.readout, pairText(this.passes.after, this.layer, this.seen, k));
   }
 
   paint() {
-    if (!this.seen || !this.looks) return;
+    if (!this.seen || !this.passes) return;
     this.tokens.paint(this.seen);
     this.gallery.paint(this.gallery.pictures);
   }

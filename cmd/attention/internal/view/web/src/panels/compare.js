@@ -17,15 +17,15 @@ import { Difference, mostOf, mostRead } from '../difference.js';
 import { fill, h, number, shown } from '../dom.js';
 import { HeatMap } from '../heatmap.js';
 import { isSigned } from '../implied.js';
-import { see } from '../look.js';
 import { hasModels, panel, Shown } from '../panel.js';
+import { forward } from '../pass.js';
 import { legend } from '../picture.js';
 import { saveMenu } from '../save.js';
 import * as state from '../state.js';
 
 /** @typedef {import('../choose.js').HeadName} HeadName */
 /** @typedef {import('../heatmap.js').Cell} Cell */
-/** @typedef {import('../look.js').Look} Look */
+/** @typedef {import('../pass.js').Pass} Pass */
 /** @typedef {import('../head.js').Head | import('../mean.js').Mean} SomeHead */
 
 class Compare extends Shown {
@@ -33,7 +33,7 @@ class Compare extends Shown {
   maps = [];
   /** @type {SomeHead[]} */
   heads = [];
-  /** @type {import('../look.js').Token[][]} */
+  /** @type {import('../pass.js').Token[][]} */
   tokens = [];
   readout = h('p', { class: 'readout', 'aria-live': 'polite' });
 
@@ -59,13 +59,13 @@ class Compare extends Shown {
     try {
       if (!this.maps.length)
         this.wait('The models read the text. Here come the weights of a head of both, and their difference.');
-      const first = await see(requestOf(view));
-      const looks = [first, await see(otherOf(view, first))];
-      const [layer, head] = chosen(looks[0]);
-      check(looks, layer, head);
-      const heads = await Promise.all(looks.map((l) => headOf(l, layer, head)));
+      const first = await forward(requestOf(view));
+      const passes = [first, await forward(otherOf(view, first))];
+      const [layer, head] = chosen(passes[0]);
+      check(passes, layer, head);
+      const heads = await Promise.all(passes.map((l) => headOf(l, layer, head)));
       if (isOver()) return;
-      this.show(looks, layer, head, heads);
+      this.show(passes, layer, head, heads);
     } catch (e) {
       if (isOver()) return;
       fill(element, this.choices(), wrong(e.message));
@@ -96,12 +96,12 @@ class Compare extends Shown {
 
   /**
    * show shows a head of two models, and the difference.
-   * @param {Look[]} looks
+   * @param {Pass[]} passes
    * @param {number} layer
    * @param {HeadName} head
    * @param {SomeHead[]} heads
    */
-  show(looks, layer, head, heads) {
+  show(passes, layer, head, heads) {
     this.close();
     this.heads = heads;
     const difference = new Difference(heads[0], heads[1]);
@@ -109,8 +109,8 @@ class Compare extends Shown {
     const scale = scaleOf(heads.some(isSigned));
     const largest = isSmall ? mostOf(difference) : 1;
     const scales = [scale, scale, new Scale(largest, true)];
-    const names = [...looks.map((l) => this.view.models[l.model].name), 'the second minus the first'];
-    this.tokens = [looks[0].queries(layer), looks[0].keys(layer)];
+    const names = [...passes.map((l) => this.view.models[l.model].name), 'the second minus the first'];
+    this.tokens = [passes[0].queries(layer), passes[0].keys(layer)];
     const [rows, cols] = this.tokens;
     this.maps = names.map(
       (name) =>
@@ -118,18 +118,18 @@ class Compare extends Shown {
           rows,
           cols,
           height: 420,
-          label: `${name}, ${nameOf(looks[0], layer, head).toLowerCase()}`,
+          label: `${name}, ${nameOf(passes[0], layer, head).toLowerCase()}`,
           onhover: (at) => this.read(at ?? this.cell()),
           onselect: (q, k) => state.set({ q, k }),
         }),
     );
-    const tools = h('div', { class: 'tools' }, headChoice(looks[0], true), scaleChoice());
+    const tools = h('div', { class: 'tools' }, headChoice(passes[0], true), scaleChoice());
     fill(
       this.element,
       h('h2', {}, 'Compare'),
       this.choices(),
       tools,
-      textsOf(looks[0], layer),
+      textsOf(passes[0], layer),
       this.readout,
       h(
         'div',
@@ -191,8 +191,8 @@ class Compare extends Shown {
 }
 
 /**
- * check refuses looks whose heads cannot be compared.
- * @param {Look[]} looks
+ * check refuses passes whose heads cannot be compared.
+ * @param {Pass[]} passes
  * @param {number} layer
  * @param {HeadName} head
  */

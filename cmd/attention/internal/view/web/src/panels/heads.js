@@ -4,18 +4,18 @@ import { chosen, modelChoice, requestOf, wrong } from '../choose.js';
 import { fill, h } from '../dom.js';
 import { HeadGrid } from '../headgrid.js';
 import { HeadMap } from '../headmap.js';
-import { forget, see } from '../look.js';
 import { Newer } from '../newer.js';
 import { hasModels, panel, problem, Shown, waiting } from '../panel.js';
+import { forget, forward } from '../pass.js';
 import * as state from '../state.js';
 import { Statistics } from '../statistics.js';
 
-/** @typedef {import('../look.js').Look} Look */
+/** @typedef {import('../pass.js').Pass} Pass */
 
 class Heads extends Shown {
   problem = h('div', {});
-  /** @type {Look | null} */
-  look = null;
+  /** @type {Pass | null} */
+  pass = null;
   /** @type {Newer | null} */
   newer = null;
   /** @type {HeadGrid | null} */
@@ -24,14 +24,14 @@ class Heads extends Shown {
   map = new HeadMap();
 
   follow(/** @type {import('../panel.js').Is} */ is) {
-    if (!this.look) return;
-    if (['layer', 'head', 'scale'].some(is)) busy(this.showHead(this.look));
+    if (!this.pass) return;
+    if (['layer', 'head', 'scale'].some(is)) busy(this.showHead(this.pass));
     else if (['q', 'k'].some(is)) this.map.choose();
   }
 
   paint() {
     this.map.repaint();
-    if (this.look) this.grid?.paint(this.look.layers.map((l) => l.pictures));
+    if (this.pass) this.grid?.paint(this.pass.layers.map((l) => l.pictures));
   }
 
   newStatistics() {
@@ -41,7 +41,7 @@ class Heads extends Shown {
   async load() {
     const { element, view } = this;
     const request = requestOf(view);
-    this.look = null; // what is on its way is of another text or model
+    this.pass = null; // what is on its way is of another text or model
     this.map.close();
     this.map = new HeadMap();
     const isOver = this.begin();
@@ -53,41 +53,41 @@ class Heads extends Shown {
           'as small pictures with statistics, and the weights of one of them, pair by pair.',
       ),
     );
-    let look;
+    let pass;
     try {
-      look = await see(request);
+      pass = await forward(request);
     } catch (e) {
       if (!isOver()) fill(element, modelChoice(view), wrong(e.message));
       return;
     }
     if (isOver()) return;
-    this.look = look;
-    this.frame(look);
-    await this.showHead(look);
-    for (let layer = 0; layer < look.layers.length && this.shows(look); layer++) {
-      const found = await this.loadPictures(look, layer);
-      if (this.shows(look)) this.statistics.add(found);
+    this.pass = pass;
+    this.frame(pass);
+    await this.showHead(pass);
+    for (let layer = 0; layer < pass.layers.length && this.shows(pass); layer++) {
+      const found = await this.loadPictures(pass, layer);
+      if (this.shows(pass)) this.statistics.add(found);
     }
-    if (!this.shows(look) || look.telling || !this.statistics.heads.length) return;
-    look.telling = this.statistics.mostTelling();
-    await this.showHead(look);
+    if (!this.shows(pass) || pass.telling || !this.statistics.heads.length) return;
+    pass.telling = this.statistics.mostTelling();
+    await this.showHead(pass);
   }
 
   /** frame shows the places of all heads, their statistics, and the chosen one. */
-  frame(/** @type {Look} */ look) {
+  frame(/** @type {Pass} */ pass) {
     const { view } = this;
-    this.grid = new HeadGrid(look, (layer, head) => state.set({ layer, head }));
+    this.grid = new HeadGrid(pass, (layer, head) => state.set({ layer, head }));
     this.statistics = this.newStatistics();
-    const model = view.models[look.model];
-    const cut = `The text is longer than the model’s window: its first ${look.cut} tokens are not seen.`;
+    const model = view.models[pass.model];
+    const cut = `The text is longer than the model’s window: its first ${pass.cut} tokens are not seen.`;
     const side = h(
       'section',
       { 'aria-label': 'all heads', class: 'side' },
       h('h2', {}, model.name),
       h('p', { class: 'note' }, model.title),
       modelChoice(view),
-      model.live ? this.newerOf(look) : null,
-      look.cut ? h('p', { class: 'note' }, cut) : null,
+      model.live ? this.newerOf(pass) : null,
+      pass.cut ? h('p', { class: 'note' }, cut) : null,
       this.grid.element,
       this.problem,
       this.statistics.element,
@@ -96,66 +96,66 @@ class Heads extends Shown {
   }
 
   /** newerOf is the line about the weights of a run that trains. */
-  newerOf(/** @type {Look} */ look) {
+  newerOf(/** @type {Pass} */ pass) {
     this.newer?.close();
-    this.newer = new Newer(() => busy(this.lookAgain()), true);
-    this.newer.show(look.steps);
+    this.newer = new Newer(() => busy(this.refresh()), true);
+    this.newer.show(pass.steps);
     return this.newer.element;
   }
 
-  /** lookAgain shows the heads of a run's weights of now, in the same place. */
-  async lookAgain() {
-    const before = this.look;
+  /** refresh shows the heads of a run's weights of now, in the same place. */
+  async refresh() {
+    const before = this.pass;
     if (!before) return;
     forget(before.request);
-    const look = await see(before.request);
+    const pass = await forward(before.request);
     if (!this.shows(before)) return;
-    this.look = look;
-    this.newer?.show(look.steps);
-    await this.showHead(look, true);
+    this.pass = pass;
+    this.newer?.show(pass.steps);
+    await this.showHead(pass, true);
     const all = [];
-    for (let layer = 0; layer < look.layers.length && this.shows(look); layer++) {
-      all.push(...(await this.loadPictures(look, layer)));
+    for (let layer = 0; layer < pass.layers.length && this.shows(pass); layer++) {
+      all.push(...(await this.loadPictures(pass, layer)));
     }
-    if (this.shows(look)) this.statistics.replace(all);
+    if (this.shows(pass)) this.statistics.replace(all);
   }
 
-  /** shows reports whether a look is the one that is shown. */
-  shows(/** @type {Look} */ look) {
-    return !this.closed && this.look === look;
+  /** shows reports whether a pass is the one that is shown. */
+  shows(/** @type {Pass} */ pass) {
+    return !this.closed && this.pass === pass;
   }
 
   /**
    * showHead shows the chosen head; anew, in the place of its earlier weights if these are shown.
-   * @param {Look} look
+   * @param {Pass} pass
    * @param {boolean} anew
    */
-  async showHead(look, anew = false) {
-    const [layer, head] = chosen(look);
+  async showHead(pass, anew = false) {
+    const [layer, head] = chosen(pass);
     this.grid?.choose(layer, head);
     this.statistics.choose(layer, head);
-    const isShown = await this.map.show(look, layer, head, anew);
-    if (isShown && this.newer && this.newer.steps !== look.steps) this.newer.show(look.steps);
+    const isShown = await this.map.show(pass, layer, head, anew);
+    if (isShown && this.newer && this.newer.steps !== pass.steps) this.newer.show(pass.steps);
   }
 
   /**
    * loadPictures paints the thumbnails of a layer and returns its heads with their statistics.
-   * @param {Look} look
+   * @param {Pass} pass
    * @param {number} layer
    */
-  async loadPictures(look, layer) {
+  async loadPictures(pass, layer) {
     try {
-      const pictures = await look.thumbnails(layer);
-      if (!this.shows(look)) return [];
-      look.layers[layer].pictures = pictures;
+      const pictures = await pass.thumbnails(layer);
+      if (!this.shows(pass)) return [];
+      pass.layers[layer].pictures = pictures;
       fill(this.problem);
       this.grid?.paint(
-        look.layers.map((l) => l.pictures),
+        pass.layers.map((l) => l.pictures),
         layer,
       );
       return pictures.statistics.map((statistics, head) => ({ layer, head, statistics }));
     } catch (e) {
-      if (this.shows(look)) fill(this.problem, problem(e.message));
+      if (this.shows(pass)) fill(this.problem, problem(e.message));
       return [];
     }
   }

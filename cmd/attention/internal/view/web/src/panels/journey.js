@@ -1,22 +1,22 @@
 // Journey: one token's way through the model and one of its layers, step by step.
 import { holds, path } from '../api.js';
+import { Attended } from '../attended.js';
 import { changed, factors } from '../changes.js';
 import { chosen, headChoice, modelChoice, requestOf, wrong } from '../choose.js';
 import { Scale } from '../colours.js';
 import { all, button, fill, focused, h, rove, shown } from '../dom.js';
 import { Program } from '../formula.js';
 import { around, headSteps } from '../headsteps.js';
-import { see } from '../look.js';
-import { Looked } from '../looked.js';
 import { hasModels, panel, Shown } from '../panel.js';
+import { forward } from '../pass.js';
 import { legend } from '../picture.js';
 import { opened } from '../stage.js';
 import { stageTexts } from '../stagetexts.js';
 import * as state from '../state.js';
 import { WayParts } from '../wayparts.js';
 
-/** @typedef {import('../look.js').Look} Look */
-/** @typedef {import('../look.js').Token} Token */
+/** @typedef {import('../pass.js').Pass} Pass */
+/** @typedef {import('../pass.js').Token} Token */
 /** @typedef {import('../stage.js').Stage} Stage */
 /** @typedef {import('../stage.js').Way} Way */
 /** @typedef {{ head: import('../head.js').Head, values: { v: Float32Array, sink?: number }}} Numbers of a head */
@@ -35,20 +35,20 @@ class Journey extends Shown {
     if (!this.parts)
       this.wait('The model reads the text. Here comes the way of one token through it, from step to step.');
     try {
-      const before = await see(requestOf(this.view));
-      const look = await see(changed(before.request, before));
+      const before = await forward(requestOf(this.view));
+      const pass = await forward(changed(before.request, before));
       if (isOver()) return;
-      if (look.sequences.length > 1) {
+      if (pass.sequences.length > 1) {
         this.fail('The journey is that of a model that continues a text. Of a translation, Steps has the numbers.');
         return;
       }
       const [layer, of] = chosen(before);
       const head = of === 'mean' ? 0 : of;
-      const { tokens } = look.sequences[0];
+      const { tokens } = pass.sequences[0];
       const q = state.int('q', tokens.length, tokens.length - 1);
-      const [way, numbers] = await Promise.all([look.journey(layer, q), numbersOf(look, layer, head)]);
+      const [way, numbers] = await Promise.all([pass.journey(layer, q), numbersOf(pass, layer, head)]);
       if (isOver()) return;
-      this.show(look, { layer, head, q }, whole(way), numbers);
+      this.show(pass, { layer, head, q }, whole(way), numbers);
     } catch (e) {
       if (!isOver()) this.fail(wrong(e.message));
     }
@@ -65,14 +65,14 @@ class Journey extends Shown {
 
   /**
    * show shows the journey of a token.
-   * @param {Look} look
+   * @param {Pass} pass
    * @param {{ layer: number, head: number, q: number }} at
    * @param {Way} way
    * @param {Numbers | null} numbers
    */
-  show(look, { layer, head, q }, way, numbers) {
-    const { tokens } = look.sequences[0];
-    const { heads } = look.layers[layer];
+  show(pass, { layer, head, q }, way, numbers) {
+    const { tokens } = pass.sequences[0];
+    const { heads } = pass.layers[layer];
     const seen = {
       head,
       heads,
@@ -88,14 +88,14 @@ class Journey extends Shown {
     };
     const kept = focused('[data-q], [data-stage], [data-keep]')?.dataset;
     const stages = new Map(way.steps.map((s) => [s.name, s]));
-    const looked = numbers && new Looked(stages, seen, numbers.head, numbers.values, q);
-    this.parts = new WayParts(way, seen, looked, { layer, layers: look.layers.length, q });
+    const attended = numbers && new Attended(stages, seen, numbers.head, numbers.values, q);
+    this.parts = new WayParts(way, seen, attended, { layer, layers: pass.layers.length, q });
     fill(
       this.element,
       h('h2', { class: 'head' }, 'The journey of ', h('q', {}, shown(tokens[q])), `, token ${q}`),
-      choiceOf(look, layer, q),
+      choiceOf(pass, layer, q),
       h('p', { class: 'note' }, lead),
-      h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look), this.scale),
+      h('div', { class: 'tools' }, modelChoice(this.view), headChoice(pass), this.scale),
       this.parts.element,
     );
     this.paint();
@@ -122,33 +122,33 @@ class Journey extends Shown {
 
 /**
  * numbersOf returns the numbers of a head; null of linear attention, which has no scores.
- * @param {Look} look
+ * @param {Pass} pass
  * @param {number} layer
  * @param {number} head
  * @returns {Promise<Numbers | null>}
  */
-async function numbersOf(look, layer, head) {
-  if (look.layers[layer].linear) return null;
-  const [of, values] = await Promise.all([look.head(layer, head), look.values(layer, head)]);
+async function numbersOf(pass, layer, head) {
+  if (pass.layers[layer].linear) return null;
+  const [of, values] = await Promise.all([pass.head(layer, head), pass.values(layer, head)]);
   return { head: of, values };
 }
 
 /**
  * choiceOf are the tokens of the text, of which one is chosen; an exported page does not have the journeys of all.
- * @param {Look} look
+ * @param {Pass} pass
  * @param {number} layer
  * @param {number} q
  */
-function choiceOf(look, layer, q) {
+function choiceOf(pass, layer, q) {
   const one = (/** @type {Token} */ t, /** @type {number} */ i) =>
     button(shown(t), () => state.set({ q: i }), {
       class: 'place',
       'data-q': i,
       'aria-current': i === q ? 'true' : null,
-      disabled: !holds(path('journey', { look: look.id, layer, token: i })),
+      disabled: !holds(path('journey', { pass: pass.id, layer, token: i })),
       tabindex: i === q ? 0 : -1,
     });
-  const tokens = look.sequences[0].tokens.map(one);
+  const tokens = pass.sequences[0].tokens.map(one);
   const strip = h('div', { class: 'tokens', role: 'group', 'aria-label': 'tokens of the text' }, tokens);
   rove(strip, '.place:not(:disabled)');
   return strip;

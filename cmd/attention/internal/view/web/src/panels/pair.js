@@ -4,19 +4,19 @@ import { chosen, headChoice, modelChoice, pairChoice, requestOf, textsOf, wrong 
 import { axisLeft, scaleLinear, select } from '../d3.js';
 import { all, fill, focused, h, number, shown, svg } from '../dom.js';
 import { noScores } from '../implied.js';
-import { see } from '../look.js';
 import { hasModels, panel, Shown } from '../panel.js';
+import { forward } from '../pass.js';
 import { saveMenu } from '../save.js';
 import { mostSeen } from '../sight.js';
 import * as state from '../state.js';
 
 /** @typedef {import('../head.js').Head} Head */
-/** @typedef {import('../look.js').Look} Look */
+/** @typedef {import('../pass.js').Pass} Pass */
 /** @typedef {ReturnType<Head['steps']>} Products */
 
 class Pair extends Shown {
-  /** @type {Look | null} */
-  look = null;
+  /** @type {Pass | null} */
+  pass = null;
 
   follow() {
     busy(this.load());
@@ -25,16 +25,16 @@ class Pair extends Shown {
   async load() {
     const isOver = this.begin();
     try {
-      if (!this.look || this.look.model !== requestOf(this.view).model) {
+      if (!this.pass || this.pass.model !== requestOf(this.view).model) {
         this.wait('The model reads the text. Here come the numbers from a query and a key to their weight.');
       }
-      const look = await see(requestOf(this.view));
-      const [layer, head] = chosen(look);
-      const numbers = await look.head(layer, head === 'mean' ? 0 : head);
+      const pass = await forward(requestOf(this.view));
+      const [layer, head] = chosen(pass);
+      const numbers = await pass.head(layer, head === 'mean' ? 0 : head);
       if (isOver() || state.get('panel') !== 'pair') return;
-      this.look = look;
-      if (look.layers[layer].linear) noScores(this.element, this.view, look, layer);
-      else this.show(look, layer, head === 'mean' ? 0 : head, numbers);
+      this.pass = pass;
+      if (pass.layers[layer].linear) noScores(this.element, this.view, pass, layer);
+      else this.show(pass, layer, head === 'mean' ? 0 : head, numbers);
     } catch (e) {
       if (!isOver()) fill(this.element, modelChoice(this.view), wrong(e.message));
     }
@@ -42,15 +42,15 @@ class Pair extends Shown {
 
   /**
    * show shows the pair of the state.
-   * @param {Look} look
+   * @param {Pass} pass
    * @param {number} layer
    * @param {number} head
    * @param {Head} numbers
    */
-  show(look, layer, head, numbers) {
+  show(pass, layer, head, numbers) {
     const q = state.int('q', numbers.T, numbers.T - 1);
-    const k = state.int('k', numbers.S, mostSeen(numbers, q, look.keys(layer).length));
-    const [queries, keys] = [look.queries(layer), look.keys(layer)];
+    const k = state.int('k', numbers.S, mostSeen(numbers, q, pass.keys(layer).length));
+    const [queries, keys] = [pass.queries(layer), pass.keys(layer)];
     const steps = numbers.steps(q, k);
     const name = () => `layer-${layer}-head-${head}-query-${q}-key-${k}`;
     const bars = numbers.layer.additive ? 'What each dimension adds to the score' : 'The products of the dimensions';
@@ -59,12 +59,12 @@ class Pair extends Shown {
     fill(
       this.element,
       h('h2', {}, `Query ${q} “${shown(queries[q])}” and key ${k} “${shown(keys[k])}”`),
-      h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look)),
-      textsOf(look, layer),
+      h('div', { class: 'tools' }, modelChoice(this.view), headChoice(pass)),
+      textsOf(pass, layer),
       h(
         'div',
         { class: 'tools' },
-        pairChoice(look, layer, q, k),
+        pairChoice(pass, layer, q, k),
         saveMenu(
           name,
           () => chart,

@@ -5,8 +5,8 @@ import { chosen, headChoice, modelChoice, nameOf, pairChoice, requestOf, textsOf
 import { all, fill, focused, h } from '../dom.js';
 import { headSteps } from '../headsteps.js';
 import { impliedSteps } from '../implied.js';
-import { see } from '../look.js';
 import { hasModels, panel, problem, Shown } from '../panel.js';
+import { forward } from '../pass.js';
 import { tableButton } from '../save.js';
 import { Sections } from '../sections.js';
 import { mostSeen } from '../sight.js';
@@ -62,20 +62,20 @@ class Steps extends Shown {
 
   /** @returns {Promise<Listed>} */
   async ofHead() {
-    const look = await see(requestOf(this.view));
-    const [layer, of] = chosen(look);
+    const pass = await forward(requestOf(this.view));
+    const [layer, of] = chosen(pass);
     const head = of === 'mean' ? 0 : of;
-    const [numbers, values] = await Promise.all([look.head(layer, head), look.values(layer, head)]);
-    const [queries, keys] = [look.queries(layer), look.keys(layer)];
+    const [numbers, values] = await Promise.all([pass.head(layer, head), pass.values(layer, head)]);
+    const [queries, keys] = [pass.queries(layer), pass.keys(layer)];
     const q = state.int('q', numbers.T, numbers.T - 1);
     const k = state.int('k', numbers.S, mostSeen(numbers, q, keys.length));
     const isSmall = Math.max(numbers.T, numbers.S) <= 16;
-    const tools = h('div', { class: 'tools' }, modelChoice(this.view), headChoice(look), pairChoice(look, layer, q, k));
+    const tools = h('div', { class: 'tools' }, modelChoice(this.view), headChoice(pass), pairChoice(pass, layer, q, k));
     return {
-      title: nameOf(look, layer, head),
+      title: nameOf(pass, layer, head),
       text: isSmall ? '' : 'The tokens around the chosen query and the chosen key; sums go over all.',
-      tools: h('div', {}, textsOf(look, layer), tools),
-      steps: look.layers[layer].linear
+      tools: h('div', {}, textsOf(pass, layer), tools),
+      steps: pass.layers[layer].linear
         ? impliedSteps(/** @type {any} */ (numbers), queries)
         : headSteps(numbers, values, queries, keys, q, k),
     };

@@ -1,0 +1,130 @@
+package forward
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"sync"
+
+	"attention/graph/mask"
+	"attention/internal/dense"
+	"attention/internal/expr"
+	"attention/layers"
+	"attention/layers/heads"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Pass is a model over a text.
+type Pass struct {
+	Name      string        `json:"-"`     // of the model
+	Steps     int           `json:"steps"` // of its run that the weights have had; 0 if that is not known
+	Cut       int           `json:"cut"`   // number of tokens before the window, which the model does not see
+	Whole     string        `json:"whole"` // the text; of a translation with the part that the model has written
+	Sequences []Sequence    `json:"sequences"`
+	Layers    []*Layer      `json:"layers"`
+	Next      [][]Candidate `json:"next"` // the likeliest tokens after a text, or at each place of a translation
+
+	expects  []expected // at each of these places
+	journeys journeys
+}
+
+// Layer is one attention of a model, with its queries, keys and values.
+type Layer struct {
+	Path string `json:"path"`
+	place
+	Fixed    bool    `json:"fixed,omitempty"` // whether it has neither heads nor masks to change
+	Heads    int     `json:"heads"`
+	KeyHeads int     `json:"key_heads"` // each is shared by Heads/KeyHeads heads
+	Width    int     `json:"width"`     // of a head's queries and keys, D
+	T        int     `json:"t"`
+	S        int     `json:"s"`
+	Scale    float64 `json:"scale"`
+	Softcap  float64 `json:"softcap,omitempty"`
+	Additive bool    `json:"additive,omitempty"`
+	Turned   bool    `json:"turned,omitempty"` // whether queries and keys are normalised or turned after the projection
+	Sinks    bool    `json:"sinks,omitempty"`  // whether each head has a score without a key
+	// Whether weights are sigmoids of scores plus a bias.
+	Sigmoid     bool    `json:"sigmoid,omitempty"`
+	SigmoidBias float64 `json:"sigmoid_bias,omitempty"`
+	// Whether it is linear attention, whose weights are those that its state implies: see Implied.
+	Linear bool `json:"linear,omitempty"`
+
+	kept   layers.AttentionOperands // in their own graph
+	linear layers.LinearOperands    // the same of linear attention
+	shown  []heads.Keys             // to all heads, or to each
+
+	mu        sync.Mutex
+	graph     *headGraph // nil before the first head's summary, and after the last one's
+	summaries []*Summary // of each head; nil until they are asked for
+}
+
+// newLayer returns a layer with operands of a graph that has not run yet.
+func newLayer(path string, at place, p layers.AttentionOperands) *Layer {
+	c := p.Config
+	l := &Layer{Path: path, place: at, Heads: max(1, c.Heads), T: p.Query.Shape()[0], S: p.Key.Shape()[0],
+		Softcap: c.Softcap, Additive: p.Additive != nil, Sinks: c.Sinks != nil, Sigmoid: c.Sigmoid, SigmoidBias: c.SigmoidBias,
+		Turned: p.ProjectedQuery != p.Query || p.ProjectedKey != p.Key, kept: p}
+	l.KeyHeads, l.Width = cmp.Or(c.KVHeads, l.Heads), p.Query.Shape()[1]/l.Heads
+	l.Scale = cmp.Or(c.Scale, 1/math.Sqrt(float64(l.Width)))
+	if l.Additive {
+		l.Scale = 1
+	}
+	l.summaries = make([]*Summary, l.Heads)
+	return l
+}
+
+// keep copies the values of the operands, after the run of their graph.
+func (l *Layer) keep() error {
+	if l.Linear {
+		return expr.Building(l.keepLinear)
+	}
+	if l.kept.Config.Bias != nil {
+		return fmt.Errorf("%s: got a bias (T, S), which cannot be shown", l.Path)
+	}
+	if l.kept.Config.Score != nil {
+		return fmt.Errorf("%s: got %v, which cannot be shown", l.Path, l.kept.Config.Score)
+	}
+	err := expr.Building(func() (err error) { l.kept, err = heads.Keep(l.kept); return err })
+	if err != nil {
+		return err
+	}
+	l.shown = make([]heads.Keys, 1)
+	if _, blocks := mask.WithoutBlocks(l.kept.Config.Mask); blocks != nil {
+		l.shown = make([]heads.Keys, l.Heads)
+	}
+	for head := range l.shown {
+		if l.shown[head], err = heads.Shown(l.kept, head); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seen returns the ranges of keys that query t of a head sees, the first key and the end of each.
+func (l *Layer) seen(head, t int) []uint32 {
+	shown := &l.shown[head%len(l.shown)]
+	return shown.Keys[2*shown.Start[t] : 2*shown.Start[t+1]]
+}
+
+// Head returns the operands of a head, and the keys that its queries see.
+func (l *Layer) Head(head int) (heads.Operands, heads.Keys, error) {
+	h, err := heads.Of(l.kept, head)
+	if err != nil {
+		return h, heads.Keys{}, err
+	}
+	return h, l.shown[head%len(l.shown)], nil
+}
+
+// float32sOf returns the value of a node in float32, which is not to be changed; nil for nil.
+func float32sOf(n *G.Node) []float32 {
+	if n == nil {
+		return nil
+	}
+	v := n.Value().(*tensor.Dense)
+	if v.Dtype() == tensor.Float32 {
+		return v.Float32s()
+	}
+	return dense.Float32s(v, 0, v.Shape().TotalSize())
+}

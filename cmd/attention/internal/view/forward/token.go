@@ -1,0 +1,38 @@
+package forward
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"attention/train/text"
+)
+
+// Token is a token and its text.
+type Token struct {
+	ID   int    `json:"id"`
+	Text string `json:"text"`
+	Part bool   `json:"part,omitempty"` // Text has hexadecimal bytes: the token is a part of a character
+}
+
+// Sequence is the tokens of a text, or of one of two texts.
+type Sequence struct {
+	Name   string  `json:"name"`
+	Tokens []Token `json:"tokens"`
+}
+
+// tokensOf returns the tokens of ids.
+func tokensOf(t text.Tokenizer, ids []int) ([]Token, error) {
+	tokens := make([]Token, len(ids))
+	for i, id := range ids {
+		s, err := text.Piece(t, id)
+		if err != nil {
+			return nil, err
+		}
+		tokens[i] = Token{ID: id, Text: s}
+		if !utf8.ValidString(s) {
+			quoted := strconv.Quote(s)
+			tokens[i] = Token{ID: id, Text: quoted[1 : len(quoted)-1], Part: true}
+		}
+	}
+	return tokens, nil
+}

@@ -1,0 +1,48 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A pass that the server has forgotten is no error: the answer says so, and the same request makes the same pass.
+func TestForgottenLooks(t *testing.T) {
+	s := served(t)
+	pass := func(text string) string {
+		code, body, _ := ask(t, "POST", s.URL+"forward", fmt.Sprintf(`{"text": %q}`, text), nil)
+		require.Equal(t, 200, code, body)
+		var got struct{ ID string }
+		require.NoError(t, json.Unmarshal([]byte(body), &got))
+		return got.ID
+	}
+	paths := func(id string) (all []string) {
+		for _, what := range []string{"head", "overview", "thumbnails", "values"} {
+			all = append(all, what+"?layer=1&head=2&side=640&pass="+id)
+		}
+		return all
+	}
+	answers := func(id string) (all []string) {
+		for _, path := range paths(id) {
+			code, body, _ := ask(t, "GET", s.URL+path, "", nil)
+			require.Equal(t, 200, code, path)
+			all = append(all, body)
+		}
+		return all
+	}
+	first := pass("abc")
+	before := answers(first)
+	for i := range maxPasses {
+		pass(strings.Repeat("a", i+1))
+	}
+	require.Len(t, s.passes.kept, maxPasses)
+	for _, body := range answers(first) {
+		require.Contains(t, body, `"gone":true`)
+		require.Less(t, len(body), 60, "nothing else")
+	}
+	require.Equal(t, first, pass("abc"), "the name is the request's")
+	require.Equal(t, before, answers(first))
+}
