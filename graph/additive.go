@@ -25,7 +25,8 @@ func AdditiveAttention(q, k, v, value *G.Node, m mask.Mask) (out, weights *G.Nod
 	return FullPrecision.AdditiveAttention(q, k, v, value, m)
 }
 
-// AdditiveAttention is the function AdditiveAttention with the products by v and of weights and value in a precision.
+// AdditiveAttention is the function AdditiveAttention with a precision for the products by v and of weights with
+// values.
 func (p Precision) AdditiveAttention(q, k, v, value *G.Node, m mask.Mask) (out, weights *G.Node, err error) {
 	if err := checkAdditive("AdditiveAttention", q, k, v, value); err != nil {
 		return nil, nil, err
@@ -56,7 +57,7 @@ func (p Precision) additiveScores(q, k, v *G.Node) (*G.Node, error) {
 	return f.Result(f.Of(G.Reshape(one, shape))) // (…, T, S)
 }
 
-// checkAdditive checks the arguments by their names, which the steps do not know.
+// checkAdditive checks the arguments here, because the errors of the single steps would not know the arguments' names.
 func checkAdditive(op string, q, k, v, value *G.Node) error {
 	if err := checkArgs(op, named("q", "k", "v", "value"), G.Nodes{q, k, v, value}); err != nil {
 		return err

@@ -56,7 +56,7 @@ func ALiBi(g *G.ExprGraph, dt tensor.Dtype, c ALiBiConfig) (*G.Node, error) {
 			bias = append(bias, -slope*math.Abs(float64(distance)))
 		}
 	}
-	// Gorgonia merges inputs of one name and shape: the name has all that the values depend on.
+	// Gorgonia merges inputs of equal name and shape, so the name contains everything that the values depend on.
 	name := fmt.Sprintf("ALiBi %v %+v", dt, c)
 	return Detach(G.NewMatrix(g, dt, G.WithShape(c.Heads, n), G.WithName(name),
 		G.WithValue(dense.Of(dt, bias, c.Heads, n))))

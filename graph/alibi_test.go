@@ -30,8 +30,8 @@ func biased(c graph.ALiBiConfig) func(in G.Nodes) (*G.Node, error) {
 	}
 }
 
-// naiveALiBi has its slopes from a list: the paper's for 8 heads, and for 6 the four
-// of 4 heads and then the first and the third of 8.
+// naiveALiBi takes its slopes from a list: the paper's slopes for 8 heads; for 6 heads, the four slopes of 4 heads,
+// then the first and the third slope of 8 heads.
 func naiveALiBi(c graph.ALiBiConfig) func(in []array) array {
 	slopes := map[int][]float64{
 		1: {1. / 256}, 6: {1. / 4, 1. / 16, 1. / 64, 1. / 256, 1. / 2, 1. / 8},
@@ -103,7 +103,7 @@ func TestALiBiOfALaterOffset(t *testing.T) {
 	require.Greater(t, math.Abs(want.at(0, T-1, 0)-weights(-T).at(0, T-1, 0)), 1e-3, "an earlier")
 }
 
-// Biases of one shape and other contents are nodes of their own.
+// Biases of equal shape with different contents are different nodes.
 func TestALiBisAreTold(t *testing.T) {
 	g := G.NewGraph()
 	made := map[*G.Node]graph.ALiBiConfig{}

@@ -46,7 +46,7 @@ func combine(op kernel.Operation, x, y *G.Node) (*G.Node, error) {
 	return applyTyped(arithmetic[float32]{c}, arithmetic[float64]{c}, x, y)
 }
 
-// readTogether returns how arguments are read together, and the shape of the result.
+// readTogether returns how the kernel walks over both arguments, and the shape of the result.
 func readTogether(op string, args []arg, in ...*G.Node) (kernel.Broadcast, tensor.Shape, error) {
 	var none kernel.Broadcast
 	in, err := checked(op, args, in...)
@@ -79,7 +79,7 @@ func full(shape tensor.Shape, in ...*G.Node) (which []int) {
 	return which
 }
 
-// arithmetic is z = x op y. It is an op because it is one of the four operations that formulas are made of.
+// arithmetic is z = x op y. It is an op because formulas are made of these four operations.
 type arithmetic[F kernel.Float] struct{ combination }
 
 func (o arithmetic[F]) spec() spec {
@@ -125,7 +125,7 @@ func summed(sum func(*G.Node, tensor.Shape) (*G.Node, error), in G.Nodes, grads 
 	return d, nil
 }
 
-// sumTo sums x over the axes that were repeated to make it of a shape.
+// sumTo sums x over the axes along which an input was repeated, and returns the sum in the input's shape.
 func sumTo(x *G.Node, shape tensor.Shape) (*G.Node, error) {
 	if slices.Equal(x.Shape(), shape) {
 		return x, nil
@@ -143,7 +143,7 @@ func sumTo(x *G.Node, shape tensor.Shape) (*G.Node, error) {
 }
 
 // sumToAddend is sumTo for the gradient of an addend. The last axes, such as those of a bias, are summed row by row in
-// the type of x, which is faster.
+// the type of x, because that is faster.
 func sumToAddend(x *G.Node, shape tensor.Shape) (*G.Node, error) {
 	lacks := x.Dims() - shape.Dims()
 	if lacks == 0 || shape.Dims() == 0 || !slices.Equal(x.Shape()[lacks:], shape) {

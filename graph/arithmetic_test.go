@@ -83,7 +83,7 @@ func naiveBroadcast(in []array, f func(v []float64) float64) array {
 	return z
 }
 
-// Division by 0 and numbers that are not finite go as in torch.
+// Division by 0 and non-finite numbers give the results of torch.
 func TestDivisionByZero(t *testing.T) {
 	for _, p := range tolerances {
 		x, y := of([]float64{1, -1, 0, inf, nan}), of([]float64{0})
@@ -93,7 +93,7 @@ func TestDivisionByZero(t *testing.T) {
 	}
 }
 
-// The sum in the gradient of a number that is added to or multiplied by millions is exact.
+// The gradient of a number that is added to millions of elements, or multiplied by them, is an exact sum.
 func TestGradientOfARepeatedNumber(t *testing.T) {
 	const n = 1_500_000
 	for name, op := range map[string]func(x, y *G.Node) (*G.Node, error){"Add": graph.Add, "Mul": graph.Mul} {

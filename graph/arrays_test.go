@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// array is a tensor as the oracles of the tests use it: numbers in row-major order.
+// array is the tensor type of the tests' reference implementations: numbers in row-major order.
 type array struct {
 	shape []int
 	v     []float64
@@ -53,7 +53,7 @@ func (a array) axis(k int) int {
 	return a.shape[k]
 }
 
-// lead returns the shape with its last n axes replaced.
+// lead returns the shape with its last n axes replaced by others.
 func (a array) lead(n int, last ...int) []int {
 	return append(slices.Clone(a.shape[:len(a.shape)-n]), last...)
 }
@@ -105,7 +105,7 @@ func (a array) dense(dt tensor.Dtype) *tensor.Dense {
 	return tensor.New(tensor.WithShape(a.shape...), tensor.WithBacking(whole.Interface()))
 }
 
-// value returns what dense does, but a Gorgonia scalar for an array without axes.
+// value returns the result of dense; for an array without axes it returns a Gorgonia scalar.
 func (a array) value(dt tensor.Dtype) G.Value {
 	if len(a.shape) > 0 {
 		return a.dense(dt)

@@ -7,8 +7,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// AttentionConfig is how attention turns scores into weights. Its zero value is plain
-// scaled dot-product attention.
+// AttentionConfig sets how attention turns scores into weights. Its zero value is plain scaled dot-product attention.
 type AttentionConfig struct {
 	Heads   int     // H, heads side by side in the last axis of q; 0 means q, k and v belong to one head
 	KVHeads int     // K, heads side by side in k and v, each shared by H/K query heads; 0 means H
@@ -19,28 +18,28 @@ type AttentionConfig struct {
 
 	Mask mask.Mask // which keys a query sees; nil means all
 
-	// Bias is added to the scores and broadcasts to (…, H, T, S) as in torch, with one restriction: either all axes before
-	// H are those of the scores, or all are 1. It may be nil.
+	// Bias is added to the scores and broadcasts to (…, H, T, S) as in torch, with one restriction: the axes before H are
+	// either all those of the scores or all 1. It may be nil. It may be nil.
 	Bias *G.Node
 	// RelativeBias is added to the scores, (H, T+S−1) or (1, T+S−1): the element of query
 	// t and key s is [h, t − s + S−1]. It may be nil.
 	RelativeBias *G.Node
 	// LogGates makes it forgetting attention (Lin et al. 2025): the logarithms of a gate between 0 and 1 for each key and
-	// head, (…, S, H), or (…, S) if heads have an axis of their own. The queries are the last T of the keys. The score of
+	// head, (…, S, H), or (…, S) if q, k and v have an axis of heads. The queries are the last T of the keys. The score of
 	// query t and key s gets the sum of the log-gates of the keys after s up to the query's own; for a key after the query
 	// the log-gates between the two are subtracted. Sums are float64. It may be nil.
 	LogGates *G.Node
 	Sinks    *G.Node // (H) scores that take weight and have no value; may be nil
 
-	// Sigmoid makes the weights sigmoid(scores + SigmoidBias) in place of the softmax (Ramapuram et al. 2024): they need
-	// not add up to 1, and there are no sinks. A SigmoidBias below 0 keeps the weights small, as division by the sum does
-	// in a softmax; the paper's is −ln S for the longest S.
+	// Sigmoid computes the weights as sigmoid(scores + SigmoidBias) in place of the softmax (Ramapuram et al. 2024): they
+	// need not add up to 1, and there are no sinks. 2024): they need not add up to 1, and there are no sinks. A
+	// SigmoidBias below 0 keeps the weights small, as division by the sum does in a softmax; the paper uses −ln S for the
+	// longest S.
 	Sigmoid     bool
 	SigmoidBias float64
 
-	// ExtraKeys is how many of the last keys every query sees, without any bias: mask,
-	// biases and log-gates are then for the S−ExtraKeys before them (torch's add_bias_kv and
-	// add_zero_attn).
+	// ExtraKeys is how many of the last keys every query sees, without any bias: mask, biases and log-gates then cover the
+	// S−ExtraKeys keys before them (torch's add_bias_kv and add_zero_attn).
 	ExtraKeys int
 
 	// Sparse shows each query a few blocks of keys, chosen by their content; nil shows all keys that Mask shows.
@@ -59,19 +58,18 @@ type AttentionConfig struct {
 //	weights = dropout(softmax(mask(scores))), or with Sigmoid dropout(sigmoid(mask(scores) + SigmoidBias))
 //	out     = weights·v
 //
-// q is (…, T, D), k (…, S, D), v (…, S, Dv) with equal leading axes, none of them
-// needed; out is (…, T, Dv), weights (…, T, S). If there are two or more leading axes,
-// the last of them is H. With c.Heads = H, the heads of multi-head attention are side by
-// side: q is (…, T, H·D), k (…, S, K·D), v (…, S, K·Dv), out (…, T, H·Dv), weights
-// (…, H, T, S). With c.KVHeads = K < H it is grouped-query attention (Ainslie et al.
-// 2023): query head h attends to key/value head h/(H/K).
+// q is (…, T, D), k (…, S, D), v (…, S, Dv) with equal leading axes, none of them needed; out is (…, T, Dv), weights
+// (…, T, S). If there are two or more leading axes, the last one is H. With c.Heads = H, the heads of multi-head
+// attention are side by side: q is (…, T, H·D), k (…, S, K·D), v (…, S, K·Dv), out (…, T, H·Dv), weights (…, H, T, S).
+// With c.KVHeads = K < H it is grouped-query attention (Ainslie et al. 2023): query head h attends to key/value head
+// h/(H/K).
 //
-// It is composed of this package's ops, one for each step. FusedAttention computes
-// the same out faster and without holding the weights.
+// The attention is composed of this package's ops, one for each step. FusedAttention computes the same out faster, and
+// without storing the weights.
 //
-// The numbers of a hidden key, even NaN and ∞, reach neither out nor a gradient. A visible
-// NaN reaches the rows that see it, even under dropout: a dropped weight is 0, and 0·NaN is
-// NaN. A sink of NaN or +∞ makes the rows that see a key NaN; a row that sees no key stays 0.
+// The numbers of a hidden key, even NaN and ∞, reach neither out nor a gradient. A visible NaN reaches the rows that
+// see it, even under dropout: a dropped weight is 0, and 0·NaN is NaN. A sink of NaN or +∞ makes every row NaN that
+// sees a key; a row that sees no key stays 0.
 func Attention(q, k, v *G.Node, c AttentionConfig) (out, weights *G.Node, err error) {
 	a, err := c.resolve("Attention", q, k, v)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The fused form is at most twice as far from float64 as the composed one, for any config and for numbers of any size.
-// testdata/torch/attention_accuracy.py shows that PyTorch's float32 is no closer than the composed form.
+// The error of the fused form against float64 is at most twice that of the composed form, for any config and for
+// numbers of any size.
 func TestFusedAttentionIsAsAccurateAsComposed(t *testing.T) {
 	configs := 12
 	switch {
@@ -28,13 +28,13 @@ func TestFusedAttentionIsAsAccurateAsComposed(t *testing.T) {
 		d := newDrawing(rt)
 		s := scaledAttention{drawnAttention: drawAttention(rt)}
 		s.huge, s.dt = false, tensor.Float32
-		s.c.Sparse, s.blocks = nil, nil // rounding would change the choice
+		s.c.Sparse, s.blocks = nil, nil // rounding would change which blocks are chosen
 		for i := range s.deviations {
 			s.deviations[i] = math.Pow(10, float64(d.int("deviation", -6, 6))/2)
 		}
 		return s
 	}).Filter(func(s scaledAttention) bool {
-		return s.v.axis(-1) > s.keyHeads() // a product adds up a single column in many parts, to a third of the error
+		return s.v.axis(-1) > s.keyHeads() // a product adds up a single column in many parts: its error is a third
 	})
 	for seed := range configs {
 		s := draw.Example(seed)
@@ -42,13 +42,13 @@ func TestFusedAttentionIsAsAccurateAsComposed(t *testing.T) {
 	}
 }
 
-// scaledAttention is an attention whose numbers are drawn again and again.
+// scaledAttention is an attention for which new numbers are drawn again and again.
 type scaledAttention struct {
 	drawnAttention
-	deviations [7]float64 // of queries, keys, values, gradients of the output and what is added
+	deviations [7]float64 // scales of queries, keys, values, gradients of the output, and biases
 }
 
-// redraw returns the attention with other numbers, and gradients of its output. Float32 holds them.
+// redraw returns the attention with new numbers that are exact in float32, and gradients of its output.
 func (s scaledAttention) redraw(draw int) (a drawnAttention, dout array) {
 	a = s.drawnAttention
 	r := rand.New(rand.NewPCG(uint64(draw), 3))
@@ -92,11 +92,11 @@ func (s scaledAttention) compare(t *testing.T, draws int) {
 		}
 	}
 	for _, name := range names {
-		const smallest = 0x1p-126 // normal number: weights below it are 0
+		const smallest = 0x1p-126 // the least normal number: smaller weights are 0
 		floor, most := max(smallest, 4*0x1p-23*least.median(name)), 2*composed.median(name)
 		assert.LessOrEqual(t, fused.median(name), max(floor, most), "%s, float32: composed %.3g, 4 ulp %.3g; %s",
 			name, composed.median(name), floor, s.about())
-		// Both forms of float64 are off by a part of what those of float32 are off by.
+		// The float64 errors of both forms are a small part of the float32 errors.
 		const part = 0x1p-29
 		assert.LessOrEqual(t, apart.median(name), 1.5*part*max(floor, most), "%s, float64: composed %.3g, 4 ulp %.3g; %s",
 			name, part*composed.median(name), part*floor, s.about())
@@ -111,11 +111,11 @@ func (r attended) of(i int) array {
 	return r.grads[i-1]
 }
 
-// add adds the root mean square of a difference.
+// add adds the root mean square of a difference to the errors.
 func (e errors) add(name string, want, got array) {
 	sum := 0.
 	for i, w := range want.v {
-		if w != got.v[i] { // else both may be infinite
+		if w != got.v[i] { // otherwise both may be infinite
 			sum += (w - got.v[i]) * (w - got.v[i])
 		}
 	}

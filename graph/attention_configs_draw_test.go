@@ -13,10 +13,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawnAttention describes an attention: its sizes, its numbers and all that a config holds.
+// drawnAttention describes an attention: its sizes, its numbers and all fields of its config.
 type drawnAttention struct {
 	z                     sizes
-	c                     graph.AttentionConfig // what in it is no node
+	c                     graph.AttentionConfig // the fields that are not nodes
 	huge                  bool                  // scores up to ±1e4, exact in float32
 	q, k, v               array
 	mask                  *drawnMask
@@ -25,7 +25,7 @@ type drawnAttention struct {
 	key                   float64 // of the dropout
 	dt                    tensor.Dtype
 	tol                   float64
-	blocks                [][]int // that each query of each head sees, if the attention is sparse
+	blocks                [][]int // the blocks that each query of each head sees, if the attention is sparse
 }
 
 // addend is an array that is added to scores, or the sinks.
@@ -33,11 +33,11 @@ type addend struct {
 	name string // empty without an array
 	array
 	detached bool
-	hide     []float64 // is added to it, −∞ in some places; nil: nothing
+	hide     []float64 // added to the array, −∞ in some places; nil means 0
 	sum      array     // with hide
 }
 
-// or returns element i, or x without an array.
+// or returns element i of the addend, or x if the addend has no array.
 func (a addend) or(x float64, i int) float64 {
 	if a.name == "" {
 		return x
@@ -59,7 +59,7 @@ func (a drawnAttention) scale() float64 {
 	return 1 / math.Sqrt(float64(a.q.axis(-1)/max(a.c.Heads, 1)))
 }
 
-// drawing draws for one attention.
+// drawing draws the parts of one attention.
 type drawing struct {
 	*rapid.T
 	r *rand.Rand
@@ -71,7 +71,7 @@ func newDrawing(rt *rapid.T) drawing {
 
 func (d drawing) flag(name string) bool { return rapid.Bool().Draw(d.T, name) }
 
-// rarely returns true in one of eight draws.
+// rarely returns true in one of eight calls.
 func (d drawing) rarely(name string) bool { return rapid.IntRange(0, 7).Draw(d.T, name) == 7 }
 
 func (d drawing) int(name string, lo, hi int) int { return rapid.IntRange(lo, hi).Draw(d.T, name) }
@@ -95,7 +95,7 @@ func drawAttention(rt *rapid.T) drawnAttention {
 	return a
 }
 
-// drawBlocks makes an attention sparse. Gates of float32 are exact, so that equal ones are equal.
+// drawBlocks makes an attention sparse. Gates are exact in float32, so that equal gates stay equal.
 func (a *drawnAttention) drawBlocks(d drawing) {
 	a.c.Sparse = &graph.BlockSparse{BlockSize: pick(d, "block size", 1, 2, 4, 16), Blocks: d.int("blocks", 1, 4)}
 	if a.dt == tensor.Float32 {
@@ -204,7 +204,7 @@ func (a *drawnAttention) gateShape() []int {
 	return append(s, a.z.S)
 }
 
-// addend draws multiples of 1/8, exact beside huge scores, and some −∞.
+// addend draws multiples of 1/8, which stay exact beside huge scores, and some −∞.
 func (d drawing) addend(name string, shape ...int) addend {
 	a := addend{name: name, array: normal(d.r, shape...), detached: d.rarely("detached")}
 	for i, v := range a.v {

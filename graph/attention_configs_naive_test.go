@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// sizes are those of scores (batch…, H, T, S), of which H may have no axis.
+// sizes are the lengths of the axes of scores (batch…, H, T, S); the axis H may be missing.
 type sizes struct {
 	batch   []int
 	heads   bool // whether the heads have an axis
@@ -31,13 +31,13 @@ func (z sizes) shape(extra int) []int {
 	return append(s, z.T, z.S+extra)
 }
 
-// of returns the element of an array that broadcasts to the scores: axes are matched from
-// the last, and one of length 1 has the same for all.
+// of returns the element of an array that broadcasts to the scores: axes are matched from the last, and an axis of
+// length 1 is repeated.
 func (z sizes) of(a array, b, h, t, s int) float64 { return a.v[z.index(a, b, h, t, s)] }
 
-// index returns where that element lies.
+// index returns the position of that element.
 func (z sizes) index(a array, b, h, t, s int) int {
-	at, step, own := 0, 1, 2 // own: axes that are no batch's
+	at, step, own := 0, 1, 2 // own: number of axes that are not batches
 	if z.heads {
 		own = 3
 	}
@@ -63,8 +63,8 @@ func (z sizes) index(a array, b, h, t, s int) int {
 	return at
 }
 
-// naive computes attention by its definition, query by query. keep is what the dropout
-// multiplies the weights by. blind are the rows (b, h, t) that see no key.
+// naive computes attention by its definition, query by query. keep holds the dropout's factors of the weights. blind
+// lists the rows (b, h, t) that see no key.
 func (a drawnAttention) naive(keep array) (out, weights array, blind []bool) {
 	z, q, k, v := a.z, a.q, a.k, a.v
 	if a.c.Heads > 0 {
@@ -118,8 +118,8 @@ func (a drawnAttention) score(q, k array, b, h, t, s int) float64 {
 	return x
 }
 
-// blocksOf returns the blocks that query t of matrix n sees: its own, and of those before it the ones of the largest
-// gates, of equal ones the earlier.
+// blocksOf returns the blocks that query t of matrix n sees: its own block and, among the blocks before it, those with
+// the largest gates. If two gates are equal, the earlier block comes first.
 func (a drawnAttention) blocksOf(q, k array, n, t int) []int {
 	size := a.c.Sparse.BlockSize
 	own := t / size
@@ -140,7 +140,7 @@ func (a drawnAttention) blocksOf(q, k array, n, t int) []int {
 	return blocks
 }
 
-// sees reports whether a query sees a key, as all see the extra ones.
+// sees reports whether a query sees a key; all queries see the extra keys.
 func (a drawnAttention) sees(b, h, t, s int) bool {
 	if a.blocks != nil && (s > t || !slices.Contains(a.blocks[(b*a.z.H+h)*a.z.T+t], s/a.c.Sparse.BlockSize)) {
 		return false
@@ -156,7 +156,7 @@ func dotOf(x array, n, i int, y array, m, j int) (sum float64) {
 	return sum
 }
 
-// scoreOf returns the score of a key that is seen, and its derivative by q·k·scale.
+// scoreOf returns the score of a visible key, and its derivative with respect to q·k·scale.
 func (a drawnAttention) scoreOf(product float64, b, h, t, s int) (x, slope float64) {
 	z := a.z
 	x, slope = product*a.scale(), 1
@@ -180,7 +180,7 @@ func (a drawnAttention) scoreOf(product float64, b, h, t, s int) (x, slope float
 	return x + a.forgotten(b, h, t, s), slope
 }
 
-// forgotten returns what log-gates add to a score.
+// forgotten returns the sum of log-gates that is added to a score.
 func (a drawnAttention) forgotten(b, h, t, s int) (sum float64) {
 	if a.gates.name == "" {
 		return 0
@@ -195,7 +195,7 @@ func (a drawnAttention) forgotten(b, h, t, s int) (sum float64) {
 	return sum
 }
 
-// gate returns the element of a key in an array like the log-gates.
+// gate returns the element for one key of an array that is shaped like the log-gates.
 func (a drawnAttention) gate(of array, b, h, s int) *float64 {
 	if a.c.Heads > 0 {
 		return &of.v[(b*a.z.S+s)*a.z.H+h]
@@ -214,7 +214,7 @@ func (a drawnAttention) names() []string {
 	return names
 }
 
-// express builds the attention. Its inputs are those that have a gradient.
+// express builds the attention. Its inputs are the arguments that have a gradient.
 func (a drawnAttention) express(t testing.TB, fused bool) (e expression, weights *G.Node) {
 	t.Helper()
 	e, c := a.arguments(t)
@@ -228,7 +228,7 @@ func (a drawnAttention) express(t testing.TB, fused bool) (e expression, weights
 	return e, weights
 }
 
-// arguments makes the nodes of the arguments, q, k and v first.
+// arguments returns the nodes of the arguments, q, k and v first.
 func (a drawnAttention) arguments(t testing.TB) (e expression, c graph.AttentionConfig) {
 	t.Helper()
 	e.g = G.NewGraph()
@@ -299,8 +299,7 @@ func (a drawnAttention) batch(b int) drawnAttention {
 	return one
 }
 
-// part returns the part of a named array that belongs to a batch, or all of one that all
-// batches share.
+// part returns the part of a named array that belongs to one batch, or the whole array if all batches share it.
 func (a drawnAttention) part(name string, x array, b int) array {
 	scores, heads := len(a.z.shape(0))-len(a.z.batch), len(a.q.shape)-len(a.z.batch)
 	own, ok := map[string]int{

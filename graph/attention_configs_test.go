@@ -17,7 +17,7 @@ import (
 // Both forms of attention agree with the definition, for any config: values, gradients, each
 // batch alone, and queries that see no key.
 func TestAttentionOfAnyConfig(t *testing.T) {
-	for range 4 { // times the checks that rapid makes
+	for range 4 { // multiplies the number of checks that rapid makes
 		rapid.Check(t, func(rt *rapid.T) {
 			a := drawAttention(rt)
 			if a.sinks.name == "" && rapid.IntRange(0, 3).Draw(rt, "sigmoid") == 3 {
@@ -44,13 +44,13 @@ func (a drawnAttention) check(t testing.TB) {
 	}
 	a.checkGradients(t)
 	a.checkBlind(t, blind, dout)
-	if a.c.Dropout.P == 0 { // else a batch alone drops other weights
+	if a.c.Dropout.P == 0 { // otherwise a batch alone would drop other weights
 		a.checkBatches(t, composed, dout, false)
 		a.checkBatches(t, fused, dout, true)
 	}
 }
 
-// shrinking is a test that passes its failures to rapid, which looks for a smaller case.
+// shrinking is a test that reports its failures to rapid, which then looks for a smaller case.
 type shrinking struct {
 	testing.TB
 	rt *rapid.T
@@ -61,9 +61,8 @@ func (s shrinking) Errorf(f string, args ...any) { s.rt.Errorf(f, args...) }
 func (s shrinking) Fatalf(f string, args ...any) { s.rt.Fatalf(f, args...) }
 func (s shrinking) FailNow()                     { s.rt.FailNow() }
 
-// gradientTol allows for what float32 does to huge scores: the log Σexp of a row is one
-// more such number, of which half a unit in the last place is 5e-4, and the
-// gradients of q and k are made of numbers up to 100.
+// gradientTol is the tolerance for float32's rounding of huge scores: half a unit in the last place of the log Σexp of
+// a row is 5e-4, and the gradients of q and k are sums of numbers up to 100.
 func (a drawnAttention) gradientTol(name string) float64 {
 	switch {
 	case !a.huge || a.dt == tensor.Float64:
@@ -88,13 +87,13 @@ func (a drawnAttention) run(t testing.TB, fused bool, dout array) attended {
 	if fused {
 		return attended{result: e.onOurs(t)}
 	}
-	e.grads = append(e.grads, weights) // any other node that is wanted
+	e.grads = append(e.grads, weights) // any other node whose value is wanted
 	r := e.onOurs(t)
 	n := len(r.grads) - 1
 	return attended{result{r.out, r.grads[:n]}, r.grads[n]}
 }
 
-// dropped returns what the dropout multiplies the weights by: dropout of ones.
+// dropped returns the dropout's factors of the weights: the dropout of ones.
 func (a drawnAttention) dropped(t testing.TB) array {
 	ones := zeros(a.z.shape(a.c.ExtraKeys)...)
 	for i := range ones.v {
@@ -107,8 +106,8 @@ func (a drawnAttention) dropped(t testing.TB) array {
 	return express(t, op, append(inputs(ones), key(a.key)), tensor.Float64).onOurs(t).out
 }
 
-// checkGradients compares with finite differences, where these can be had: in float64, and
-// not of huge scores, by which weights are all but steps.
+// checkGradients compares the gradients with finite differences where these are meaningful: in float64, and not for
+// huge scores, whose weights are nearly step functions.
 func (a drawnAttention) checkGradients(t testing.TB) {
 	t.Helper()
 	if a.huge || a.dt != tensor.Float64 || a.z.T*a.z.S > 100 {
@@ -122,8 +121,8 @@ func (a drawnAttention) checkGradients(t testing.TB) {
 	}
 }
 
-// checkBlind checks that queries that see no key have weights, outputs and gradients
-// of exactly 0, and give none to what others see.
+// checkBlind checks that queries that see no key have weights, outputs and gradients of exactly 0, and add nothing to
+// the gradients of keys and values.
 func (a drawnAttention) checkBlind(t testing.TB, blind []bool, dout array) {
 	t.Helper()
 	if !slices.Contains(blind, true) {
@@ -154,7 +153,7 @@ func (a drawnAttention) checkBlind(t testing.TB, blind []bool, dout array) {
 	}
 }
 
-// positive turns −0 into 0, which testify tells apart.
+// positive replaces −0 by 0, because testify distinguishes them.
 func positive(x []float64) []float64 {
 	y := slices.Clone(x)
 	for i := range y {
@@ -173,8 +172,8 @@ func (a drawnAttention) row(out array, row int) []float64 {
 	return out.v[((b*a.z.T+t)*a.z.H+h)*n:][:n]
 }
 
-// checkBatches checks that each batch alone gives the same bits, and that the gradients
-// of what all batches share are sums over them, up to rounding.
+// checkBatches checks that each batch alone gives the same bits, and that the gradient of an array that all batches
+// share is the sum over the batches, up to rounding.
 func (a drawnAttention) checkBatches(t testing.TB, all attended, dout array, fused bool) {
 	t.Helper()
 	n := a.z.B()
@@ -207,8 +206,8 @@ func (a drawnAttention) checkBatches(t testing.TB, all attended, dout array, fus
 	}
 }
 
-// The gradients of biases that batches, heads and queries share are sums over all of
-// them: of the same bits in every run, however the work was split.
+// The gradient of a bias that batches, heads and queries share is a sum over all of them. It has the same bits in every
+// run, however the work was split.
 func TestGradientsOfSharedBiases(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for name, in := range map[string][]input{

@@ -19,10 +19,11 @@ import (
 
 var forms = flag.Int("forms", 0, "how many attentions of any form to draw; 0 for as many as usual")
 
-// The fused form of float32 is at most twice as far from float64 as the composed one, and 1e-7 of the largest element,
-// for any form of attention: in the mean over some draws of the numbers, since a single one may be exact by chance. Of
-// 2,000 forms 50 in 10,000 tensors are farther, half of them sinks and most others of a few queries, by a third in the
-// median and by a factor of 8 at most: the composed form was nearly exact there, or added up its sinks in float64.
+// The float32 error of the fused form against float64 is at most twice that of the composed form plus 1e-7 of the
+// largest element, for any form of attention. Errors are means over some draws of the numbers, since a single draw may
+// be exact by chance. In 2,000 forms, 50 of 10,000 tensors exceed this: half of them are sinks, and most others have
+// few queries. They exceed it by a third in the median and by a factor of 8 at most: there the composed form was nearly
+// exact, or summed its sinks in float64.
 func TestFusedFormsAreAsAccurateAsComposed(t *testing.T) {
 	n := *forms
 	switch {
@@ -39,7 +40,7 @@ func TestFusedFormsAreAsAccurateAsComposed(t *testing.T) {
 	}
 }
 
-// Forgetting attention adds up log-gates over the whole sequence, of which a score gets the difference of two sums.
+// Forgetting attention sums log-gates over the whole sequence; each score gets the difference of two such sums.
 func TestFusedForgettingIsAsAccurateAsComposed(t *testing.T) {
 	for _, T := range []int{300, 1024, 4096} {
 		for _, gate := range []float64{-0.01, -0.8, -3, -300} {
@@ -55,7 +56,8 @@ func TestFusedForgettingIsAsAccurateAsComposed(t *testing.T) {
 	}
 }
 
-// A query that sees one key has that key's value for its output, whatever q and k are: their gradients are exactly 0.
+// The output of a query that sees only one key is that key's value, whatever q and k are: the gradients of q and k are
+// exactly 0.
 func TestQueriesWithOneKeyGiveNoGradient(t *testing.T) {
 	for _, form := range []string{"softmax", "forgetting", "differential", "sparse"} {
 		for seed := range uint64(20) {
@@ -78,7 +80,7 @@ func TestQueriesWithOneKeyGiveNoGradient(t *testing.T) {
 	}
 }
 
-// attentionForm is an attention of some form, whose numbers are drawn again and again.
+// attentionForm is an attention of some form, for which new numbers are drawn again and again.
 type attentionForm struct {
 	drawnAttention
 	form                           string
@@ -87,7 +89,7 @@ type attentionForm struct {
 	deviations                     [4]float64 // of queries, keys, values and the gradients of the output
 	hasBias, hasRelative, hasSinks bool
 	biasShape                      int
-	bias                           float64 // the deviation of what is added
+	bias                           float64 // the standard deviation of biases
 	gate                           float64 // the mean log-gate
 	dout                           array
 }
@@ -154,7 +156,7 @@ func drawForm(seed uint64, longest float64) attentionForm {
 	return a
 }
 
-// redraw draws the numbers. Float32 holds them.
+// redraw draws new numbers, which are exact in float32.
 func (a attentionForm) redraw(draw uint64) attentionForm {
 	r := rand.New(rand.NewPCG(a.seed, draw))
 	numbers := func(deviation, step float64, shape ...int) array {
@@ -168,7 +170,7 @@ func (a attentionForm) redraw(draw uint64) attentionForm {
 		return x
 	}
 	step := 0.
-	if a.form == "sparse" { // exact products: rounding would change the choice of blocks
+	if a.form == "sparse" { // exact products: rounding would change which blocks are chosen
 		step = 1. / 8
 	}
 	b, keys := a.z.batch[0], a.z.S+a.c.ExtraKeys
@@ -215,7 +217,7 @@ func (a attentionForm) compute(t testing.TB, fused bool, dt tensor.Dtype) attend
 	return attended{result: e.onOurs(t)}
 }
 
-// difference returns the outputs (B, T, H/2·Dv) of the even heads, less half of those of the odd ones.
+// difference returns the outputs (B, T, H/2·Dv) of the even heads, minus half the outputs of the odd heads.
 func (a attentionForm) difference(t testing.TB, x *G.Node) *G.Node {
 	t.Helper()
 	b, heads := a.z.batch[0], a.z.H/2
@@ -248,7 +250,7 @@ func (a attentionForm) compare(t *testing.T, what string, draws uint64) {
 		}
 	}
 	for i, name := range names {
-		const smallest = 0x1p-120 // weights next to it have lost digits
+		const smallest = 0x1p-120 // weights near it have lost digits
 		assert.LessOrEqual(t, fused[i], 2*composed[i]+1e-7*most[i]+smallest, "%s: %s, composed %.3g, largest %.3g; %s",
 			what, name, composed[i], most[i], a.about())
 	}
@@ -272,7 +274,8 @@ func (a attentionForm) about() string {
 	return text
 }
 
-// largest returns the largest magnitude in an array, and farthest that in the difference of two.
+// largest returns the largest magnitude in an array; farthest returns the largest magnitude of the difference of two
+// arrays.
 func largest(a array) (most float64) {
 	for _, v := range a.v {
 		most = max(most, math.Abs(v))

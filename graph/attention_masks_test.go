@@ -12,8 +12,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Weights that are zeroed where a mask hides the key, and divided by the sum of the others, are the softmax over the
-// visible keys.
+// Setting the weights of hidden keys to zero and dividing by the sum of the others gives the softmax over the visible
+// keys.
 func TestTrilThenNormalizeIsACausalSoftmax(t *testing.T) {
 	x := normal(rand.New(rand.NewPCG(9, 10)), 2, 5, 5)
 	renormalized := compute(t, func(in G.Nodes) (*G.Node, error) {
@@ -31,7 +31,7 @@ func TestTrilThenNormalizeIsACausalSoftmax(t *testing.T) {
 	near(t, "weights", masked, renormalized, 1e-14)
 }
 
-// No query may learn anything from a later key or value, not even a bit.
+// No bit of a query's result may depend on a later key or value.
 func TestCausalAttentionDoesNotSeeTheFuture(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	q, k, v := normal(r, 7, 5), normal(r, 7, 5), normal(r, 7, 3)

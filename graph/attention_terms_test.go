@@ -2,8 +2,8 @@ package graph_test
 
 import "math"
 
-// largestTerms returns the largest of the terms whose sums are the output and the gradients, by name. kept is what
-// dropout multiplies the weights by.
+// largestTerms returns the largest of the terms whose sums are the output and the gradients, by name. kept holds the
+// dropout's factors of the weights.
 func (a drawnAttention) largestTerms(kept, dout array) map[string]float64 {
 	ones := kept.like()
 	for i := range ones.v {
@@ -28,16 +28,16 @@ func (a drawnAttention) largestTerms(kept, dout array) map[string]float64 {
 
 type termsOf struct {
 	drawnAttention
-	p, z               array // weights before dropout, and what that multiplies them by
+	p, z               array // weights before dropout, and the dropout's factors
 	q, k, values, dout array
 	most               map[string]float64
 }
 
 func (x *termsOf) take(name string, term float64) { x.most[name] = max(x.most[name], math.Abs(term)) }
 
-// addRow takes the terms of query t of matrix n. The gradient of a score is a difference. Where one key has nearly all
-// of the weight, by a large score, the term is this difference and a small part of what it is made of, which the
-// rounding of Σ weight·dP may change; elsewhere it is what the difference is made of.
+// addRow adds the terms of query t of matrix n. The gradient of a score is a difference. If one key has nearly all of
+// the weight because its score is large, the term is this difference plus a small part of its operands, which the
+// rounding of Σ weight·dP may change. Otherwise the term is the larger operand.
 func (x *termsOf) addRow(n, t int) {
 	b, h := n/x.drawnAttention.z.H, n%x.drawnAttention.z.H
 	S := x.p.shape[2]

@@ -27,8 +27,7 @@ func attend(t testing.TB, c graph.AttentionConfig, q, k, v array) (out, weights 
 	return r.out, r.grads[0]
 }
 
-// Any sizes, any number of leading axes, any mask: T=1, S=1, D=1 and one head
-// among them.
+// Any sizes, any number of leading axes and any mask, with T=1, S=1, D=1 and one head among them.
 func TestAttentionEqualsALoopOverQueries(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		size := rapid.IntRange(1, 5)
@@ -87,7 +86,7 @@ func TestDropoutOfTheWeights(t *testing.T) {
 	near(t, "out", naiveMatMul(got.grads[0], in[2].array), got.out, 1e-14)
 }
 
-// Scores far beyond what eˣ can hold pick one key each.
+// For scores far beyond the range of eˣ, each query picks a single key.
 func TestAttentionOfHugeScores(t *testing.T) {
 	for _, size := range []float64{1e4, 1e15} { // scores of 1e8 and 1e30
 		for _, p := range tolerances {
@@ -140,8 +139,7 @@ func TestMachinesAgreeOnAttention(t *testing.T) {
 	})
 }
 
-// naiveAttention returns softmax(q·kᵀ·scale)·v, query by query, over the keys that
-// sees(t, s) lets each query see.
+// naiveAttention returns softmax(q·kᵀ·scale)·v, query by query, over the keys for which sees(t, s) is true.
 func naiveAttention(q, k, v array, scale float64, sees func(t, s int) bool) (out, weights array) {
 	qs, ks := q.matrices(), k.matrices()
 	weights = q.like(q.axis(-2), k.axis(-2))
@@ -180,7 +178,7 @@ func attention(c graph.AttentionConfig) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) { return context(graph.Attention(in[0], in[1], in[2], c)) }
 }
 
-// attending returns naiveAttention as an oracle; scale 0 means 1/√D.
+// attending returns naiveAttention as a reference for the tests; scale 0 means 1/√D.
 func attending(scale float64, sees func(t, s int) bool) func(in []array) array {
 	return func(in []array) array {
 		c := scale
@@ -205,7 +203,7 @@ func attentionCases() []opCase {
 	}
 }
 
-// A NaN anywhere in a query's score shows in its output and in no other's.
+// A NaN in any score of a query reaches the output of this query and no other.
 func TestNaNGoesThrough(t *testing.T) {
 	for _, c := range []graph.AttentionConfig{{}, {Mask: mask.Causal{}}} {
 		for bad := range 4 {

@@ -11,9 +11,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// PyTorch's float32 attention of plain operations is no closer to float64 than the composed form is, which is closer
-// about as often. The fused form is at most twice as far. Compared are medians over the cases whose queries and keys have
-// one deviation.
+// The error of PyTorch's float32 attention of plain operations against float64 is no smaller than that of the composed
+// form: each is closer about equally often. The error of the fused form is at most twice as large. The test compares
+// medians over the cases whose queries and keys have the same deviation.
 func TestAttentionIsAsAccurateAsPyTorch(t *testing.T) {
 	file := golden.Load(t, "torch/attention_accuracy.safetensors")
 	const cases, deviations = 100, 13

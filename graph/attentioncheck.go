@@ -15,10 +15,10 @@ import (
 // attentionArgs is a config for its q, k and v: zeros are replaced by their defaults, and the
 // mask is resolved.
 type attentionArgs struct {
-	AttentionConfig // with a Scale; Heads stays 0 if the heads have an axis of their own
+	AttentionConfig // with a Scale; Heads stays 0 if q, k and v have an axis of heads
 
 	op                   string
-	q                    *G.Node     // or the tensor that it is a part of
+	q                    *G.Node     // or the tensor that contains it
 	numHeads, numKVHeads int         // at least 1
 	scores               mask.Scores // without the extra keys
 	mask                 resolvedMask
@@ -91,8 +91,8 @@ func (a *attentionArgs) errorf(format string, args ...any) error {
 	return fmt.Errorf("graph: %s: %w", a.op, fmt.Errorf(format, args...))
 }
 
-// scoresOf returns the axes of the scores of q and k. They have an axis of heads if heads are
-// side by side in the rows of q, or if q has more than one axis before T.
+// scoresOf returns the axes of the scores of q and k. They have an axis of heads if the heads are side by side in the
+// rows of q, or if q has more than one axis before T.
 func scoresOf(q, k tensor.Shape, heads int) mask.Scores {
 	n := len(q)
 	scores := slices.Clone(q[:n-2])
@@ -164,8 +164,8 @@ func (a *attentionArgs) checkBias(shape tensor.Shape) error {
 	return err
 }
 
-// checkRelativeBias wants a number for each distance of a query and a key, for each head
-// or for all. With a cache there may be more, for greater distances.
+// checkRelativeBias checks that there is a number for each distance of a query and a key, for each head or for all
+// heads. With a cache there may be numbers for greater distances, too.
 func (a *attentionArgs) checkRelativeBias(s tensor.Shape) error {
 	n := a.scores.T + a.scores.S - 1
 	if len(s) == 2 && (s[0] == 1 || s[0] == a.scores.H) && (s[1] == n || a.scores.Starts != nil && s[1] > n) {

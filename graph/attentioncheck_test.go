@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// What float32 rounds to 0 or to ∞ is refused there.
+// Settings that float32 rounds to 0 or to ∞ are refused for float32.
 func TestSettingsThatFloat32DoesNotHoldAreRefused(t *testing.T) {
 	b := bench{G.NewGraph()}
 	q := b.of(tensor.Float32, 2, 3)
@@ -36,7 +36,7 @@ func TestSettingsThatFloat32DoesNotHoldAreRefused(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Other parts of a config that do not go with q (2, 5, 6), k and v (2, 7, 6).
+// Other settings that do not fit q (2, 5, 6), k and v (2, 7, 6).
 func TestWrongConfigsAreRefused(t *testing.T) {
 	b, other := bench{G.NewGraph()}, bench{G.NewGraph()}
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestWrongConfigsAreRefused(t *testing.T) {
 	}
 }
 
-// An axis without elements is named by its argument, whatever would follow from it.
+// The error about an axis without elements names its argument, whatever other errors the axis would cause.
 func TestAttentionOfEmptyAxes(t *testing.T) {
 	g := G.NewGraph()
 	n := func(name string, shape ...int) *G.Node {

@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The statistics of one head are those of this head among all, the largest scores to the bit; one machine computes all
-// heads in turn.
+// The statistics of one head alone equal its statistics among all heads; the largest scores are equal to the bit. One
+// machine computes all heads in turn.
 func TestAttentionStatsOfOneHead(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := newDrawing(rt)
@@ -57,7 +57,7 @@ func (a drawnAttention) checkHeads(t testing.TB, w watching) {
 	}
 }
 
-// ofHead returns one of the indices of an axis.
+// ofHead returns one index of an axis of a tensor.
 func (a array) ofHead(axis, head int) (part array) {
 	inner := 1
 	for _, n := range a.shape[axis+1:] {
@@ -69,7 +69,8 @@ func (a array) ofHead(axis, head int) (part array) {
 	return part
 }
 
-// In float32 the log-sum-exp of a head is exact to 1e-6 over many keys, and so are the weights that follow from it.
+// In float32 the log-sum-exp of a head has an error of 1e-6 at most over many keys, and so have the weights computed
+// from it.
 func TestAttentionStatsOfOneHeadAreExact(t *testing.T) {
 	const T, D = 3001, 2
 	x := normal(rand.New(rand.NewPCG(1, 2)), T, D)

@@ -10,21 +10,21 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// AttentionStats are statistics of the weights of a fused attention, which it never holds: a number for each head and
-// query, (…, H, T), of the weights before dropout. They are computed in the same pass as the output and cost next to
-// nothing; no gradient flows through them. H is missing if the attention has no axis of heads.
+// AttentionStats are statistics of the weights of a fused attention, which never stores the weights: a number for each
+// head and query, (…, H, T), about the weights before dropout. They are computed in the same pass as the output and
+// cost next to nothing; no gradient flows through them. H is missing if the attention has no axis of heads.
 //
-// A row whose keys are all hidden has no largest score: LogSumExp, MaxScore and MaxProduct are −∞, and the rest is 0.
-// (With a sink, its LogSumExp is the sink's score and its Sink 1.) A row with a NaN has NaN.
+// A row whose keys are all hidden has no largest score: LogSumExp, MaxScore and MaxProduct are −∞, and the other
+// statistics are 0. (With a sink, its LogSumExp is the sink's score, and its Sink is 1.)
 //
-// The weights of a Sigmoid need not add up to 1. Their sum is exp(LogSumExp), and MaxScore is the largest argument of the
-// sigmoid. Entropy, First, Own, Previous and Distance use the weights divided by their sum; Largest uses the weights
-// themselves.
+// With Sigmoid, the weights need not add up to 1. Their sum is exp(LogSumExp), and MaxScore is the largest argument of
+// the sigmoid. Entropy, First, Own, Previous and Distance use the weights divided by their sum; Largest uses the
+// weights themselves.
 //
-// Largest and LargestTo go over the scores a second time, at about the cost of a forward without values.
+// Largest and LargestTo process the scores a second time, at about the cost of a forward pass without values.
 type AttentionStats struct {
-	LogSumExp *G.Node // log Σ exp(score), with the sink's: a weight is exp(score − LogSumExp)
-	MaxScore  *G.Node // the largest score that the softmax sees: capped, with biases
+	LogSumExp *G.Node // log Σ exp(score), including the sink's: a weight is exp(score − LogSumExp)
+	MaxScore  *G.Node // the largest score that the softmax gets: capped, with biases
 	// MaxProduct is the largest scale·q·k of the keys that the query sees, before cap and
 	// biases (S_max in Kimi Team 2025).
 	MaxProduct *G.Node
@@ -35,7 +35,7 @@ type AttentionStats struct {
 	Own      *G.Node // of the query's own position, key t + offset; 0 if there is none
 	Previous *G.Node // of the key before that; 0 if there is none
 	Sink     *G.Node // the share of the sink, which with the keys' weights makes 1; 0 if there are no sinks
-	Distance *G.Node // Σ w·|t + offset − s| over the keys s: how far away from its own position the query looks
+	Distance *G.Node // Σ w·|t + offset − s| over the keys s: the mean distance of the keys from the query
 
 	pass *secondPass
 }
@@ -46,10 +46,10 @@ func (s *AttentionStats) rows() []**G.Node {
 	return []**G.Node{&s.MaxScore, &s.MaxProduct, &s.Entropy, &s.First, &s.Own, &s.Previous, &s.Sink, &s.Distance}
 }
 
-// rowStatistics is the number of them.
+// rowStatistics is the number of these statistics.
 const rowStatistics = 8
 
-// statistics returns the statistics, which are parts of the vector that fusedAttention computes, the last of these nodes.
+// statistics returns the statistics, each a part of the vector that fusedAttention computes, the last of these nodes.
 func (f fused) statistics(in G.Nodes) (*AttentionStats, error) {
 	s, both := &AttentionStats{pass: &secondPass{f, in}}, in[len(in)-1]
 	_, axes := f.sizes(shapesOf(in))
@@ -58,7 +58,7 @@ func (f fused) statistics(in G.Nodes) (*AttentionStats, error) {
 	from := both.Shape().TotalSize() - (kernel.RowNumbers+rowStatistics)*n
 	take := func(name string, to **G.Node) (err error) {
 		part := keptPart{outShape: outShape{shape}, Name: name, From: from}
-		part.FillsInfinity = true // a row that sees nothing has no largest score
+		part.FillsInfinity = true // a row that sees no key has no largest score
 		*to, err = apply(part, both)
 		from += n
 		return err
@@ -80,7 +80,7 @@ var statisticNames = [rowStatistics]string{
 	"MaxScore", "MaxProduct", "Entropy", "FirstWeight", "OwnWeight", "PreviousWeight", "SinkShare", "Distance",
 }
 
-// statsOf cuts the numbers behind the log-sum-exps of the rows into the kernel's statistics.
+// statsOf splits the numbers behind the log-sum-exps of the rows into the kernel's statistics.
 func statsOf[F kernel.Float](rest []F, rows, offset int) kernel.RowStatistics[F] {
 	next := func() (part []F) {
 		part, rest = rest[:rows:rows], rest[rows:]
@@ -90,9 +90,9 @@ func statsOf[F kernel.Float](rest []F, rows, offset int) kernel.RowStatistics[F]
 		First: next(), Own: next(), Previous: next(), Sink: next(), Distance: next(), Offset: offset}
 }
 
-// Largest returns the weights at a coarser level: cut into cells of height queries and width keys, smaller at the end,
-// the largest weight of each cell, (…, H, ⌈T/height⌉, ⌈S/width⌉) (torch's max_pool2d with ceil_mode). The weight of a
-// hidden key is 0.
+// Largest returns the weights at a coarser resolution, (…, H, ⌈T/height⌉, ⌈S/width⌉): the largest weight of each cell
+// of height queries and width keys (torch's max_pool2d with ceil_mode). Cells at the end may be smaller. The weight of
+// a hidden key is 0.
 func (s *AttentionStats) Largest(height, width int) (*G.Node, error) {
 	if min(height, width) < 1 || max(height, width) > dense.MaxElements {
 		return nil, fmt.Errorf("graph: Largest: cells: got %d by %d, want from 1 to %d queries and keys",
@@ -101,8 +101,8 @@ func (s *AttentionStats) Largest(height, width int) (*G.Node, error) {
 	return s.largest("Largest", weightCells{Height: height, Width: width})
 }
 
-// LargestTo is Largest with at most the given rows and columns of cells, (…, H, min(T, rows), min(S, columns)): query t
-// is in row t·rows/T, key s in column s·columns/S.
+// LargestTo is Largest with at most rows rows and columns columns of cells, (…, H, min(T, rows), min(S, columns)):
+// query t is in row t·rows/T, key s in column s·columns/S.
 func (s *AttentionStats) LargestTo(rows, columns int) (*G.Node, error) {
 	if min(rows, columns) < 1 {
 		return nil, fmt.Errorf("graph: LargestTo: cells: got %d rows and %d columns, want at least 1 each", rows,
@@ -111,7 +111,7 @@ func (s *AttentionStats) LargestTo(rows, columns int) (*G.Node, error) {
 	return s.largest("LargestTo", weightCells{Height: rows, Width: columns, Even: true})
 }
 
-// largest applies the second pass over the scores.
+// largest applies the op that processes the scores a second time.
 func (s *AttentionStats) largest(name string, c weightCells) (*G.Node, error) {
 	if s.pass == nil {
 		return nil, fmt.Errorf("graph: %s: got the zero value of statistics, want those of an attention", name)

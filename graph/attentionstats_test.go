@@ -20,10 +20,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Statistics of any attention are those of the weights that its definition gives, and
-// asking for them changes no bit of the output and of the gradients.
+// The statistics of any attention equal those of the weights by its definition. Requesting them changes no bit of the
+// output and of the gradients.
 func TestAttentionStatsOfAnyConfig(t *testing.T) {
-	for range 4 { // times the checks that rapid makes
+	for range 4 { // multiplies the number of checks that rapid makes
 		rapid.Check(t, func(rt *rapid.T) {
 			d := newDrawing(rt)
 			a := drawAttention(rt)
@@ -35,7 +35,7 @@ func TestAttentionStatsOfAnyConfig(t *testing.T) {
 	}
 }
 
-// watching is what statistics are asked for.
+// watching lists the statistics that are requested.
 type watching struct {
 	offset, height, width int
 }
@@ -70,7 +70,7 @@ func (a drawnAttention) checkStats(t testing.TB, w watching) {
 	got, plain := e.onOurs(t), a.run(t, true, dout)
 	for i, g := range append([]array{plain.out}, plain.grads...) {
 		name, of := append([]string{"out"}, a.names()...)[i], append([]array{got.out}, got.grads...)[i]
-		if a.c.Sparse != nil { // which reads other tiles
+		if a.c.Sparse != nil { // the kernel reads other tiles then
 			near(t, name, g, of, a.gradientTol(name))
 			continue
 		}
@@ -81,8 +81,7 @@ func (a drawnAttention) checkStats(t testing.TB, w watching) {
 	}
 }
 
-// naiveStats computes the statistics from the weights, which are those of the definition
-// before dropout.
+// naiveStats computes the statistics from the weights before dropout, by their definition.
 func (a drawnAttention) naiveStats(w watching) []array {
 	ones := zeros(a.z.shape(a.c.ExtraKeys)...)
 	for i := range ones.v {
@@ -112,7 +111,7 @@ func (a drawnAttention) naiveStats(w watching) []array {
 	return append(stats, naiveLargest(weights, sized), naiveLargest(weights, even))
 }
 
-// products returns queries and keys by matrix, those of shared heads repeated.
+// products returns queries and keys by matrix; shared heads are repeated.
 func (a drawnAttention) products() (q, k array) {
 	q, k = a.q, a.k
 	if a.c.Heads > 0 {
@@ -160,13 +159,13 @@ func (a drawnAttention) rowStats(p []float64, q, k array, b, h, t, offset int) [
 		share, distance}
 }
 
-// cells are the cells that queries and keys lie in.
+// cells are the cells of queries and keys.
 type cells struct {
 	rows, columns int
 	row, column   func(at int) int
 }
 
-// naiveLargest returns the largest of each cell of weights (…, T, S).
+// naiveLargest returns the largest weight of each cell of weights (…, T, S).
 func naiveLargest(weights array, by cells) array {
 	w := weights.matrices()
 	pooled := weights.like(by.rows, by.columns)
@@ -186,7 +185,7 @@ func naiveLargest(weights array, by cells) array {
 	return pooled
 }
 
-// Log-sum-exp, entropy and pooling are PyTorch's.
+// Log-sum-exp, entropy and pooling equal PyTorch's.
 func TestAttentionStatsOfPyTorch(t *testing.T) {
 	file := golden.Load(t, "torch/attention_stats.safetensors")
 	for _, p := range tolerances {
@@ -211,8 +210,8 @@ func TestAttentionStatsOfPyTorch(t *testing.T) {
 	}
 }
 
-// Statistics of 8192 queries and keys, whose weights would take 256 MiB, need no more memory
-// for each than those of 1024.
+// Statistics of 8192 queries and keys need no more memory per query than those of 1024 queries. The weights would take
+// 256 MiB.
 func TestAttentionStatsInLinearMemory(t *testing.T) {
 	each := func(T int) int {
 		g := G.NewGraph()
@@ -230,7 +229,7 @@ func TestAttentionStatsInLinearMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		require.NoError(t, m.RunAll())
 		runtime.ReadMemStats(&after)
-		if !testenv.Race { // which makes sync.Pool drop what it is given
+		if !testenv.Race { // the race detector makes sync.Pool drop objects
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "of a run")
 		}
 		for row, e := range s.Entropy.Value().Data().([]float32) {
@@ -242,7 +241,7 @@ func TestAttentionStatsInLinearMemory(t *testing.T) {
 	require.Equal(t, each(1024), each(8192))
 }
 
-// Packed queries, keys and values have the statistics of those apart, to the bit.
+// With packed queries, keys and values, the statistics have the same bits as with separate ones.
 func TestPackedAttentionStats(t *testing.T) {
 	g := G.NewGraph()
 	qkv := node(g, "qkv", normal(rand.New(rand.NewPCG(1, 2)), 2, 7, 6*4+2*4+2*5), tensor.Float64)
@@ -260,7 +259,7 @@ func TestPackedAttentionStats(t *testing.T) {
 	}
 }
 
-// A single query and key; and statistics have no gradient: a loss of them moves nothing.
+// Statistics of a single query and key. Statistics have no gradient: a loss made of them changes no parameter.
 func TestAttentionStatsOfOneToken(t *testing.T) {
 	g := G.NewGraph()
 	x := node(g, "x", of([]float64{2, 1}, 1, 2), tensor.Float64)

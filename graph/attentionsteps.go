@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The steps of Attention that a config may leave out: then they return their argument.
+// Steps of Attention that a config may leave out: then they return their argument unchanged.
 
 func (a *attentionArgs) splitHeads(x *G.Node, heads int) (*G.Node, error) {
 	if a.Heads == 0 {
@@ -65,7 +65,7 @@ func (a *attentionArgs) addToScores(scores, bias *G.Node) (*G.Node, error) {
 	return f.Result(f.Of(Concat(f.Of(Add(parts[0], bias)), parts[1])))
 }
 
-// hide puts −∞ where the mask hides a key.
+// hide replaces the scores of hidden keys by −∞.
 func (a *attentionArgs) hide(scores *G.Node) (*G.Node, error) {
 	if a.mask.mask == (mask.All{}) {
 		return scores, nil
@@ -86,13 +86,14 @@ func (a *attentionArgs) weigh(scores *G.Node) (*G.Node, error) {
 	return softmaxWithSinks(scores, a.Sinks, a.scores.Heads)
 }
 
-// softmaxWithSinks returns the softmax of the rows of scores (…, H, T, S) and one more score, the head's sink, whose
-// weight is left out:
+// softmaxWithSinks returns the softmax of the rows of scores (…, H, T, S), each with one more score, the head's sink,
+// whose weight is left out of the result:
 //
 //	y[s] = exp(x[s]) / (exp(sink) + Σ exp(x))
 //
-// so that a head may attend to nothing (attention sinks: Xiao et al. 2023; learned as in gpt-oss). A row of −∞ gives 0
-// whatever the sink is, and passes it no gradient; any other row beside a sink of NaN or ∞ gives NaN.
+// so that a head may attend to nothing (attention sinks: Xiao et al. 2023; learned as in gpt-oss). 2023; learned as in
+// gpt-oss). A row of −∞ has weights of 0 whatever the sink is, and passes it no gradient; any other row is NaN if its
+// sink is NaN or ∞.
 func softmaxWithSinks(scores, sinks *G.Node, heads bool) (*G.Node, error) {
 	const lowest = -math.MaxFloat32
 	shape := tensor.Shape{1, 1}
@@ -115,7 +116,7 @@ func softmaxWithSinks(scores, sinks *G.Node, heads bool) (*G.Node, error) {
 	return parts[0], nil
 }
 
-// shift adds the bias of the sigmoid, also to the scores of the extra keys.
+// shift adds the bias of the sigmoid to all scores, those of the extra keys too.
 func (a *attentionArgs) shift(scores *G.Node) (*G.Node, error) {
 	if a.SigmoidBias == 0 {
 		return scores, nil

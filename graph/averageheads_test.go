@@ -33,8 +33,7 @@ func averageHeadsCases() []opCase {
 	}
 }
 
-// What is large is divided among goroutines. All these ops are linear, so dy·f(x) is
-// dx·x for any x and dy.
+// Large tensors are divided among goroutines. All these ops are linear, so dy·f(x) is dx·x for any x and dy.
 func TestLayoutsOfManyRows(t *testing.T) {
 	for _, c := range []opCase{
 		{name: "split", op: parts(2, 1, 0), want: naiveParts(2, 1, 0), in: shapes(s{10007, 7})},

@@ -13,18 +13,18 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// BlockSparse is attention that is sparse by content (MoBA: Lu et al. 2025). Keys are cut into blocks, and a query sees
-// the keys up to its own position in its own block, and of the whole blocks before that the Blocks − 1 with the largest
-// gates:
+// BlockSparse configures attention that is sparse by content (MoBA: Lu et al. 2025). 2025). Keys are split into blocks.
+// A query sees its own block up to its own position, and among the whole blocks before that the Blocks − 1 blocks with
+// the largest gates:
 //
 //	gate(i) = q·mean(k of block i)
 //
-// The earlier of two equal gates is the larger one, and one of NaN is less than any other. Each head of queries
-// chooses for itself. The choice looks at what q and k are, whatever masks hide. Gradients flow through the chosen
-// blocks, not through the choice.
+// Of two equal gates the earlier one counts as larger, and a gate of NaN as less than any other. Each query head
+// chooses for itself. The choice depends on q and k alone, not on masks. Gradients flow through the chosen blocks, not
+// through the choice.
 type BlockSparse struct {
-	BlockSize int `json:"block_size"` // keys of a block, which a multiple of 128 computes fastest
-	Blocks    int `json:"blocks"`     // that a query sees, its own among them
+	BlockSize int `json:"block_size"` // keys of a block; a multiple of 128 is fastest
+	Blocks    int `json:"blocks"`     // blocks that a query sees, including its own
 }
 
 // Validate returns an error if a size is wrong.
@@ -36,8 +36,8 @@ func (c BlockSparse) Validate() error {
 	return nil
 }
 
-// SparseMask returns the mask that c.Mask and c.Sparse are together for queries and keys: that of FusedAttention and
-// Attention with c. It is c.Mask if c.Sparse is nil.
+// SparseMask returns the mask that FusedAttention and Attention apply for c: c.Mask combined with the choice of
+// c.Sparse for these queries and keys. It is c.Mask if c.Sparse is nil.
 func SparseMask(q, k *G.Node, c AttentionConfig) (mask.Mask, error) {
 	a, err := c.resolve("SparseMask", q, k, k)
 	if err != nil {
@@ -87,7 +87,7 @@ func (a *attentionArgs) causal() mask.Mask {
 }
 
 // blockChoice computes the numbers of the blocks that queries see, (…, H, T, Blocks): from the first on, then −1. It is
-// an op because no other ranks blocks of keys.
+// an op because no other op ranks blocks of keys.
 type blockChoice[F kernel.Float] struct {
 	indices
 	fused
@@ -114,10 +114,10 @@ func (o blockChoice[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// most returns how many blocks of S keys a query sees at most.
+// most returns the largest number of blocks of S keys that a query sees.
 func (c BlockSparse) most(S int) int { return min(c.Blocks, (S+c.BlockSize-1)/c.BlockSize) }
 
-// chooseBlocks returns the numbers of the blocks that queries see, which begin at the given positions.
+// chooseBlocks returns the numbers of the blocks that queries see; starts are the positions of the first queries.
 func chooseBlocks[F kernel.Float](c BlockSparse, a *kernel.Attention, starts []int, q, means []F) []int64 {
 	numbers := make([]int64, a.B*a.H*a.T*c.most(a.S))
 	kernel.ChooseBlocks(a, numbers, c.BlockSize, starts, q, means)
@@ -128,7 +128,7 @@ func chooseBlocks[F kernel.Float](c BlockSparse, a *kernel.Attention, starts []i
 type blockMeans struct {
 	size  int
 	of    any   // []float32 or []float64
-	known []int // whole blocks of each sequence whose means are there
+	known []int // for each sequence, the whole blocks whose means are known
 }
 
 // meansInCache returns the means of the blocks of keys in a cache, after each sequence has stored a chunk of T tokens at
@@ -139,7 +139,7 @@ func meansInCache[F kernel.Float](c *KVCache, size int, a *kernel.Attention, sta
 		columns := kernel.MeanColumns(c.config.Capacity, size)
 		*m = blockMeans{size: size, of: make([]F, a.B*a.K*a.D*columns), known: make([]int, a.B)}
 	}
-	for b := range m.known { // a chunk overwrites the tokens behind its start: their means are stale
+	for b := range m.known { // a chunk overwrites the tokens behind its start: their means are out of date
 		m.known[b] = min(m.known[b], starts[b%len(starts)]/size)
 	}
 	means := m.of.([]F)
@@ -150,7 +150,8 @@ func meansInCache[F kernel.Float](c *KVCache, size int, a *kernel.Attention, sta
 	return means
 }
 
-// setBlocks lets a kernel read the chosen blocks only, if the mask is one of blocks and others.
+// setBlocks makes a kernel read only the chosen blocks if the mask is a choice of blocks, alone or combined with
+// others.
 func (f fused) setBlocks(a *kernel.Attention, in []*tensor.Dense, axes mask.Scores) error {
 	rest, blocks := mask.WithoutBlocks(f.Mask)
 	if blocks == nil || f.Extra > 0 || f.OneHead {

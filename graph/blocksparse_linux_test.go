@@ -17,8 +17,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// BenchmarkSparseAttention is a forward with all gradients of sparse attention, blocks of 256 of which a query sees 4,
-// and of full attention, in turns: B 1, H 12, D and Dv 64.
+// BenchmarkSparseAttention times a forward with all gradients of sparse attention and of full attention, in turns: B 1,
+// H 12, D and Dv 64, blocks of 256 keys of which a query sees 4.
 func BenchmarkSparseAttention(b *testing.B) {
 	for _, T := range []int{4096, 16384} {
 		b.Run(fmt.Sprintf("T=%d", T), func(b *testing.B) { benchmarkSparse(b, T) })
@@ -55,7 +55,7 @@ func benchmarkSparse(b *testing.B, T int) {
 	b.ReportMetric(operations/processor[1]/simd.PeakFMA[float32](50*time.Millisecond), "of-peak")
 }
 
-// attentionMachine returns a machine, run once, of an attention of one sequence and its gradients.
+// attentionMachine returns a machine for an attention of one sequence and its gradients that has run once.
 func attentionMachine(b *testing.B, T, H, D int, c graph.AttentionConfig) *machine.Machine {
 	r := rand.New(rand.NewPCG(1, 2))
 	g := G.NewGraph()

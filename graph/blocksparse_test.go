@@ -15,8 +15,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The fused form of sparse attention, which gathers the queries of each block, equals the composed one over several
-// tiles and chunks of queries: outputs and gradients, whatever else the attention has, of the same bits on any cores.
+// The fused form of sparse attention, which gathers the queries of each block, equals the composed form over several
+// tiles and chunks of queries: outputs and gradients, with every other option, and with the same bits on any number of
+// cores.
 func TestSparseAttentionOfSeveralTiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	for _, c := range []struct {
@@ -93,7 +94,8 @@ func thirds(n int) (s []float64) {
 	return s
 }
 
-// The choice is that of the gates, of equal gates the earlier, without those of NaN as long as there are others.
+// The chosen blocks have the largest gates. Of equal gates the earlier block is chosen, and blocks with gates of NaN
+// only if no others are left.
 func TestSparseMask(t *testing.T) {
 	g := G.NewGraph()
 	q := node(g, "q", of([]float64{1, 1, 1, 1, 1, 1, 1, 1, -1}, 9, 1), tensor.Float64)
@@ -121,7 +123,7 @@ func TestSparseMask(t *testing.T) {
 	}
 }
 
-// A chunk with a cache gives what the whole sequence gives.
+// A chunk with a cache gives the outputs of the whole sequence.
 func TestCachedSparseAttention(t *testing.T) {
 	const T, H, K = 150, 4, 2
 	r := rand.New(rand.NewPCG(33, 34))
@@ -149,7 +151,7 @@ func TestCachedSparseAttention(t *testing.T) {
 		require.NoError(t, m.RunAll())
 		return arrayOf(t, out.Value())
 	}
-	attend(0, 90, -2) // other tokens, which those that follow take the place of
+	attend(0, 90, -2) // other tokens, which the following ones overwrite
 	for from, i := 0, 0; from < T; i++ {
 		to := min(from+[]int{40, 1, 5, 1, 64, 17}[i%6], T)
 		near(t, "chunk", tokenRows(whole, from, to), attend(from, to, 1), 1e-12)
@@ -186,8 +188,8 @@ func TestSparseAttentionErrors(t *testing.T) {
 	require.EqualError(t, err, "graph: FusedAttention: sparse: got a rolling cache, want one that keeps all tokens")
 }
 
-// The blocks may be anyone's: other ones for each query of each head, none, or one twice. One that there is not is an
-// error of the run.
+// Callers may choose any blocks: different ones for each query of each head, none, or one block twice. A number that no
+// block has is an error of the run.
 func TestAttentionToBlocksOfKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(35, 36))
 	numbers := zeros(2, 2, 5, 3)
@@ -218,8 +220,8 @@ func TestAttentionToBlocksOfKeys(t *testing.T) {
 	require.ErrorContains(t, m.RunAll(), "blocks: got block 9, want at most 8, the last one of S=70")
 }
 
-// The memory of a run with gradients grows as the length: of blocks of keys, of log-gates, which no (T, S) tensor holds,
-// and of sigmoids.
+// The memory of a run with gradients grows linearly with the length: with sparse blocks, with log-gates, and with
+// sigmoids. No tensor is (T, S).
 func TestFormsMemory(t *testing.T) {
 	for name, form := range map[string]func(c *graph.AttentionConfig, gates *G.Node){
 		"sparse": func(c *graph.AttentionConfig, _ *G.Node) {

@@ -8,9 +8,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A body is one kind of op: its name, its shape rule, its forward and its backward. It
-// is a plain struct whose fields are the op's settings; two equal bodies on equal inputs
-// are one node. A body that computes has a type parameter F, the type of its numbers.
+// A body is one kind of op: its name, its shape rule, its forward and its backward. It is a plain struct whose fields
+// are the op's settings; two equal bodies on equal inputs are one node. A body that computes has a type parameter F,
+// its type of numbers.
 type body interface {
 	// spec returns the op's name, its arguments and its traits.
 	spec() spec
@@ -18,8 +18,8 @@ type body interface {
 	shape(in []tensor.Shape) (tensor.Shape, error)
 	// forward fills out; inputs and output are contiguous and row-major.
 	forward(out *tensor.Dense, in []*tensor.Dense) error
-	// backward returns the gradients of the inputs, nil for one that is not differentiable. Those at the end may be
-	// left out.
+	// backward returns the gradients of the inputs, nil for one that is not differentiable. Missing gradients at the end
+	// count as nil.
 	backward(in G.Nodes, out, grad *G.Node) (G.Nodes, error)
 }
 
@@ -29,22 +29,22 @@ type spec struct {
 	args []arg
 
 	inPlace       []int      // inputs whose memory a machine may let the op compute into
-	view          *view      // the part of an input that is the result, which then need not be computed
+	view          *view      // the part of an input that is the result, so that no computation is needed
 	integers      bool       // the result is of int, without a gradient
 	precision     Precision  // of the op's products
 	spreads       bool       // a NaN or an infinity in an input makes one in the result
-	fillsInfinity bool       // infinities in the result are meant, for a machine that looks for them
-	checkpoint    bool       // the op is a mark of Checkpoint
+	fillsInfinity bool       // infinities in the result are intended; a machine that looks for them skips the op
+	checkpoint    bool       // the op marks a boundary of Checkpoint
 	cache         *cacheBase // the cache that the op fills
-	// scratch returns how many numbers behind its gradients an op computes them with.
+	// scratch returns how many numbers the op needs as workspace behind its gradients.
 	scratch func(in []tensor.Shape) int
-	// room returns how many numbers of the result's type the op wants as room to compute in.
+	// room returns how many numbers of the result's type the op needs as workspace.
 	room func(in []tensor.Shape) int
 	// addTo adds the result to sum; forward overwrites its output.
 	addTo func(sum *tensor.Dense, in []*tensor.Dense) error
 }
 
-// view is the part of an input from an element on. A negative input is counted from the last, −1.
+// view is the part of an input that begins at an element. A negative number of the input counts from the last, −1.
 type view struct{ input, from int }
 
 // The input, the first or the second, whose memory a machine may reuse for the result.
@@ -54,9 +54,9 @@ type arg struct {
 	name      string
 	integer   bool // holds ids or keys
 	fixed     bool // no gradient flows into it
-	anyNumber bool // of one of mask.KeepTypes, whatever the types of the other arguments
+	anyNumber bool // has one of mask.KeepTypes, whatever the types of the other arguments
 	stored    bool // may be a weight stored as BF16 beside arguments of float32
-	// optional arguments may be nil: then there is nil in their place in the body's methods.
+	// optional arguments may be nil: then the body's methods get nil in their place.
 	optional bool
 }
 
@@ -81,11 +81,11 @@ func fixed(args []arg) []arg {
 	return args
 }
 
-// The methods that most bodies share, to be embedded.
+// Methods that most bodies share; bodies embed these types.
 type (
 	sameShape  struct{} // the output has the first input's shape
-	isGradient struct{} // the op is the backward of another, and has none itself
-	lastInput  struct{} // the output is the beginning of the last input
+	isGradient struct{} // the op is the backward of another op, and has no backward itself
+	lastInput  struct{} // the output is the first part of the last input
 	passesNone struct{} // no gradient flows through the op
 	indices    struct{} // the output is of int, which has no gradient
 )
@@ -112,5 +112,5 @@ var (
 	errNoGradient = errors.New("indices have no gradient")
 )
 
-// only returns the gradients of an op whose first input alone has one.
+// only returns the gradients of an op that has a gradient for its first input alone.
 func only(dx *G.Node, err error) (G.Nodes, error) { return G.Nodes{dx}, err }

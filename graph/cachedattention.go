@@ -27,13 +27,13 @@ func (x FusedInputs) attendToCache(c AttentionConfig) (*G.Node, error) {
 	return applyTyped(f32, f64, append(in, x.Start)...)
 }
 
-// rolled also hides the tokens that a rolling cache has forgotten.
+// rolled also hides the tokens that a rolling cache has dropped.
 func (c *KVCache) rolled(m mask.Mask) mask.Mask {
 	window := mask.SlidingWindow{Left: c.config.Capacity - c.config.KeepFirst - 1}
 	return mask.And(m, mask.Or(window, mask.Prefix{N: c.config.KeepFirst}))
 }
 
-// cachedAttention attends to a cache and adds to it. It is an op because no other writes into a cache.
+// cachedAttention attends to a cache and adds to it. It is an op because no other op writes to this cache.
 type cachedAttention[F kernel.Float] struct {
 	noGradient
 	fused
@@ -89,7 +89,7 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 			Numbers: chooseBlocks(o.Sparse, &a, starts, x.Q, means)}
 	}
 	if a.T == 1 {
-		a.Precision = kernel.Full // to round all keys for one query takes longer than its products
+		a.Precision = kernel.Full // rounding all keys for one query takes longer than the query's products
 	}
 	lse := make([]F, kernel.RowNumbers*a.B*a.H*a.T)
 	call := kernel.AttentionCall[F]{Attention: a, In: x, Out: dense.Floats[F](out), LSE: lse}
@@ -97,7 +97,7 @@ func (o cachedAttention[F]) forward(out *tensor.Dense, in []*tensor.Dense) error
 	return nil
 }
 
-// startsOf returns the start of each sequence, or one number if all have the same.
+// startsOf returns the start of each sequence, or a single number if all sequences share it.
 func startsOf(in *tensor.Dense) []int {
 	var starts []int
 	for _, n := range dense.Ints(in) {
@@ -139,8 +139,8 @@ func (o cachedAttention[F]) attendToCache(a *kernel.Attention, x *kernel.QKV[F],
 	}
 }
 
-// cachedKeys puts the chunk's keys and values into the cache and all that its queries
-// may see in their place. It returns the positions of the keys, nil if they are in order.
+// cachedKeys stores the chunk's keys and values in the cache, and sets k and v to all keys and values that its queries
+// may see. It returns the positions of the keys, nil if they are in order.
 func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F], chunkSums []float64,
 	starts []int) (positions []int) {
 	size, k, v, sums, width := c.config, dense.Floats[F](c.k), dense.Floats[F](c.v), c.gateSums(), a.DV
@@ -157,7 +157,7 @@ func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F
 			c.seen[b] = starts[b%len(starts)] + a.T
 		}
 	}
-	if start := starts[0]; a.T > 1 && start+a.T > size.Capacity { // the chunk replaces what its first queries still see
+	if start := starts[0]; a.T > 1 && start+a.T > size.Capacity { // the chunk overwrites keys that its first queries still see
 		positions = c.positions()
 		n := len(positions)
 		for t := range a.T {
@@ -185,7 +185,7 @@ func cachedKeys[F kernel.Float](c *KVCache, a *kernel.Attention, x *kernel.QKV[F
 	return c.positions()
 }
 
-// spreadRelative returns a relative bias written out for keys at the given positions, for all sequences or for each.
+// spreadRelative expands a relative bias for keys at the given positions, for all sequences or for each.
 func spreadRelative[F kernel.Float](
 	a *kernel.Attention, relative []F, positions, starts []int,
 ) ([]F, kernel.BiasLayout) {
@@ -200,7 +200,7 @@ func spreadRelative[F kernel.Float](
 		for h := range heads {
 			for t := range a.T {
 				for _, p := range positions {
-					i := max(start+t-p+a.T-1, 0) // 0 of a key after the chunk, which is hidden
+					i := max(start+t-p+a.T-1, 0) // 0 for a key after the chunk, which is hidden
 					bias = append(bias, relative[h*n+min(i, n-1)])
 				}
 			}

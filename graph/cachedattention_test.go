@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// cached is a cached attention and the whole sequences that it sees in chunks.
+// cached is a cached attention, with the whole sequences that are passed to it in chunks.
 type cached struct {
 	dt              tensor.Dtype
 	size            graph.KVCacheConfig
@@ -33,7 +33,7 @@ type cached struct {
 	gates           array     // (B, N, H), log-gates or none
 	changed         bool      // whether there is a function of scores
 	mask            func(c *cached, in *cachedInputs) mask.Mask
-	queries, allKey int // rows of q in the graph, keys that masks and biases count
+	queries, allKey int // rows of q in the graph, keys that masks and biases cover
 }
 
 // cachedInputs makes inputs of one graph.
@@ -48,8 +48,7 @@ func (in *cachedInputs) node(name string, a array) *G.Node { return node(in.g, n
 
 func (in *cachedInputs) ids(name string, a array) *G.Node { return node(in.g, name, a, tensor.Int64) }
 
-// tokenRows returns the rows from, …, to−1 of each sequence of (B, N, width), and zeros after
-// the last.
+// tokenRows returns the rows from, …, to−1 of each sequence of (B, N, width), and zeros behind the end.
 func tokenRows(a array, from, to int) array {
 	b, n, w := a.shape[0], a.shape[1], a.shape[2]
 	y := zeros(b, to-from, w)
@@ -103,7 +102,7 @@ var cachedMasks = map[string]func(c *cached, in *cachedInputs) mask.Mask{
 	},
 }
 
-// cachedMaskNames are those that fit a rolling cache, then the others, the last with a row for each query.
+// cachedMaskNames lists the masks that fit a rolling cache, then the others; the last has a row for each query.
 var cachedMaskNames = []string{"causal", "window", "window and prefix", "not the last two", "behind", "causal and func",
 	"causal at", "func", "lengths", "keep", "segments"}
 
@@ -201,8 +200,7 @@ func (c *cached) chunks(t testing.TB, lengths []int) array {
 	return out
 }
 
-// In chunks of any length, a cache gives what the whole sequence gives at once, also of
-// numbers that are not finite.
+// Chunks of any length with a cache give the outputs of the whole sequence, for non-finite numbers too.
 func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
@@ -265,7 +263,7 @@ func TestCachedAttentionEqualsTheWholeSequence(t *testing.T) {
 	})
 }
 
-// Sequences of one batch start where each of them is, and read again what they have read.
+// Each sequence of a batch starts at its own position, and a run may repeat tokens that were already read.
 func TestSequencesStartWhereEachIs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
@@ -292,7 +290,7 @@ func TestSequencesStartWhereEachIs(t *testing.T) {
 	})
 }
 
-// ragged computes the attention in chunks that start elsewhere in each sequence.
+// ragged computes the attention in chunks; each sequence has its own start.
 func (c *cached) ragged(t testing.TB, r *rand.Rand) array {
 	cache, err := graph.NewKVCache(c.dt, c.size)
 	require.NoError(t, err)
@@ -342,8 +340,8 @@ func TestCachedAttentionHasNoGradient(t *testing.T) {
 	require.ErrorContains(t, err, "FusedAttention: has no gradient")
 }
 
-// A mask by which a query sees a key of a later chunk is refused: the outputs would not be
-// those of the whole sequence.
+// A mask that shows a query a key of a later chunk is refused: the outputs would differ from those of the whole
+// sequence.
 func TestACacheWantsAMaskThatHidesLaterKeys(t *testing.T) {
 	keep := func(n int) func(g *G.ExprGraph) mask.Mask { // the first n keys
 		k := zeros(1, 4)

@@ -57,7 +57,7 @@ func (x FusedInputs) resolveCached(c AttentionConfig) (*attentionArgs, error) {
 	return a, cache.attach(op, q, x.Start)
 }
 
-// checkFit refuses an attention that the cache is not for.
+// checkFit returns an error for an attention that does not fit the cache.
 func (c *KVCache) checkFit(a *attentionArgs, dt tensor.Dtype, keyWidth, valueWidth int) error {
 	size := c.config
 	switch {
@@ -77,7 +77,7 @@ func (c *KVCache) checkFit(a *attentionArgs, dt tensor.Dtype, keyWidth, valueWid
 	return nil
 }
 
-// checkNoLater refuses a mask that shows a query a key after the chunk.
+// checkNoLater returns an error for a mask that shows a query a key after the chunk.
 func checkNoLater(keys mask.KeySet, axes mask.Scores, capacity int) error {
 	for row := range axes.B() * axes.T {
 		b, t := row/axes.T, row%axes.T

@@ -12,10 +12,10 @@ import (
 )
 
 // CachedLinearAttention returns the outputs ([B,] T, H·Dv) of LinearAttention for a chunk of tokens that follow the
-// tokens seen by the cache, a state (B, K, D, Dv). start is an int or int64 node that each run sets: the number of tokens
-// seen, () for all sequences or (B, 1) for each. Each run replaces the state by the state after the chunk. c.Lengths are
-// the numbers of new tokens of the sequences; with them a sequence that starts at 0 begins with an empty state. There is
-// no gradient, and c has no State.
+// tokens seen by the cache, a state (B, K, D, Dv). start is an int or int64 node that each run sets: the number of
+// tokens that the cache has seen, () for all sequences or (B, 1) for each. Each run replaces the state by the state
+// after the chunk. c.Lengths are the numbers of new tokens of the sequences; if they are given, a sequence that starts
+// at 0 begins with an empty state. There is no gradient, and c has no State.
 func CachedLinearAttention(q, k, v, start *G.Node, cache *StateCache, c LinearAttentionConfig) (*G.Node, error) {
 	const name = "CachedLinearAttention"
 	if c.State != nil {
@@ -39,8 +39,8 @@ func CachedLinearAttention(q, k, v, start *G.Node, cache *StateCache, c LinearAt
 	return applyTyped(f32, f64, append(in, start)...)
 }
 
-// cachedLinear continues from the state in a cache and stores the last state there. It is an op because no other writes
-// into it.
+// cachedLinear continues from the state in a cache and stores the last state there. It is an op because no other op
+// writes to this cache.
 type cachedLinear[F kernel.Float] struct {
 	noGradient
 	linear
@@ -89,8 +89,8 @@ func CachedCausalConv(x, weight, bias, start, lengths *G.Node, cache *StateCache
 	return applyTyped(cachedConv[float32]{Cache: cache}, cachedConv[float64]{Cache: cache}, in...)
 }
 
-// cachedConv continues from the tokens in a cache and stores the last tokens there. It is an op because no other writes
-// into it.
+// cachedConv continues from the tokens in a cache and stores the last tokens there. It is an op because no other op
+// writes to this cache.
 type cachedConv[F kernel.Float] struct {
 	noGradient
 	sameShape

@@ -33,7 +33,7 @@ func causalConvCases() []opCase {
 
 func decayGate(in G.Nodes) (*G.Node, error) { return graph.DecayGate(in[0], in[1], in[2]) }
 
-// TestCachedCausalConv: chunks of any lengths, shorter than the filter too, give the outputs of the whole sequence.
+// TestCachedCausalConv: chunks of any lengths, even shorter than the filter, give the outputs of the whole sequence.
 func TestCachedCausalConv(t *testing.T) {
 	const B, T, C, N = 2, 13, 5, 4
 	r := rand.New(rand.NewPCG(15, 16))
@@ -67,7 +67,8 @@ func TestCachedCausalConv(t *testing.T) {
 	require.EqualError(t, err, "graph: StateCache: dtype: got int, want float32 or float64")
 }
 
-// TestCachedConvOfLengths: with lengths each sequence goes on by its own number of tokens, and begins anew at 0.
+// TestCachedConvOfLengths: with lengths each sequence advances by its own number of tokens, and starts again at
+// position 0.
 func TestCachedConvOfLengths(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	x, weight := normal(r, 2, 9, 3), normal(r, 3, 4)

@@ -35,13 +35,13 @@ func (a *attentionArgs) change(scores *G.Node) (*G.Node, error) {
 	return scores, nil
 }
 
-// changing are scores that a ScoreFunc changes.
+// changing describes scores that a ScoreFunc changes.
 type changing struct {
 	biased
 	Score numberedScore
 }
 
-// each calls f with the place in (…, T, S) and the pair of every score that is changed.
+// each calls f for every score that is changed, with its index in (…, T, S) and its pair.
 func (o changing) each(scores tensor.Shape, f func(i, b, h, t, s int)) {
 	axes := o.axes(scores)
 	for row := range axes.B() * axes.H * axes.T {
@@ -51,7 +51,7 @@ func (o changing) each(scores tensor.Shape, f func(i, b, h, t, s int)) {
 	}
 }
 
-// changeScores calls a function of Go for each score. It is an op because no other calls one.
+// changeScores calls a Go function for each score. It is an op because no other op calls one.
 type changeScores[F kernel.Float] struct {
 	sameShape
 	changing
@@ -85,7 +85,7 @@ func (o changeScoresBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) 
 	x, dx, f := dense.Floats[F](in[0]), dense.Floats[F](out), o.Score.called(o.Score.Slope)
 	copy(dx, dense.Floats[F](in[1]))
 	o.each(in[0].Shape(), func(i, b, h, t, s int) {
-		if dx[i] != 0 { // a hidden key has 0, and its slope may be NaN
+		if dx[i] != 0 { // a hidden key has slope 0 here, since score's slope may be NaN
 			dx[i] *= F(f(float64(x[i]), b, h, t, s))
 		}
 	})

@@ -24,7 +24,7 @@ func concatAlong(axis int, xs ...*G.Node) (*G.Node, error) {
 	return applyTyped(concat[float32]{len(xs), axis}, concat[float64]{len(xs), axis}, xs...)
 }
 
-// concat copies its inputs side by side. It is an op because no other joins tensors.
+// concat copies its inputs side by side. It is an op because no other op joins tensors.
 type concat[F kernel.Float] struct{ N, Axis int }
 
 func (o concat[F]) spec() spec {

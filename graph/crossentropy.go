@@ -19,19 +19,18 @@ type CrossEntropyConfig struct {
 	Reduction      Reduction
 	LabelSmoothing float64 // the part of each target that is spread evenly over all classes, in [0, 1]
 	Weight         *G.Node // (V), of the classes; nil means 1 each. It has no gradient
-	Ignore         []int   // targets of rows that do not count, beside IgnoreTarget
+	Ignore         []int   // targets of rows to leave out, besides IgnoreTarget
 }
 
-// CrossEntropy returns the mean of −log softmax(logits)[target] over the rows, a scalar
-// in nats (torch.nn.functional.cross_entropy): logits (…, V), targets int (…) with
-// 0 ≤ target < V, or IgnoreTarget for a row that does not count. With label smoothing ε
-// and weights w, the loss of a row is
+// CrossEntropy returns the mean of −log softmax(logits)[target] over the rows, a scalar in nats
+// (torch.nn.functional.cross_entropy): logits (…, V), targets int (…) with 0 ≤ target < V, or IgnoreTarget for a row to
+// leave out. With label smoothing ε and weights w, the loss of a row is
 //
 //	−(1 − ε)·w[target]·log p[target] − ε/V·Σ w[v]·log p[v]
 //
-// and the mean is their sum divided by the sum of the w[target]. The losses of NoReduction
-// are (…), 0 in rows that do not count. A mean of no rows, or of weights that sum to 0, is
-// an error when the graph runs, where torch gives NaN.
+// and the mean is the sum of the losses divided by the sum of the w[target]. With NoReduction the losses are (…), 0 in
+// rows that are left out. A mean over no rows, or over weights that sum to 0, is an error when the graph runs, where
+// torch gives NaN.
 func CrossEntropy(logits, targets *G.Node, c CrossEntropyConfig) (*G.Node, error) {
 	s, err := c.resolve("CrossEntropy")
 	if err != nil {
@@ -65,7 +64,7 @@ type classLoss struct {
 var classLossArgs = []arg{{name: "logits"}, {name: "targets", integer: true},
 	{name: "weight", fixed: true, optional: true}}
 
-// targetsOf returns an op's checked targets among cols classes of these weights, and the divisor of the sum of the
+// targetsOf returns an op's checked targets among cols classes with these weights, and the divisor of the sum of the
 // losses.
 func targetsOf[F kernel.Float](op string, o classLoss, ids *tensor.Dense, cols int, weight []F) (
 	t kernel.Targets[F], divisor float64, err error) {
@@ -100,7 +99,7 @@ func targetsOf[F kernel.Float](op string, o classLoss, ids *tensor.Dense, cols i
 	return t, total, nil
 }
 
-// ignored names the targets that do not count.
+// ignored returns the text that names the targets to leave out.
 func (o classLoss) ignored() string {
 	if len(o.Ignore) == 1 {
 		return fmt.Sprint(o.Ignore[0])
@@ -108,7 +107,7 @@ func (o classLoss) ignored() string {
 	return fmt.Sprintf("one of %v", o.Ignore)
 }
 
-// crossEntropy sums over rows. It is an op because no other reads the one element of a row that a target names.
+// crossEntropy sums over rows. It is an op because no other op reads the element of a row that a target names.
 type crossEntropy[F kernel.Float] struct{ classLoss }
 
 func (o crossEntropy[F]) spec() spec { return spec{name: "CrossEntropy", args: classLossArgs} }
@@ -145,9 +144,8 @@ func (o crossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// With p = softmax(x) and the loss of a row as above:
-// dx = dloss·(((1 − ε)·w[target] + ε/V·Σ w)·p − (1 − ε)·w[target]·onehot(target) − ε/V·w),
-// divided as the loss, and 0 in rows that do not count.
+// With p = softmax(x) and the loss of a row as above: dx = dloss·(((1 − ε)·w[target] + ε/V·Σ w)·p − (1 −
+// ε)·w[target]·onehot(target) − ε/V·w), divided by the loss's divisor, and 0 in rows that are left out.
 func (o crossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (G.Nodes, error) {
 	return only(apply(crossEntropyBackward[F]{classLoss: o.classLoss}, append(slices.Clone(in), dloss)...))
 }

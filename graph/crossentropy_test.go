@@ -87,7 +87,7 @@ func naiveCrossEntropy(logits, targets array, weight []float64, c graph.CrossEnt
 	return losses
 }
 
-// −∞ as a logit is a token that cannot come; as the target's it is an infinite loss.
+// A logit of −∞ means a token that cannot occur; if it is the target's logit, the loss is infinite.
 func TestCrossEntropyOfExtremeLogits(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -113,7 +113,7 @@ func TestCrossEntropyOfExtremeLogits(t *testing.T) {
 	}
 }
 
-// The loss of a model that is nearly sure, and right, has as many digits as any other.
+// The loss of a model that is nearly certain, and right, is as precise as any other loss.
 func TestCrossEntropyOfSureModels(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, margin := range []float64{3, 6, 10, 15, 30} {
@@ -144,10 +144,10 @@ func TestCrossEntropyOfSureModels(t *testing.T) {
 	}
 }
 
-// 1.5 and 31 million logits in float32 agree with float64 to 1e-6.
+// The losses of 1.5 and 31 million logits in float32 agree with float64's to 1e-6.
 func TestCrossEntropyOfManyLogits(t *testing.T) {
 	sizes := []int{1_500_000, 31_000_000}
-	if testing.Short() || !testenv.All { // TestLossesOfManyElements sums as many
+	if testing.Short() || !testenv.All { // TestLossesOfManyElements sums equally many
 		sizes = sizes[:1]
 	}
 	for _, n := range sizes {
@@ -193,7 +193,7 @@ func TestWrongCrossEntropiesAreRefused(t *testing.T) {
 	refuseAll(t, list)
 }
 
-// What only a run can find; a sum of no rows is 0.
+// Errors that only a run can find; the sum over no rows is 0.
 func TestCrossEntropyOfNothing(t *testing.T) {
 	zero := input{array: of([]float64{0, 0, 1}), fixed: true}
 	for _, c := range []struct {

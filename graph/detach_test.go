@@ -6,7 +6,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// timesDetached returns x⊙detach(x): by itself a detached x has no gradient at all.
+// timesDetached returns x⊙detach(x), because a detached x alone has no gradient at all.
 func timesDetached(x *G.Node) (*G.Node, error) {
 	y, err := graph.Detach(x)
 	if err != nil {

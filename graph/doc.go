@@ -7,29 +7,30 @@
 // gorgonia.Grad; gradients are not differentiable again. All ops take float32 or float64, run on Gorgonia's tape machine
 // as well as on attention/graph/machine, and return the same bits on both.
 //
-// Attention and FusedAttention are where to begin, and LinearAttention for time and memory that grow as the length;
-// layers of package attention/layers have their parameters, and a layers.Func takes tensors of any shape;
+// Start with Attention and FusedAttention, or with LinearAttention if time and memory must grow linearly with the
+// length. The layers of package attention/layers add parameters; a layers.Func accepts tensors of any shape.
 // machine.ForGraph runs a graph, and train.NewStep trains one.
 //
 // Ops run on the best kernels for the processor. ATTENTION_KERNELS=go, avx2, avx512 or neon in the environment chooses
-// others, whose sums have other last digits. If the processor does not have them, every function returns that error.
+// others, whose sums differ in their last digits. If the processor does not have them, every function returns that
+// error.
 //
 // Gorgonia keeps some state that all graphs share: build graphs, and call its Grad, in one goroutine at a time. Machines
 // may run concurrently.
 //
-// Around attention there are
+// Besides attention the package has
 //
 //	reductions   Sum Mean Max along any axes, ArgMax TopK, MaskedMean MaskedMax over tokens
 //	losses       CrossEntropy MSE L1 Huber SmoothL1 BCEWithLogits KLDiv, each with a Reduction
 //	arithmetic   Add Sub Mul Div Where, broadcast as in torch; Scale Clamp and the activations
 //
-// with torch's names and meanings. Zero in a config is torch's default. Their sums are made in
-// float64 in blocks that depend on the shape alone: they have the same bits for any number
-// of processors, and a loss of float32 agrees with float64's to 1e-6 at any size. ArgMax and
-// TopK give ids as ints, which Embedding takes; ids have no gradient. Equals share the
-// gradient of Max and MaskedMax, as in torch.amax; the gradient of TopK goes to the ids it gives.
+// with torch's names and meanings. Zero in a config means torch's default. Sums are computed in float64 in blocks that
+// depend on the shape alone: their bits do not depend on the number of processors, and a float32 loss agrees with the
+// float64 loss to 1e-6 at any size. ArgMax and TopK return ids as ints, which Embedding accepts; ids have no gradient.
+// Equal elements share the gradient of Max and MaskedMax, as in torch.amax; TopK passes its gradient to the elements
+// that it returns.
 //
-// Letters, in shapes:
+// Letters in shapes:
 //
 //	B batch          T query length    S key length
 //	E model width    H query heads     K key/value heads

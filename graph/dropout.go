@@ -25,11 +25,10 @@ func (c DropoutConfig) Validate() error {
 	return fmt.Errorf("graph: Dropout: p: got %v, want 0 <= p < 1", c.P)
 }
 
-// Dropout returns x after inverted dropout (torch.nn.Dropout in training): each element
-// is dropped with probability P, kept ones are multiplied by 1/(1−P). Which are dropped
-// is a pure function of (key, site, index): no state, no clock. With P = 0 it returns x
-// itself. A dropped element is multiplied by 0, as in torch: NaN and ∞ become NaN, in x and
-// in the gradient.
+// Dropout returns x after inverted dropout (torch.nn.Dropout in training): each element is dropped with probability P,
+// kept ones are multiplied by 1/(1−P). The choice of dropped elements is a pure function of (key, site, index): no
+// state, no clock. With P = 0 it returns x itself. A dropped element is multiplied by 0, as in torch: NaN and ∞ become
+// NaN, in x and in the gradient.
 func Dropout(x *G.Node, c DropoutConfig) (*G.Node, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -40,7 +39,7 @@ func Dropout(x *G.Node, c DropoutConfig) (*G.Node, error) {
 	return applyTyped(dropout[float32]{P: c.P, Site: c.Site}, dropout[float64]{P: c.P, Site: c.Site}, x, c.Key)
 }
 
-// dropout multiplies by a random mask. It is an op because no other draws random numbers.
+// dropout multiplies by a random mask. It is an op because no other op draws random numbers.
 type dropout[F kernel.Float] struct {
 	P    float64
 	Site int
@@ -62,7 +61,7 @@ func (o dropout[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// y = x⊙mask/(1−p):  dx = dy⊙mask/(1−p), the same op with the same mask.
+// y = x⊙mask/(1−p): dx = dy⊙mask/(1−p), which is the same op with the same mask.
 func (o dropout[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return only(apply(o, dy, in[1]))
 }

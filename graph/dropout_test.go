@@ -43,9 +43,8 @@ func TestDropoutScalesOrZeroes(t *testing.T) {
 	}
 }
 
-// The kept elements are a binomial draw; a count more than 5 standard deviations
-// from n·(1−p) comes once in 1.7 million draws. The keys are fixed, so the test
-// gives the same counts each time.
+// The number of kept elements is binomial; a deviation of more than 5 standard deviations from n·(1−p) occurs once in
+// 1.7 million draws. The keys are fixed, so the test gives the same counts each time.
 func TestDropoutKeepsOneMinusP(t *testing.T) {
 	const n = 200_000
 	x := ones(n)
@@ -62,8 +61,8 @@ func TestDropoutKeepsOneMinusP(t *testing.T) {
 	}
 }
 
-// Masks of other keys and other sites agree with a mask where chance makes them,
-// in p² + (1−p)² of the elements; so do neighbours within one mask.
+// The masks of two keys or of two sites agree as often as by chance, in p² + (1−p)² of the elements; so do neighbouring
+// elements within one mask.
 func TestDropoutMasksAreIndependent(t *testing.T) {
 	const n, p = 200_000, 0.5
 	x := ones(n + 1)
@@ -91,8 +90,8 @@ func TestDropoutMasksAreIndependent(t *testing.T) {
 	require.Equal(t, mask, dropped(t, x, p, 7, 1), "the same key and site")
 }
 
-// The key is fed at each run: another key is another mask, the first key brings the
-// first mask back, and the gradient drops what the value dropped.
+// The key is set for each run: another key gives another mask, the first key gives the first mask again, and the
+// gradient drops the same elements as the value.
 func TestDropoutKeyIsAnInput(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		in := append(inputs(ones(64)), key(1))
@@ -121,8 +120,8 @@ func TestDropoutOfZeroIsItsArgument(t *testing.T) {
 	require.Len(t, g.AllNodes(), 1)
 }
 
-// Gorgonia merges equal ops on equal inputs into one node: two sites must not be
-// equal, one site must.
+// Gorgonia merges equal ops on equal inputs into one node: dropouts at two sites must stay two nodes, those at one site
+// must become one.
 func TestDropoutSitesAreNodesOfTheirOwn(t *testing.T) {
 	g := G.NewGraph()
 	x, k := node(g, "x", ones(64), tensor.Float64), node(g, "key", key(5).array, tensor.Int64)

@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// BenchmarkAgainstGorgonia times forward and gradients of what models end in, in float32 on
-// (2, 1024, 768), beside what Gorgonia's own ops make of it on its own machine.
+// BenchmarkAgainstGorgonia times the forward pass and the gradients of ops at the end of models, in float32 on
+// (2, 1024, 768), and the same formulas of Gorgonia's own ops on Gorgonia's machine.
 //
 //	go test ./graph -run '^$' -bench 'AgainstGorgonia/MSE'
 func BenchmarkAgainstGorgonia(b *testing.B) {
@@ -23,7 +23,7 @@ func BenchmarkAgainstGorgonia(b *testing.B) {
 		name  string
 		in    func(r *rand.Rand) []input
 		ours  func(in G.Nodes) (*G.Node, error)
-		stock func(in G.Nodes) (*G.Node, error) // nil where Gorgonia has nothing like it
+		stock func(in G.Nodes) (*G.Node, error) // nil where Gorgonia has no equivalent
 	}{
 		{name: "Sum", in: shapes(long), ours: unary(sumBy(graph.ReduceConfig{})),
 			stock: func(in G.Nodes) (*G.Node, error) { return G.Sum(in[0]) }},

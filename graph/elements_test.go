@@ -14,8 +14,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// transposed holds the array's elements with the axes in the opposite order in
-// memory, behind a transposition that tensor has not carried out.
+// transposed returns a tensor of the array's elements whose memory has the axes in the opposite order: a transposition
+// that tensor has not carried out yet.
 func transposed(t *testing.T, a array, dt tensor.Dtype) *tensor.Dense {
 	t.Helper()
 	reversed := slices.Clone(a.shape)
@@ -56,8 +56,8 @@ func sliced(t *testing.T, a array, dt tensor.Dtype) *tensor.Dense {
 	return view.(*tensor.Dense)
 }
 
-// below returns a view of the last rows of a taller tensor: its elements lie together,
-// but not at the beginning of the memory.
+// below returns a view of the last rows of a taller tensor: its elements are contiguous, but do not start at the
+// beginning of the memory.
 func below(t *testing.T, a array, dt tensor.Dtype) *tensor.Dense {
 	t.Helper()
 	tall := zeros(append([]int{a.shape[0] + 1}, a.shape[1:]...)...)
@@ -68,7 +68,7 @@ func below(t *testing.T, a array, dt tensor.Dtype) *tensor.Dense {
 	return view.(*tensor.Dense)
 }
 
-// Whatever order an input's elements lie in, the result has the same bits.
+// The result has the same bits whatever the order of an input's elements in memory.
 func TestInputsMayBeViews(t *testing.T) {
 	if testenv.Race {
 		t.Skip("one goroutine copies a view")
@@ -101,7 +101,7 @@ func TestInputsMayBeViews(t *testing.T) {
 	}
 }
 
-// A tensor stored by columns is read as what it is, on both machines.
+// A tensor in column-major order is read correctly on both machines.
 func TestColumnMajorInput(t *testing.T) {
 	run := func(v *tensor.Dense, machineOf func(y *G.Node) G.VM) any {
 		x := G.NewMatrix(G.NewGraph(), tensor.Float64, G.WithShape(2, 3), G.WithName("x"), G.WithValue(v))

@@ -42,8 +42,8 @@ func GELU(x *G.Node) (*G.Node, error) { return applyElementwise("GELU", x) }
 // GPT-2 approximates it (torch's gelu with approximate="tanh", also named gelu_new).
 func GELUTanh(x *G.Node) (*G.Node, error) { return applyElementwise("GELUTanh", x) }
 
-// Softcap returns cap·tanh(x/cap), element by element: about x near 0, and never beyond
-// ±cap (Gemma Team 2024). cap is above 0.
+// Softcap returns cap·tanh(x/cap), element by element: nearly x around 0, and never beyond ±cap (Gemma Team 2024). cap
+// must be above 0.
 func Softcap(x *G.Node, cap float64) (*G.Node, error) {
 	if !(cap > 0) || math.IsInf(cap, 1) {
 		return nil, fmt.Errorf("graph: Softcap: cap: got %v, want a finite number above 0", cap)
@@ -54,7 +54,7 @@ func Softcap(x *G.Node, cap float64) (*G.Node, error) {
 	return applyElementwise("Softcap", x, cap)
 }
 
-// Scale returns x·factor; −∞ stays −∞ for a factor above 0.
+// Scale returns x·factor; −∞ stays −∞ if factor is above 0.
 func Scale(x *G.Node, factor float64) (*G.Node, error) {
 	if math.IsNaN(factor) || math.IsInf(factor, 0) {
 		return nil, fmt.Errorf("graph: Scale: factor: got %v, want a finite number", factor)
@@ -67,8 +67,8 @@ func Scale(x *G.Node, factor float64) (*G.Node, error) {
 	return applyElementwise("Scale", x, factor)
 }
 
-// Clamp returns x limited to the range from low to high, element by element (torch.clamp). math.Inf is no limit. At a limit and beyond it passes no gradient, as in PyTorch 2.15; up to 1.13 a
-// limit itself passed it.
+// Clamp returns x limited to the range from low to high, element by element (torch.clamp). math.Inf means no limit. The
+// gradient is 0 at a limit and beyond it, as in PyTorch 2.15; up to PyTorch 1.13 a limit itself passed the gradient.
 func Clamp(x *G.Node, low, high float64) (*G.Node, error) {
 	if !(low <= high) {
 		return nil, fmt.Errorf("graph: Clamp: low, high: got %v and %v, want low <= high", low, high)
@@ -83,25 +83,25 @@ func Clamp(x *G.Node, low, high float64) (*G.Node, error) {
 	return applyElementwise("Clamp", x, low, high)
 }
 
-// absolute returns |x|, element by element. At 0 it passes no gradient.
+// absolute returns |x|, element by element. Its gradient at 0 is 0.
 func absolute(x *G.Node) (*G.Node, error) { return applyElementwise("Abs", x) }
 
 // logarithm returns the natural logarithm, element by element.
 func logarithm(x *G.Node) (*G.Node, error) { return applyElementwise("Log", x) }
 
-// constant returns a number of the type of x in its graph.
+// constant returns a constant of x's type in x's graph.
 func constant(x *G.Node, v float64) *G.Node {
 	return x.Graph().Constant(dense.ByType[G.Value](x.Dtype(), G.NewF32(float32(v)), G.NewF64(v)))
 }
 
-// filled returns a tensor of one number, of the type of x in its graph.
+// filled returns a tensor of x's type in x's graph whose elements are all the same number.
 func filled(x *G.Node, v float64, shape ...int) *G.Node {
 	all := dense.Of(x.Dtype(), slices.Repeat([]float64{v}, tensor.Shape(shape).TotalSize()), shape...)
 	return G.NewTensor(x.Graph(), x.Dtype(), len(shape), G.WithShape(shape...), G.WithValue(all),
 		G.WithName(fmt.Sprintf("constant all %v %v", v, shape)))
 }
 
-// checkFitting refuses a setting of an op on x that does not fit x's type.
+// checkFitting returns an error for a setting of an op on x that x's type cannot hold.
 func checkFitting(op, name string, x *G.Node, v float64) error {
 	if err := checkArgs(op, named("x"), G.Nodes{x}); err != nil {
 		return err
@@ -112,14 +112,14 @@ func checkFitting(op, name string, x *G.Node, v float64) error {
 	return nil
 }
 
-// An element is a row of the table: a function y = f(x) of every element on its own. SiLU, GELUTanh, ReLUSquared and
-// Softcap are formulas of others, which take 2.5 to 3 times the memory and longer (BenchmarkFormulas).
+// An element is a row of the table: a function y = f(x) that is applied to every element. SiLU, GELUTanh, ReLUSquared
+// and Softcap could be formulas of other ops, but those take longer and 2.5 to 3 times the memory (BenchmarkFormulas).
 type element struct {
 	f     kernel.Function
 	reads side // the argument of its slope
 }
 
-// A side of y = f(x) is the argument of its derivative: x or y.
+// A side is the argument of the derivative of y = f(x): x or y.
 type side int
 
 const (
@@ -145,8 +145,8 @@ var elements = map[string]element{
 	"Scale":       {kernel.Multiple, isLinear}, // dx = dy·c
 }
 
-// elementwise is the function of a row of the table. It is an op because Exp, Tanh and the others cannot be composed,
-// and the formulas among them are slower, as the table says.
+// elementwise is the function of a row of the table. It is an op because Exp, Tanh and the others cannot be composed of
+// other ops, and those that can are slower as formulas, as the table says.
 type elementwise[F kernel.Float] struct {
 	sameShape
 	Name string

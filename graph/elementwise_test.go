@@ -61,7 +61,7 @@ func elementwiseCases() []opCase {
 	}
 }
 
-// A NaN goes through every activation, and nothing else becomes one.
+// NaN stays NaN in every activation, and no other number becomes NaN.
 func TestActivationsOfExtremeNumbers(t *testing.T) {
 	for name, op := range map[string]func(x *G.Node) (*G.Node, error){
 		"GELU": graph.GELU, "GELUTanh": graph.GELUTanh, "Sigmoid": graph.Sigmoid, "SiLU": graph.SiLU,
@@ -87,7 +87,7 @@ func TestActivationsOfExtremeNumbers(t *testing.T) {
 	}
 }
 
-// Softcap never leaves ±cap, and ends at it with slope 0.
+// Softcap never exceeds ±cap, and its slope there is 0.
 func TestSoftcapStaysBelowItsCap(t *testing.T) {
 	for _, p := range tolerances {
 		x := of([]float64{1e30, -1e30, 1e4, 200, -200, 1e-6})
@@ -100,9 +100,8 @@ func TestSoftcapStaysBelowItsCap(t *testing.T) {
 	}
 }
 
-// Negative numbers and both zeros become 0 and pass no gradient; NaN stays NaN; on both
-// machines, into memory that holds anything. The sizes are below and above what is
-// done by several goroutines.
+// Negative numbers and both zeros become 0 and pass no gradient; NaN stays NaN; on both machines, into memory that
+// holds anything. The sizes are below and above the size from which several goroutines share the work.
 func TestReLU(t *testing.T) {
 	special := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1e-30, -1e-30}
 	for _, n := range []int{len(special), 70001} {
@@ -150,7 +149,7 @@ func TestWrongActivationsAreRefused(t *testing.T) {
 	refuseAll(t, list)
 }
 
-// At a limit and beyond the gradient does not pass, nor does that of NaN, which stays NaN (PyTorch 2.15.0).
+// The gradient is 0 at a limit and beyond it, and for NaN, which stays NaN (PyTorch 2.15.0).
 func TestClampAtItsLimits(t *testing.T) {
 	x := of([]float64{-inf, -1, -0.5, 0, 2, 3, inf, nan})
 	for _, p := range tolerances {
@@ -160,8 +159,7 @@ func TestClampAtItsLimits(t *testing.T) {
 	}
 }
 
-// naiveEach applies f to every element of x and the one that y has for it; y is
-// repeated over the axes that it lacks.
+// naiveEach applies f to every element of x and the element of y beside it; y is repeated over the axes that it lacks.
 func naiveEach(x, y array, f func(x, y float64) float64) array {
 	z := x.like()
 	for i, v := range x.v {
@@ -170,7 +168,7 @@ func naiveEach(x, y array, f func(x, y float64) float64) array {
 	return z
 }
 
-// each returns naiveEach as the oracle of an op.
+// each returns naiveEach as the reference for an op.
 func each(f func(x, y float64) float64) func(in []array) array {
 	return func(in []array) array { return naiveEach(in[0], in[len(in)-1], f) }
 }

@@ -18,8 +18,8 @@ import (
 // up.
 func Embedding(weight, ids *G.Node) (*G.Node, error) { return embed(weight, ids, noPadding) }
 
-// PaddedEmbedding is Embedding whose row paddingIdx, the padding's (torch's padding_idx), is not
-// trained: its gradient is 0. 0 ≤ paddingIdx < V.
+// PaddedEmbedding is Embedding with a row paddingIdx for padding (torch's padding_idx), which is not trained: its
+// gradient is 0. 0 ≤ paddingIdx < V.
 func PaddedEmbedding(weight, ids *G.Node, paddingIdx int) (*G.Node, error) {
 	if paddingIdx < 0 {
 		return nil, fmt.Errorf("graph: Embedding: padding_idx: got %d, want at least 0", paddingIdx)
@@ -40,7 +40,7 @@ func constantIDs(x *G.Node, name string, ids []int) *G.Node {
 	return G.NewVector(x.Graph(), tensor.Int, G.WithShape(len(ids)), G.WithValue(v), G.WithName("constant "+name))
 }
 
-// embedding copies rows of a table. It is an op because no other reads rows that integers name.
+// embedding copies rows of a table. It is an op because no other op reads rows by integers.
 type embedding[F kernel.Float] struct {
 	Padding int // the row without a gradient, or noPadding
 }
@@ -123,7 +123,7 @@ func (o embeddingBackward[F]) forward(out *tensor.Dense, in []*tensor.Dense) err
 	return nil
 }
 
-// addTo adds the gradient to a sum, the rows of an id together before.
+// addTo adds the gradient to a sum; the rows of each id are added up before.
 func (o embeddingBackward[F]) addTo(sum *tensor.Dense, in []*tensor.Dense) error {
 	e := last(sum.Shape())
 	dw, dy, ids := dense.Floats[F](sum), dense.Floats[F](in[1]), dense.Ints(in[0])
@@ -156,5 +156,5 @@ func (o embeddingBackward[F]) addTo(sum *tensor.Dense, in []*tensor.Dense) error
 	return nil
 }
 
-// orders are pooled slices of positions.
+// orders is a pool of slices of positions.
 var orders = sync.Pool{New: func() any { return new([]int) }}

@@ -14,9 +14,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// What only a run can find: ids and targets beyond the vocabulary. The error is the
-// same on both machines and whether the value or only the gradient is wanted; and
-// the next run, with good ids, works.
+// Errors that only a run can find: ids and targets beyond the vocabulary. The error is the same on both machines, and
+// if only the gradient is wanted. The next run, with valid ids, works.
 func TestWrongIDsAreErrorsOfTheRun(t *testing.T) {
 	embed := func(in G.Nodes) (*G.Node, error) { return graph.Embedding(in[0], in[1]) }
 	loss := crossEntropyBy(graph.CrossEntropyConfig{})
@@ -99,8 +98,8 @@ func naiveEmbedding(weight, ids array) array {
 	return y
 }
 
-// The gradient of a table that also gives the scores, as in GPT-2, is made in the place of the
-// scores' part, with the bits of a sum of two, and no third matrix of its size.
+// The gradient of a table that also gives the scores, as in GPT-2, is added to the scores' part in place. It has the
+// bits of a sum of two matrices, and no third matrix of this size is allocated.
 func TestGradientOfATableWithTwoUses(t *testing.T) {
 	const rows, width = 101, 50
 	for _, padding := range []int{-1, 3} {

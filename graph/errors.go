@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ShapeError is the error of an argument of a shape that an op cannot work with.
+// ShapeError is the error for an argument with a shape that an op does not accept.
 type ShapeError struct {
 	Op, Arg string       // as in the function's signature
 	Got     tensor.Shape // the shape that was passed
@@ -26,7 +26,7 @@ func (e *ShapeError) Error() string {
 	return fmt.Sprintf("graph: %s: %s: shape %v, want %s", e.Op, e.Arg, e.Got, e.Want)
 }
 
-// TypeError is the error of an argument of a type that an op cannot work with.
+// TypeError is the error for an argument with a type that an op does not accept.
 type TypeError struct {
 	Op, Arg string
 	Got     string
@@ -38,8 +38,8 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("graph: %s: %s: got %s, want %s", e.Op, e.Arg, e.Got, e.Want)
 }
 
-// checkArgs refuses what no op accepts: missing nodes, nodes of different graphs and
-// element types that do not match.
+// checkArgs returns an error for arguments that no op accepts: missing nodes, nodes of different graphs, and element
+// types that do not match.
 func checkArgs(name string, args []arg, in G.Nodes) error {
 	var float tensor.Dtype
 	for i, a := range args {
@@ -91,7 +91,7 @@ func checked(name string, args []arg, in ...*G.Node) (G.Nodes, error) {
 	return in, checkArgs(name, args, in)
 }
 
-// checkNotEmpty refuses a shape without elements.
+// checkNotEmpty returns an error for a shape without elements.
 func checkNotEmpty(op, arg string, s tensor.Shape) error {
 	if slices.Contains(s, 0) {
 		return &ShapeError{op, arg, s, "every axis at least 1"}
@@ -99,7 +99,7 @@ func checkNotEmpty(op, arg string, s tensor.Shape) error {
 	return nil
 }
 
-// checkResult refuses a result that does not fit into memory.
+// checkResult returns an error for a result that does not fit into memory.
 func checkResult(op string, out tensor.Shape) error {
 	if slices.ContainsFunc(out, func(d int) bool { return d < 1 }) || !dense.Fits(out...) {
 		return fmt.Errorf("graph: %s: result: shape %v, want axes of at least 1 and at most %d elements",
@@ -108,7 +108,8 @@ func checkResult(op string, out tensor.Shape) error {
 	return nil
 }
 
-// checkWanted refuses the first of some arguments whose shape is not the wanted one. An optional one may be missing.
+// checkWanted returns an error for the first argument whose shape is not the wanted one. An optional one may be
+// missing.
 func checkWanted(op string, args []arg, in []tensor.Shape, wants ...tensor.Shape) error {
 	for i, want := range wants {
 		if in[i] != nil && !slices.Equal(in[i], want) {
@@ -130,7 +131,7 @@ func shapeWithAny(s tensor.Shape, letter string) string {
 	return "(" + strings.Join(axes, ", ") + ")"
 }
 
-// fitting returns an error if a setting of an op, or its inverse, is 0 or ∞ in a type of floats.
+// fitting returns an error if a float type rounds a setting of an op, or its inverse, to 0 or ∞.
 func fitting(dt tensor.Dtype, x float64) error {
 	most := dense.ByType(dt, math.MaxFloat32, math.MaxFloat64)
 	if least := 1 / most; math.Abs(x) < least || math.Abs(x) > most {

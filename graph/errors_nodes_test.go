@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// zoo makes nodes of all kinds; what it makes of one number is always the same.
+// zoo makes nodes of all kinds; the same number always gives the same node.
 func zoo(b, other bench, kind int) *G.Node {
 	floatShapes := [][]int{{}, {1}, {3}, {2, 3}, {3, 3}, {3, 2}, {1, 3}, {1, 1}, {2, 3, 3}, {2, 2, 3, 3}}
 	bad := []*G.Node{nil, b.of(tensor.Float32, 2, 3), b.of(tensor.Float32, 3), b.of(tensor.Bool, 2, 3), other.f(2, 3),
@@ -30,8 +30,8 @@ func zoo(b, other bench, kind int) *G.Node {
 
 const zooSize = 12 + 10
 
-// tuples calls f with kinds of nodes for n arguments, where zooSize is a good one: all
-// singles and pairs, and a draw of the longer ones in which every second node is good.
+// tuples calls f with kinds of nodes for n arguments; the kind zooSize is a valid node. It tries all single kinds and
+// all pairs, and random longer tuples in which every second node is valid.
 func tuples(n int, f func(kinds []int)) {
 	const kinds = zooSize + 1
 	switch n {
@@ -58,8 +58,8 @@ func tuples(n int, f func(kinds []int)) {
 
 var wellSaid = regexp.MustCompile(`^graph: [A-Z]\w+: [\w\[\]]+: (got|shape) .+, want .+$`)
 
-// Whatever nodes a function is called with, it returns an error in the words that
-// all errors have, or a node; and what it accepts can be run and differentiated.
+// For any nodes, a function returns an error in the format that all errors have, or a node; a graph that it accepts can
+// be run and differentiated.
 func TestNoCombinationOfNodesPanics(t *testing.T) {
 	if testenv.Race {
 		t.Skip("one goroutine builds and computes the graphs, which are small")
@@ -132,7 +132,7 @@ func functions() []gradcases.Case {
 	return functions
 }
 
-// nodesOf makes good arguments, all but the one at bad, which is given.
+// nodesOf makes valid arguments, except the one at bad, which is given.
 func nodesOf(c gradcases.Case, b bench, bad int, n *G.Node) G.Nodes {
 	var in G.Nodes
 	for i, arg := range c.Inputs {

@@ -30,7 +30,7 @@ func (b bench) of(dt tensor.Dtype, shape ...int) *G.Node {
 	return G.NewTensor(b.g, dt, len(shape), G.WithShape(shape...), name)
 }
 
-// refusal is a call that fails, and its error without the prefix "graph: ".
+// refusal is a call that fails, and its error text without the prefix "graph: ".
 type refusal struct {
 	call func() (*G.Node, error)
 	want string
@@ -159,7 +159,7 @@ func (b bench) refuseNumbers() []refusal {
 	return list
 }
 
-// refuseSizes are results that no memory holds, or whose axes overflow an int.
+// refuseSizes returns calls whose results do not fit into any memory, or whose axes overflow an int.
 func (b bench) refuseSizes() []refusal {
 	t5 := func(T, S int) func() (*G.Node, error) {
 		c := graph.T5Config{T: T, S: S, Unidirectional: true}

@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// checkLogGates wants a number for each head and key; with a cache, for each key of the chunk.
+// checkLogGates checks that there is a log-gate for each head and key; with a cache, for each key of the chunk.
 func (a *attentionArgs) checkLogGates(s tensor.Shape) error {
 	axes, keys := a.scores, a.scores.S
 	if axes.Starts != nil {
@@ -49,7 +49,7 @@ func gateLayout(sideBySide bool, heads, keys int) kernel.HeadLayout {
 	return kernel.HeadsFirst(heads, keys, 1)
 }
 
-// forget adds the sums of log-gates to the scores.
+// forget adds sums of log-gates to the scores.
 func (a *attentionArgs) forget(scores *G.Node) (*G.Node, error) {
 	if a.LogGates == nil {
 		return scores, nil
@@ -58,7 +58,7 @@ func (a *attentionArgs) forget(scores *G.Node) (*G.Node, error) {
 	return applyTyped(addForgetting[float32]{forgetting: f}, addForgetting[float64]{forgetting: f}, scores, a.LogGates)
 }
 
-// forgetting are scores that log-gates change.
+// forgetting describes scores to which sums of log-gates are added.
 type forgetting struct {
 	biased
 	SideBySide bool // whether the heads' log-gates are side by side
@@ -72,7 +72,7 @@ func (o forgetting) sizes(scores tensor.Shape) (*kernel.Attention, kernel.HeadLa
 }
 
 // addForgetting adds to each score the sum of the log-gates between its key and its query. It is an op because no other
-// sums in float64 over another range of keys for each pair.
+// op sums, in float64, a different range of keys for each pair.
 type addForgetting[F kernel.Float] struct {
 	sameShape
 	forgetting
@@ -100,7 +100,7 @@ func (o addForgetting[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return G.Nodes{dy, dgates}, err
 }
 
-// sumToGates computes the gradient of log-gates from that of scores.
+// sumToGates computes the gradient of log-gates from the gradient of the scores.
 type sumToGates[F kernel.Float] struct {
 	isGradient
 	outShape

@@ -24,9 +24,8 @@ func AverageHeads(weights *G.Node) (*G.Node, error) {
 	return Mean(in[0], ReduceConfig{Dim: []int{-3}})
 }
 
-// AppendRow returns x (…, S, E) with one more row in each sequence, (…, S+1, E): the E
-// elements of row, or zeros if row is nil. So torch's MultiheadAttention adds bias_k,
-// bias_v and the zeros of add_zero_attn.
+// AppendRow returns x (…, S, E) with one more row in each sequence, (…, S+1, E): the E elements of row, or zeros if row
+// is nil. torch's MultiheadAttention adds bias_k, bias_v and the zeros of add_zero_attn in this way.
 func AppendRow(x, row *G.Node) (*G.Node, error) {
 	args, in := named("x", "row"), G.Nodes{x, row}
 	if row == nil {
@@ -53,8 +52,8 @@ func AppendRow(x, row *G.Node) (*G.Node, error) {
 	return f.Result(f.Of(concatAlong(-2, in[0], rows)))
 }
 
-// DecayGate returns −exp(rate)⊙softplus(x + bias) for x (…, N), rate (N) and bias (N): the logarithms of decays
-// between 0 and 1, as of Mamba-2's and Gated DeltaNet's A_log and dt_bias. With log 1/16 for the rate and no bias it is
+// DecayGate returns −exp(rate)⊙softplus(x + bias) for x (…, N), rate (N) and bias (N): the logarithms of decays between
+// 0 and 1, computed as Mamba-2 and Gated DeltaNet do from A_log and dt_bias. With the rate log 1/16 and no bias, it is
 // GLA's log sigmoid(−x)/16.
 func DecayGate(x, rate, bias *G.Node) (*G.Node, error) {
 	names := []string{"x", "rate", "bias"}
@@ -77,10 +76,9 @@ func DecayGate(x, rate, bias *G.Node) (*G.Node, error) {
 	return f.Result(f.Of(Mul(logs, f.Of(Exp(in[1])))))
 }
 
-// DivideBySum returns x/Σx over the last axis: the plainest way to weights that sum to
-// one, and to renormalise weights after some were multiplied by zero. A row that sums to
-// zero gives zeros and passes no gradient. (torch.nn.functional.normalize divides by the
-// square root of Σx² instead: see L2Norm.)
+// DivideBySum returns x/Σx over the last axis: the simplest way to get weights that sum to one, and to renormalise
+// weights after some were set to zero. A row that sums to zero gives zeros and passes no gradient.
+// (torch.nn.functional.normalize divides by the square root of Σx² instead: see L2Norm.)
 func DivideBySum(x *G.Node) (*G.Node, error) {
 	in, err := checked("DivideBySum", named("x"), x)
 	if err != nil {
@@ -95,11 +93,12 @@ func DivideBySum(x *G.Node) (*G.Node, error) {
 	return f.Result(f.Of(whereNotZero(sum, f.Of(Div(in[0], divisor)))))
 }
 
-// ELUPlusOne returns elu(x) + 1, which is x + 1 above 0 and eˣ below: the features of queries and keys of linear
-// attention that are weights above 0 (Katharopoulos et al. 2020).
+// ELUPlusOne returns elu(x) + 1, which is x + 1 above 0 and eˣ below: the map that makes the queries and keys of linear
+// attention positive (Katharopoulos et al. 2020). 2020).
 func ELUPlusOne(x *G.Node) (*G.Node, error) {
 	var f expr.Formula
-	// At the limit itself Clamp passes no gradient, and 0 is not beyond: the limit is the least normal number above it.
+	// Clamp has no gradient at the limit itself, but the gradient at 0 is needed: the limit is the least normal number
+	// above 0.
 	below := f.Of(Exp(f.Of(Clamp(x, math.Inf(-1), 0x1p-126))))
 	return f.Result(f.Of(Add(f.Of(ReLU(x)), below)))
 }

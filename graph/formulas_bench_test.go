@@ -16,8 +16,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// BenchmarkFormulas compares ops that are formulas of other ops with these formulas, forward and backward in turns: how
-// many times as long the formula takes, and how many times as much memory its machine holds.
+// BenchmarkFormulas compares ops with the formulas of other ops that they replace, forward and backward in turns: the
+// ratio of the times, and the ratio of the machines' memory.
 //
 //	go test ./graph -run '^$' -bench Formulas
 func BenchmarkFormulas(b *testing.B) {

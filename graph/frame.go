@@ -16,7 +16,7 @@ import (
 // UsePreallocDo it allocates nothing itself.
 func (o op) ComputeInto(out G.Value, in ...G.Value) error { return o.call(o.forward, out, in) }
 
-// AddTo adds the op's result to a sum of its shape, if Adds says that it can.
+// AddTo adds the op's result to sum, which has the result's shape. Adds must be true.
 func (o op) AddTo(sum G.Value, in ...G.Value) error {
 	if !o.Adds() {
 		return fmt.Errorf("graph: %v: got a sum to add to, want a result to fill", o)
@@ -24,7 +24,7 @@ func (o op) AddTo(sum G.Value, in ...G.Value) error {
 	return o.call(o.has.addTo, sum, in)
 }
 
-// call calls a function of the body with tensors of the values. A panic in a function of masks or scores becomes an
+// call calls a function of the body with the values as tensors. A panic in a user's mask or score function becomes an
 // error.
 func (o op) call(do func(out *tensor.Dense, in []*tensor.Dense) error, out G.Value, in []G.Value) (err error) {
 	f := frames.Get().(*frame)
@@ -58,7 +58,7 @@ func (o op) call(do func(out *tensor.Dense, in []*tensor.Dense) error, out G.Val
 	return nil
 }
 
-// A frame is the memory of a call of an op besides its result. A pool keeps it for the next call.
+// A frame is the memory that a call of an op needs besides its result. A pool keeps it for the next call.
 type frame struct {
 	args    []*tensor.Dense
 	numbers []*tensor.Dense // of one element
@@ -73,7 +73,7 @@ func (f *frame) giveBack() {
 	frames.Put(f)
 }
 
-// skipTo leaves out the arguments before one.
+// skipTo skips the arguments before argument i.
 func (f *frame) skipTo(arg int) {
 	for len(f.args) < arg {
 		f.args = append(f.args, nil)
@@ -103,7 +103,7 @@ func (f *frame) tensorOf(v G.Value) (*tensor.Dense, error) {
 	return dense.RowMajor(v)
 }
 
-// number returns a tensor of one element of a type, which this call does not use yet.
+// number returns a tensor of one element of a type, which this call does not use for anything else yet.
 func (f *frame) number(dt tensor.Dtype) *tensor.Dense {
 	at := slices.IndexFunc(f.numbers[f.used:], func(d *tensor.Dense) bool { return d.Dtype() == dt })
 	if at < 0 {

@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Functions and the masks that they define.
+// Mask functions, each with the built-in mask that it equals.
 var defined = []struct {
 	name string
 	of   mask.Func
@@ -32,8 +32,8 @@ var defined = []struct {
 	{name: "all", of: mask.Func{Visible: func(b, h, t, s int) bool { return true }}, is: mask.Prefix{N: 1000}},
 }
 
-// A batch alone has the bits that it has among others, although only a function that many batches ask tells at a glance
-// that a query sees all keys of a tile.
+// A batch alone gives the same bits as among others, although only with many batches the kernel learns at once that a
+// query sees all keys of a tile.
 func TestFuncGivesABatchAloneTheSameBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	m := mask.Func{VisibleAt: func(t, s int) bool { return true }}
@@ -52,8 +52,8 @@ func TestFuncGivesABatchAloneTheSameBits(t *testing.T) {
 	}
 }
 
-// A function is the mask that it defines, in both forms of attention, with grouped heads, gradients and several
-// tiles, on both machines.
+// A mask function gives the results of the built-in mask that it equals, in both forms of attention, with grouped
+// heads, gradients and several tiles, on both machines.
 func TestFuncIsTheMaskThatItDefines(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	in := inputs(normal(r, 2, 133, 12), normal(r, 2, 261, 6), normal(r, 2, 261, 4))
@@ -129,8 +129,8 @@ func TestOpsOfFuncsAreNotMerged(t *testing.T) {
 	require.NotEqual(t, arrayOf(t, outs[0].Value()), arrayOf(t, outs[3].Value()))
 }
 
-// A function of positions is asked once about each tile that is hidden or shown as a whole, whatever the batches and
-// heads; one of batch and head about each of them.
+// A function of positions alone is called once for each tile that is hidden or shown as a whole, however many batches
+// and heads there are. A function of batch and head is called for each of them.
 func TestHowOftenAFuncIsAsked(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	asked := new(atomic.Int64)
@@ -160,7 +160,7 @@ func TestHowOftenAFuncIsAsked(t *testing.T) {
 	}
 }
 
-// A panic in a function is the error of the op, forward and backward, on both machines; the next run works.
+// A panic in a function becomes the error of the op, forward and backward, on both machines; the next run works.
 func TestAPanicInAFuncIsAnErrorOfTheOp(t *testing.T) {
 	var bad, backward atomic.Bool
 	runs := new(atomic.Int64)

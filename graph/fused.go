@@ -12,10 +12,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// fused is the settings that the ops of one FusedAttention share.
+// fused holds the settings that the ops of one FusedAttention share.
 type fused struct {
 	operands
-	Heads, KVHeads int // side by side in a row; with Heads 0 heads have an axis of their own, if any
+	Heads, KVHeads int // side by side in a row; with Heads 0 the heads, if any, have their own axis
 	Scale, Softcap float64
 	Score          numberedScore
 	Sigmoid        bool
@@ -25,15 +25,16 @@ type fused struct {
 	P              float64
 	Site           int
 	Packed         packing
-	Observed       bool // whether there are statistics
-	Offset         int  // of the queries among the keys, for these
-	OneHead        bool // whether only one head is computed, whose number is an input
+	Observed       bool // whether to compute statistics
+	Offset         int  // position of the first query among the keys, for the statistics
+	OneHead        bool // whether to compute one head only, whose number is an input
 	args           []arg
 }
 
-// The places of the arguments. All but the first and those of the mask may be missing.
+// The indices of the arguments. All except the first and those of the mask may be missing. All but the first and those
+// of the mask may be missing.
 const (
-	queries = iota // or queries, keys and values packed in one
+	queries = iota // queries, or queries, keys and values packed in one tensor
 	keys
 	values
 	bias
@@ -42,7 +43,7 @@ const (
 	sinks
 	dropoutKey
 	headNumber
-	maskInputs // the first of the mask
+	maskInputs // the first argument of the mask
 )
 
 // newFused returns the settings of the ops and their inputs.
@@ -99,7 +100,7 @@ func (f fused) sizes(in []tensor.Shape) (kernel.Attention, mask.Scores) {
 	return a, axes
 }
 
-// bind returns the kernel's view of one run.
+// bind returns the kernel's view of the arguments of one run.
 func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 	a, axes := f.sizes(shapesOf(in))
 	axes.S -= f.Extra
@@ -107,7 +108,7 @@ func (f fused) bind(in []*tensor.Dense) (kernel.Attention, error) {
 		if err := f.checkHead(in); err != nil {
 			return a, err
 		}
-		axes.H = f.Heads // as masks and biases have them
+		axes.H = f.Heads // as masks and biases count them
 		f.Score.into(&a, f.head(in), nil)
 	} else {
 		f.Score.into(&a, 0, nil)
@@ -152,7 +153,7 @@ func (f fused) seen(in []*tensor.Dense, axes mask.Scores) (mask.KeySet, error) {
 	return bindMask("FusedAttention", f.Mask, in[maskInputs:len(f.args)], axes, f.Extra)
 }
 
-// numbers returns the kernel's view of the inputs that hold floats; a is its view of the sizes.
+// numbers returns the kernel's view of the inputs that hold floats; a is the kernel's view of the sizes.
 func numbers[F kernel.Float](f fused, a *kernel.Attention, in []*tensor.Dense) kernel.QKV[F] {
 	x, gates := qkvOf(f, func(i int) []F { return floats[F](in[i]) })
 	if gates != nil {
@@ -183,7 +184,7 @@ func qkvOf[F kernel.Float](f fused, of func(i int) []F) (x kernel.QKV[F], gates 
 // head returns the number of the one head.
 func (f fused) head(in []*tensor.Dense) int { return int(dense.Ints(in[headNumber])[0]) }
 
-// checkHead refuses a number that no head has.
+// checkHead returns an error if there is no head with this number.
 func (f fused) checkHead(in []*tensor.Dense) error {
 	if h := dense.Ints(in[headNumber])[0]; h < 0 || h >= int64(f.Heads) {
 		return fmt.Errorf("graph: FusedAttention: head: got %d, want from 0 to H−1=%d", h, f.Heads-1)
@@ -191,7 +192,7 @@ func (f fused) checkHead(in []*tensor.Dense) error {
 	return nil
 }
 
-// selectHead makes the arguments of all heads begin at the arguments of one.
+// selectHead moves the arguments of all heads to those of one head.
 func selectHead[F kernel.Float](f fused, x *kernel.QKV[F], a *kernel.Attention, head int) {
 	x.Q, x.K = x.Q[head*a.D:], x.K[head/(f.Heads/f.KVHeads)*a.D:]
 	if x.Bias != nil {

@@ -13,11 +13,10 @@ type FusedResult struct {
 	Stats *AttentionStats // with Stats or Head
 }
 
-// FusedAttention returns the out of Attention, for the same arguments, from one op: tile
-// by tile, with an online softmax, and never holding the (T, S) weights (FlashAttention:
-// Dao et al. 2022). Its memory grows with T alone, and tiles that the mask hides cost
-// nothing. Its backward computes the weights again from each row's log Σexp(score), which
-// the forward keeps. A bias from Detach gets no gradient.
+// FusedAttention returns the out of Attention for the same arguments. One op computes it tile by tile with an online
+// softmax and never stores the (T, S) weights (FlashAttention: Dao et al. 2022). 2022). Its memory grows linearly with
+// T, and tiles that the mask hides cost nothing. Its backward computes the weights again from each row's log
+// Σexp(score), which the forward keeps. A bias from Detach gets no gradient.
 func FusedAttention(in FusedInputs, c AttentionConfig) (r FusedResult, err error) {
 	if err := in.check(); err != nil {
 		return r, err
@@ -33,8 +32,8 @@ func FusedAttention(in FusedInputs, c AttentionConfig) (r FusedResult, err error
 	return a.fuse(in)
 }
 
-// fuse applies the ops of a FusedAttention. The backward needs the numbers of the rows too, which the op keeps behind
-// its output.
+// fuse applies the ops of a FusedAttention. The backward also needs some numbers of each row, which the op stores
+// behind its output.
 func (a *attentionArgs) fuse(x FusedInputs) (r FusedResult, err error) {
 	f, in := newFused(a, x)
 	var all *G.Node
@@ -50,9 +49,9 @@ func (a *attentionArgs) fuse(x FusedInputs) (r FusedResult, err error) {
 	return r, err
 }
 
-// fusedAttention is the op of out (…, T, H·Dv). Behind it there are the numbers of the rows that the kernel keeps, each
-// (…, H, T), the log-sum-exps of the scores first, and, if observed, the row statistics (…, H, T). It is an op because
-// Attention, its formula, takes 3 times as long and 35 times the memory at T = 1024 with 8 causal heads
+// fusedAttention is the op of out (…, T, H·Dv). The vector continues with the numbers of the rows that the kernel
+// keeps, each (…, H, T), first the log-sum-exps of the scores, and, if observed, the row statistics (…, H, T). It is an
+// op because Attention, its formula, takes 3 times as long and 35 times the memory at T = 1024 with 8 causal heads
 // (BenchmarkFormulas/FusedAttention).
 type fusedAttention[F kernel.Float] struct{ fused }
 

@@ -56,8 +56,8 @@ func nearResult(t testing.TB, what string, want, got result, tol float64) {
 	}
 }
 
-// The composed attention is the specification: the fused one equals it for every
-// config and any sizes, forward and gradients, with the same dropout.
+// The composed attention is the specification: the fused one equals it for every config and for any sizes, forward and
+// backward, with the same dropout.
 func TestFusedAttentionEqualsComposed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		size := rapid.IntRange(1, 9)
@@ -114,7 +114,7 @@ func TestFusedAttentionOfManyTiles(t *testing.T) {
 	}
 }
 
-// Query heads that share a key/value head meet the same keys and values.
+// Query heads that share a key/value head attend to the same keys and values.
 func TestGroupedHeads(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	q, k, v := normal(r, 2, 5, 6*7), normal(r, 2, 5, 2*7), normal(r, 2, 5, 2*3)
@@ -127,7 +127,7 @@ func TestGroupedHeads(t *testing.T) {
 	near(t, "fused", naiveMergeHeads(out), compute(t, fusedBy(c), q, k, v), 1e-12)
 }
 
-// Attention by heads is attention of each head's columns.
+// Attention with heads equals the attention of each head's columns alone.
 func TestAttentionByHeads(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	q, k, v := normal(r, 2, 5, 3*7), normal(r, 2, 5, 3*7), normal(r, 2, 5, 3*2)
@@ -140,7 +140,7 @@ func TestAttentionByHeads(t *testing.T) {
 	near(t, "fused", naiveMergeHeads(out), compute(t, fusedBy(c), q, k, v), 1e-12)
 }
 
-// Huge scores, hidden keys and NaN do to the fused op what they do to the composed.
+// Huge scores, hidden keys and NaN have the same effect in the fused op as in the composed form.
 func TestFusedAttentionOfExtremeScores(t *testing.T) {
 	for _, c := range []graph.AttentionConfig{{}, {Mask: mask.Causal{}}} {
 		for _, size := range []float64{1e2, 1e4, 1e15, inf, nan} {
@@ -160,7 +160,7 @@ func TestFusedAttentionOfExtremeScores(t *testing.T) {
 	}
 }
 
-// The dropout's key is fed at each run to the fused op too.
+// The dropout key of the fused op, too, is set for each run.
 func TestFusedAttentionsKeyIsAnInput(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	in := append(inputs(normal(r, 7, 5), normal(r, 7, 5), normal(r, 7, 3)), key(1))
@@ -190,8 +190,8 @@ func fusedAttentionCases() []opCase {
 	}
 }
 
-// A row that a finite bias all but hides, as −1e9 and the least number of the type do in
-// torch, sees all keys alike: both forms pass the gradients of equal weights.
+// A row that a finite bias nearly hides, as −1e9 and the least number of the type do in torch, sees all keys equally:
+// both forms pass the gradients of equal weights.
 func TestFusedAttentionOfHugeEqualScores(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, p := range tolerances {
@@ -201,7 +201,7 @@ func TestFusedAttentionOfHugeEqualScores(t *testing.T) {
 			for i := range b.v[67:] {
 				b.v[67+i] = least
 			}
-			clear(q.v[5:]) // scores of 0, so that sums with the bias are exact
+			clear(q.v[5:]) // scores of 0, so that their sums with the bias are exact
 			in := inputs(q, k, v, b)
 			var got [2]result
 			for i, attend := range []func(q, k, v *G.Node, c graph.AttentionConfig) (*G.Node, error){

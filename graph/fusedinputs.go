@@ -26,10 +26,10 @@ type FusedInputs struct {
 	Stats  bool
 	Offset int
 
-	// Head requests the statistics of one head in place of an output. The value of this int or int64 node when the graph
-	// runs is the head's number, from 0 to H − 1: one graph serves all heads. The statistics have H = 1 and equal the
-	// head's statistics from a run of all heads, but they need no values and the memory of one head only. Their rounding
-	// errors are smaller: the log-sum-exp adds up the sums of tiles. The config's Heads is at least 1.
+	// Head requests the statistics of one head in place of an output. It is an int or int64 node; its value in a run is
+	// the number of the head, from 0 to H − 1, so one graph serves all heads. The statistics have H = 1 and equal the
+	// head's statistics from a run of all heads, but they need no values, and memory for one head only. Their rounding
+	// errors are smaller: the log-sum-exp sums up the sums of tiles. The config's Heads is at least 1.
 	Head *G.Node
 
 	// Cache holds the tokens before a chunk of new tokens, which attend to both. Start is the number of tokens before the
@@ -49,7 +49,7 @@ func (x FusedInputs) packing() packing {
 	return packing(x.Widths)
 }
 
-// check refuses inputs that exclude each other.
+// check returns an error for inputs that exclude each other.
 func (x FusedInputs) check() error {
 	for _, pair := range []struct {
 		both       bool
@@ -100,7 +100,7 @@ func (x FusedInputs) resolve(c AttentionConfig) (a *attentionArgs, err error) {
 	return a, nil
 }
 
-// resolvePacked checks queries, keys and values that are side by side.
+// resolvePacked checks queries, keys and values that are packed in one tensor.
 func (x FusedInputs) resolvePacked(c AttentionConfig) (*attentionArgs, error) {
 	const name = "FusedAttention"
 	if err := checkArgs(name, named("packed"), G.Nodes{x.Packed}); err != nil {
@@ -124,8 +124,7 @@ func (x FusedInputs) resolvePacked(c AttentionConfig) (*attentionArgs, error) {
 	return a, a.choose(x)
 }
 
-// packing is the widths of queries, keys and values that are side by side in the rows of
-// one tensor.
+// packing holds the widths of queries, keys and values that are side by side in the rows of one tensor.
 type packing [3]int
 
 // separate is the packing of q, k and v in three tensors.
@@ -155,7 +154,7 @@ func (f fused) heads(in []tensor.Shape) (q, k, v tensor.Shape) {
 	return parts[0], parts[1], parts[2]
 }
 
-// shapesOf returns the shapes of tensors or nodes, nil of one that is missing.
+// shapesOf returns the shapes of tensors or nodes, nil for a missing one.
 func shapesOf[T interface {
 	comparable
 	Shape() tensor.Shape

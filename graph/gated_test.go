@@ -10,7 +10,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// gatedUnit is a product with an activation of its other factor.
+// gatedUnit is a product of one factor with an activation of the other.
 type gatedUnit struct {
 	op   func(gate, up *G.Node) (*G.Node, error)
 	of   func(x *G.Node) (*G.Node, error)
@@ -23,7 +23,7 @@ var gatedUnits = map[string]gatedUnit{
 	"geglu_tanh": {graph.GeGLUTanh, graph.GELUTanh, naiveGELUTanh},
 }
 
-// A gated unit is its activation⊙up, and so are its gradients; also of one node by itself.
+// A gated unit equals its activation⊙up, and so do its gradients, even if gate and up are one node.
 func TestGatedUnitsEqualTheirParts(t *testing.T) {
 	in := shapes(s{2, 3, 571}, s{2, 3, 571})(random(1)) // several chunks
 	dout := normal(random(2), 2, 3, 571)

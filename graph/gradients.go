@@ -10,13 +10,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A differentiable is the part of a body whose gradients by several inputs are computed by one op. An op has one result:
-// the gradients are side by side in a vector, and each is cut out of it.
+// A differentiable is the part of a body for which one op computes the gradients by several inputs. An op has one
+// result, so the gradients are side by side in a vector, from which further ops cut the single gradients.
 type differentiable[F kernel.Float] interface {
 	spec() spec
 	shape(in []tensor.Shape) (tensor.Shape, error)
 	// gradients computes the gradients of the arguments that are differentiated, in their order, into parts of d. all is
-	// the vector that a keeper computed.
+	// the vector that a keeper's forward computed.
 	gradients(d vector[F], in []*tensor.Dense, all vector[F], dy []F) error
 }
 
@@ -30,7 +30,7 @@ func (v *vector[F]) next(n int) []F {
 	return part
 }
 
-// like returns as many numbers as a tensor has, or nil without the tensor.
+// like returns the next numbers of the vector, as many as t has, or nil if t is nil.
 func (v *vector[F]) like(t *tensor.Dense) []F {
 	if t == nil {
 		return nil
@@ -38,7 +38,7 @@ func (v *vector[F]) like(t *tensor.Dense) []F {
 	return v.next(t.Shape().TotalSize())
 }
 
-// floats returns the numbers of an input, or nil without the input.
+// floats returns the numbers of an input, or nil if there is no input.
 func floats[F kernel.Float](in *tensor.Dense) []F {
 	if in == nil {
 		return nil
@@ -46,7 +46,7 @@ func floats[F kernel.Float](in *tensor.Dense) []F {
 	return dense.Floats[F](in)
 }
 
-// ints returns the integers of an input, or nil without the input.
+// ints returns the integers of an input, or nil if there is no input.
 func ints(in *tensor.Dense) []int64 {
 	if in == nil {
 		return nil
@@ -54,7 +54,7 @@ func ints(in *tensor.Dense) []int64 {
 	return dense.Ints(in)
 }
 
-// gradientsOf returns the gradients of the inputs of a body by that of its output.
+// gradientsOf returns the gradients of a body's inputs from the gradient of its output.
 func gradientsOf[F kernel.Float](of differentiable[F], in G.Nodes, dy *G.Node) (G.Nodes, error) {
 	args := of.spec().args
 	all, err := apply(gradients[F]{Of: of, Kept: len(in) > len(args)}, append(slices.Clone(in), dy)...)
@@ -133,9 +133,9 @@ func copyFrom(out, in *tensor.Dense, from int) error {
 	return nil
 }
 
-// A keeper is a body whose forward keeps numbers for the backward, as each row's mean and deviation. One op has one
-// result: a first op computes the output and then these numbers into one vector, a second takes the output out of it
-// and is the one that is differentiated.
+// A keeper is a body whose forward stores numbers for the backward, such as each row's mean and deviation. An op has
+// one result, so a first op computes the output and these numbers into one vector. A second op returns the output from
+// this vector; the second one is differentiated.
 type keeper[F kernel.Float] interface {
 	differentiable[F]
 	// keeps returns how many numbers follow the output.
@@ -156,7 +156,7 @@ func applyKept(f32 keeper[float32], f64 keeper[float64], in ...*G.Node) (out, al
 
 // keeping computes the vector.
 type keeping[F kernel.Float] struct {
-	isGradient // the output is differentiated instead
+	isGradient // keptOutput is differentiated instead
 	Of         keeper[F]
 }
 
@@ -178,7 +178,7 @@ func (o keeping[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return o.Of.compute(dense.Floats[F](out), in)
 }
 
-// keptOutput takes the output out of the vector. It is an op because a node of Gorgonia has one result.
+// keptOutput returns the output from the vector. It is an op because a node of Gorgonia has one result.
 type keptOutput[F kernel.Float] struct {
 	lastInput
 	Of keeper[F]
@@ -197,7 +197,7 @@ func (o keptOutput[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return gradientsOf[F](o.Of, in, dy)
 }
 
-// keptPart is a part of the vector behind the output, which begins at From. It is an op because a node of Gorgonia has
+// keptPart is the part of the vector that begins at From, behind the output. It is an op because a node of Gorgonia has
 // one result.
 type keptPart struct {
 	passesNone

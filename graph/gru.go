@@ -10,9 +10,9 @@ import (
 // GRUConfig are the options of GRU.
 type GRUConfig struct {
 	Reverse bool // from the last token to the first
-	// Lengths of the sequences, int or int64 (B); nil means T. A token beyond does not change the
-	// state, so that the last state of a run is the one at the sequence's end
-	// (torch.nn.utils.rnn.pack_padded_sequence, whose output there is 0).
+	// Lengths of the sequences, int or int64 (B); nil means T. A token behind the end does not change the state, so the
+	// last state of a run is the state at the sequence's end (torch.nn.utils.rnn.pack_padded_sequence; its output behind
+	// the end is 0).
 	Lengths *G.Node
 	// Precision of the products of weight, and of its gradient.
 	Precision Precision
@@ -26,17 +26,16 @@ type GRUConfig struct {
 //	n    = tanh(x_n[t] + r⊙(W_n·h[t−1] + b_n))
 //	h[t] = (1 − z)⊙n + z⊙h[t−1]
 //
-// x ([B,] T, 3·N) is the input's part, torch's x·weight_ihᵀ + bias_ih, with r, z and n side
-// by side; weight (3·N, N) and bias (3·N) are W and b, torch's weight_hh and bias_hh, of r,
-// z and n in turn. h0 ([B,] N) is the state before the first token. A nil h0 or bias is 0.
-// The result is ([B,] T, N).
+// x ([B,] T, 3·N) holds the products of the inputs, torch's x·weight_ihᵀ + bias_ih, with the parts for r, z and n side
+// by side; weight (3·N, N) and bias (3·N) are W and b, torch's weight_hh and bias_hh, with the parts for r, z and n in
+// this order. A nil h0 or bias is 0. The result is ([B,] T, N).
 func GRU(x, h0, weight, bias *G.Node, c GRUConfig) (*G.Node, error) {
 	o := operands{c.Precision}
 	h, _, err := applyKept(gru[float32]{o, c.Reverse}, gru[float64]{o, c.Reverse}, x, weight, h0, bias, c.Lengths)
 	return h, err
 }
 
-// gru keeps the gates. It is an op because a formula would have a dozen nodes for each token.
+// gru stores the gates for the backward. It is an op because a formula would have a dozen nodes for each token.
 type gru[F kernel.Float] struct {
 	operands
 	Reverse bool

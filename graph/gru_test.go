@@ -55,7 +55,7 @@ func naiveGRU(in []array) array {
 	return out
 }
 
-// composedGRU is a GRU of one sequence (T, 3·N), of ops that have their own precision.
+// composedGRU is a GRU of one sequence (T, 3·N), composed of ops with their own precision.
 func composedGRU(p graph.Precision) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
 		var f expr.Formula

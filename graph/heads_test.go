@@ -21,7 +21,7 @@ func headsCases() []opCase {
 	}
 }
 
-// naiveSplitHeads lays (…, T, H·D) out as (…, H, T, D).
+// naiveSplitHeads rearranges (…, T, H·D) to (…, H, T, D).
 func naiveSplitHeads(x array, heads int) array {
 	t, d := x.axis(-2), x.axis(-1)/heads
 	y := zeros(x.lead(2, heads, t, d)...)
@@ -38,7 +38,7 @@ func naiveSplitHeads(x array, heads int) array {
 	return y
 }
 
-// naiveMergeHeads lays (…, H, T, D) out as (…, T, H·D).
+// naiveMergeHeads rearranges (…, H, T, D) to (…, T, H·D).
 func naiveMergeHeads(x array) array {
 	h, t, d := x.axis(-3), x.axis(-2), x.axis(-1)
 	y := zeros(x.lead(3, t, h*d)...)

@@ -7,7 +7,7 @@ import (
 // Detach returns x as a constant: no gradient flows back into it (torch.Tensor.detach).
 func Detach(x *G.Node) (*G.Node, error) { return apply(detach{}, x) }
 
-// detach returns its input. It is an op because no other stops a gradient.
+// detach returns its input. It is an op because no other op stops a gradient.
 type detach struct {
 	sameShape
 	lastInput
@@ -28,10 +28,10 @@ func isConstant(n *G.Node) bool {
 	return ok
 }
 
-// Checkpoint returns x and marks it for a machine (torch.utils.checkpoint.checkpoint; Chen et al. 2016, arXiv:1604.06174).
-// The machine keeps x for the backward pass and drops the values computed between x and the next mark. The backward pass
-// computes them again from x, with the same bits. A mark without another before or behind it changes nothing, and no
-// mark changes anything on Gorgonia's own machines.
+// Checkpoint returns x and marks it for a machine (torch.utils.checkpoint.checkpoint; Chen et al. 2016,
+// arXiv:1604.06174). The machine keeps x for the backward pass and drops the values computed between x and the next
+// mark. The backward pass computes them again from x, with the same bits. A single mark changes nothing, and marks have
+// no effect on Gorgonia's own machines.
 func Checkpoint(x *G.Node) (*G.Node, error) { return apply(checkpoint{}, x) }
 
 // checkpoint returns its input. It is an op because a machine must find the mark in the graph.

@@ -15,13 +15,13 @@ type KVCacheConfig struct {
 	Batch      int // B; 0 means 1
 	KeyWidth   int // of a token's keys, all heads together: K·D
 	ValueWidth int // of a token's values: K·Dv
-	Gates      int // log-gates of a token, whose sums are kept: the H of forgetting attention; 0 means none
+	Gates      int // log-gates of a token, whose sums the cache stores: the H of forgetting attention; 0 means none
 	Capacity   int // tokens that are kept at most
-	// ValuesInKeys means that the values of each head are the first numbers of its keys, as those of latent attention:
-	// they are not kept beside them.
+	// ValuesInKeys means that the values of each head are the first numbers of its keys, as in latent attention: the cache
+	// does not store them again.
 	ValuesInKeys bool
-	// Room is the number of tokens that the cache has memory for at first. It doubles, up to
-	// Capacity, when more come; 0 means Capacity.
+	// Room is the number of tokens that the cache has memory for at first. When more tokens come, the memory doubles, up
+	// to Capacity. 0 means Capacity.
 	Room int
 
 	// Rolling makes a full cache forget its oldest tokens for new ones. The result equals
@@ -31,7 +31,8 @@ type KVCacheConfig struct {
 	// KeepFirst is the number of first tokens that a rolling cache never forgets
 	// (attention sinks: Xiao et al. 2023).
 	KeepFirst int
-	// Windows gives a decoder's layers under a window caches of the window's length, which roll and cannot go back.
+	// Windows gives the layers of a decoder that have a window caches of the window's length. Such caches roll and cannot
+	// be truncated.
 	Windows bool
 }
 
@@ -63,7 +64,7 @@ func (c KVCacheConfig) Validate() error {
 	return c.checkRows(cmp.Or(c.Room, c.Capacity))
 }
 
-// checkRows refuses memory for a number of tokens that is too large.
+// checkRows returns an error if the memory for a number of tokens would be too large.
 func (c KVCacheConfig) checkRows(rows int) error {
 	if !dense.Fits(max(c.Batch, 1), rows, max(c.KeyWidth, c.ValueWidth, c.Gates)) {
 		return fmt.Errorf("graph: KVCache: sizes: got %d tokens of %+v, want fewer elements", rows, c)
@@ -71,32 +72,32 @@ func (c KVCacheConfig) checkRows(rows int) error {
 	return nil
 }
 
-// KVCache holds the keys and values of the tokens that a model has seen, so that each
-// new token costs one row of attention instead of the whole sequence. It belongs to no
-// graph: graphs for chunks of any length share it. It is for one goroutine at a time.
+// KVCache holds the keys and values of the tokens that a model has seen, so that each new token costs one row of
+// attention instead of the whole sequence. It belongs to no graph: graphs for chunks of any length share it. It must
+// not be used by several goroutines at once.
 //
 // A FusedAttention with a cache attends from a chunk of T new tokens, at the positions Start, Start+1, …, to the chunk
 // itself and to all tokens in the cache: Key and Value have T rows. Each run stores the chunk's keys and values in the
 // cache. A chunk that starts before the end of the cache overwrites the tokens behind its start. With a rolling cache
 // all sequences have the same Start. With ValuesInKeys, Value repeats the first numbers of each head's Key.
 //
-// Masks and biases count positions in the whole sequence, whatever their alignment: query t of the chunk is at position
+// Masks and biases count positions in the whole sequence, whatever their alignment: query t of the chunk has position
 // Start+t. If the cache does not roll, Bias and Keep broadcast to (…, H, T, S) and Segments.Key is (B, S), with S =
-// Capacity; a rolling cache accepts none of these. Element i of RelativeBias (H, N) belongs to the distance i − (T−1) of
-// query and key, the last also to all greater ones; N is at least T−1 + Capacity. LogGates (…, T, H) belong to the chunk;
-// a cache for log-gates keeps their sums up to each token. With Sparse the chunk's queries choose among all blocks in
-// the cache, which does not roll.
+// Capacity; a rolling cache accepts none of these. Element i of RelativeBias (H, N) belongs to the distance i − (T−1)
+// between query and key; the last element also belongs to all greater distances. LogGates (…, T, H) are those of the
+// chunk; a cache with Gates stores their sums up to each token. With Sparse the chunk's queries choose among all blocks
+// in the cache, which must not roll.
 //
-// The outputs equal the outputs of one attention over the whole sequence. So the mask must hide the keys after the
-// chunk, which are not in the cache yet: mask.Causal does, and mask.Prefix within the first chunk. There is no gradient
-// and no dropout. A chunk of one token has the products of FullPrecision.
+// The outputs equal the outputs of one attention over the whole sequence. For this, the mask must hide the keys after
+// the chunk, which are not in the cache yet: mask.Causal does, and so does mask.Prefix within the first chunk. There is
+// no gradient and no dropout. The products of a chunk of one token have FullPrecision.
 type KVCache struct {
 	cacheBase
 	config KVCacheConfig
 	rows   int           // tokens that k and v have memory for
-	k, v   *tensor.Dense // rows of KeyWidth and ValueWidth for each sequence; v is k if the values are in the keys
-	sums   *tensor.Dense // of the log-gates up to each token, float64; nil without Gates
-	means  blockMeans    // of keys, for sparse attention
+	k, v   *tensor.Dense // rows of KeyWidth and ValueWidth for each sequence; v is k if ValuesInKeys
+	sums   *tensor.Dense // sums of the log-gates up to each token, float64; nil without Gates
+	means  blockMeans    // means of blocks of keys, for sparse attention
 }
 
 // NewKVCache returns an empty cache with memory for keys and values of type dt, float32 or
@@ -142,7 +143,7 @@ func grow[F kernel.Float](c *KVCache, heads, n int) error {
 	return nil
 }
 
-// copyBlocks copies blocks to the beginnings of longer ones.
+// copyBlocks copies each block to the beginning of a longer block.
 func copyBlocks[F kernel.Float](dst, src *tensor.Dense, blocks int) {
 	to, from := dense.Floats[F](dst), dense.Floats[F](src)
 	for i := range blocks {
@@ -157,7 +158,7 @@ func (c *KVCache) Config() KVCacheConfig { return c.config }
 // there.
 func (c *KVCache) Len() int { return c.shortest() }
 
-// Bytes returns the memory that keys, values and sums of log-gates take now.
+// Bytes returns the memory of keys, values and sums of log-gates at present.
 func (c *KVCache) Bytes() (n int) {
 	for i, x := range []*tensor.Dense{c.k, c.v, c.sums} {
 		if x != nil && (i != 1 || x != c.k) {
@@ -170,8 +171,8 @@ func (c *KVCache) Bytes() (n int) {
 // Reset forgets all tokens.
 func (c *KVCache) Reset() { clear(c.seen) }
 
-// Truncate forgets the tokens of all sequences from position n, so that other tokens may replace them. A rolling cache
-// has lost the tokens before: it can only be truncated to 0.
+// Truncate removes the tokens of all sequences from position n on, so that other tokens may replace them. A rolling
+// cache has already dropped earlier tokens, so it can only be truncated to 0.
 func (c *KVCache) Truncate(n int) error {
 	if n < 0 || n > c.Len() || c.config.Rolling && n > 0 && n < c.Len() {
 		return fmt.Errorf("graph: KVCache: length: got %d, want 0 to %d, or 0 for a rolling cache", n, c.Len())
@@ -182,8 +183,8 @@ func (c *KVCache) Truncate(n int) error {
 	return nil
 }
 
-// checkStarts refuses a chunk of T tokens that does not follow the tokens before it. starts has one number for all
-// sequences or one for each.
+// checkStarts returns an error for a chunk of T tokens that does not follow the tokens in the cache. starts has one
+// number for all sequences or one for each.
 func (c *KVCache) checkStarts(starts []int, T int) error {
 	for b, seen := range c.seen {
 		start := starts[b%len(starts)]
@@ -230,8 +231,7 @@ func store[F kernel.Float](c *KVCache, cache, chunk []F, heads int, starts []int
 	}
 }
 
-// beside returns the rows that a cache holds in its first n slots, then those of a chunk
-// (B, T, K·D): (B, K, n+T, D).
+// beside returns the rows in the first n slots of a cache, followed by the rows of a chunk (B, T, K·D): (B, K, n+T, D).
 func beside[F kernel.Float](c *KVCache, cache, chunk []F, heads, n, T int) []F {
 	width := len(chunk) / (c.config.Batch * T * heads)
 	all := make([]F, 0, c.config.Batch*heads*(n+T)*width)

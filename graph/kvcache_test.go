@@ -49,7 +49,7 @@ func TestCachedAttentionTokenByToken(t *testing.T) {
 	for at := range n {
 		near(t, fmt.Sprintf("token %d", at), of(want.v[at*6:][:6]), of(step(at)), 1e-12)
 	}
-	// Another continuation from an earlier token.
+	// The cache is truncated, and the text continues differently from there.
 	require.NoError(t, cache.Truncate(100))
 	near(t, "token 100 again", of(want.v[100*6:][:6]), of(step(100)), 1e-12)
 	require.NoError(t, G.Let(start, 103))
@@ -65,7 +65,7 @@ func TestCachedAttentionTokenByToken(t *testing.T) {
 	require.Zero(t, cache.Len())
 }
 
-// A cache that grows gives the bits of one that need not, and its memory doubles up to its capacity.
+// A cache that grows gives the same bits as a cache that does not, and its memory doubles up to its capacity.
 func TestKVCacheGrows(t *testing.T) {
 	const B, K, D, Dv, capacity = 2, 3, 2, 5, 23
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
@@ -103,7 +103,8 @@ func TestKVCacheGrows(t *testing.T) {
 	}
 }
 
-// A cache for very many tokens takes memory for those that come, and says if there is none for more.
+// A cache with a huge capacity allocates memory for the tokens that are there only, and returns an error if there is
+// none for more.
 func TestKVCacheOfManyTokens(t *testing.T) {
 	c := graph.KVCacheConfig{KeyWidth: 1 << 16, ValueWidth: 1, Capacity: 1 << 20, Room: 1}
 	cache, err := graph.NewKVCache(tensor.Float32, c)

@@ -21,21 +21,22 @@ type LinearAttentionConfig struct {
 
 	// Decay is the logarithm g of the factor by which the state decays at each token: ([B,] T, K) for each head
 	// (retention: Sun et al. 2023; Mamba-2), or ([B,] T, K·D) for each channel of its keys (GLA: Yang et al. 2023). Nil
-	// means 0: nothing decays.
+	// means 0: no decay.
 	Decay *G.Node
-	// Beta ([B,] T, K) makes it the delta rule: the share of the state's value for a key that the token's value replaces.
-	// Keys should have the length 1, and Beta is between 0 and 1, or 2. Nil means the values are added.
+	// Beta ([B,] T, K) selects the delta rule: each β is the share of the state's value for a key that the token's value
+	// replaces. Keys should have length 1, and β should be between 0 and 1, or 2. If Beta is nil, the values are added.
 	Beta *G.Node
 
 	State   *G.Node // ([B,] K, D, Dv), before the first token; nil means 0
-	Lengths *G.Node // of the sequences, int or int64 (B); nil means T. Tokens beyond change nothing; their output is 0.
+	Lengths *G.Node // of the sequences, int or int64 (B); nil means T. The output behind a sequence's end is 0.
 
 	Precision Precision // of the products of a chunk
 }
 
-// LinearAttention returns attention without a softmax, which reads a state S (D, Dv) of each head in place of all keys
-// and values (Katharopoulos et al. 2020): q is ([B,] T, H·D), k ([B,] T, K·D), v ([B,] T, K·Dv), out ([B,] T, H·Dv).
-// In ONNX' words, with g of Decay and β of Beta:
+// LinearAttention returns attention without a softmax. In place of all keys and values it reads a state S (D, Dv) of
+// each head (Katharopoulos et al. 2020): q is ([B,] T, H·D), k ([B,] T, K·D), v ([B,] T, K·Dv), out ([B,] T, H·Dv). In
+// the notation of ONNX, with g of Decay and β of Beta: 2020): q is ([B,] T, H·D), k ([B,] T, K·D), v ([B,] T, K·Dv),
+// out ([B,] T, H·Dv).
 //
 //	S[t] = S[t−1] + k[t]⊗v[t]                                            linear
 //	S[t] = exp(g[t])⊙S[t−1] + k[t]⊗v[t]                                  gated
@@ -45,8 +46,8 @@ type LinearAttentionConfig struct {
 //
 // state ([B,] K, D, Dv) is the one after the last token; no gradient flows into it.
 //
-// Time and memory grow as T: tokens are processed in chunks, and the state before each chunk is kept for the backward. No
-// exponential of a sum or a difference of decays is computed, so that any decay is exact.
+// Time and memory grow linearly with T: tokens are processed in chunks, and the state before each chunk is kept for the
+// backward. Exponentials are never taken of large sums or differences of decays, so that any decay is exact.
 func LinearAttention(q, k, v *G.Node, c LinearAttentionConfig) (out, state *G.Node, err error) {
 	o, in, err := c.resolve("LinearAttention", q, k, v)
 	if err != nil {
@@ -63,7 +64,7 @@ func LinearAttention(q, k, v *G.Node, c LinearAttentionConfig) (out, state *G.No
 	return out, state, err
 }
 
-// recurrence is the op, which keeps the states before each chunk and the last.
+// recurrence is the op, which stores the state before each chunk and the last state.
 type recurrence[F kernel.Float] struct{ linear }
 
 // linearInputs returns the sizes and the inputs' values.
@@ -115,7 +116,7 @@ func (c LinearAttentionConfig) resolve(op string, q, k, v *G.Node) (o linear, in
 	return o, G.Nodes{q, k, v, c.Decay, c.Beta, c.State, c.Lengths}, nil
 }
 
-// linear is the settings of the ops of one LinearAttention, which is an op because a formula would have a dozen nodes
+// linear holds the settings of the ops of one LinearAttention. It is an op because a formula would have a dozen nodes
 // for each token.
 type linear struct {
 	operands

@@ -12,15 +12,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// linearCase is a LinearAttention of 2 sequences with 2 heads of keys, of 3 channels, and values of 5.
+// linearCase is a LinearAttention of 2 sequences, with 2 key heads of 3 channels and values of width 5.
 type linearCase struct {
 	name        string
 	T           int
-	groups      int // heads of queries for each of keys; 0 means 1
+	groups      int // query heads per key head; 0 means 1
 	decays      int // of a head
 	beta, state bool
 	lengths     []float64
-	strength    float64 // of the decays; 0 means 0.3
+	strength    float64 // scale of the decays; 0 means 0.3
 }
 
 func linearAttentions() []linearCase {
@@ -149,7 +149,7 @@ func (c linearCase) naive(in []array) (out, state array) {
 	return out, state
 }
 
-// composed is the recurrence as a graph of an op for each step, of the first sequence without State and Lengths.
+// composed is the recurrence as a graph with an op for each step, for the first sequence, without State and Lengths.
 func (c linearCase) composed(in G.Nodes) (*G.Node, error) {
 	const K, D, Dv = linearHeads, linearKey, linearValue
 	var f expr.Formula

@@ -18,7 +18,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// BenchmarkLinearAttention is a forward with all gradients, B 1, H 12, D and Dv 64, and full attention for comparison.
+// BenchmarkLinearAttention times a forward with all gradients, B 1, H 12, D and Dv 64, and full attention for
+// comparison.
 func BenchmarkLinearAttention(b *testing.B) {
 	for _, T := range []int{4096, 16384} {
 		for _, form := range []string{"linear", "gla", "delta", "gated delta", "full attention"} {
@@ -78,15 +79,15 @@ func benchmarkLinear(b *testing.B, T int, form string) {
 	}
 }
 
-// linearProducts returns the multiply-adds of a token and head, with gradients and D = Dv, of the forms in chunks of 64
-// tokens, without what the backward computes again; 0 of other forms.
+// linearProducts returns the multiply-adds per token and head, with gradients and D = Dv, of the forms in chunks of 64
+// tokens. Products that the backward repeats do not count. For other forms it returns 0.
 func linearProducts(form string, D float64) float64 {
 	const n = 64
-	rows, solutions := 1.0, 0.0 // of products with keys and states, for each token
+	rows, solutions := 1.0, 0.0 // products with keys and states, per token
 	switch form {
 	case "linear":
 	case "delta", "gated delta":
-		rows, solutions = 2, n*D // a row of the query and one of the key; both triangular systems
+		rows, solutions = 2, n*D // one row for the query and one for the key; both triangular systems
 	default:
 		return 0
 	}
@@ -95,7 +96,7 @@ func linearProducts(form string, D float64) float64 {
 	return forward + backward + solutions
 }
 
-// processorTime returns the seconds that the process has had a processor.
+// processorTime returns the processor time of the process in seconds.
 func processorTime(b *testing.B) float64 {
 	var u syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))

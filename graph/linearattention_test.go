@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The graph of a step for each token is the specification: the form in chunks equals it, forward and gradients.
+// The graph with a step for each token is the specification: the form in chunks equals it, forward and backward.
 func TestLinearAttentionEqualsComposed(t *testing.T) {
 	if testenv.Race {
 		t.Skip("the time goes into graphs of a step for each token, which one goroutine builds")
@@ -40,7 +40,7 @@ func TestLinearAttentionEqualsComposed(t *testing.T) {
 	}
 }
 
-// TestLinearAttentionState: the state is that of the recurrence, and another call that begins with it goes on.
+// TestLinearAttentionState: the state is that of the recurrence, and a call that begins with it continues the sequence.
 func TestLinearAttentionState(t *testing.T) {
 	for _, c := range linearAttentions() {
 		r := rand.New(rand.NewPCG(9, 10))
@@ -58,8 +58,8 @@ func TestLinearAttentionState(t *testing.T) {
 	}
 }
 
-// TestCachedLinearAttention: chunks of any lengths give the outputs of the whole sequence, with a cache and by states
-// from call to call; and so do convolutions.
+// TestCachedLinearAttention: chunks of any lengths give the outputs of the whole sequence, both with a cache and with
+// states that are passed from call to call. The same holds for convolutions.
 func TestCachedLinearAttention(t *testing.T) {
 	for _, c := range linearAttentions() {
 		if c.state || c.lengths != nil {
@@ -98,7 +98,8 @@ func TestCachedLinearAttention(t *testing.T) {
 	}
 }
 
-// TestLinearAttentionInBFloat16: what is rounded is rounded to bfloat16, and the results are near those that are not.
+// TestLinearAttentionInBFloat16: the operands of products are rounded to bfloat16, and the results are near the results
+// without rounding.
 func TestLinearAttentionInBFloat16(t *testing.T) {
 	for _, c := range linearAttentions() {
 		if c.T == 1 {
@@ -130,7 +131,7 @@ func TestLinearAttentionInBFloat16(t *testing.T) {
 	}
 }
 
-// TestLinearAttentionMemory: what a forward and its gradients take grows as T.
+// TestLinearAttentionMemory: the memory of a forward and its gradients grows linearly with T.
 func TestLinearAttentionMemory(t *testing.T) {
 	taken := func(T int) int {
 		g := G.NewGraph()

@@ -19,17 +19,16 @@ type LinearCrossEntropyConfig struct {
 	// Scale multiplies the logits; 0 means 1. Softcap then keeps them within ±Softcap; 0 means no cap.
 	Scale, Softcap float64
 
-	// WithX and WithWeight make the gradients by x and by weight along with the loss, from the
-	// same logits, for a graph whose gorgonia.Grad asks for them. One that is not made along
-	// computes the logits again.
+	// WithX and WithWeight compute the gradients by x and by weight together with the loss, from the same logits, for a
+	// graph in which gorgonia.Grad requests them. Without these, requesting a gradient computes the logits again.
 	WithX, WithWeight bool
 
-	Precision Precision // of the logits' product and of its gradients'; the loss itself is computed in float32
+	Precision Precision // of the products for the logits and their gradients; the loss itself is computed in float32
 }
 
 // LinearCrossEntropy returns the cross entropy of the logits x·weightᵀ, in nats: a scalar, CrossEntropy(Linear(x,
-// weight, nil), targets, c) for x (…, E), weight (V, E) and targets int (…), with Scale and Softcap of the logits
-// between the two. If there are more than 16 million logits, at most 256 rows of them and of their gradient are in
+// weight, nil), targets, c) for x (…, E), weight (V, E) and targets int (…), with Scale and Softcap applied to the
+// logits in between. If there are more than 16 million logits, at most 256 rows of them and of their gradient are in
 // memory at a time.
 func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) (*G.Node, error) {
 	const name = "LinearCrossEntropy"
@@ -79,7 +78,7 @@ func (c LinearCrossEntropyConfig) checkLogits(op string, x *G.Node) error {
 	return nil
 }
 
-// linearLoss is the settings of LinearCrossEntropy, and which gradients are made.
+// linearLoss holds the settings of LinearCrossEntropy and says which gradients are computed.
 type linearLoss struct {
 	operands
 	classLoss
@@ -111,13 +110,13 @@ func (o linearLoss) check(in []tensor.Shape) error {
 	return nil
 }
 
-// room returns how many logits there are at a time.
+// room returns how many logits are in memory at a time.
 func (o linearLoss) room(in []tensor.Shape) int {
 	return kernel.LogitsAtOnce(in[2].TotalSize(), in[1][0])
 }
 
-// sumLinear returns the loss and writes the gradients that are not nil. Behind the arguments
-// there may be room for the logits.
+// sumLinear returns the loss and writes the gradients that are not nil. The last argument may be workspace for the
+// logits.
 func sumLinear[F kernel.Float](o linearLoss, in []*tensor.Dense, dx, dw []F) (loss float64, err error) {
 	l := kernel.LinearLoss[F]{X: dense.Floats[F](in[0]), Width: last(in[0].Shape()),
 		Scale: F(o.Scale), Cap: F(o.Softcap), Precision: o.kernel(), DX: dx, DW: dw}
@@ -138,9 +137,9 @@ func sumLinear[F kernel.Float](o linearLoss, in []*tensor.Dense, dx, dw []F) (lo
 	return l.Sum() / l.Divisor, nil
 }
 
-// linearCrossEntropy is the loss. If gradients are made along, they are its last argument, which has the loss, too. It
-// is an op because CrossEntropy of a Linear, which holds all logits, takes 4 times the memory for 32,768 classes
-// (BenchmarkFormulas/LinearCrossEntropy).
+// linearCrossEntropy is the loss. If gradients are computed together with the loss, linearGradients is the op's last
+// argument; it contains the loss, too. It is an op because CrossEntropy of a Linear, which holds all logits, takes 4
+// times the memory for 32,768 classes (BenchmarkFormulas/LinearCrossEntropy).
 type linearCrossEntropy[F kernel.Float] struct{ linearLoss }
 
 func (o linearCrossEntropy[F]) along() bool { return o.X || o.W }
@@ -168,7 +167,7 @@ func (o linearCrossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) er
 	return err
 }
 
-// dx and dweight are dloss times those that were made along, or that are made now.
+// dx and dweight are dloss times the gradients computed with the loss, or computed now.
 func (o linearCrossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (d G.Nodes, err error) {
 	d = make(G.Nodes, len(in))
 	for i, along := range []bool{o.X, o.W} {
@@ -199,7 +198,7 @@ func (o linearCrossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (d G.Nodes
 	return d, nil
 }
 
-// isOne reports whether a node is the constant 1, as the gradient of the loss of a graph by itself.
+// isOne reports whether a node is the constant 1, which is the gradient of a loss that ends the graph.
 func isOne(n *G.Node) bool {
 	return n.Op() != nil && len(inputs(n)) == 0 && n.Value() != nil && fmt.Sprint(n.Value()) == "1"
 }

@@ -27,7 +27,7 @@ func linearCrossEntropyBy(c graph.LinearCrossEntropyConfig) func(in G.Nodes) (*G
 	}
 }
 
-// wholeCrossEntropyBy is the same by a product and a loss.
+// wholeCrossEntropyBy computes the same with a product and a loss.
 func wholeCrossEntropyBy(c graph.LinearCrossEntropyConfig) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
 		logits, err := graph.Linear(in[0], in[1], nil)
@@ -102,9 +102,9 @@ func linearCrossEntropyCases() []opCase {
 	return cases
 }
 
-// In blocks of rows and at once the loss and its gradients are those of all logits: the gradients to the bit, since
-// products sum over as many rows at a time, and a scale that is a power of 2 rounds nothing; the loss of several blocks
-// is a sum of their sums. 33 000 classes make 513 rows three blocks.
+// The loss and its gradients are those of all logits, whether in blocks of rows or all at once. The gradients are equal
+// to the bit, since products sum over equally many rows at a time, and a scale that is a power of 2 does not round. The
+// loss of several blocks is a sum of their sums. With 33 000 classes, 513 rows are three blocks.
 func TestLinearCrossEntropyEqualsCrossEntropyOfLinear(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -186,7 +186,7 @@ func TestLinearCrossEntropyScaled(t *testing.T) {
 	}
 }
 
-// A huge logit is no infinity, and one of −∞ none of the gradient's.
+// A huge logit does not become infinite, and a logit of −∞ does not make the gradient infinite.
 func TestLinearCrossEntropyOfHugeLogits(t *testing.T) {
 	in := append(inputs(of([]float64{1e18, -1e18, 1, 0}, 2, 2), of([]float64{1, 0, 0, 1, 1, 1}, 3, 2)),
 		ids([]float64{0, 2}))
@@ -200,7 +200,7 @@ func TestLinearCrossEntropyOfHugeLogits(t *testing.T) {
 	}
 }
 
-// A run allocates nothing: the machine plans the room for the logits.
+// A run allocates nothing: the machine plans the workspace for the logits.
 func TestLinearCrossEntropyAllocatesNothing(t *testing.T) {
 	if testenv.Race {
 		t.Skip("the race detector allocates")

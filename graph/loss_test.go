@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A lossOp is a loss of elements, with its formula.
+// A lossOp is a loss of single elements, with its formula.
 type lossOp struct {
 	name string
 	op   func(x, y *G.Node, r graph.Reduction) (*G.Node, error)
@@ -131,8 +131,8 @@ func naiveLoss(x, y array, r graph.Reduction, of func(x, y float64) float64) arr
 	return each
 }
 
-// A mean of 1.5 and 17 million losses in float32, which counts to 2²⁴ only, agrees with float64's to 1e-6, and its bits do
-// not depend on the number of processors.
+// The mean of 1.5 and of 17 million losses in float32 agrees with float64's to 1e-6, although float32 counts to 2²⁴
+// only. Its bits do not depend on the number of processors.
 func TestLossesOfManyElements(t *testing.T) {
 	sizes := []int{1_500_000, 17_000_000}
 	if testing.Short() {
@@ -169,8 +169,8 @@ func TestLossesOfManyElements(t *testing.T) {
 	}
 }
 
-// Logits that are nearly certain, and huge ones, have a loss as exact as any; a target of 0
-// has no divergence, whatever the input.
+// The loss of nearly certain logits, and of huge ones, is as exact as any; a target of 0 has no divergence, whatever
+// the input.
 func TestLossesOfExtremeNumbers(t *testing.T) {
 	bce, kl := lossOps()[4].op, lossOps()[5].op
 	for _, c := range []struct {
@@ -197,7 +197,7 @@ func TestLossesOfExtremeNumbers(t *testing.T) {
 	}
 }
 
-// Where input and target are equal, L1 passes no gradient; NaN goes through.
+// L1 passes no gradient where input and target are equal; NaN stays NaN.
 func TestSlopeOfEquals(t *testing.T) {
 	x, y := of([]float64{1, 2, 3, nan, inf}), of([]float64{1, 1, 4, 0, 0})
 	in := inputs(x, y)

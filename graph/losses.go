@@ -50,7 +50,7 @@ type LossConfig struct{ Reduction Reduction }
 // HuberConfig sets Huber and SmoothL1.
 type HuberConfig struct {
 	Reduction Reduction
-	Delta     float64 // where the square ends, above 0 (torch's delta, beta); 0 means 1
+	Delta     float64 // where the quadratic part ends, above 0 (torch's delta, beta); 0 means 1
 }
 
 // BCEConfig sets BCEWithLogits.
@@ -65,10 +65,9 @@ type KLDivConfig struct {
 	LogTarget bool // the target holds logarithms (torch's log_target)
 }
 
-// MSE returns the mean of (input − target)² over all elements
-// (torch.nn.functional.mse_loss). As in every loss here, both have one shape, gradients flow
-// into both, and losses are summed in float64, so that the result agrees with float64's to
-// 1e-6 at any size. gorgonia.Mean of gorgonia.Square is 1 % off at 9 million elements of float32.
+// MSE returns the mean of (input − target)² over all elements (torch.nn.functional.mse_loss). As in every loss here,
+// input and target have the same shape, gradients flow into both, and losses are summed in float64, so that the result
+// agrees with float64's to 1e-6 at any size.
 func MSE(input, target *G.Node, c LossConfig) (*G.Node, error) {
 	l := lossOf("MSE", c.Reduction, input, target)
 	d := l.Of(Sub(l.input, l.target))
@@ -101,7 +100,8 @@ func huber(name string, input, target *G.Node, c HuberConfig, factor float64) (*
 	delta := cmp.Or(c.Delta, 1)
 	l := lossOf(name, c.Reduction, input, target)
 	d := l.Of(Sub(l.input, l.target))
-	// The derivative of near·(d − near/2) by d is near, with or without near's own: d − near or near's derivative is 0.
+	// The derivative of near·(d − near/2) by d is near, whether or not near is differentiated: d − near or near's
+	// derivative is 0.
 	near := l.Of(Detach(l.Of(Clamp(d, -delta, delta)))) // d limited to ±delta
 	return l.reduced(l.Of(Mul(near, l.Of(Sub(d, l.Of(Scale(near, 0.5)))))), factor)
 }
@@ -116,21 +116,21 @@ func BCEWithLogits(input, target *G.Node, c BCEConfig) (*G.Node, error) {
 		positive = l.Of(Mul(positive, l.weight(c.PosWeight)))
 	}
 	negative := l.Of(Sub(constant(l.target, 1), l.target))
-	// log(1 − σ(x)) = log σ(−x). Each term by itself: one of them may be infinite.
+	// log(1 − σ(x)) = log σ(−x). The terms are computed separately, because one of them may be infinite.
 	yes := l.Of(Mul(positive, l.Of(LogSigmoid(l.input))))
 	no := l.Of(Mul(negative, l.Of(LogSigmoid(l.Of(Scale(l.input, -1))))))
 	return l.reduced(l.Of(Add(yes, no)), -1)
 }
 
-// KLDiv returns the mean of target·(log target − input) for logarithms of probabilities
-// and probabilities (torch.nn.functional.kl_div); a target of 0 has none, whatever the
-// input. The divergence of distributions, one a row, is the BatchMeanReduction.
+// KLDiv returns the mean of target·(log target − input), where input holds logarithms of probabilities and target holds
+// probabilities (torch.nn.functional.kl_div). An element with target 0 contributes 0, whatever the input. With
+// BatchMeanReduction it is the mean divergence of distributions, one per row.
 func KLDiv(input, target *G.Node, c KLDivConfig) (*G.Node, error) {
 	l := lossOf("KLDiv", c.Reduction, input, target)
 	p, logs := l.target, l.target
 	if c.LogTarget {
 		p = l.Of(Exp(logs))
-	} else { // the logarithm of 1 in place of that of 0, whose derivative is infinite
+	} else { // log 1 replaces log 0, whose derivative is infinite
 		logs = l.Of(logarithm(l.Of(Where(p, p, constant(p, 1)))))
 	}
 	ratio := l.Of(whereNotZero(p, l.Of(Sub(logs, l.input))))
@@ -189,7 +189,7 @@ func (l *lossFormula) weight(w *G.Node) *G.Node {
 	return l.Of(Detach(w))
 }
 
-// reduced returns the loss from the losses of its elements, times a factor.
+// reduced combines the losses of the elements, times a factor, to the loss.
 func (l *lossFormula) reduced(each *G.Node, factor float64) (*G.Node, error) {
 	switch l.reduction {
 	case MeanReduction:

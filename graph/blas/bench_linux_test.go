@@ -19,8 +19,8 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// benchShapes are products of float32: squares, skinny ones, those of attention with B 2, T 1024 and width 768, and
-// what is beside them.
+// benchShapes are products of float32: squares, skinny matrices, those of attention with B 2, T 1024 and width 768, and
+// products of the other layers.
 var benchShapes = []struct {
 	name, way string
 	m, n, k   int
@@ -32,9 +32,10 @@ var benchShapes = []struct {
 	{"trsm", "N", 1024, 1024, 0}, {"syrk", "N", 1024, 768, 0},
 }
 
-// BenchmarkAgainstOthers reports, for each shape, the rate, and its ratio to gonum's, to OpenBLAS's if it is installed
-// (the best of its kernels). They take turns, and the best turn of each counts, so that other work on the machine weighs
-// on all alike. With -cpu 1 all use one thread and the processor's time counts, on which other work weighs least.
+// BenchmarkAgainstOthers reports, for each shape, the rate and its ratio to the rates of gonum and of OpenBLAS if that
+// is installed (the best of its kernels). The libraries take turns, and the best turn of each counts, so that other
+// work on the machine affects all alike. With -cpu 1 all use one thread and the benchmark counts processor time, which
+// other work affects least.
 func BenchmarkAgainstOthers(b *testing.B) {
 	others := startOpenBLAS(b)
 	for _, s := range benchShapes {
@@ -70,7 +71,7 @@ func BenchmarkAgainstOthers(b *testing.B) {
 	}
 }
 
-// benchCall returns a call with numbers that stay as they are.
+// benchCall returns a call whose repetition leaves its numbers as they are.
 func benchCall(i blas.Float32, name, way string, m, n, k int) func() {
 	transpose := func(at, rows, cols int) (blas.Transpose, int) {
 		if way[at] == 'T' {
@@ -103,7 +104,7 @@ func numbers(count int) []float32 {
 	return x
 }
 
-// bestTurn returns the seconds of one run: the least of some turns.
+// bestTurn returns the seconds of one run in the fastest of some turns.
 func bestTurn(f func()) float64 {
 	best := math.Inf(1)
 	for turn, times := 0, 1; turn < 5; {
@@ -125,7 +126,7 @@ func bestTurn(f func()) float64 {
 	return best
 }
 
-// now returns the time, or on one thread what the process has had of the processor.
+// now returns the time or, on one thread, the processor time of the process.
 func now() time.Duration {
 	if runtime.GOMAXPROCS(0) > 1 {
 		return time.Since(begin)
@@ -181,7 +182,7 @@ func startOpenBLAS(b *testing.B) (all []*openBLAS) {
 	return all
 }
 
-// time returns the seconds of a call. Afterwards it waits until OpenBLAS's threads have gone to sleep.
+// time returns the seconds of a call. Then time waits until OpenBLAS's threads sleep.
 func (o *openBLAS) time(b *testing.B, call string) float64 {
 	_, err := io.WriteString(o.in, call)
 	require.NoError(b, err)

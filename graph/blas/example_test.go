@@ -12,7 +12,7 @@ import (
 	"attention/graph/blas"
 )
 
-// All of gonum that multiplies matrices of float64 uses the kernels from here on.
+// From here on, every function of gonum that multiplies matrices of float64 uses the kernels.
 func Example_gonum() {
 	blas64.Use(blas.Implementation{})
 	defer blas64.Use(gonum.Implementation{}) // only for this example
@@ -26,8 +26,8 @@ func Example_gonum() {
 	// ⎣32  77⎦
 }
 
-// Gorgonia's tape machine uses the kernels for matrix products. For a whole graph machine.ForGraph is faster, and right
-// where the tape machine is not.
+// Gorgonia's tape machine uses the kernels for matrix products. For a whole graph machine.ForGraph is faster, and it is
+// correct where the tape machine is not.
 func Example_gorgonia() {
 	gorgonia.Use(blas.Implementation{})
 	defer gorgonia.Use(gonum.Implementation{}) // only for this example

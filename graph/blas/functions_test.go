@@ -12,7 +12,7 @@ import (
 	_ "attention/internal/testenv"
 )
 
-// arguments are those of any function, by BLAS's names. Elements that a function must not read are NaN.
+// arguments holds the arguments of any BLAS function, by BLAS's names. Elements that a function must not read are NaN.
 type arguments[F kernel.Float] struct {
 	tA, tB        blas.Transpose
 	ul            blas.Uplo
@@ -28,12 +28,12 @@ type arguments[F kernel.Float] struct {
 type function struct {
 	name   string // without the letter of the type
 	draw   func(d *drawer)
-	solves bool // an equation: its error shows when it is put in
+	solves bool // an equation: the test multiplies the solution back to see its error
 	single func(i blas.Float32, p *arguments[float32])
 	double func(i blas.Float64, p *arguments[float64])
 }
 
-// functions are those that Implementation declares.
+// functions are the functions that Implementation declares.
 var functions = []function{
 	{
 		name: "gemm",
@@ -121,16 +121,16 @@ func drawTriangular(d *drawer) {
 	d.b, d.ldb = d.matrix(blas.NoTrans, d.m, d.n)
 }
 
-// drawer draws arguments. Numbers of single are exact in float32.
+// drawer draws arguments. With single, the numbers are exact in float32.
 type drawer struct {
 	arguments[float64]
-	clean   *arguments[float64] // where NaN must be overwritten, numbers: gonum reads them
+	clean   *arguments[float64] // numbers in place of NaN where elements are overwritten: gonum reads them
 	r       *rand.Rand
 	single  bool
 	padding int
 }
 
-// newDrawer draws all but the matrices, of sizes up to most.
+// newDrawer draws everything except the matrices; sizes are at most most.
 func newDrawer(t *rapid.T, single bool, most int) *drawer {
 	size := rapid.OneOf(rapid.SampledFrom([]int{0, 1, 2, 3, 31, 33, 63, 65}), rapid.IntRange(0, most))
 	factor := rapid.SampledFrom([]float64{0, 1, -0.5, 1.75})
@@ -146,7 +146,7 @@ func newDrawer(t *rapid.T, single bool, most int) *drawer {
 	return d
 }
 
-// sideRows returns the rows of the triangle that stands beside a matrix.
+// sideRows returns the rows of the triangular matrix that multiplies another one.
 func (d *drawer) sideRows() int {
 	if d.s == blas.Left {
 		return d.m
@@ -162,7 +162,7 @@ func (d *drawer) number() float64 {
 	}
 }
 
-// matrix returns the memory of a matrix that is (rows,cols) after transposition. What is behind its rows is NaN.
+// matrix returns the memory of a matrix that is (rows,cols) after transposition. Elements behind its rows are NaN.
 func (d *drawer) matrix(trans blas.Transpose, rows, cols int) (data []float64, ld int) {
 	if trans != blas.NoTrans {
 		rows, cols = cols, rows
@@ -178,8 +178,8 @@ func (d *drawer) matrix(trans blas.Transpose, rows, cols int) (data []float64, l
 	return data, ld
 }
 
-// triangle returns the memory of an (n,n) triangle. The other triangle is NaN, and so is a unit diagonal. What stands
-// beside the diagonal is small enough for equations to be well conditioned.
+// triangle returns the memory of an (n,n) triangle. The other triangle is NaN, and so is a unit diagonal. Elements
+// beside the diagonal are small enough for the equations to be well conditioned.
 func (d *drawer) triangle(n int, diag blas.Diag) (data []float64, ld int) {
 	data, ld = d.matrix(blas.NoTrans, n, n)
 	for i := range n {
@@ -200,7 +200,7 @@ func (d *drawer) triangle(n int, diag blas.Diag) (data []float64, ld int) {
 	return data, ld
 }
 
-// overwritten makes NaN of what β = 0 says not to read.
+// overwritten sets the elements to NaN that β = 0 says not to read.
 func (d *drawer) overwritten(data []float64) {
 	if d.beta == 0 {
 		d.clean = mapped(&d.arguments, same)
@@ -210,7 +210,7 @@ func (d *drawer) overwritten(data []float64) {
 	}
 }
 
-// mapped returns p with f done to every number.
+// mapped returns p with f applied to every number.
 func mapped[F, G kernel.Float](p *arguments[F], f func(F) G) *arguments[G] {
 	all := func(x []F) []G {
 		y := make([]G, len(x))
@@ -230,7 +230,7 @@ func narrow(v float64) float32         { return float32(v) }
 func widen(v float32) float64          { return float64(v) }
 func (p *arguments[F]) outputs() [][]F { return [][]F{p.a, p.b, p.c} }
 
-// run does f with the kernels and returns what it made of the arguments, and half the distance between 1 and the next
+// run calls f with the kernels and returns the resulting arguments, and half the distance between 1 and the next
 // number.
 func (f *function) run(p *arguments[float64], single bool) (got *arguments[float64], eps float64) {
 	if single {
@@ -243,7 +243,7 @@ func (f *function) run(p *arguments[float64], single bool) (got *arguments[float
 	return q, 0x1p-53
 }
 
-// reference does f of float64 as gonum does.
+// reference calls f with gonum in float64.
 func (f *function) reference(p *arguments[float64]) *arguments[float64] {
 	q := mapped(p, same)
 	f.double(gonum.Implementation{}, q)

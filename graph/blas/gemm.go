@@ -40,7 +40,7 @@ func gemm[F kernel.Float](tA, tB blas.Transpose, m, n, k int, alpha F, a []F, ld
 	return true
 }
 
-// smallProduct computes a product too small for the kernels. tB reports whether B is stored transposed.
+// smallProduct computes a product too small for the kernels. tB says whether B is stored transposed.
 func smallProduct[F kernel.Float](p kernel.Product[F], tB bool) {
 	a, b, k := p.A, p.B, p.K
 	if p.Alpha == 0 { // neither A nor B is read

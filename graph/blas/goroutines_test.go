@@ -15,10 +15,10 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// ways are the values of the flags, two of each.
+// ways are combinations of the flags' values; each flag has two.
 const ways = 4
 
-// given returns the arguments of a function, all of one size, with flags that depend on the way.
+// given returns the arguments of a function, all of one size, with the flags of one of the ways.
 func (f *function) given(n, way int, single bool) *arguments[float64] {
 	d := &drawer{single: single, r: rand.New(rand.NewPCG(uint64(n), uint64(way))), padding: way}
 	d.tA, d.tB, d.ul, d.d, d.s = blas.NoTrans, blas.NoTrans, blas.Upper, blas.NonUnit, blas.Left
@@ -33,7 +33,7 @@ func (f *function) given(n, way int, single bool) *arguments[float64] {
 	return &d.arguments
 }
 
-// setProcs runs the rest of the test with n processors.
+// setProcs sets GOMAXPROCS to n for the rest of the test.
 func setProcs(t testing.TB, n int) {
 	before := runtime.GOMAXPROCS(n)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -57,7 +57,7 @@ func requireSameBits(t *testing.T, name string, want, got *arguments[float64]) {
 	}
 }
 
-// sameNumbers reports whether two slices are equal. NaN, which is where nothing is written, is equal to itself.
+// sameNumbers reports whether two slices are equal. NaN marks elements that nothing writes; it is equal to itself.
 func sameNumbers(x, y []float64) bool {
 	return slices.EqualFunc(x, y, func(v, w float64) bool { return v == w || v != v && w != w })
 }
@@ -110,7 +110,7 @@ func TestCallsAllocateNothing(t *testing.T) {
 		eachCall(func(name string, f *function, way int, single bool) {
 			for _, n := range []int{3, 50, 270} {
 				p := f.given(n, way, single)
-				// Results become the next run's arguments: nothing must grow.
+				// The results are the next run's arguments, so no number may grow.
 				p.alpha, p.beta = 1e-30, 0.5
 				call := func() { f.double(Implementation{}, p) }
 				if single {

@@ -5,8 +5,8 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// Implementation implements the BLAS of package gonum.org/v1/gonum/blas. The methods that it declares are on this
-// module's kernels; the others are gonum's. Its zero value is ready for use, by many goroutines at once.
+// Implementation implements the BLAS of package gonum.org/v1/gonum/blas. The methods that it declares use this module's
+// kernels; the others are gonum's. The zero value is ready for concurrent use.
 type Implementation struct{ gonum.Implementation }
 
 var (
@@ -16,17 +16,17 @@ var (
 	_ blas.Complex128 = Implementation{}
 )
 
-// Each function has one body for both types of elements. It returns false for arguments that do not fit, for which
-// gonum panics, and where there is nothing to do. The methods leave small calls to gonum, for which starting
-// the kernels takes longer than the call.
+// Each function has one body for both types of elements. It returns false if gonum has to handle the call: for
+// arguments that do not fit, for which gonum panics, and for calls without work. The methods pass small calls to gonum,
+// because starting the kernels takes longer than such a call.
 
-// least holds, for each function, the fewest multiply-adds that the kernels do. Only tests change it, to make the
-// kernels compute every size.
+// least holds, for each function, the number of multiply-adds from which on the kernels compute it. Only tests change
+// it, to make the kernels compute every size.
 var least = work{gemm: 100, gemmNT: 150, symm: 250, syrk: 1000, syr2k: 400, triangular: 8000}
 
 type work struct{ gemm, gemmNT, symm, syrk, syr2k, triangular int }
 
-// size returns the rows of the triangle that stands beside an (m,n) matrix.
+// size returns the rows of the triangular or symmetric matrix that multiplies an (m,n) matrix.
 func size(s blas.Side, m, n int) int {
 	if s == blas.Left {
 		return m

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/testblas"
 )
 
-// everySize makes the kernels do what is otherwise left to gonum for being small.
+// everySize makes the kernels compute the small sizes that are otherwise left to gonum.
 func everySize(t testing.TB) {
 	before := least
 	least = work{}
@@ -23,7 +23,7 @@ var gonumTests = map[string]func(t *testing.T, i Implementation){
 	"Dtrsm":  func(t *testing.T, i Implementation) { testblas.DtrsmTest(t, i) },
 }
 
-// gonum's suite passes as a user meets the package, and with the kernels doing every size.
+// gonum's suite passes for an Implementation as users get it, and with the kernels computing every size.
 func TestGonumsSuite(t *testing.T) {
 	for name, test := range gonumTests {
 		t.Run(name, func(t *testing.T) { test(t, Implementation{}) })

@@ -18,7 +18,7 @@ type panel[F kernel.Float] struct {
 	ld   int
 }
 
-// cut divides a panel into its first rows, or columns, and all later ones.
+// cut splits a panel into its first rows, or columns, and the later ones.
 func (p panel[F]) cut(columns bool, first int) (before, after panel[F]) {
 	before, after = p, p
 	if columns {
@@ -29,16 +29,16 @@ func (p panel[F]) cut(columns bool, first int) (before, after panel[F]) {
 	return before, after
 }
 
-// matrix returns a panel as a product reads it.
+// matrix returns a panel as an operand of a product.
 func (p panel[F]) matrix() kernel.Matrix[F] { return kernel.Rows(p.data, p.ld) }
 
 // row returns row i of a panel.
 func (p panel[F]) row(i int) []F { return p.data[i*p.ld:][:p.n] }
 
-// halved returns where the rows [i0,i1) are halved: after a multiple of step.
+// halved returns the index at which the rows [i0,i1) are halved: a multiple of step rows after i0.
 func halved(i0, i1, step int) int { return i0 + ((i1-i0)/2+step-1)/step*step }
 
-// workspace is what a call needs beside its arguments. It is kept for the next call, so that none allocates.
+// workspace is the memory of a call besides its arguments. It is kept for the next call, so that no call allocates.
 type workspace[F kernel.Float] struct{ data []F }
 
 var workspaces = [2]sync.Pool{
@@ -52,7 +52,7 @@ func borrow[F kernel.Float]() *workspace[F] {
 
 func (w *workspace[F]) giveBack() { workspaces[unsafe.Sizeof(F(0))/8].Put(w) }
 
-// room returns n elements, with the values of the last call.
+// room returns n elements, which hold the values of an earlier call.
 func (w *workspace[F]) room(n int) []F {
 	if cap(w.data) < n {
 		w.data = make([]F, max(n, squareRows*squareRows))

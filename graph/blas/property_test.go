@@ -36,8 +36,8 @@ func TestFunctionsAreComplete(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// Results are gonum's in float64, but for the roundings of sums. Nothing is read or written that must not be: there is
-// NaN, which would show.
+// Results are gonum's float64 results up to the rounding of sums. Elements that must not be read are NaN, so that a
+// read would show; nothing else is written.
 func TestResultsAreGonums(t *testing.T) {
 	for _, f := range functions {
 		for _, single := range []bool{true, false} {
@@ -80,8 +80,8 @@ func (f *function) check(t *rapid.T, single bool, most int) {
 	f.compare(t, d)
 }
 
-// compare runs f and compares what it did with gonum's. No element comes from more than m+n+k products, a few
-// roundings more, in whatever order; the same function of absolute values bounds their sizes.
+// compare runs f and compares its results with gonum's. Each element is a sum of at most m+n+k products, in any order,
+// with a few more roundings; the same function of absolute values bounds the terms.
 func (f *function) compare(t *rapid.T, d *drawer) {
 	p := &d.arguments
 	got, eps := f.run(p, d.single)
@@ -109,7 +109,7 @@ func (f *function) compare(t *rapid.T, d *drawer) {
 	}
 }
 
-// product is the function that multiplies what f solves.
+// product is the function that multiplies the solution of f by its matrix.
 func (f *function) product() *function {
 	name := strings.Replace(f.name, "sm", "mm", 1)
 	return &functions[slices.IndexFunc(functions, func(g function) bool { return g.name == name })]
@@ -122,7 +122,7 @@ func (f *function) putIn(solved, p *arguments[float64]) *arguments[float64] {
 	return f.product().reference(q)
 }
 
-// put returns what op(A)·X is to be, α·B, and |op(A)|·|X| + |α·B|.
+// put returns the value that op(A)·X must have, α·B, and the bound |op(A)|·|X| + |α·B|.
 func put(t *rapid.T, f *function, p, solved *arguments[float64]) (want, size *arguments[float64]) {
 	want = mapped(p, same)
 	for i := range want.b {
@@ -137,7 +137,7 @@ func put(t *rapid.T, f *function, p, solved *arguments[float64]) (want, size *ar
 	return want, size
 }
 
-// What is wrong with the arguments, gonum says: with the same panic, or none.
+// For wrong arguments, gonum reports the error: with the same panic, or with none.
 func TestBadArgumentsPanicAsGonums(t *testing.T) {
 	panicked := map[string]bool{}
 	for _, f := range functions {

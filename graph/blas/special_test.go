@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// An infinity in a row of B reaches the rows that the triangle leads to, and no other: zeros that stand for nothing are
-// not multiplied.
+// An infinity in a row of B reaches the rows that the triangle connects it with, and no other: the zeros beside the
+// triangle are not multiplied.
 func TestTrianglesKeepInfinitiesWhereTheyBelong(t *testing.T) {
 	const m, n, at = 70, 40, 33
 	for _, ul := range []blas.Uplo{blas.Upper, blas.Lower} {
@@ -38,7 +38,7 @@ func TestTrianglesKeepInfinitiesWhereTheyBelong(t *testing.T) {
 	}
 }
 
-// A diagonal so small that its inverse overflows still divides.
+// The kernels divide even by a diagonal so small that its inverse overflows.
 func TestTrsmDividesByTinyNumbers(t *testing.T) {
 	const n = 40
 	a, b := make([]float32, n*n), make([]float32, n*n)
@@ -47,6 +47,6 @@ func TestTrsmDividesByTinyNumbers(t *testing.T) {
 	}
 	Implementation{}.Strsm(blas.Left, blas.Upper, blas.NoTrans, blas.NonUnit, n, n, 1, a, n, b, n)
 	for i := range n {
-		require.InDelta(t, 3, b[i*n+i], 1e-4) // 1e-40 has 17 bits
+		require.InDelta(t, 3, b[i*n+i], 1e-4) // 1e-40 has 17 bits of precision
 	}
 }

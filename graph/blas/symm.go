@@ -47,8 +47,8 @@ type symmetricProduct[F kernel.Float] struct {
 	square       []F
 }
 
-// do multiplies the rows and columns [i0,i1) of A with their part b of B. It halves A into two squares on the diagonal
-// and a stored rectangle, which is multiplied as stored and transposed.
+// do multiplies the rows and columns [i0,i1) of A by their part b of B. It halves A into two squares on the diagonal
+// and one stored rectangle; the rectangle is multiplied twice, as stored and transposed.
 func (p *symmetricProduct[F]) do(i0, i1 int, b, c panel[F], beta F) {
 	if i1-i0 <= squareRows {
 		p.diagonal(i0, i1-i0)
@@ -79,7 +79,7 @@ func (p *symmetricProduct[F]) add(trans bool, a []F, lda int, b, c panel[F], bet
 	g.Compute()
 }
 
-// diagonal writes rows and columns i0 to i0+n−1 of A, both triangles, to the square.
+// diagonal writes the rows and columns i0 to i0+n−1 of A, both triangles, to the square.
 func (p *symmetricProduct[F]) diagonal(i0, n int) {
 	for i := range n {
 		for j := range i + 1 {

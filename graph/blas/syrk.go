@@ -40,7 +40,7 @@ func (i Implementation) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha 
 	}
 }
 
-// syrk adds α·op(B)·op(A)ᵀ too if it is asked for both. Otherwise B is A.
+// syrk also adds α·op(B)·op(A)ᵀ if both is true. Otherwise B is A.
 func syrk[F kernel.Float](ul blas.Uplo, tA blas.Transpose, n, k int, alpha F, a []F, lda int, b []F, ldb int,
 	beta F, c []F, ldc int, both bool) bool {
 	fits := storedFits
@@ -93,7 +93,8 @@ type rankUpdate[F kernel.Float] struct {
 	square        []F
 }
 
-// do does the triangle of the rows and columns [i0,i1). Beside two triangles of half the size is a product.
+// do updates the triangle of the rows and columns [i0,i1): two triangles of half the size, and a product for the block
+// beside them.
 func (r *rankUpdate[F]) do(i0, i1 int) {
 	if i1-i0 <= squareRows {
 		r.diagonal(i0, i1-i0)
@@ -109,7 +110,7 @@ func (r *rankUpdate[F]) do(i0, i1 int) {
 	}
 }
 
-// product does m rows and n columns of C, from row i and column j on.
+// product updates m rows and n columns of C, from row i and column j on.
 func (r *rankUpdate[F]) product(i, m, j, n int) {
 	c := r.c[i*r.ldc+j:]
 	p := kernel.Product[F]{M: m, N: n, K: r.k, Alpha: r.alpha, A: r.rowsOfA(i), B: r.rowsOfB(j).T(), Beta: r.beta,
@@ -121,7 +122,7 @@ func (r *rankUpdate[F]) product(i, m, j, n int) {
 	}
 }
 
-// diagonal does the triangle of n rows from i on.
+// diagonal updates the triangle of n rows from row i on.
 func (r *rankUpdate[F]) diagonal(i, n int) {
 	p := r.square
 	kernel.Product[F]{M: n, N: n, K: r.k, Alpha: r.alpha, A: r.rowsOfA(i), B: r.rowsOfB(i).T(),
@@ -148,7 +149,7 @@ func (r *rankUpdate[F]) diagonal(i, n int) {
 	}
 }
 
-// kept returns β·c, or 0 with β = 0.
+// kept returns β·c, or 0 if β is 0.
 func (r *rankUpdate[F]) kept(c F) F {
 	if r.beta == 0 {
 		return 0

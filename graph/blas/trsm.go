@@ -26,7 +26,7 @@ func (i Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 }
 
 // Strsm solves op(A)·X = α·B, or X·op(A) = α·B with A on the right, for an (m,n) matrix X and a triangular matrix A,
-// which op transposes or does not. X takes B's place. That A can be inverted is not checked.
+// which op transposes or does not. X overwrites B. The function does not check that A can be inverted.
 func (i Implementation) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32,
 	a []float32, lda int, b []float32, ldb int) {
 	if m*n*size(s, m, n) < least.triangular || !triangular(true, s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
@@ -42,7 +42,7 @@ func (i Implementation) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 	}
 }
 
-// rightRows is the number of rows that are transposed at once where the triangle is on the right.
+// rightRows is the number of rows that are transposed together if the triangle is on the right.
 const rightRows = 256
 
 func triangular[F kernel.Float](solve bool, s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int,
@@ -70,8 +70,8 @@ func triangular[F kernel.Float](solve bool, s blas.Side, ul blas.Uplo, tA blas.T
 	return true
 }
 
-// equation is X = α·op(A)·B, or op(A)·X = α·B to solve for X, with a triangular matrix A that op transposes or does
-// not. If A is unit, its diagonal is not read and stands for ones.
+// equation is X = α·op(A)·B, or the equation op(A)·X = α·B to solve for X, with a triangular matrix A that op
+// transposes or does not. If A is unit, its diagonal is not read and counts as ones.
 type equation[F kernel.Float] struct {
 	solve       bool
 	upper, unit bool // as stored
@@ -94,8 +94,8 @@ func (e *equation[F]) from(i, j int) []F {
 // fewRows is the number of rows of a triangle that are added row by row.
 const fewRows = 8
 
-// do puts X in the place of B for the rows [i0,i1) of the triangle. It halves the triangle: the block beside the two
-// halves is a product of matrices.
+// do overwrites the rows [i0,i1) of B by those of X. It halves the triangle: the block beside the two halves is a
+// product of matrices.
 func (e *equation[F]) do(i0, i1 int, b panel[F], alpha F) {
 	if i1-i0 <= fewRows {
 		e.rows(i0, i1, b, alpha)
@@ -129,7 +129,7 @@ func (e *equation[F]) add(a []F, x, y panel[F], alpha, beta F) {
 		Beta: beta, C: y.matrix()}.Compute()
 }
 
-// rows is do row by row: each from rows that are solved already, or not yet multiplied.
+// rows does the same row by row: each row is computed from rows that are solved already, or not yet multiplied.
 func (e *equation[F]) rows(i0, i1 int, b panel[F], alpha F) {
 	for k := range i1 - i0 {
 		i := i0 + k

@@ -47,7 +47,7 @@ func fused(stats bool) attention {
 	}
 }
 
-// packedAttentions returns the cases with queries, keys and values in one tensor.
+// packedAttentions returns the cases with queries, keys and values packed in one tensor.
 func packedAttentions() []Case {
 	packed := func(widths [3]int, stats bool, c graph.AttentionConfig) func(in G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {
@@ -98,7 +98,7 @@ func attentionsOf(op string, attend attention, settings []setting) []Case {
 	return append(cases, Case{Op: op, About: "of x to itself, causal", Inputs: x(2, 5, 3), Apply: ofItself})
 }
 
-// bound returns the config with the nodes of more in it.
+// bound returns the config with the nodes of more set.
 func (set setting) bound(more G.Nodes) (c graph.AttentionConfig, err error) {
 	c = set.config
 	if set.detach {

@@ -18,8 +18,8 @@ type Case struct {
 	About  string                            // its shapes and settings
 	Inputs []Input                           // in the order of the function's arguments
 	Apply  func(in G.Nodes) (*G.Node, error) // the function, with its settings, of the nodes of Inputs
-	Flat   bool                              // whether all derivatives are zero; otherwise that fails
-	Anew   bool                              // whether Apply makes another op each time: one with a function
+	Flat   bool                              // whether all derivatives are zero; otherwise zeros are an error
+	Anew   bool                              // whether each Apply makes a different op, because it holds a function
 	Reason string                            // why the case is there, if About does not say it
 }
 

@@ -41,10 +41,9 @@ const DropoutKey = 3
 // Key returns a dropout key.
 func Key() Input { return IDs("key", []int{DropoutKey}) }
 
-// Nodes returns the nodes of inputs, and wrt, those to differentiate with respect to. The
-// values are the same, and exact, in float32 and float64. A node of wrt is doubled first,
-// so that the op reads an intermediate value, as in a model: the machine plans its memory
-// and lets ops overwrite it.
+// Nodes returns the nodes of inputs, and wrt, those to differentiate with respect to. The values are the same, and
+// exact, in float32 and float64. A node of wrt is doubled first, so that the input of the op is an intermediate value,
+// as in a model: the machine plans its memory and lets ops overwrite it.
 func Nodes(g *G.ExprGraph, dt tensor.Dtype, r *rand.Rand, inputs []Input) (in, wrt G.Nodes, err error) {
 	for _, i := range inputs {
 		n := i.node(g, dt, r)

@@ -31,7 +31,7 @@ func layouts() []Case {
 	}
 }
 
-// parts returns the cases of the ops that take tensors apart.
+// parts returns the cases of the ops that split tensors.
 func parts() []Case {
 	split := func(chosen ...int) func(G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {

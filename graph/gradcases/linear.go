@@ -27,7 +27,7 @@ func linears() []Case {
 	}, convolutions()...)
 }
 
-// convolutions returns the cases of CausalConv and what else goes with LinearAttention.
+// convolutions returns the cases of CausalConv and of other ops used with LinearAttention.
 func convolutions() []Case {
 	conv := func(in G.Nodes) (*G.Node, error) {
 		in = append(in, nil, nil)
@@ -48,8 +48,8 @@ func linearInputs(t, heads, kvHeads, d, dv int, more ...Input) []Input {
 	return append([]Input{Float("q", t, heads*d), Float("k", t, kvHeads*d), Float("v", t, kvHeads*dv)}, more...)
 }
 
-// linear returns LinearAttention with options among the inputs behind q, k and v. Decays are made negative; keys of the
-// delta rule may be made short, so that many of them do not make the state grow.
+// linear returns LinearAttention with options among the inputs behind q, k and v. Decays are made negative; with the
+// delta rule keys are shortened, so that the state does not grow over many of them.
 func linear(heads int, short bool, optional ...string) func(G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
 		given, k := map[string]*G.Node{}, in[1]

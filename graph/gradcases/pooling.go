@@ -7,8 +7,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// pooled returns the cases of the mean and of the largest over tokens, the inputs of the mask
-// after x.
+// pooled returns the cases of the mean and the maximum over tokens; the mask's inputs follow x.
 func pooled() []Case {
 	type pool = func(x *G.Node, m mask.Mask) (*G.Node, error)
 	kept := Fixed("keep", []float64{1, 0, 0, 1, 1, 0, 0, 0, 1, 0}, 2, 1, 1, 5)

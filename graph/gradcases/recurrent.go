@@ -8,7 +8,7 @@ import (
 
 // recurrent returns the cases of GRU.
 func recurrent() []Case {
-	// Inputs after x and weight: whichever of h0, bias and lengths the names list.
+	// Inputs after x and weight: those of h0, bias and lengths that the names list.
 	gru := func(reverse bool, optional ...string) func(G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {
 			c, given := graph.GRUConfig{Reverse: reverse}, map[string]*G.Node{}

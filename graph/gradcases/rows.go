@@ -43,7 +43,7 @@ func rows() []Case {
 // positive returns the input of an op that divides by the sum of a row.
 func positive(shape ...int) []Input { return []Input{{Name: "x", Shape: shape, Positive: true}} }
 
-// maskFills returns the cases of MaskFill, the inputs of the mask after the scores.
+// maskFills returns the cases of MaskFill; the mask's inputs follow the scores.
 func maskFills() []Case {
 	filled := func(mask func(in G.Nodes) mask.Mask) func(G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {

@@ -12,9 +12,8 @@ import (
 // float64 node of any shape, and every node of wrt a float64 input with a value. The
 // other inputs need values too and are not moved.
 //
-// Check returns an error if it cannot make the comparison: an argument is wrong, the
-// graph cannot be differentiated or run, or its output differs from run to run. The
-// report has the findings, right or wrong.
+// Check returns an error if it cannot make the comparison: an argument is wrong, the graph cannot be differentiated or
+// run, or its output differs from run to run. The report contains the findings, whether right or wrong.
 //
 // The gradient of an input that does not influence out is zero, though gorgonia.Grad
 // refuses to return it. So is the gradient through an argument that an op declares not
@@ -40,7 +39,7 @@ type checker struct {
 	symbolic, moved *subject
 	scale           func(gradient []float64, summed int) float64 // the unit of AbsTol
 	random          *rand.Rand
-	weights         []float64 // r, one for each element of out
+	weights         []float64 // r, one weight for each element of out
 }
 
 func unscaled([]float64, int) float64 { return 1 }
@@ -76,8 +75,8 @@ func (k *checker) check() (*Report, error) {
 	return report, nil
 }
 
-// draw returns n numbers of random sign and of size between 0.5 and 0.9, so that each
-// counts in a sum and none could pass for 1. They are exact in float32.
+// draw returns n numbers of random sign and of size between 0.5 and 0.9: each has an effect on a sum, and none is 1.
+// They are exact in float32.
 func (k *checker) draw(n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {

@@ -77,7 +77,7 @@ func TestAttention(t *testing.T) {
 	out, weights, err := graph.Attention(q, k, v, graph.AttentionConfig{Mask: mask.Causal{}})
 	require.NoError(t, err)
 	requireRight(t, out, q, k, v)
-	requireRight(t, weights, q, k, v) // v has no influence on the weights
+	requireRight(t, weights, q, k, v) // v does not influence the weights
 
 	// One node as q, k and v: the gradients of its three uses add up.
 	out, _, err = graph.Attention(q, q, q, graph.AttentionConfig{})
@@ -194,7 +194,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// Where an op stops gradients, the differences decide.
+// Where an op stops gradients, the differences decide whether that is right.
 func TestNotDifferentiable(t *testing.T) {
 	g := G.NewGraph()
 	x, keep := input64(g, "x", 2, 3), input64(g, "keep", 2, 3)
@@ -226,8 +226,8 @@ func TestOneTensorInTwoInputs(t *testing.T) {
 	requireRight(t, G.Must(G.HadamardProd(x, y)), x)
 }
 
-// All elements move together along a direction. A step of full length would err by 5e-6
-// of exp's slope here.
+// In mode OneDirection all elements move together. A step of full length would have an error of 5e-6 here, from the
+// curvature of exp.
 func TestShortStepsForManyElements(t *testing.T) {
 	const n = 10000
 	g := G.NewGraph()

@@ -6,7 +6,7 @@ import "math"
 func (k *checker) compare(in *Input, i int, g gradient) error {
 	v := k.moved.variables[i]
 	if k.moved.inputs[i] == nil && k.symbolic.inputs[i] == nil {
-		in.Unused = true // out does not depend on it, and no gradient reaches it
+		in.Unused = true // out does not depend on the input, and no gradient reaches it
 		return nil
 	}
 	if !g.fits(v) {
@@ -50,8 +50,7 @@ func (k *checker) differences(v *variable) ([]float64, error) {
 // alongDirection returns the derivative of the loss along a random direction u: analytic
 // Σ g⊙u, and numeric the difference over a step t.
 func (k *checker) alongDirection(v *variable, g []float64) (analytic, numeric float64, err error) {
-	// The direction is about √N long, so a step shorter by that keeps the
-	// truncation error the error of a single element.
+	// The direction is about √N long, so the step is divided by √N: the truncation error stays that of a single element.
 	t := k.Step / math.Sqrt(float64(len(g)))
 	moved := make([]float64, len(g))
 	above, below := make([]float64, 0, k.moved.size), make([]float64, 0, k.moved.size)

@@ -13,7 +13,7 @@ func TestEveryFlawIsCaught(t *testing.T) {
 	for _, c := range []struct {
 		flaw flaw
 		want string
-		only string // wanted besides in mode EveryElement
+		only string // also wanted in mode EveryElement
 	}{
 		{flaw: wrongSign, want: "differ", only: "6 of 6 elements"},
 		{flaw: missingFactor, want: "differ", only: "6 of 6 elements"},
@@ -24,7 +24,7 @@ func TestEveryFlawIsCaught(t *testing.T) {
 		{flaw: offset, want: "an upstream gradient of zeros gives 1e-12 at [0 0], want 0"},
 		{flaw: notANumber, want: "analytic NaN", only: "6 of 6 elements"},
 		{flaw: oneInfinite, want: "Inf", only: "1 of 6 elements"},
-		{flaw: swappedAxes, want: "differ", only: "4 of 6 elements"}, // the two corners stay in their places
+		{flaw: swappedAxes, want: "differ", only: "4 of 6 elements"}, // the two corner elements stay in place
 		{flaw: wrongShape, want: "the gradient has shape (3, 2), then (3, 2), want (2, 3)"},
 		{flaw: tooMany, want: "the gradient has shape (2, 4), then (2, 4), want (2, 3)"},
 		{flaw: notDeclared, want: "differ", only: "analytic 0"},
@@ -48,7 +48,7 @@ func TestEveryFlawIsCaught(t *testing.T) {
 	}
 }
 
-// The upstream gradient is a single number here, which must not be 1 by chance.
+// The upstream gradient is a single number here, and it must not happen to be 1.
 func TestFlawsOfASingleNumberAreCaught(t *testing.T) {
 	for _, f := range []flaw{wrongSign, missingFactor, onesOnly, drifting, offset, notANumber} {
 		for _, mode := range modes {
@@ -62,7 +62,7 @@ func TestFlawsOfASingleNumberAreCaught(t *testing.T) {
 	}
 }
 
-// Upstream gradients of both signs reach an op that is the output itself.
+// Upstream gradients of both signs reach an op whose result is the output itself.
 func TestBothSignsReachTheOutput(t *testing.T) {
 	for _, mode := range modes {
 		for seed := range uint64(5) {

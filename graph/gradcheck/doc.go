@@ -6,10 +6,10 @@
 //		err = report.Err()
 //	}
 //
-// It checks the gradient of the loss L = Σ r⊙out. The weights r are random, of either
-// sign and of size between 0.5 and 0.9. A plain sum would pass gradients that are wrong
-// for any other loss: softmax's is zero there, whatever its backward does. The weights
-// enter the backward pass as an explicit upstream gradient, also when out is a scalar.
+// It checks the gradient of the loss L = Σ r⊙out. The weights r are random, of either sign and of size between 0.5 and
+// 0.9. A plain sum would accept gradients that are wrong for any other loss: the gradient of a sum of softmax weights
+// is zero, whatever the op's backward does. The weights enter the backward pass as an explicit upstream gradient, also
+// when out is a scalar.
 //
 // For every element of every input it compares the analytic gradient a with
 //
@@ -30,6 +30,6 @@
 // values. A graph can be checked any number of times, before or after gorgonia.Grad, and
 // then be used. Only an op that keeps state outside the graph sees the runs.
 //
-// Differences fail where a function is not smooth: at a kink within a step of the input,
-// such as max(x, 0) has near 0, a right gradient can fail. Choose other values there.
+// Differences fail where a function is not smooth: at a kink within a step of the input, for example max(x, 0) near 0,
+// a right gradient can fail. Choose other input values then.
 package gradcheck

@@ -136,7 +136,7 @@ func (o squareGrad) Do(in ...G.Value) (G.Value, error) {
 	}
 	switch o.flaw {
 	case swappedAxes:
-		// The right elements in the order of the transposed tensor.
+		// The right elements, but in the order of the transposed tensor.
 		right, rows, cols := float64s(dx.Clone().(*tensor.Dense)), x.Shape()[0], x.Shape()[1]
 		return dx, apply1(dx, func(i int, _ float64) float64 { return right[i%rows*cols+i/rows] })
 	case wrongShape:

@@ -14,11 +14,11 @@ import (
 // the same order. Both graphs must hold the same values: those of wrt64 may be more
 // precise, and are rounded to float32 for the check; other inputs must be equal.
 //
-// float32 rounds to 6e-8 of a number. An element of a gradient is a sum of terms that may each be as large as the
-// gradient's largest element, so its error is relative to that element. AbsTol therefore counts in units of max(1, the
-// largest |n| of the input). Its default 1e-5 leaves room for a few hundred roundings; so does RelTol's 1e-4 for an
-// element that is a product of several rounded factors. In mode OneDirection the errors of an input's N elements add
-// up, as random ones do, to √N times that.
+// float32 has a relative rounding error of 6e-8. An element of a gradient is a sum of terms that may each be as large
+// as the gradient's largest element, so its error is relative to that element. AbsTol therefore counts in units of
+// max(1, the largest |n| of the input). Its default 1e-5 allows a few hundred roundings; RelTol's default 1e-4 allows
+// the same for an element that is a product of several rounded factors. In mode OneDirection the errors of an input's N
+// elements add up to about √N times that, as random errors do.
 func CheckTwin(out32 *G.Node, wrt32 G.Nodes, out64 *G.Node, wrt64 G.Nodes, c Config) (*Report, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -65,8 +65,8 @@ func alignTwins(narrow, wide *subject) error {
 	return nil
 }
 
-// byLargest returns the rounding error of a sum of summed elements of the gradient, in
-// units of the rounding of an element of size one.
+// byLargest returns the rounding error of a sum of so many elements of the gradient, in units of the rounding error of
+// an element of size one.
 func byLargest(gradient []float64, summed int) float64 {
 	largest := 1.0
 	for _, x := range gradient {

@@ -48,15 +48,15 @@ func TestTwinRounds(t *testing.T) {
 	}
 }
 
-// cancelling returns 3·(x⊙c) − x⊙c3 in either type. Where c3 is 3c, the gradient is nearly
-// zero but a sum of much larger terms; where c3 is zero, it is large.
+// cancelling returns 3·(x⊙c) − x⊙c3 in either type. If c3 is 3c, the gradient is nearly zero but a sum of much larger
+// terms; if c3 is zero, the gradient is large.
 func cancelling(t *testing.T, x *G.Node, c, c3 *G.Node, three any) *G.Node {
 	t.Helper()
 	left := G.Must(G.Mul(G.NewConstant(three), G.Must(G.HadamardProd(x, c))))
 	return G.Must(G.Sub(left, G.Must(G.HadamardProd(x, c3))))
 }
 
-// An error of 1e-3 in an element is rounding if other elements are 1e4.
+// An error of 1e-3 in an element counts as rounding if other elements are 1e4.
 func TestTwinToleranceCountsInTheLargest(t *testing.T) {
 	check := func(c, c3 []float64) *gradcheck.Report {
 		narrow, wide := G.NewGraph(), G.NewGraph()
@@ -131,7 +131,7 @@ func TestWrongTwins(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 		require.Nil(t, report)
 	}
-	// A twin that is another function fails, whichever of the two ignores the input.
+	// A twin that computes another function fails, whichever of the two graphs ignores the input.
 	lone32, lone64 := input32(narrow, "lone", 2, 3), input64(wide, "lone", 2, 3)
 	for _, mode := range modes {
 		report, err := gradcheck.CheckTwin(out32, G.Nodes{lone32}, out64, G.Nodes{x64}, gradcheck.Config{Mode: mode})
