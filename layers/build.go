@@ -44,6 +44,7 @@ type Build struct {
 	linear     []*LinearCall
 	stages     []Stage
 	checkpoint bool // whether blocks are marked
+	onCached   func(x *G.Node) (*G.Node, error)
 	precision  graph.Precision
 	steps      expr.Formula
 }

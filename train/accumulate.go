@@ -58,6 +58,13 @@ func (s *Step) batchGradients(source Source, key int64) (batchLoss, error) {
 	if err != nil {
 		return batchLoss{}, err
 	}
+	if rows, err := s.split(b.Inputs); err != nil || rows > 0 {
+		loss := 0.0
+		if err == nil {
+			loss, err = s.cachedGradients(b.Inputs, rows, key)
+		}
+		return batchLoss{loss, int64(b.Tokens)}, err
+	}
 	if err := s.choose(b.Inputs); err != nil {
 		return batchLoss{}, err
 	}

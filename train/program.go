@@ -20,27 +20,18 @@ var ErrNotFinite = machine.ErrNotFinite
 
 // program is a loss's graph, for batches of one shape, with its gradients and the machine that runs it.
 type program struct {
-	loss       *G.Node
+	loss       *G.Node // nil if the program computes embeddings alone
+	embeddings G.Nodes // of a step in mini-batches
 	inputs     map[string]*G.Node
 	dropoutKey *G.Node // nil without dropout
-	grads      G.Nodes // of the parameters to train, in the Step's order
+	grads      G.Nodes // of the parameters to train, in the Step's order, or of the embeddings
 	machine    *machine.Machine
 	gradients  gradients
 }
 
 // newProgram returns the program of a loss and its gradients, and the parameters that they belong to.
 func newProgram(b *layers.Build, loss *G.Node, a *machine.Arena) (*program, []Param, error) {
-	err := b.Err()
-	switch {
-	case err != nil:
-	case loss == nil:
-		err = errors.New("loss: got nil, want a node")
-	case loss.Graph() != b.Graph():
-		err = errors.New("loss: got a node of another graph, want one of the build's")
-	case !loss.IsScalar() || !dense.IsFloat(loss.Dtype()):
-		err = fmt.Errorf("loss: got %v %v, want a float32 or float64 scalar", loss.Dtype(), loss.Shape())
-	}
-	if err != nil {
+	if err := checkLoss(b, loss); err != nil {
 		return nil, nil, err
 	}
 	pr := &program{loss: loss, inputs: b.Inputs(), dropoutKey: b.DropoutKey()}
@@ -52,14 +43,34 @@ func newProgram(b *layers.Build, loss *G.Node, a *machine.Arena) (*program, []Pa
 	return pr, params, err
 }
 
+// checkLoss refuses all losses but a scalar of a build without an error.
+func checkLoss(b *layers.Build, loss *G.Node) error {
+	switch err := b.Err(); {
+	case err != nil:
+		return err
+	case loss == nil:
+		return errors.New("loss: got nil, want a node")
+	case loss.Graph() != b.Graph():
+		return errors.New("loss: got a node of another graph, want one of the build's")
+	case !loss.IsScalar() || !dense.IsFloat(loss.Dtype()):
+		return fmt.Errorf("loss: got %v %v, want a float32 or float64 scalar", loss.Dtype(), loss.Shape())
+	}
+	return nil
+}
+
+// reached returns the nodes that the loss depends on.
+func (pr *program) reached(b *layers.Build) map[*G.Node]bool {
+	all := map[*G.Node]bool{}
+	for _, n := range b.Graph().ExactSubgraphRoots(pr.loss).AllNodes() {
+		all[n] = true
+	}
+	return all
+}
+
 // differentiate adds the gradient of every parameter that the loss depends on and that is not frozen, and returns
 // these parameters. A parameter may have a node without a path to the loss.
 func (pr *program) differentiate(b *layers.Build) (params []Param, err error) {
-	reached := map[*G.Node]bool{}
-	for _, n := range b.Graph().ExactSubgraphRoots(pr.loss).AllNodes() {
-		reached[n] = true
-	}
-	used := map[string]*G.Node{}
+	reached, used := pr.reached(b), map[string]*G.Node{}
 	for _, n := range b.Learnables() {
 		used[n.Name()] = n
 	}
@@ -92,7 +103,7 @@ func (pr *program) run(v Values, key int64) (float64, error) {
 			return 0, fmt.Errorf("dropout key: %w", err)
 		}
 	}
-	if err := pr.machine.RunAll(); err != nil {
+	if err := pr.machine.RunAll(); err != nil || pr.loss == nil {
 		return 0, err
 	}
 	return finite(pr.machine, dense.Float64s(pr.loss.Value())[0])
@@ -173,7 +184,7 @@ func (s *Step) Memory() Memory {
 		}
 	}
 	m.Graphs = max(0, m.Graphs-m.Gradients) // which are in the graph's memory, or copies
-	for _, sum := range s.sums {
+	for _, sum := range append(slices.Clone(s.sums), s.cached.sum) {
 		for _, v := range sum {
 			m.Gradients += int(v.MemSize())
 		}

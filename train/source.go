@@ -73,18 +73,21 @@ type Batches struct {
 // number of rows, their first axis. The last batch of an epoch may have fewer rows than the others. Batch.Tokens counts
 // rows. Equal values and configs give equal batches.
 func NewBatches(values Values, c BatchConfig) (*Batches, error) {
-	rows, err := c.rowsOf(values)
+	rows, err := 0, c.Validate()
+	if err == nil {
+		rows, err = rowsOf(values)
+	}
+	if err == nil && c.BatchSize > rows {
+		err = config.Errorf(c, "BatchSize", "got %d for %d rows, want at most as many", c.BatchSize, rows)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("train: batches: %w", err)
 	}
 	return &Batches{config: c, values: maps.Clone(values), rows: rows}, nil
 }
 
-// rowsOf returns the number of rows that all tensors have, at least those of a batch.
-func (c BatchConfig) rowsOf(values Values) (rows int, err error) {
-	if err := c.Validate(); err != nil {
-		return 0, err
-	}
+// rowsOf returns the number of rows that all tensors have.
+func rowsOf(values Values) (rows int, err error) {
 	if len(values) == 0 {
 		return 0, errors.New("values: got none, want a tensor")
 	}
@@ -101,9 +104,6 @@ func (c BatchConfig) rowsOf(values Values) (rows int, err error) {
 		case s[0] != rows:
 			return 0, fmt.Errorf("%.100q: got %d rows, want %d as of %.100q", name, s[0], rows, names[0])
 		}
-	}
-	if c.BatchSize > rows {
-		return 0, config.Errorf(c, "BatchSize", "got %d for %d rows, want at most as many", c.BatchSize, rows)
 	}
 	return rows, nil
 }

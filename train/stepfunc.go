@@ -16,7 +16,15 @@ import (
 
 // Prepare builds the graph for batches like v, as the first step on such a batch does. Memory then counts the graph.
 func (s *Step) Prepare(v Values) error {
-	if err := s.choose(v); err != nil {
+	rows, err := s.split(v)
+	switch {
+	case err != nil:
+	case rows > 0:
+		err = s.prepareCached(v, rows)
+	default:
+		err = s.choose(v)
+	}
+	if err != nil {
 		return fmt.Errorf("train: step %d: %w", s.taken+1, err)
 	}
 	return nil
@@ -27,10 +35,16 @@ func (s *Step) choose(v Values) error {
 	if s.formula == nil {
 		return s.program.check(v)
 	}
+	return s.use(&s.programs, v, s.build)
+}
+
+// use makes the program for batches like v the step's: the one of the cache, or a new one.
+func (s *Step) use(programs *shapes.Cache[*program], v Values,
+	build func(b *layers.Build, in layers.Inputs) (*program, error)) error {
 	if s.version != s.all.Version() {
 		return errors.New("parameters: got some that were replaced, frozen or given adapters, want those of NewStepFunc")
 	}
-	next, ok := s.programs.Get(v)
+	next, ok := programs.Get(v)
 	if ok && next == s.program {
 		return nil
 	}
@@ -43,11 +57,17 @@ func (s *Step) choose(v Values) error {
 		s.program = nil
 	}
 	if !ok {
-		err := expr.Building(func() (err error) { next, err = s.build(v); return err })
+		err := expr.Building(func() (err error) {
+			b := layers.NewBuild(s.all, layers.Train)
+			if in := b.InputsOf(v); b.Err() == nil {
+				next, err = build(b, in)
+			}
+			return cmp.Or(b.Err(), err)
+		})
 		if err != nil {
 			return fmt.Errorf("batch of %s: %w", shapes.Text(v), err)
 		}
-		if old, ok := s.programs.Add(v, next, cmp.Or(s.config.Graphs, 8)); ok {
+		if old, ok := programs.Add(v, next, cmp.Or(s.config.Graphs, 8)); ok {
 			_ = old.machine.Close() // which cannot fail
 		}
 	}
@@ -55,17 +75,17 @@ func (s *Step) choose(v Values) error {
 	return nil
 }
 
-// build returns the program for batches like v.
-func (s *Step) build(v Values) (*program, error) {
-	b := layers.NewBuild(s.all, layers.Train)
-	in := b.InputsOf(v)
-	if err := b.Err(); err != nil {
-		return nil, err
-	}
+// build returns the program of the formula's loss.
+func (s *Step) build(b *layers.Build, in layers.Inputs) (*program, error) {
 	var loss *G.Node
 	if out := s.formula(b, in); len(out) > 0 {
 		loss = out[0]
 	}
+	return s.buildLoss(b, loss)
+}
+
+// buildLoss returns the program of a loss that depends on every parameter to train.
+func (s *Step) buildLoss(b *layers.Build, loss *G.Node) (*program, error) {
 	pr, params, err := newProgram(b, loss, &s.arena)
 	if err != nil {
 		return nil, err
