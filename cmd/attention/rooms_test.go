@@ -90,14 +90,15 @@ var rooms = map[string]string{
 	"cmd/attention/internal/plot":    "",
 	"cmd/attention/internal/commandtest": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run/models cmd/attention/internal/run/settings
-		train/checkpoint train/text train/pretrained layers layers/chapter graph`,
+		train/checkpoint train/text train/tasks/dates train/pretrained layers layers/chapter graph`,
 	"cmd/attention/internal/pictures": `cmd/attention/internal/plot layers train/record train/text`,
 	"cmd/attention/internal/run/settings": `cmd/attention/internal/flags graph graph/mask internal/about
 		internal/config internal/folder internal/gguf internal/pattern internal/safetensors layers layers/chapter train
-		train/checkpoint train/loop train/text`,
+		train/checkpoint train/loop train/text train/tasks/dates`,
 	"cmd/attention/internal/run/models": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run/settings internal/about internal/config internal/folder internal/gguf internal/oneline
-		internal/safetensors layers layers/generate train train/checkpoint train/pretrained train/text`,
+		internal/safetensors layers layers/generate train train/checkpoint train/pretrained train/text
+		train/tasks/dates`,
 	"cmd/attention/internal/session": `cmd/attention/internal/flags cmd/attention/internal/pictures
 		cmd/attention/internal/program cmd/attention/internal/run/models cmd/attention/internal/run/settings
 		cmd/attention/internal/term train train/loop train/checkpoint train/metrics train/record train/parallel layers
@@ -140,11 +141,9 @@ var rooms = map[string]string{
 		cmd/attention/internal/session cmd/attention/internal/term cmd/attention/internal/view/live train train/loop
 		train/checkpoint train/record train/text layers layers/generate layers/heads graph internal/dense internal/expr
 		internal/folder internal/moved internal/oneline internal/tensorprint internal/simd`,
-	"cmd/attention/internal/translations": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
-		internal/config layers train/tasks/dates`,
-	"cmd/attention/internal/translate": `cmd/attention/internal/flags cmd/attention/internal/translations
+	"cmd/attention/internal/translate": `cmd/attention/internal/flags
 		train/tasks/dates cmd/attention/internal/plot cmd/attention/internal/program cmd/attention/internal/run/models
-		cmd/attention/internal/run/settings cmd/attention/internal/session cmd/attention/internal/term internal/config
+		cmd/attention/internal/run/settings cmd/attention/internal/session cmd/attention/internal/term
 		internal/folder internal/oneline train train/loop train/checkpoint train/record train/text layers`,
 	"cmd/attention/internal/trials": `cmd/attention/internal/term internal/folder internal/parallel`,
 	"cmd/attention/internal/why": `cmd/attention/internal/flags cmd/attention/internal/plot
@@ -160,7 +159,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings cmd/attention/internal/session internal/folder train train/loop
 		train/metrics train/record`,
-	"cmd/attention/internal/view/forward": `cmd/attention/internal/translations cmd/attention/internal/run/models
+	"cmd/attention/internal/view/forward": `cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings train/tasks train/tasks/dates train/checkpoint train/text layers graph
 		graph/machine graph/mask internal/config internal/expr layers/chapter layers/heads internal/dense`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program

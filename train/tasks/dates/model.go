@@ -42,6 +42,15 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// String describes the model.
+func (c Config) String() string {
+	heads := "heads"
+	if c.NumHeads == 1 {
+		heads = "head"
+	}
+	return fmt.Sprintf("width %d, %d %s, blocks %d + %d", c.EmbedDim, c.NumHeads, heads, c.NumLayers, c.NumLayers)
+}
+
 // Model is an encoder and a decoder of dates.
 type Model struct {
 	Alphabets
@@ -111,15 +120,4 @@ func (m *Model) CrossWeights(p Pair) (heads [][]float64, err error) {
 		return nil, err
 	}
 	return slices.Collect(slices.Chunk(dense.Float64s(weights[0]), ISOLength*utf8.RuneCountInString(p.Written))), nil
-}
-
-// String describes the model.
-func (m *Model) String() string {
-	c := m.Config()
-	heads := "heads"
-	if c.NumHeads == 1 {
-		heads = "head"
-	}
-	return fmt.Sprintf("width %d, %d %s, blocks %d + %d",
-		c.EmbedDim, c.NumHeads, heads, c.NumEncoderLayers, c.NumDecoderLayers)
 }

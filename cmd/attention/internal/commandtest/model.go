@@ -12,6 +12,7 @@ import (
 	"attention/layers/chapter"
 	"attention/train/checkpoint"
 	"attention/train/pretrained"
+	"attention/train/tasks/dates"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -56,7 +57,7 @@ func LayerRun(t testing.TB, layer string) (dir string, p *layers.Params, m *chap
 	p = layers.NewParams(tensor.Float64, 3)
 	m, err := chapter.NewLanguageModel(p.Scope(""), c)
 	require.NoError(t, err)
-	return writeRun(t, p, settings.ModelConfig{Layer: &c}), p, m
+	return writeRun(t, p, configOf(settings.ModelConfig{Layer: &c})), p, m
 }
 
 // DecoderRun writes the folder of a run whose model is a decoder of five layers of four kinds: with grouped heads that
@@ -87,18 +88,38 @@ func DecoderRunOf(t testing.TB, config string) (dir string, p *layers.Params, m 
 			v.Float64s()[i] *= 6
 		}
 	}
-	return writeRun(t, p, settings.ModelConfig{Decoder: &c}), p, m
+	return writeRun(t, p, configOf(settings.ModelConfig{Decoder: &c})), p, m
 }
 
-// writeRun writes the folder of a run of a model of five characters.
-func writeRun(t testing.TB, p *layers.Params, c settings.ModelConfig) (dir string) {
-	dir = t.TempDir()
-	require.NoError(t, checkpoint.WriteParams(filepath.Join(dir, "model.safetensors"), p, nil))
-	text, err := json.Marshal(map[string]any{
+// DatesRun writes the folder of a run of attention translate whose model has weights times a factor.
+func DatesRun(t testing.TB, size dates.Config, seed int64, factor float32) (dir string, m *dates.Model) {
+	c := settings.Config{Format: settings.Format, Batch: 3, Model: settings.ModelConfig{Dates: &settings.Dates{
+		Config: size, Written: dates.WrittenCharacters, ISO: dates.ISOCharacters}}}
+	c.Training.Steps, c.Training.Seed = 1, seed
+	m, err := c.NewDates()
+	require.NoError(t, err)
+	for _, v := range m.Params().All() {
+		for i := range v.Float32s() {
+			v.Float32s()[i] *= factor
+		}
+	}
+	return writeRun(t, m.Params(), c), m
+}
+
+// configOf returns the config of a run of a model of five characters.
+func configOf(c settings.ModelConfig) any {
+	return map[string]any{
 		"format": settings.Format,
 		"text":   map[string]any{"name": "x"}, "vocabulary": map[string]any{"characters": "abcde"},
 		"model": c, "dtype": "float64", "batch": 3,
-	})
+	}
+}
+
+// writeRun writes the folder of a run.
+func writeRun(t testing.TB, p *layers.Params, config any) (dir string) {
+	dir = t.TempDir()
+	require.NoError(t, checkpoint.WriteParams(filepath.Join(dir, "model.safetensors"), p, nil))
+	text, err := json.Marshal(config)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644))
 	return dir

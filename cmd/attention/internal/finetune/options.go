@@ -20,10 +20,7 @@ func (o *options) text(flag string) string { return o.Flags.Lookup(flag).Value.S
 
 // check reads the flags, and returns an error for flags that are missing or do not go together.
 func (o *options) check() (err error) {
-	if err := settings.CheckFlags(o.Flags, settings.Finetune); err != nil {
-		return err
-	}
-	if o.config, err = settings.Tuned(o.Flags); err != nil {
+	if o.config, err = settings.OfFlags(o.Flags, settings.Finetune); err != nil {
 		return err
 	}
 	if o.show, err = o.Flags.GetInt64("show"); err != nil {

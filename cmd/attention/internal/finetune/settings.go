@@ -10,7 +10,6 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
-	"attention/cmd/attention/internal/session"
 	"attention/train"
 	"attention/train/text"
 )
@@ -117,26 +116,4 @@ func (o *options) complete(c *settings.Config, width, batches int) error {
 	}
 	c.Training.Schedule.Schedule = s
 	return c.Named(o.Flags, c.Validate())
-}
-
-// again returns the config of a run to resume, with the flags that are given.
-func (o *options) again(dir string) (c settings.Config, err error) {
-	in, err := models.Inspect(dir)
-	if err != nil {
-		return c, err
-	}
-	if !in.IsRun() {
-		return c, in.ErrNoRun()
-	}
-	if in.Kind == settings.DatesModel || in.Config.Tuning == nil {
-		return c, in.ErrResume("finetune")
-	}
-	c = in.Config
-	if err := c.Resume(o.Flags); err != nil {
-		return c, err
-	}
-	if c.Precision == in.Config.Precision {
-		session.KeepPrecision(c, o.Notes)
-	}
-	return c, nil
 }

@@ -88,8 +88,8 @@ func (o *options) prepare(r *tuning) (err error) {
 		return o.complete(&r.config, width, r.examples.training.Summary().Batches)
 	}
 	dir, _ := models.FolderOf(o.text("resume"))
-	if r.config, err = o.again(dir); err != nil {
-		return fmt.Errorf("--resume: %w", err)
+	if r.config, err = session.ResumedConfig(dir, settings.Finetune, o.Flags, o.Notes); err != nil {
+		return err
 	}
 	if err := o.CheckShares(r.config.Training.Accumulate, true); err != nil {
 		return err

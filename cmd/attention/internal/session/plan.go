@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/graph"
 	"attention/internal/simd"
@@ -14,6 +15,8 @@ import (
 	"attention/train/checkpoint"
 	"attention/train/loop"
 	"attention/train/record"
+
+	"github.com/spf13/pflag"
 )
 
 // Plan is the part of a session that differs between kinds of runs: a model, its sources of batches, and the functions
@@ -88,8 +91,24 @@ func PlanOf(command string, c settings.Config, m settings.Model) (p Plan, err er
 	return p, flags.CheckPrecision(p.Training.Precision, p.Params.Dtype())
 }
 
-// KeepPrecision lets a run that began in bfloat16 resume in it on every processor, and prints what that costs.
-func KeepPrecision(c settings.Config, notes io.Writer) {
+// ResumedConfig returns the config of the run in a folder, which a command resumes, with the values of its flags.
+func ResumedConfig(dir, command string, flags *pflag.FlagSet, notes io.Writer) (settings.Config, error) {
+	c, err := models.ReadConfig(dir, command)
+	if err != nil {
+		return c, err
+	}
+	began := c.Precision
+	if err := c.Resume(flags); err != nil {
+		return c, err
+	}
+	if c.Precision == began {
+		keepPrecision(c, notes)
+	}
+	return c, nil
+}
+
+// keepPrecision lets a run that began in bfloat16 resume in it on every processor, and prints what that costs.
+func keepPrecision(c settings.Config, notes io.Writer) {
 	taken, why := simd.ChoiceOfBF16()
 	if c.Precision != graph.BFloat16.String() || taken {
 		return

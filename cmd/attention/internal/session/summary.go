@@ -41,15 +41,11 @@ func Summarize(dir string) (Summary, error) {
 	if !in.IsRun() {
 		return Summary{}, in.ErrNoRun()
 	}
-	s := Summary{Folder: dir, Planned: in.Planned, Title: settings.DatesModel}
-	model := settings.DatesModel
-	if in.Kind != settings.DatesModel {
-		s.Title, model = in.Config.Model.Title(), in.Config.Model.String()
-	}
+	s := Summary{Folder: dir, Planned: in.Planned, Title: in.Config.Model.Title()}
 	if s.Report, err = ReadReport(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
 	}
-	s.Text, s.Model = cmp.Or(s.Text, in.Config.Text.Name), cmp.Or(s.Model, model)
+	s.Text, s.Model = cmp.Or(s.Text, in.Config.Text.Name), cmp.Or(s.Model, in.Config.Model.String())
 	s.State = s.Report.stateIn(dir)
 	seconds := 0.0
 	for _, session := range s.Sessions {

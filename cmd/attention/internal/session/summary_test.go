@@ -123,10 +123,12 @@ func TestSummarizeUnfinished(t *testing.T) {
 // What a run of attention translate was to do is in its config.json too.
 func TestSummarizeDates(t *testing.T) {
 	dir := folderWith(t, Report{}, map[string]string{
-		settings.ConfigFile: `{"format": 2, "model": {"type": "dates"}, "training": {"steps": 12}}`})
+		settings.ConfigFile: `{"format": 2, "model": {"type": "dates", "embed_dim": 6, "num_heads": 2, "num_layers": 1,
+			"written_characters": " ',./0123456789abcdefghijklmnopqrstuvwxyz", "iso_characters": "-0123456789"},
+			"training": {"steps": 12}}`})
 	s, err := Summarize(dir)
 	require.NoError(t, err)
-	require.Equal(t, []any{settings.DatesModel, settings.DatesModel, 12, 12, Finished},
+	require.Equal(t, []any{settings.DatesModel, "dates, width 6, 2 heads, blocks 1 + 1", 12, 12, Finished},
 		[]any{s.Title, s.Model, s.Planned, s.Steps, s.State})
 }
 

@@ -101,16 +101,9 @@ func (c command) newRun() (*training, error) {
 
 // oldRun prepares the run of a folder.
 func (c command) oldRun(dir string) (*training, error) {
-	config, err := models.ReadConfig(dir)
+	config, err := session.ResumedConfig(dir, settings.Train, c.Flags, c.Notes)
 	if err != nil {
 		return nil, err
-	}
-	began := config.Precision
-	if err := config.Resume(c.Flags); err != nil {
-		return nil, err
-	}
-	if config.Precision == began {
-		session.KeepPrecision(config, c.Notes)
 	}
 	if err := c.CheckShares(config.Training.Accumulate, true); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/safetensors"
 	"attention/train/pretrained"
 
@@ -30,7 +31,7 @@ func lastLoss(t *testing.T, dir string) float64 {
 func TestTrainInitFolder(t *testing.T) {
 	const flags = "--bias=false --activation relu --tokenizer bytes --vocab 260 --hidden 12 --dropout 0.1 --dtype float64"
 	first, _ := tinyRun(t, append(tinyGPT, strings.Fields(flags)...)...)
-	c, err := models.ReadConfig(first)
+	c, err := models.ReadConfig(first, settings.Train)
 	require.NoError(t, err)
 	folders := []string{first}
 	for _, format := range pretrained.Formats() {
@@ -49,7 +50,7 @@ func TestTrainInitFolder(t *testing.T) {
 			"--warmup", "0", "--decay-steps", "1",
 			"--sample", "0", "--init", dir, "--out", again}, stay...)
 		require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), flags...))
-		got, err := models.ReadConfig(again)
+		got, err := models.ReadConfig(again, settings.Train)
 		require.NoError(t, err)
 		want := *c.Model.GPT
 		want.EmbeddingDropout, want.AttentionDropout, want.ResidualDropout = 0, 0, 0 // the preset's
@@ -69,7 +70,7 @@ func TestTrainInitFolder(t *testing.T) {
 // TestTrainInitCrops: a shorter context keeps the first positions, and float32 rounds.
 func TestTrainInitCrops(t *testing.T) {
 	first, _ := tinyRun(t, append(tinyGPT, "--dtype", "float64")...)
-	c, err := models.ReadConfig(first)
+	c, err := models.ReadConfig(first, settings.Train)
 	require.NoError(t, err)
 	again := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer),
@@ -97,7 +98,7 @@ func TestTrainInitCrops(t *testing.T) {
 func TestTrainInitWrong(t *testing.T) {
 	gpt, _ := tinyRun(t, tinyGPT...)
 	layer, _ := tinyRun(t)
-	c, err := models.ReadConfig(gpt)
+	c, err := models.ReadConfig(gpt, settings.Train)
 	require.NoError(t, err)
 	gguf := filepath.Join(t.TempDir(), "model.gguf")
 	require.NoError(t, os.WriteFile(gguf, []byte("GGUF"), 0o644))
@@ -138,7 +139,7 @@ func TestTrainInitWrong(t *testing.T) {
 // them. The metadata of a run's model says which, wherever the file is; without it, the config beside the file does.
 func TestTrainInitFileOfAnotherForm(t *testing.T) {
 	gpt, _ := tinyRun(t, tinyGPT...)
-	c, err := models.ReadConfig(gpt)
+	c, err := models.ReadConfig(gpt, settings.Train)
 	require.NoError(t, err)
 	text, err := os.ReadFile(c.Text.Name)
 	require.NoError(t, err)

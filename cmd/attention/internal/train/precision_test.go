@@ -40,7 +40,7 @@ func TestTrainInBFloat16(t *testing.T) {
 	require.NoError(t, trainTo(t.Context(), new(strings.Builder), flags("full")...))
 	require.NotEqual(t, outcome(t, folder("calm"))["model.safetensors"], outcome(t, folder("full"))["model.safetensors"])
 
-	config, err := models.ReadConfig(folder("calm"))
+	config, err := models.ReadConfig(folder("calm"), settings.Train)
 	require.NoError(t, err)
 	require.Equal(t, "bf16", config.Precision)
 	for _, c := range []struct{ name, want string }{{"stopped", `"bf16"`}, {"full", `"full"`}} {

@@ -28,7 +28,7 @@ import (
 func TestTrainResumeRefuses(t *testing.T) {
 	folder, _ := tinyRun(t)
 	path := func(name ...string) string { return filepath.Join(append([]string{folder}, name...)...) }
-	c, err := models.ReadConfig(folder)
+	c, err := models.ReadConfig(folder, settings.Train)
 	require.NoError(t, err)
 	text := c.Text.Name
 	const only = ", want only --text, --precision, --steps, --checkpoint-activations, --head-stats, --patience, " +
@@ -106,7 +106,7 @@ func TestTrainSaysWhatWasRemoved(t *testing.T) {
 	require.ErrorContains(t, err, "; train: "+config+": got none, want the one that the run began with")
 	require.Equal(t, term.OneLine(err), err.Error())
 	require.FileExists(t, filepath.Join(folder, settings.ModelFile))
-	_, err = models.ReadConfig(folder)
+	_, err = models.ReadConfig(folder, settings.Train)
 	require.NoError(t, err)
 }
 

@@ -97,7 +97,7 @@ func TestTrainLengthens(t *testing.T) {
 		require.True(t, want[name] == got[name], name)
 	}
 	require.Equal(t, runFiles, namesIn(t, folder))
-	c, err := models.ReadConfig(folder)
+	c, err := models.ReadConfig(folder, settings.Train)
 	require.NoError(t, err)
 	require.Equal(t, 20, c.Training.Steps)
 	require.Equal(t, settings.SampleConfig{}, c.Sample)

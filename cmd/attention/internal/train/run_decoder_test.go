@@ -10,6 +10,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/forward"
 	"attention/layers"
@@ -161,7 +162,7 @@ func TestTrainInitOfADecoder(t *testing.T) {
 		require.InDelta(t, lastLoss(t, first), lastLoss(t, again), 1e-6, name)
 		short := filepath.Join(dir, name+"-short")
 		require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(begin, "--context", "4", "--out", short)...))
-		c, err := models.ReadConfig(short)
+		c, err := models.ReadConfig(short, settings.Train)
 		require.NoError(t, err)
 		require.Equal(t, 4, c.Model.Context())
 	}

@@ -61,7 +61,7 @@ func TestTrainGPT(t *testing.T) {
 					"  watch.safetensors, loss.png, weights.png, attention-steps.png, checkpoints\n")
 			require.NotEmpty(t, sampled(t, printed))
 			commandtest.RequirePicture(t, filepath.Join(folder, "loss.png"), lossColors)
-			config, err := models.ReadConfig(folder)
+			config, err := models.ReadConfig(folder, settings.Train)
 			require.NoError(t, err)
 			require.Equal(t, layers.GPTConfig{VocabSize: c.vocab, ContextLength: 6, EmbedDim: 8, NumLayers: 2, NumHeads: 2,
 				Activation: "gelu_new", Eps: 1e-5, TieWordEmbeddings: true, Bias: true},

@@ -54,7 +54,7 @@ func TestTrainMovesTheWeights(t *testing.T) {
 			folder, printed := tinyRun(t, "--solver", solver, "--lr", rate)
 			model, err := safetensors.ReadFile(filepath.Join(folder, "model.safetensors"))
 			require.NoError(t, err)
-			c, err := models.ReadConfig(folder)
+			c, err := models.ReadConfig(folder, settings.Train)
 			require.NoError(t, err)
 			p := layers.NewParams(tensor.Float32, 1)
 			_, err = c.Model.New(p.Scope(""))
@@ -169,7 +169,7 @@ func TestSettingsOfARun(t *testing.T) {
 // TestSettingsNameAnotherFile: the text of a config must be unchanged.
 func TestSettingsNameAnotherFile(t *testing.T) {
 	folder, _ := tinyRun(t, "--tokenizer", "characters")
-	c, err := models.ReadConfig(folder)
+	c, err := models.ReadConfig(folder, settings.Train)
 	require.NoError(t, err)
 	config := filepath.Join(folder, settings.ConfigFile)
 	require.NoError(t, os.WriteFile(c.Text.Name, []byte(tinyText[1:]), 0o644))
@@ -179,7 +179,7 @@ func TestSettingsNameAnotherFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(other, []byte(tinyText[10:]), 0o644))
 	again := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), "--config", config, "--text", other, "--out", again))
-	d, err := models.ReadConfig(again)
+	d, err := models.ReadConfig(again, settings.Train)
 	require.NoError(t, err)
 	require.Equal(t, c.Vocabulary, d.Vocabulary)
 	require.NoError(t, os.WriteFile(other, []byte(strings.Repeat("é", 100)), 0o644))

@@ -34,7 +34,7 @@ func TestReport(t *testing.T) {
 	require.Equal(t, "text", r.Text)
 	require.Equal(t, "multi_head, 2 heads, width 8", r.Model)
 	require.Equal(t, 812, r.Parameters)
-	c, err := models.ReadConfig("a run")
+	c, err := models.ReadConfig("a run", settings.Train)
 	require.NoError(t, err)
 	require.Equal(t, []*float64{&c.NGram.Bigram, &c.NGram.Unigram}, []*float64{r.Losses.Bigram, r.Losses.Unigram})
 	lines := metricLines(t, "a run")

@@ -198,7 +198,7 @@ func TestTrainFolderIsEnough(t *testing.T) {
 		folder, _ := tinyRun(t, "--layer", layer, "--dtype", "float64", "--qkv-bias")
 		text, err := os.ReadFile(filepath.Join(folder, "config.json"))
 		require.NoError(t, err)
-		c, err := models.ReadConfig(folder)
+		c, err := models.ReadConfig(folder, settings.Train)
 		require.NoError(t, err)
 		corpus, err := settings.ReadCorpus(c, nil)
 		require.NoError(t, err)

@@ -31,10 +31,10 @@ func TestTranslateWrongFlags(t *testing.T) {
 		{args: "--blocks 4000000",
 			want: "--width: got 64, which with --blocks=4000000 makes 4.59e+11 weights, want at most 134217728"},
 		{args: "--batch 100000",
-			want: "--batch: got 100000, which with --width=64 makes 7.17e+08 elements of an MLP, want at most 134217728"},
-		{args: "--out=", want: "--out: got nothing, want the name of a folder"},
+			want: "--batch: got 100000, which makes 7.17e+08 elements of an MLP, want at most 134217728"},
+		{args: "--out=", want: "--out: got nothing, want the folder"},
 		{args: "--out weights.PNG", want: `--out: got "weights.PNG", want the run's folder; --picture is for a picture`},
-		{args: "--picture=", want: "--picture: got nothing, want the name of a file"},
+		{args: "--picture=", want: "--picture: got nothing, want the file"},
 		{args: "--out full", want: "--out: full: got a folder that is not empty, want a new or empty one"},
 		{args: "--picture full.png", want: "--picture: full.png: is a folder, want a file to write"},
 		{args: "--picture nothere/file.png", want: "--picture: nothere/file.png: want a file in a folder that is there"},
@@ -43,27 +43,27 @@ func TestTranslateWrongFlags(t *testing.T) {
 			`want letters from a to z, digits, blanks and ',./`},
 		{date: "1\x1b[2J", want: `--date: got '\x1b' at position 1 of "1\x1b[2J", ` +
 			`want letters from a to z, digits, blanks and ',./`},
-		{args: "--date=", want: "--date: got 0 characters, want 1 to 28"},
+		{args: "--date=", want: "--date: got nothing, want the date"},
 		{date: strings.Repeat("1", 29), want: "--date: got 29 characters, want 1 to 28"},
 		{args: "--model full", want: "--model: got no --date, want dates to translate"},
 		{args: "--model full --date 1.2.2003 --steps 3",
-			want: "--steps: got it beside --model, want only --date and --picture: the run's config.json has the rest"},
+			want: "--steps: got it beside --model, want only --picture, --date: the run's config.json has the rest"},
 		{args: "--model full --date 1.2.2003 --resume full",
-			want: "--model: got it beside --resume, want only --date and --picture: the run's config.json has the rest"},
+			want: "--resume: got it beside --model, want only --picture, --date: the run's config.json has the rest"},
 		{args: "--resume full --seed 3",
-			want: "--seed: got it beside --resume, want only --date and --picture: the run's config.json has the rest"},
+			want: "--seed: got it beside --resume, want only --picture, --date: the run's config.json has the rest"},
 		{args: "--resume full --out new",
-			want: "--out: got it beside --resume, want only --date and --picture: the run's config.json has the rest"},
+			want: "--out: got it beside --resume, want only --picture, --date: the run's config.json has the rest"},
 		{args: "--resume nothere", want: "--resume: stat nothere: no such file or directory, " +
-			"want the folder of a run of attention translate"},
+			"want the folder of a run"},
 		{args: "--resume short", want: "--resume: short: got a file, want the folder of a model, " +
 			"with config.json and model.safetensors, or a GGUF file"},
 		{args: "--resume full", want: "--resume: open full/config.json: no such file or directory, " +
-			"want the folder of a run of attention translate"},
+			"want the folder of a run"},
 		{args: "--model full --date 1.2.2003", want: "--model: open full/config.json: no such file or directory, " +
-			"want the folder of a run of attention translate"},
-		{args: "--resume=", want: "--resume: got nothing, want the folder of a run"},
-		{args: "--model= --date 1.2.2003", want: "--model: got nothing, want the folder of a run"},
+			"want the folder of a model, with config.json and model.safetensors"},
+		{args: "--resume=", want: "--resume: got nothing, want the folder"},
+		{args: "--model= --date 1.2.2003", want: "--model: got nothing, want the folder"},
 	} {
 		args := strings.Fields(c.args)
 		if c.date != "" {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"attention/cmd/attention/internal/run/models"
-	"attention/cmd/attention/internal/translations"
 	"attention/train/tasks/dates"
 )
 
@@ -41,10 +40,10 @@ func noteNoDates(notes io.Writer, pairs []dates.Pair) {
 	}
 }
 
-// translateOwn translates dates and prints them. The pairs it returns have the translations.
-func translateOwn(ctx context.Context, m *translations.Model, w io.Writer, t *dates.Translator, own []dates.Pair) (
+// translateOwn translates dates in batches and prints them. The pairs it returns have the translations.
+func translateOwn(ctx context.Context, w io.Writer, t *dates.Translator, batch int, own []dates.Pair) (
 	[]dates.Pair, error) {
-	got, err := t.TranslateAll(ctx, &dates.ListedPairs{Pairs: own, Out: dates.NewBatch(m.Alphabets, m.Settings.Batch)})
+	got, err := t.TranslateAll(ctx, &dates.ListedPairs{Pairs: own, Out: dates.NewBatch(t.Alphabets, batch)})
 	if err != nil {
 		return nil, err
 	}
@@ -60,25 +59,25 @@ func translateOwn(ctx context.Context, m *translations.Model, w io.Writer, t *da
 
 // translateWith translates dates with a saved model.
 func translateWith(ctx context.Context, w, notes io.Writer, o options) error {
-	in, err := translations.Inspect(o.model)
+	in, err := models.Source{Dir: o.text("model")}.Inspect(notes)
 	if err != nil {
-		return fmt.Errorf("--model: %w", err)
+		return err
 	}
-	m, err := translations.Read(in)
+	m, steps, err := in.OpenDates(-1)
 	if err != nil {
-		return fmt.Errorf("--model: %w", err)
+		return in.Named(err)
 	}
-	if m.Steps < in.Planned {
+	if steps < in.Planned {
 		fmt.Fprintf(notes, "%s: a run that is not finished: the model is that after %d of %d steps\n",
-			o.model, m.Steps, in.Planned)
+			in.Dir, steps, in.Planned)
 	}
 	t, err := m.NewTranslator()
 	if err != nil {
 		return err
 	}
-	pairs, err := translateOwn(ctx, m, w, t, o.pairs)
-	if err != nil || o.picture == "" {
+	pairs, err := translateOwn(ctx, w, t, in.Config.Batch, o.pairs)
+	if err != nil || o.text("picture") == "" {
 		return err
 	}
-	return writeCross(m, w, models.Name(in.Dir), nil, o.picture, pairs[0])
+	return writeCross(m, w, fmt.Sprintf("step %d, run %s", steps, in.Name()), nil, o.text("picture"), pairs[0])
 }

@@ -11,7 +11,6 @@ import (
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
-	"attention/cmd/attention/internal/translations"
 	"attention/train"
 
 	"github.com/stretchr/testify/require"
@@ -75,7 +74,7 @@ func TestReadModelRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile("run/config.json", []byte(changed), 0o644))
 	requireError := func(want string) {
 		t.Helper()
-		_, err := translations.Read(commandtest.Inspect(t, "run"))
+		_, _, err := commandtest.Inspect(t, "run").OpenDates(-1)
 		require.ErrorContains(t, err, want)
 	}
 	requireError("run/config.json: config: got ")
@@ -87,7 +86,7 @@ func TestReadModelRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile("run/config.json", good, 0o644))
 
 	require.NoError(t, os.WriteFile("run/model.safetensors", model, 0o644))
-	m, err := translations.Read(commandtest.Inspect(t, "run"))
+	m, _, err := commandtest.Inspect(t, "run").OpenDates(-1)
 	require.NoError(t, err)
 	for _, value := range m.Params().All() {
 		value.Float32s()[0] = float32(math.NaN())
@@ -97,7 +96,7 @@ func TestReadModelRefuses(t *testing.T) {
 	require.NoError(t, err)
 	defer f.Close()
 	require.NoError(t, f.WriteModel(nil, m.Params(), 3, 0))
-	_, err = translations.Read(commandtest.Inspect(t, "run"))
+	_, _, err = commandtest.Inspect(t, "run").OpenDates(-1)
 	require.ErrorIs(t, err, train.ErrNotFinite)
 	require.ErrorContains(t, err, "run/model.safetensors: parameter ")
 }

@@ -8,21 +8,19 @@ import (
 
 	"attention/cmd/attention/internal/plot"
 	"attention/cmd/attention/internal/session"
-	"attention/cmd/attention/internal/translations"
 	"attention/internal/folder"
 	"attention/train/tasks/dates"
 )
 
 // writeCross writes a picture of the cross-attention weights of a pair in a run to the file out. Without one it writes to
 // the run folder f.
-func writeCross(m *translations.Model, w io.Writer, name string, f *session.Folder, out string, p dates.Pair) error {
+func writeCross(m *dates.Model, w io.Writer, of string, f *session.Folder, out string, p dates.Pair) error {
 	weights, err := m.CrossWeights(p)
 	if err != nil {
 		return err
 	}
-	n := m.Settings.Model.NumLayers
-	picture := crossPicture(
-		fmt.Sprintf("cross-attention, layer %d, step %d, run %s", n-1, m.Steps, name), p, weights)
+	layer := m.Config().NumDecoderLayers - 1
+	picture := crossPicture(fmt.Sprintf("cross-attention, layer %d, %s", layer, of), p, weights)
 	if out == "" {
 		out, err = filepath.Join(f.Path, session.AttentionPicture), f.Write(session.AttentionPicture, picture.Write)
 	} else if err = folder.WriteFile(out, picture.Write); err != nil {

@@ -14,7 +14,7 @@ import (
 // recordConfig returns what the run records: how its weights move, and all attention weights of the held-out date in
 // the picture.
 func (r *translation) recordConfig() (record.Config, error) {
-	queries := record.Matrix{Rows: r.model.Settings.Model.EmbedDim}
+	queries := record.Matrix{Rows: r.options.Model.Dates.EmbedDim}
 	pair, err := r.model.Values(r.heldOut.Pairs[drawnPair])
 	return record.Config{Matrices: record.QueryParts(r.model.Params(), "in_proj_weight", queries), Inputs: pair,
 		Probe: r.probe}, err

@@ -24,10 +24,10 @@ func (r *translation) text() string {
 
 // printHead prints the sizes of the data and the model.
 func (r *translation) printHead() {
-	s := r.model.Settings
+	o := r.options
 	r.Print("dates", r.text())
-	r.Print("model", fmt.Sprintf("%s: %d parameters", r.model, r.Params.Count()))
-	r.Print("training", fmt.Sprintf("%s of %s", settings.Count(s.Training.Steps, "step"), settings.Count(s.Batch, "date")))
+	r.Print("model", fmt.Sprintf("%s: %d parameters", o.Model.Dates, r.Params.Count()))
+	r.Print("training", fmt.Sprintf("%s of %s", settings.Count(o.Training.Steps, "step"), settings.Count(o.Batch, "date")))
 }
 
 // printEvaluation prints one line of the table of losses.
@@ -43,7 +43,7 @@ func (r *translation) printEvaluation(e loop.Evaluation) {
 // printFiles prints what the run folder holds, and how to use the model.
 func (r *translation) printFiles() {
 	pictures := []string{session.WeightsPicture, session.StepsPicture}
-	if r.options.picture == "" {
+	if r.options.text("picture") == "" {
 		pictures = append(pictures, session.AttentionPicture)
 	}
 	fmt.Fprintln(r.Out)

@@ -6,12 +6,12 @@ import (
 	"io"
 	"math/rand/v2"
 
+	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
-	"attention/cmd/attention/internal/translations"
 	"attention/internal/oneline"
 	"attention/train/tasks/dates"
 )
@@ -19,7 +19,7 @@ import (
 // translation is a run of attention translate: the session of its model and dates.
 type translation struct {
 	*session.Session
-	model    *translations.Model
+	model    *dates.Model
 	options  options
 	training *dates.RandomPairs
 	heldOut  *dates.ListedPairs
@@ -28,8 +28,11 @@ type translation struct {
 
 // execute translates with the model of a run, or begins or resumes one.
 func (o options) execute(ctx context.Context, w, notes io.Writer) error {
+	if err := o.read(); err != nil {
+		return err
+	}
 	noteNoDates(notes, o.pairs)
-	if o.model != "" {
+	if o.text("model") != "" {
 		return term.Stopped(ctx, translateWith(ctx, w, notes, o))
 	}
 	r, err := o.begin(w, notes)
@@ -41,23 +44,17 @@ func (o options) execute(ctx context.Context, w, notes io.Writer) error {
 
 // begin returns a new run, or the one of --resume.
 func (o options) begin(w, notes io.Writer) (*translation, error) {
-	if o.resume == "" {
+	if o.text("resume") == "" {
 		r, err := newTranslation(w, o)
 		if err != nil {
 			return nil, err
 		}
-		return r, r.Begin(o.out)
+		return r, r.Begin(o.text("out"))
 	}
-	dir, checkpoint := models.FolderOf(o.resume)
-	in, err := translations.Inspect(dir)
-	if err != nil {
-		return nil, fmt.Errorf("--resume: %w", err)
-	}
-	if in.IsRun() && in.Kind != settings.DatesModel {
-		return nil, fmt.Errorf("--resume: %w", in.ErrResume("translate"))
-	}
-	if o.settings, err = translations.ReadSettings(in); err != nil {
-		return nil, fmt.Errorf("--resume: %w", err)
+	dir, checkpoint := models.FolderOf(o.text("resume"))
+	var err error
+	if o.Config, err = session.ResumedConfig(dir, settings.Translate, o.flags, notes); err != nil {
+		return nil, err
 	}
 	r, err := newTranslation(w, o)
 	if err != nil {
@@ -68,16 +65,15 @@ func (o options) begin(w, notes io.Writer) (*translation, error) {
 
 // newTranslation prepares a run without touching a file.
 func newTranslation(w io.Writer, o options) (*translation, error) {
-	m, err := translations.New(o.settings)
+	m, err := o.NewDates()
 	if err != nil {
 		return nil, err
 	}
-	s := o.settings
 	r := &translation{model: m, options: o}
-	training, heldOut := dates.Split(s.Training.Seed)
-	random := rand.NewPCG(uint64(s.Training.Seed), 1)
-	r.training = dates.NewRandomPairs(training, random, dates.NewBatch(m.Alphabets, s.Batch))
-	r.heldOut = &dates.ListedPairs{Pairs: dates.InEveryStyle(heldOut), Out: dates.NewBatch(m.Alphabets, s.Batch)}
+	training, heldOut := dates.Split(o.Training.Seed)
+	random := rand.NewPCG(uint64(o.Training.Seed), 1)
+	r.training = dates.NewRandomPairs(training, random, dates.NewBatch(m.Alphabets, o.Batch))
+	r.heldOut = &dates.ListedPairs{Pairs: dates.InEveryStyle(heldOut), Out: dates.NewBatch(m.Alphabets, o.Batch)}
 	p, err := r.plan()
 	if err != nil {
 		return nil, err
@@ -88,18 +84,17 @@ func newTranslation(w io.Writer, o options) (*translation, error) {
 
 // plan returns what the session trains.
 func (r *translation) plan() (session.Plan, error) {
-	m := r.model
-	about, err := m.Settings.Identity()
+	m, c := r.model, r.options.Config
+	about, err := c.Identity()
 	if err != nil {
 		return session.Plan{}, err
 	}
 	recorded, err := r.recordConfig()
 	return session.Plan{
-		Command: "translate", CommandLine: r.options.command, Config: m.Settings, About: about, Params: m.Params(),
-		Loss: m.Loss, Training: trainConfig(m.Settings, about), Checkpoints: checkpoints,
-		Source: r.training, Validation: r.heldOut, Record: recorded, Title: settings.DatesModel,
-		Drawn: dates.CrossAttention,
-		Text:  "dates " + r.text(), Model: settings.DatesModel + ", " + m.String(),
+		Command: settings.Translate, CommandLine: flags.CommandLine(settings.Translate, r.options.flags), Config: c,
+		About: about, Params: m.Params(), Loss: m.Loss, Training: trainConfig(c, about), Checkpoints: checkpoints,
+		Source: r.training, Validation: r.heldOut, Record: recorded, Title: c.Model.Title(),
+		Drawn: dates.CrossAttention, Text: "dates " + r.text(), Model: c.Model.String(),
 		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation,
 	}, err
 }
@@ -128,7 +123,6 @@ const drawnPair = 2
 // finish saves the model, and translates the held-out dates and the ones of --date. It draws the first --date, or else
 // a held-out date.
 func (r *translation) finish(ctx context.Context) error {
-	r.model.Steps = r.Loop.Steps()
 	if err := r.Save(); err != nil {
 		return err
 	}
@@ -145,12 +139,13 @@ func (r *translation) finish(ctx context.Context) error {
 	drawn := dates.Pair{Written: r.heldOut.Pairs[drawnPair].Written, ISO: got[drawnPair]}
 	if len(r.options.pairs) > 0 {
 		fmt.Fprint(r.Out, "\nOf --date:\n\n")
-		own, err := translateOwn(ctx, r.model, r.Out, t, r.options.pairs)
+		own, err := translateOwn(ctx, r.Out, t, r.options.Batch, r.options.pairs)
 		if err != nil {
 			return err
 		}
 		drawn = own[0]
 	}
 	r.Report.Session().Sample = &session.Sample{Prompt: drawn.Written, Text: drawn.ISO}
-	return writeCross(r.model, r.Out, models.Name(r.Folder.Path), r.Folder, r.options.picture, drawn)
+	of := fmt.Sprintf("step %d, run %s", r.Loop.Steps(), models.Name(r.Folder.Path))
+	return writeCross(r.model, r.Out, of, r.Folder, r.options.text("picture"), drawn)
 }

@@ -2,9 +2,8 @@
 package translate
 
 import (
-	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
-	"attention/cmd/attention/internal/translations"
 
 	"github.com/spf13/cobra"
 )
@@ -52,7 +51,6 @@ const example = `  attention translate
 
 // New returns the command attention translate.
 func New() *cobra.Command {
-	o := options{settings: translations.NewSettings()}
 	cmd := &cobra.Command{
 		Use:     "translate",
 		Short:   "Train an encoder and a decoder to translate dates",
@@ -60,29 +58,11 @@ func New() *cobra.Command {
 		Example: example,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.validate(cmd.Flags().Changed); err != nil {
-				return err
-			}
-			o.command = flags.CommandLine("translate", cmd.Flags())
 			ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
 			defer release()
-			return term.WithSignal(ctx, o.execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return term.WithSignal(ctx, options{flags: cmd.Flags()}.execute(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.IntVar(&o.settings.Training.Steps, "steps", 800, "training steps")
-	f.IntVar(&o.settings.Batch, "batch", 64, "dates of a step")
-	f.IntVar(&o.settings.Model.EmbedDim, "width", 64, "width of the embeddings and blocks, all heads together")
-	f.IntVar(&o.settings.Model.NumHeads, "heads", 4, "heads of every attention, a divisor of the width")
-	f.IntVar(&o.settings.Model.NumLayers, "blocks", 1, "blocks of the encoder, and of the decoder")
-	f.Int64Var(&o.settings.Training.Seed, "seed", 1,
-		"seed of the initial weights, of the dates held out and of the batches")
-	f.StringVar(&o.out, "out", "", "run `folder` (default: the first free one of runs/1, runs/2, …)")
-	f.StringVar(&o.picture, "picture", "",
-		"PNG `file` for the cross-attention weights (default: attention.png in the run folder)")
-	f.StringArrayVar(&o.dates, "date", nil, "a `date` to translate; may be given again")
-	f.StringVar(&o.resume, "resume", "", "run `folder`, or a checkpoint in it, to resume")
-	f.StringVar(&o.model, "model", "", "run `folder` whose model translates --date, without training")
+	settings.AddFlags(cmd.Flags(), settings.Translate)
 	return cmd
 }

@@ -104,7 +104,10 @@ func TestTranslateStops(t *testing.T) {
 	require.EqualError(t, err, "stopped after 0 of 3 steps; resume with: attention translate --resume runs/1")
 	require.Equal(t, 130, term.ExitCode(err))
 
-	r, err := newTranslation(io.Discard, options{settings: settingsOf(2, 6, 2, 1, 0)})
+	o := options{flags: New().Flags()}
+	require.NoError(t, o.flags.Parse([]string{"--batch=2", "--width=6", "--heads=2", "--steps=1"}))
+	require.NoError(t, o.read())
+	r, err := newTranslation(io.Discard, o)
 	require.NoError(t, err)
 	tr, err := r.model.NewTranslator()
 	require.NoError(t, err)

@@ -3,18 +3,15 @@ package view_test
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/session"
-	"attention/cmd/attention/internal/translations"
 	"attention/internal/testenv"
 	"attention/layers"
-	"attention/train/checkpoint"
 	"attention/train/pretrained"
+	"attention/train/tasks/dates"
 	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
@@ -23,24 +20,7 @@ import (
 
 // datesRun writes the folder of a run of attention translate.
 func datesRun(t testing.TB, seed int64) string {
-	s := translations.NewSettings()
-	s.Model.EmbedDim, s.Model.NumHeads, s.Model.NumLayers = 8, 2, 1
-	s.Batch, s.Training = 3, translations.TrainingSettings{Steps: 1, Seed: seed}
-	m, err := translations.New(s)
-	require.NoError(t, err)
-	for _, v := range m.Params().All() {
-		for i := range v.Float32s() {
-			v.Float32s()[i] *= 2
-		}
-	}
-	dir := filepath.Join(t.TempDir(), "dates")
-	f, err := session.NewFolder(dir, checkpoint.Config{Keep: 1})
-	require.NoError(t, err)
-	require.NoError(t, f.WriteConfig(s))
-	about, err := s.Identity()
-	require.NoError(t, err)
-	require.NoError(t, f.WriteModel(about, m.Params(), 1, 0))
-	require.NoError(t, f.Close())
+	dir, _ := commandtest.DatesRun(t, dates.Config{EmbedDim: 8, NumHeads: 2, NumLayers: 1}, seed, 2)
 	return dir
 }
 

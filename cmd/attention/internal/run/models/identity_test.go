@@ -17,7 +17,7 @@ import (
 func TestIdentity(t *testing.T) {
 	for _, name := range []string{"finished_gpt", "finished_layer", "additive", "causal", "nano-char", "gpt2"} {
 		dir := copyOf(t, name)
-		c, err := ReadConfig(dir)
+		c, err := ReadConfig(dir, settings.Train)
 		require.NoError(t, err)
 		of, err := c.Identity()
 		require.NoError(t, err)

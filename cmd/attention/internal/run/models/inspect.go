@@ -24,7 +24,7 @@ import (
 type Inspection struct {
 	Dir         string          // or the path of the file
 	Kind        string          // of a run's model: LayerModel, GPTModel or DatesModel; "" for a model folder that is no run's
-	Config      settings.Config // of a run of attention train or finetune, valid as far as its model goes
+	Config      settings.Config // of a run, valid as far as its model goes
 	Planned     int             // steps of the whole run
 	Steps       int             // that the run had taken when it wrote its model; 0 if there is none or it does not say
 	Checkpoints []int           // steps of the run's checkpoints, ascending
@@ -99,10 +99,7 @@ func (in *Inspection) readConfig() error {
 		return err
 	}
 	in.Planned = head.Training.Steps
-	if in.Kind = settings.DatesModel; head.Model != nil && head.Model.Type == settings.DatesModel {
-		return nil
-	}
-	if err := in.Decode(&in.Config); err != nil {
+	if err := config.Decode(in.contents, &in.Config); err != nil {
 		return err
 	}
 	in.Kind = in.Config.Model.Type()
@@ -140,9 +137,6 @@ func (in *Inspection) IsRun() bool { return in.Kind != "" }
 // Unfinished reports whether the run has a checkpoint and no model, or has taken steps since it wrote its model.
 func (in *Inspection) Unfinished() bool { return in.unfinished }
 
-// Decode reads config.json, all of it, into another struct than a Config.
-func (in *Inspection) Decode(into any) error { return config.Decode(in.contents, into) }
-
 // Values returns all values of config.json.
 func (in *Inspection) Values() (config.Values, error) {
 	t, err := config.ParseTree(in.contents)
@@ -173,17 +167,8 @@ func (in *Inspection) checkFinished() error {
 
 // resumeCommand returns the shell command that resumes the run.
 func (in *Inspection) resumeCommand() string {
-	if in.Kind == settings.DatesModel {
-		return program.Command("translate", "--resume", in.Dir)
-	}
-	if in.Config.Tuning != nil {
-		return program.Command("finetune", "--resume", in.Dir)
-	}
-	return ResumeCommand(in.Dir)
+	return program.Command(in.Config.Command(), "--resume", in.Dir)
 }
-
-// ResumeCommand returns the shell command that resumes a run.
-func ResumeCommand(path string) string { return program.Command("train", "--resume", path) }
 
 // CheckpointAt returns the run folder of a checkpoint's file and the steps after which it was saved; ok is false if
 // there is no checkpoint at the path.
@@ -209,16 +194,16 @@ func FolderOf(path string) (dir, file string) {
 	return path, ""
 }
 
-// ReadConfig reads the config of a run folder, to resume it.
-func ReadConfig(dir string) (settings.Config, error) {
-	c, err := readConfig(dir)
+// ReadConfig reads the config of a run folder, which a command is to resume.
+func ReadConfig(dir, command string) (settings.Config, error) {
+	c, err := readConfig(dir, command)
 	if err != nil {
 		return c, fmt.Errorf("--resume: %w", err)
 	}
 	return c, nil
 }
 
-func readConfig(dir string) (c settings.Config, err error) {
+func readConfig(dir, command string) (c settings.Config, err error) {
 	in, err := Inspect(dir)
 	if file, ok := errors.AsType[*fs.PathError](err); ok {
 		return c, fmt.Errorf("%w, want the folder of a run", file)
@@ -226,11 +211,15 @@ func readConfig(dir string) (c settings.Config, err error) {
 	if err != nil {
 		return c, err
 	}
-	if !in.IsRun() {
+	if !in.IsRun() && command == settings.Train {
 		return c, fmt.Errorf("%w; to begin a run with its weights: --init %s", in.ErrNoRun(), dir)
 	}
-	if in.Kind == settings.DatesModel || in.Config.Tuning != nil {
-		return c, in.ErrResume("train")
+	if !in.IsRun() {
+		return c, in.ErrNoRun()
+	}
+	if other := in.Config.Command(); other != command {
+		return c, fmt.Errorf("%s: got a run of attention %s, want one of attention %s; resume it with: %s", dir, other,
+			command, in.resumeCommand())
 	}
 	c = in.Config
 	return c, settings.InPart(filepath.Join(dir, settings.ConfigFile), c.Validate())

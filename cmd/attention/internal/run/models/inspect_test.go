@@ -35,7 +35,8 @@ func TestInspect(t *testing.T) {
 		vocabulary)
 	dates := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dates, settings.ConfigFile),
-		[]byte(`{"format": 2, "model": {"type": "dates", "embed_dim": 8}}`), 0o644))
+		[]byte(`{"format": 2, "model": {"type": "dates", "embed_dim": 8, "num_heads": 1, "num_layers": 1,
+			"written_characters": " ',./0123456789abcdefghijklmnopqrstuvwxyz", "iso_characters": "-0123456789"}}`), 0o644))
 	noModel, steps := copyOf(t, "finished_layer"), copyOf(t, "finished_gpt")
 	require.NoError(t, os.Remove(filepath.Join(noModel, settings.ModelFile)))
 	all := filepath.Join(steps, settings.CheckpointsFolder)
@@ -152,11 +153,6 @@ func TestInspectModel(t *testing.T) {
 	_, err = in.Open()
 	require.EqualError(t, err, path+`: format: got "attention model 3", want "attention model 2": `+
 		"another program wrote the model, and this one does not read it")
-}
-
-func TestResumeCommand(t *testing.T) {
-	require.Equal(t, "attention train --resume runs/1", ResumeCommand("runs/1"))
-	require.Equal(t, `attention train --resume 'it'\''s a run'`, ResumeCommand("it's a run"))
 }
 
 // writeGPT writes the folder of a GPT with new weights.

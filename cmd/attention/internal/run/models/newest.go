@@ -78,15 +78,3 @@ func (in *Inspection) ErrKind(want string) error {
 	return fmt.Errorf("%s: got a model that is no run's, want %s; this one is for: %s", in.Dir, want,
 		program.Command("generate", "--model", in.Dir, "--prompt", "TEXT"))
 }
-
-// ErrResume returns the error about the folder of a run that a command does not resume, with the one that does.
-func (in *Inspection) ErrResume(command string) error {
-	other := "train"
-	if in.Kind == settings.DatesModel {
-		other = "translate"
-	} else if in.Config.Tuning != nil {
-		other = "finetune"
-	}
-	return fmt.Errorf("%s: got a run of attention %s, want one of attention %s; resume it with: %s",
-		in.Dir, other, command, program.Command(other, "--resume", in.Dir))
-}

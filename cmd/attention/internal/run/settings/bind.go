@@ -19,11 +19,8 @@ import (
 // AddFlags declares the flags of a command. Those whose default depends on other values are 0.
 func AddFlags(to *pflag.FlagSet, command string) {
 	to.SortFlags = false
-	configs := []Config{tuningDefaults()}
-	if command == Train {
-		configs = []Config{defaults(LayerModel, cosineSchedule), defaults(GPTModel, cosineSchedule),
-			defaults(DecoderModel, cosineSchedule)}
-	}
+	configs := []Config{defaultsOf(command, LayerModel, cosineSchedule), defaultsOf(command, GPTModel, cosineSchedule),
+		defaultsOf(command, DecoderModel, cosineSchedule)}
 	for _, f := range flagsOf(command) {
 		if f.name == targetsFlag || f.name == wholeFlag {
 			to.StringSlice(f.name, nil, f.usage)
@@ -164,11 +161,10 @@ func Given(set *pflag.FlagSet, name string) string {
 // values.
 func flagValues(set *pflag.FlagSet, command string, of config.Values) (config.Values, error) {
 	model, schedule := typesOf(of)
-	c := tuningDefaults()
 	if command == Train {
 		model, schedule = cmp.Or(Given(set, "model"), model), cmp.Or(Given(set, "schedule"), schedule)
-		c = defaults(model, schedule)
 	}
+	c := defaultsOf(command, model, schedule)
 	v := config.Values{}
 	for _, f := range flagsOf(command) {
 		if !set.Changed(f.name) {

@@ -37,7 +37,7 @@ type Config struct {
 	HeadStats   bool                 `json:"head_stats,omitempty"` // whether records have statistics of each head
 	// CheckpointActivations makes the backward pass compute again what is in each block.
 	CheckpointActivations bool        `json:"checkpoint_activations,omitempty"`
-	Tuning                *Tuning     `json:"tuning,omitempty"` // of a run of attention finetune; nil of others
+	Tuning                *Tuning     `json:"tuning,omitempty"` // of a run of attention finetune; nil for others
 	NGram                 *text.NGram `json:"ngram,omitempty"`  // nil for a large vocabulary
 	// Kernels names the kernels that trained last. It is not a setting: it is recorded because other kernels give other
 	// last digits.
@@ -52,6 +52,9 @@ type SampleConfig struct {
 
 // Validate returns an error for the first wrong field.
 func (c Config) Validate() error {
+	if c.Model.Dates != nil {
+		return cmp.Or(config.AtLeast(c, 1, "Training.Steps", "Batch"), c.ValidateModel(), c.validateSizes())
+	}
 	if err := cmp.Or(
 		c.ValidateModel(),
 		c.validateSources(),
@@ -74,6 +77,9 @@ func (c Config) Validate() error {
 
 // ValidateModel returns an error for the first wrong field among those needed to use the model.
 func (c Config) ValidateModel() error {
+	if c.Model.Dates != nil {
+		return config.In(c, "Model", c.Model.Validate())
+	}
 	_, dtype := c.TensorType()
 	_, precision := c.ProductPrecision()
 	return cmp.Or(config.In(c, "Vocabulary", c.Vocabulary.Validate()), config.In(c, "Model", c.Model.Validate()), dtype,

@@ -49,6 +49,18 @@ func defaults(model, schedule string) Config {
 	return c
 }
 
+// defaultsOf returns the default values of a run of a command: for attention train, one with a model and a schedule of
+// these types.
+func defaultsOf(command, model, schedule string) Config {
+	switch command {
+	case Finetune:
+		return tuningDefaults()
+	case Translate:
+		return datesDefaults()
+	}
+	return defaults(model, schedule)
+}
+
 // tuningDefaults returns the default values of a run of attention finetune. Those that depend on other values are 0.
 func tuningDefaults() Config {
 	c := defaults("", cosineSchedule)

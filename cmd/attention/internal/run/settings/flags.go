@@ -15,22 +15,27 @@ type flag struct {
 	of      []string // the commands that have it; nil means Train
 	paths   []string // of the fields in config.json, for each type of model and schedule; none if it sets no field
 	usage   string
-	resumed bool // whether it may be given with --resume
+	resumed bool // whether it may be given with a flag that is instead
+	instead bool // whether it names a run, whose config has all other values
 	usual   any  // the default of a flag that sets no field; nil means ""
 }
 
 // The commands that have flags of the table.
 const (
-	Train    = "train"
-	Finetune = "finetune"
+	Train     = "train"
+	Finetune  = "finetune"
+	Translate = "translate"
 )
 
-// both are the commands of a flag of both.
-var both = []string{Train, Finetune}
+// The commands of a flag of several.
+var (
+	every = []string{Train, Finetune, Translate}
+	both  = every[:2]
+)
 
 // flagsOf returns the flags of a command.
 func flagsOf(command string) (list []flag) {
-	for _, f := range append(tuningFlags(), trainFlags()...) {
+	for _, f := range slices.Concat(datesFlags(), tuningFlags(), trainFlags()) {
 		if slices.Contains(f.of, command) || f.of == nil && command == Train {
 			list = append(list, f)
 		}
@@ -48,14 +53,16 @@ const (
 	wholeFlag   = "whole"
 )
 
-// trainFlags returns the flags of attention train, with those that attention finetune shares. A flag that sets fields of other flags comes before them.
+// trainFlags returns the flags of attention train, with those that other commands share. A flag that sets
+// fields of other flags comes before them.
 func trainFlags() []flag {
 	const probability = "`probability` "
 	return []flag{
 		{name: "text", paths: []string{"text.name"},
 			usage: "UTF-8 `file` to learn from; - is the standard input (default the text in the program)", resumed: true},
-		{name: "out", of: both, usage: "run `folder`, new or empty (default the first new one of runs/1, runs/2, …)"},
-		{name: "resume", of: both, usage: "run `folder`, or one of its checkpoints, to continue instead of a new run", resumed: true},
+		{name: "out", of: every, usage: "run `folder`, new or empty (default the first new one of runs/1, runs/2, …)"},
+		{name: "resume", of: every, instead: true,
+			usage: "run `folder`, or one of its checkpoints, to continue instead of a new run"},
 		{name: "init", paths: []string{"init.name"},
 			usage: "safetensors `file` or model folder with the initial weights, such as another run's model.safetensors"},
 		{name: "preset", usage: "`name` of values for flags that are not given: " + strings.Join(presetNames(), ", ")},

@@ -75,37 +75,38 @@ func TestFlagsOfOneValue(t *testing.T) {
 	require.Equal(t, "residual-dropout", last["model.residual_dropout"])
 }
 
-// Each flag of attention finetune sets fields that its config has, or none; a wrong value is named by the flag, and
-// --resume allows the flags of the column.
-func TestTuningFlags(t *testing.T) {
-	set := func(args ...string) *pflag.FlagSet {
+// Each flag of attention finetune and translate sets fields that its config has, or none; a wrong value is named by the
+// flag, and --resume allows the flags of the column.
+func TestFlagsOfCommands(t *testing.T) {
+	set := func(command string, args ...string) *pflag.FlagSet {
 		f := pflag.NewFlagSet("", pflag.ContinueOnError)
-		AddFlags(f, Finetune)
+		AddFlags(f, command)
 		require.NoError(t, f.Parse(args))
 		return f
 	}
-	for _, f := range flagsOf(Finetune) {
-		for _, path := range f.paths {
-			_, ok := tuningDefaults().field(path)
-			require.True(t, ok, f.name)
+	for _, command := range []string{Finetune, Translate} {
+		for _, f := range flagsOf(command) {
+			for _, path := range f.paths {
+				_, ok := defaultsOf(command, "", "").field(path)
+				require.True(t, ok, f.name)
+			}
+			usual := set(command).Lookup(f.name).DefValue
+			if usual == "" || usual == "[]" {
+				usual = "1"
+			}
+			err := CheckFlags(set(command, "--resume", "r", "--"+f.name+"="+usual), command)
+			if f.resumed || f.name == "resume" {
+				require.NoError(t, err, f.name)
+			} else {
+				require.ErrorContains(t, err, ": got it beside --", f.name)
+			}
 		}
 	}
-	c, err := Tuned(set("--lora", "4", "--targets", "q_proj,v_proj", "--lr", "0.5", "--steps", "7", "--model", "m"))
+	c, err := OfFlags(set(Finetune, "--lora", "4", "--targets", "q_proj,v_proj", "--lr", "0.5", "--steps", "7",
+		"--model", "m"), Finetune)
 	require.NoError(t, err)
 	require.Equal(t, &layers.LoRAConfig{Rank: 4, Targets: []string{"q_proj", "v_proj"}}, c.Tuning.LoRA)
 	require.Equal(t, train.CosineLR{Peak: 0.5}, c.Training.Schedule.Schedule)
 	require.Equal(t, []any{7, "m", 4, "cut"}, []any{c.Training.Steps, c.Tuning.Base.Name, c.Batch, c.Tuning.Long})
-	require.EqualError(t, c.Named(set(), config.Errorf(c, "Tuning.LoRA.Rank", "x")), "--lora: x")
-	for _, f := range flagsOf(Finetune) {
-		usual := set().Lookup(f.name).DefValue
-		if usual == "" || usual == "[]" {
-			usual = "1"
-		}
-		err := CheckFlags(set("--resume", "r", "--"+f.name+"="+usual), Finetune)
-		if f.resumed {
-			require.NoError(t, err, f.name)
-		} else {
-			require.ErrorContains(t, err, "--"+f.name+": got it beside --resume, want only --data, --valid, --base, ")
-		}
-	}
+	require.EqualError(t, c.Named(set(Finetune), config.Errorf(c, "Tuning.LoRA.Rank", "x")), "--lora: x")
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,13 +21,17 @@ var (
 )
 
 // Identity returns the values that a checkpoint shares with the run that resumes from it, by their paths in
-// config.json.
+// config.json. A run of attention translate has one value, its whole config.
 func (c Config) Identity() (map[string]string, error) { return c.texts(identity) }
 
 // ModelIdentity returns those values of Identity without which the weights of the model mean nothing.
 func (c Config) ModelIdentity() (map[string]string, error) { return c.texts(modelIdentity) }
 
 func (c Config) texts(paths []string) (map[string]string, error) {
+	if c.Model.Dates != nil {
+		text, err := json.Marshal(c)
+		return map[string]string{"config": string(text)}, err
+	}
 	v, err := config.ValuesOf(c, paths...)
 	texts := map[string]string{}
 	for path, value := range v {

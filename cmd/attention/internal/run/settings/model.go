@@ -14,10 +14,8 @@ const (
 	LayerModel   = "layer" // embeddings, one attention layer and a projection
 	GPTModel     = "gpt"
 	DecoderModel = "decoder" // blocks that JSON puts together
+	DatesModel   = "dates"   // of attention translate
 )
-
-// DatesModel is the type of the model of attention translate, whose config.json holds settings of its own.
-const DatesModel = "dates"
 
 // The types of schedules in JSON.
 const (
@@ -33,6 +31,7 @@ type ModelConfig struct {
 	GPT     *layers.GPTConfig
 	Parts   Parts // of the GPT
 	Decoder *layers.DecoderConfig
+	Dates   *Dates
 }
 
 // ModelOf returns the config of a decoder: a GPT's if it is one.
@@ -75,6 +74,8 @@ func (c ModelConfig) Type() string {
 		return DecoderModel
 	case c.GPT != nil:
 		return GPTModel
+	case c.Dates != nil:
+		return DatesModel
 	}
 	return LayerModel
 }
@@ -86,6 +87,8 @@ func (c ModelConfig) value() any {
 		return *c.Decoder
 	case c.GPT != nil:
 		return gptFields{*c.GPT, c.Parts}
+	case c.Dates != nil:
+		return *c.Dates
 	}
 	return *c.Layer
 }
@@ -134,6 +137,8 @@ func (c ModelConfig) Validate() error {
 			return err
 		}
 		return gptFields{*c.GPT, c.Parts}.validate()
+	case c.Dates != nil:
+		return c.Dates.validate()
 	case c.Layer == nil:
 		return config.Errorf(c, "", "got none, want one of type %s, %s or %s", LayerModel, GPTModel, DecoderModel)
 	}
@@ -160,6 +165,8 @@ func (c ModelConfig) MarshalJSON() ([]byte, error) {
 		model = c.GPT
 	} else if c.Decoder != nil {
 		model = c.Decoder
+	} else if c.Dates != nil {
+		model = c.Dates
 	}
 	text, err := json.Marshal(model)
 	if err != nil {
@@ -192,8 +199,8 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 		*c = ModelConfig{Decoder: new(layers.DecoderConfig)}
 		return config.Decode(text, &head, c.Decoder)
 	case DatesModel:
-		return config.JSON(config.Errorf(head, "Type", "got %q, that of attention translate, want one of %s, %s, %s",
-			head.Type, LayerModel, GPTModel, DecoderModel))
+		*c = ModelConfig{Dates: new(Dates)}
+		return config.Decode(text, &head, c.Dates)
 	case "":
 		return config.Decode(text, &struct{}{}) // a part of a config may leave out the model
 	}

@@ -59,6 +59,9 @@ func (c ModelConfig) String() string {
 	if c.Decoder != nil {
 		return decoderString(*c.Decoder)
 	}
+	if c.Dates != nil {
+		return c.Type() + ", " + c.Dates.String()
+	}
 	text, a := c.Title(), c.Layer.Attention
 	if a.NumHeads > 0 {
 		text += ", " + Count(a.NumHeads, "head")

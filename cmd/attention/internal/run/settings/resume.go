@@ -9,28 +9,31 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// checkResumed returns an error for a flag of a command that --resume does not allow.
+// checkResumed returns an error for a flag of a command that another flag, such as --resume, does not allow.
 func checkResumed(given *pflag.FlagSet, command string) error {
-	var allowed []string
-	other := ""
+	var allowed, others []string
+	run := ""
 	for _, f := range flagsOf(command) {
-		if f.resumed && f.name != "resume" {
+		switch {
+		case f.resumed:
 			allowed = append(allowed, "--"+f.name)
-		}
-		if given.Changed(f.name) && !f.resumed && other == "" {
-			other = f.name
+		case !given.Changed(f.name):
+		case f.instead && run == "":
+			run = f.name
+		default:
+			others = append(others, f.name)
 		}
 	}
-	if other == "" || !given.Changed("resume") {
+	if run == "" || len(others) == 0 {
 		return nil
 	}
-	return fmt.Errorf("--%s: got it beside --resume, want only %s: the run's %s has the rest",
-		other, strings.Join(allowed, ", "), ConfigFile)
+	return fmt.Errorf("--%s: got it beside --%s, want only %s: the run's %s has the rest",
+		others[0], run, strings.Join(allowed, ", "), ConfigFile)
 }
 
 // Resume sets the values of the flags, which CheckFlags accepts, in the config of a run.
 func (c *Config) Resume(given *pflag.FlagSet) error {
-	v, err := flagValues(given, c.command(), nil)
+	v, err := flagValues(given, c.Command(), nil)
 	if err != nil {
 		return err
 	}
@@ -40,9 +43,12 @@ func (c *Config) Resume(given *pflag.FlagSet) error {
 	return c.Named(given, err)
 }
 
-// command returns the command whose run has the config.
-func (c Config) command() string {
-	if c.Tuning != nil {
+// Command returns the command whose run has the config.
+func (c Config) Command() string {
+	switch {
+	case c.Model.Dates != nil:
+		return Translate
+	case c.Tuning != nil:
 		return Finetune
 	}
 	return Train
@@ -50,17 +56,20 @@ func (c Config) command() string {
 
 // Named returns err, about the config of a run, with the flag that sets the wrong value.
 func (c Config) Named(set *pflag.FlagSet, err error) error {
-	return config.Named(err, flagNames(set, c.command()))
+	return config.Named(err, flagNames(set, c.Command()))
 }
 
-// Tuned returns the config of a new run of attention finetune that has not read its base and its examples: the values of
-// its flags, and defaults.
-func Tuned(flags *pflag.FlagSet) (c Config, err error) {
-	given, err := flagValues(flags, Finetune, nil)
+// OfFlags returns the config of a new run of attention finetune, which has not read its base and its examples, or of
+// attention translate: the values of its flags, which it checks, and defaults.
+func OfFlags(flags *pflag.FlagSet, command string) (c Config, err error) {
+	if err := CheckFlags(flags, command); err != nil {
+		return c, err
+	}
+	given, err := flagValues(flags, command, nil)
 	if err != nil {
 		return c, err
 	}
-	c = tuningDefaults()
+	c = defaultsOf(command, "", "")
 	all, err := config.ValuesOf(c)
 	if err != nil {
 		return c, err

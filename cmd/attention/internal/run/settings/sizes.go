@@ -6,6 +6,7 @@ import (
 	"attention/internal/config"
 	"attention/layers"
 	"attention/layers/chapter"
+	"attention/train/tasks/dates"
 )
 
 // A size is the number of elements of a tensor of a training step, and a field to make smaller.
@@ -32,6 +33,9 @@ func (c Config) validateSizes() error {
 		most, sizes = largestGPTTensor, c.gptSizes(*m.GPT)
 	case m.Decoder != nil:
 		most, sizes = largestGPTTensor, c.decoderSizes(*m.Decoder)
+	case m.Dates != nil:
+		elements := float64(c.Batch) * float64(dates.WrittenLength) * 4 * float64(m.Dates.EmbedDim)
+		sizes = []size{{c, "Batch", c.Batch, elements, "elements of an MLP"}}
 	default:
 		sizes = c.layerSizes(*m.Layer)
 	}

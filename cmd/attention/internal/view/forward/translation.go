@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"attention/cmd/attention/internal/run/models"
-	"attention/cmd/attention/internal/translations"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/dense"
 	"attention/layers"
 	"attention/train/tasks"
@@ -20,27 +20,23 @@ import (
 )
 
 // translation is a model that translates dates.
-type translation struct{ *translations.Model }
+type translation struct {
+	*dates.Model
+	config settings.Config
+}
 
 func (m translation) params() *layers.Params { return m.Params() }
-func (m translation) String() string         { return "dates, " + m.Model.String() }
+func (m translation) String() string         { return m.config.Model.String() }
 func (m translation) most() int              { return dates.WrittenLength }
 func (m translation) example() string        { return "wednesday, 3 september 1975" }
 
 // openTranslation is openNetwork for a run of attention translate.
 func openTranslation(in *models.Inspection, steps int) (n network, notes []string, err error) {
-	if steps != newest {
-		m, err := translations.ReadAt(in, steps)
-		return translation{m}, nil, err
+	m, taken, err := in.OpenDates(steps)
+	if err == nil && steps == newest && taken < in.Planned {
+		notes = append(notes, fmt.Sprintf("the run is not finished: the weights are those after %d steps", taken))
 	}
-	m, err := translations.Read(in)
-	if err != nil {
-		return nil, nil, err
-	}
-	if m.Steps < m.Settings.Training.Steps {
-		notes = append(notes, fmt.Sprintf("the run is not finished: the weights are those after %d steps", m.Steps))
-	}
-	return translation{m}, notes, nil
+	return translation{m, in.Config}, notes, err
 }
 
 // read reads a date as people write it and, in a second line if there is one, how its translation begins.

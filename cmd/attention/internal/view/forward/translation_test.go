@@ -4,12 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"attention/cmd/attention/internal/session"
-	"attention/cmd/attention/internal/translations"
+	"attention/cmd/attention/internal/commandtest"
 	"attention/graph/machine"
 	"attention/internal/golden"
 	"attention/layers"
-	"attention/train/checkpoint"
 	"attention/train/tasks/dates"
 
 	"github.com/stretchr/testify/require"
@@ -17,27 +15,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// datesRun writes the folder of a run of attention translate.
-func datesRun(t testing.TB) (dir string, m *translations.Model) {
-	s := translations.NewSettings()
-	s.Model.EmbedDim, s.Model.NumHeads, s.Model.NumLayers = 6, 2, 2
-	s.Batch, s.Training = 3, translations.TrainingSettings{Steps: 1, Seed: 3}
-	m, err := translations.New(s)
-	require.NoError(t, err)
-	for _, v := range m.Params().All() { // with large weights each difference between dates counts
-		for i := range v.Float32s() {
-			v.Float32s()[i] *= 4
-		}
-	}
-	dir = t.TempDir()
-	f, err := session.NewFolder(dir, checkpoint.Config{Keep: 1})
-	require.NoError(t, err)
-	require.NoError(t, f.WriteConfig(s))
-	about, err := s.Identity()
-	require.NoError(t, err)
-	require.NoError(t, f.WriteModel(about, m.Params(), 1, 0))
-	require.NoError(t, f.Close())
-	return dir, m
+// datesRun writes the folder of a run of attention translate. With large weights each difference between dates counts.
+func datesRun(t testing.TB) (dir string, m *dates.Model) {
+	return commandtest.DatesRun(t, dates.Config{EmbedDim: 6, NumHeads: 2, NumLayers: 2}, 3, 4)
 }
 
 // The layers of a pair have the library's weights, the roles and sequences of what they are for, and the translation is
@@ -86,7 +66,7 @@ func TestPairs(t *testing.T) {
 }
 
 // weightsOfPair returns the weights (H, T, S) of each layer that the library computes for the pair of a pass.
-func weightsOfPair(t testing.TB, m *translations.Model, l *Pass) (all [][]float64) {
+func weightsOfPair(t testing.TB, m *dates.Model, l *Pass) (all [][]float64) {
 	b := layers.NewBuild(m.Params(), layers.Eval)
 	ids := func(of int) (ids []int) {
 		for _, token := range l.Sequences[of].Tokens {
