@@ -15,7 +15,8 @@ import (
 )
 
 // The error of the fused form against float64 is at most twice that of the composed form, for any config and for
-// numbers of any size.
+// numbers of any size. testdata/torch/attention_accuracy.py shows that PyTorch's float32 is no closer than the composed
+// form.
 func TestFusedAttentionIsAsAccurateAsComposed(t *testing.T) {
 	configs := 12
 	switch {

@@ -12,7 +12,8 @@ import (
 
 // CausalConv returns a convolution along the tokens, separate for each channel, in which a token sees itself and the
 // N−1 tokens before it: y[t] = bias + Σ weight[i]⊙x[t−N+1+i] for x ([B,] T, C), weight (C, 1, N) as torch.nn.Conv1d
-// with groups C has it, or (C, N), and bias (C). A nil bias or state is 0.
+// with groups C has it, or (C, N), and bias (C). state ([B,] N−1, C) holds the tokens before the first. A nil bias or
+// state is 0.
 func CausalConv(x, weight, bias, state *G.Node) (*G.Node, error) {
 	return applyTyped(causalConv[float32]{}, causalConv[float64]{}, x, weight, bias, state)
 }

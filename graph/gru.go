@@ -28,7 +28,7 @@ type GRUConfig struct {
 //
 // x ([B,] T, 3·N) holds the products of the inputs, torch's x·weight_ihᵀ + bias_ih, with the parts for r, z and n side
 // by side; weight (3·N, N) and bias (3·N) are W and b, torch's weight_hh and bias_hh, with the parts for r, z and n in
-// this order. A nil h0 or bias is 0. The result is ([B,] T, N).
+// this order. h0 ([B,] N) is the state before the first token. A nil h0 or bias is 0. The result is ([B,] T, N).
 func GRU(x, h0, weight, bias *G.Node, c GRUConfig) (*G.Node, error) {
 	o := operands{c.Precision}
 	h, _, err := applyKept(gru[float32]{o, c.Reverse}, gru[float64]{o, c.Reverse}, x, weight, h0, bias, c.Lengths)

@@ -67,7 +67,8 @@ type KLDivConfig struct {
 
 // MSE returns the mean of (input − target)² over all elements (torch.nn.functional.mse_loss). As in every loss here,
 // input and target have the same shape, gradients flow into both, and losses are summed in float64, so that the result
-// agrees with float64's to 1e-6 at any size.
+// agrees with float64's to 1e-6 at any size. gorgonia.Mean of gorgonia.Square has an error of 1 % at 9 million elements
+// of float32.
 func MSE(input, target *G.Node, c LossConfig) (*G.Node, error) {
 	l := lossOf("MSE", c.Reduction, input, target)
 	d := l.Of(Sub(l.input, l.target))

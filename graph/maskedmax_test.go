@@ -48,7 +48,7 @@ func naiveMaskedMax(x array, shown func(b, t int) bool) array {
 	return y
 }
 
-// What is hidden reaches neither the maximum nor a gradient; equals share it.
+// Hidden tokens influence neither the maximum nor a gradient; equal elements share the gradient.
 func TestMaskedMaxHidesWhatIsNotFinite(t *testing.T) {
 	x := of([]float64{1, nan, 2, inf, 3, nan, nan, -inf, inf, 5, 5, 5}, 3, 4, 1)
 	keep := input{array: of([]float64{1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0}, 3, 1, 1, 4), fixed: true}

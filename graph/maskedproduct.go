@@ -10,9 +10,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A maskedProduct is a batchProduct over the pairs of a query and a key that a mask shows, as if there were no other
-// pairs. From matrices w (…, T, S) of pairs, which are 0 (or, in a row of NaN, NaN) where a key is hidden, x (…, S, N)
-// and y (…, T, N), it computes
+// A maskedProduct is a batchProduct over only those pairs of a query and a key that a mask shows. From matrices w (…,
+// T, S) of pairs, which are 0 (or, in a row of NaN, NaN) where a key is hidden, x (…, S, N) and y (…, T, N), it
+// computes
 //
 //	y·xᵀ  (…, T, S), 0 where a key is hidden
 //	w·x   (…, T, N), a sum over the keys that a query sees
@@ -55,7 +55,7 @@ func (o maskedProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 		return o.clearHidden(out, out, in[2:])
 	}
 	if allFinite(dense.Floats[F](out)) {
-		return nil // so are w and the rows
+		return nil // finite weights, and finite rows
 	}
 	return o.separately(out, in[0], in[1], in[2:])
 }
@@ -65,8 +65,8 @@ func (o maskedProduct[F]) clearHidden(out, w *tensor.Dense, mask []*tensor.Dense
 	return maskFill[F]{maskFilling: o.maskFilling}.forward(out, append([]*tensor.Dense{w}, mask...))
 }
 
-// separately computes w·x or wᵀ·y in two steps: first with 0 in place of the numbers of x or y that are not finite, then
-// it adds these where a query sees them.
+// separately computes w·x or wᵀ·y in two steps: the first replaces non-finite numbers of x or y by 0, the second adds
+// them for queries that see them.
 func (o maskedProduct[F]) separately(out, w, rows *tensor.Dense, mask []*tensor.Dense) error {
 	clean, rest := w.Clone().(*tensor.Dense), rows.Clone().(*tensor.Dense)
 	if err := o.clearHidden(clean, w, mask); err != nil {
@@ -90,7 +90,7 @@ func (o maskedProduct[F]) separately(out, w, rows *tensor.Dense, mask []*tensor.
 	weights, from, to := dense.Floats[F](w), dense.Floats[F](rows), dense.Floats[F](out)
 	S, T := last(w.Shape()), w.Shape()[w.Dims()-2]
 	for pair, sees := range seen {
-		in, sum := pair/(S*T)*S+pair%S, pair/S // the key and the query
+		in, sum := pair/(S*T)*S+pair%S, pair/S // indices of the key and the query
 		if o.TransA {
 			in, sum = sum, in
 		}
@@ -130,8 +130,8 @@ func allFinite[F kernel.Float](x []F) bool {
 
 func isFinite[F kernel.Float](x F) bool { return x-x == 0 }
 
-// The gradients of y·xᵀ are w·x and wᵀ·y with its own gradient as w; those of w·x and of
-// wᵀ·y are the two other products.
+// With dw the gradient of y·xᵀ, its gradients are dw·x and dwᵀ·y; the gradients of w·x and of wᵀ·y are the two other
+// products.
 func (o maskedProduct[F]) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
 	a, b := in[0], in[1]
 	var f expr.Formula

@@ -10,19 +10,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What a hidden key holds reaches nothing, be it NaN or ∞; what a visible one holds, or a
-// sink, reaches the rows that see it, though a dropout drops its weight. Both forms agree
-// with the definition in which sums go over the visible keys alone. What no NaN reaches
-// keeps its bits.
+// A hidden key influences nothing, even if it holds NaN or ∞. A visible NaN or ∞, or one in a sink, reaches the rows
+// that see it, even if dropout drops its weight. Both forms agree with the definition, in which sums run over the
+// visible keys alone. Numbers that no NaN reaches keep their bits.
 func TestAttentionOfNumbersThatAreNotFinite(t *testing.T) {
-	for range 4 { // times the checks that rapid makes
+	for range 4 { // multiplies the number of checks that rapid makes
 		rapid.Check(t, func(rt *rapid.T) {
 			d := newDrawing(rt)
 			clean := drawAttention(rt)
 			if clean.huge {
 				rt.Skip("weights of 0 and of 1 only")
 			}
-			clean.c.Sparse, clean.blocks = nil, nil // a NaN would change the choice
+			clean.c.Sparse, clean.blocks = nil, nil // a NaN would change which blocks are chosen
 			dout := normal(d.r, clean.q.lead(1, max(clean.c.Heads, 1)*clean.v.axis(-1)/clean.keyHeads())...)
 			a, bad, onlyNaN := clean.planted(d, dout)
 			a.checkSeen(shrinking{t, rt}, bad, clean, dout, onlyNaN)
@@ -30,8 +29,7 @@ func TestAttentionOfNumbersThatAreNotFinite(t *testing.T) {
 	}
 }
 
-// planted returns the attention and the gradient of its output with numbers in some places
-// that are not finite.
+// planted returns the attention and the gradient of its output, with non-finite numbers in some places.
 func (a drawnAttention) planted(d drawing, dout array) (_ drawnAttention, _ array, onlyNaN bool) {
 	a.q.v, a.k.v, a.v.v, dout.v = slices.Clone(a.q.v), slices.Clone(a.k.v), slices.Clone(a.v.v), slices.Clone(dout.v)
 	of := [][]float64{a.k.v, a.v.v, a.k.v, a.v.v, a.q.v, dout.v}
@@ -92,7 +90,7 @@ func (a drawnAttention) onTape(t testing.TB, fused bool, dout array) result {
 	return e.onTape(t)
 }
 
-// requireSame fails the test unless two results have the same numbers, where all NaN are one.
+// requireSame fails the test unless two results have the same numbers; all NaNs count as equal.
 func requireSame(t testing.TB, want, got result) {
 	t.Helper()
 	for i, x := range append([]array{want.out}, want.grads...) {
@@ -112,7 +110,7 @@ func notFinite(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
 //	dq[t] = Σ dx[s]·k[s]    dk[s] = Σ dx[s]·q[t]      dx[s] = scale·slope[s]·dscore[s]
 //	dsink = −Σ p[sink]·Σ p·dp
 //
-// In the composed form a row of −∞ passes no gradient to its sink, where Σ p·dp may be 0·NaN.
+// In the composed form a row of −∞ passes no gradient to its sink, although Σ p·dp may be 0·NaN.
 func (a drawnAttention) overSeen(keep, dout array, fused bool) result {
 	z, heads, keyHeads := a.z, a.c.Heads, a.keyHeads()
 	q, k, v, do := matrices(a.q, heads), matrices(a.k, keyHeads), matrices(a.v, keyHeads), matrices(dout, heads)
@@ -154,7 +152,7 @@ func (a drawnAttention) overSeen(keep, dout array, fused bool) result {
 			if s < z.S && a.relative.name != "" {
 				drelative.v[drelative.i(h%drelative.shape[0], t-s+z.S-1)] += dscore
 			}
-			if s < z.S && a.gates.name != "" { // a NaN reaches all gates before, too: those of sums up to query and key
+			if s < z.S && a.gates.name != "" { // a NaN also reaches all earlier gates: they are in the sums for the query and the key
 				for i := range t + z.S - z.T + 1 {
 					*a.gate(dgates, b, h, i) += dscore
 				}
@@ -178,7 +176,7 @@ func (a drawnAttention) overSeen(keep, dout array, fused bool) result {
 	return r
 }
 
-// matrices returns x with heads, if they lie side by side, and all leading axes in one.
+// matrices returns x with all leading axes as one; heads that are side by side get an axis first.
 func matrices(x array, heads int) array {
 	if heads > 0 {
 		x = naiveSplitHeads(x, heads)
@@ -186,7 +184,7 @@ func matrices(x array, heads int) array {
 	return x.matrices()
 }
 
-// merged returns what matrices splits.
+// merged undoes matrices.
 func merged(x array, shape []int, heads int) array {
 	if heads > 0 {
 		x = naiveMergeHeads(array{append([]int{x.shape[0] / heads, heads}, x.shape[1:]...), x.v})
@@ -201,8 +199,8 @@ func addRow(x array, n, i int, f float64, y array, m, j int) {
 	}
 }
 
-// softmaxOf turns scores into weights beside a sink, whose weight it returns. Without a
-// score above −∞ the row sees nothing, and the sink does not count.
+// softmaxOf turns scores into weights beside a sink, and returns the sink's weight. If all scores are −∞, the row sees
+// nothing and the sink does not count.
 func softmaxOf(x []float64, sink float64) float64 {
 	top, sum := -inf, 0.0
 	for _, v := range x {

@@ -97,16 +97,15 @@ func setVisibility(a *kernel.Attention, keys mask.KeySet) {
 			clear(shown)
 		default:
 			keys.Fill(b, h, t, s0, shown)
-			// A batch alone may not know at a glance that it sees all: the same bits.
+			// A single batch may not know without checks that it sees all keys; the bits must be the same.
 			return slices.Contains(shown, false)
 		}
 		return true
 	}
 }
 
-// MaskFill hides keys before the softmax: it returns scores (…, T, S) with −∞ where m
-// hides a key (torch.Tensor.masked_fill). In scores of four axes or more the third from
-// the end is H.
+// MaskFill hides keys before the softmax: it returns scores (…, T, S) with −∞ where m hides a key
+// (torch.Tensor.masked_fill). If the scores have four axes or more, H is the third axis from the end.
 func MaskFill(scores *G.Node, m mask.Mask) (*G.Node, error) {
 	if err := checkArgs("MaskFill", []arg{{name: "scores"}}, G.Nodes{scores}); err != nil {
 		return nil, err
@@ -127,24 +126,24 @@ func Tril(x *G.Node) (*G.Node, error) {
 	return resolvedMask{mask: mask.Causal{}}.fill(maskFilling{Name: "Tril"}, x)
 }
 
-// fill puts f.Hidden where the mask hides a key.
+// fill writes f.Hidden where the mask hides a key.
 func (r resolvedMask) fill(f maskFilling, x *G.Node) (*G.Node, error) {
 	f.Mask, f.args = r.mask, r.args
 	f32, f64 := maskFill[float32]{maskFilling: f}, maskFill[float64]{maskFilling: f}
 	return applyTyped(f32, f64, append(G.Nodes{x}, r.nodes...)...)
 }
 
-// maskFilling is the settings of a fill: the mask, and the number for hidden keys.
+// maskFilling holds the settings of a fill: the mask, and the number for hidden keys.
 type maskFilling struct {
 	Name   string
 	Mask   mask.Mask // resolved
 	Heads  bool      // whether the third axis from the end is H
-	Extra  int       // the last keys, which all queries see
-	Hidden float64   // the number put where the mask hides a key
+	Extra  int       // number of last keys, which all queries see
+	Hidden float64   // replaces the scores of hidden keys
 	args   []arg     // of the mask
 }
 
-// maskFill replaces the scores of hidden keys. It is an op because no other evaluates a mask.
+// maskFill replaces the scores of hidden keys. It is an op because no other op evaluates a mask.
 type maskFill[F kernel.Float] struct {
 	maskFilling
 }

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// And, Or and Not are those of logic.
+// And, Or and Not obey the laws of logic.
 func TestLawsOfMasks(t *testing.T) {
 	and := func(of ...drawnMask) drawnMask { return drawnMask{kind: "and", of: of} }
 	or := func(of ...drawnMask) drawnMask { return drawnMask{kind: "or", of: of} }

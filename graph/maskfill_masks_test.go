@@ -13,21 +13,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawnMask is a mask as data.
+// drawnMask describes a mask by plain data.
 type drawnMask struct {
 	kind        string
 	align       mask.Alignment
-	left, right int // of a window, or a prefix of left
-	offset      int // of a causal rule
-	batch       int // that a function counts as batch 0
+	left, right int // of a window; left is also the length of a prefix
+	offset      int // of a causal mask
+	batch       int // the batch number that a function counts as 0
 	rule        int // of a function
 	dt          tensor.Dtype
-	first       array // lengths, ids of queries or what to keep
-	second      array // ids of keys; no shape: those of the queries
+	first       array // lengths, ids of queries, or elements of Keep
+	second      array // ids of keys; no shape: the ids of the queries
 	of          []drawnMask
 }
 
-// sees defines every mask, one query and one key at a time.
+// sees defines every mask for one query and one key.
 func (m drawnMask) sees(z sizes, b, h, t, s int) bool {
 	at := t // the query's position among the keys
 	if m.align == mask.LowerRight {
@@ -64,13 +64,13 @@ func (m drawnMask) sees(z sizes, b, h, t, s int) bool {
 			return m.kind == "or"
 		}
 	}
-	return m.kind != "or" // all, or all of and's
+	return m.kind != "or" // all, or all parts of and
 }
 
-// visible is the function of a mask of one's own.
+// visible is the function of a custom mask.
 func (m drawnMask) visible(b, h, t, s int) bool {
 	switch m.rule {
-	case 0: // none of most tiles, all of some
+	case 0: // no key of most tiles, all keys of some
 		return (t/32+b+h)%2 == s/64%2
 	case 1:
 		return s+b <= t+h
@@ -80,7 +80,7 @@ func (m drawnMask) visible(b, h, t, s int) bool {
 	return m.rule == 3
 }
 
-// build makes the mask, with nodes that are numbered.
+// build makes the mask with new nodes.
 func (m drawnMask) build(g *G.ExprGraph, number *int) mask.Mask {
 	in := func(x array) *G.Node {
 		*number++
@@ -173,7 +173,7 @@ func (d drawing) mask(z sizes, depth int) drawnMask {
 		m.dt = pick(d, "type of keep", mask.KeepTypes()...)
 		shape := d.broadcast("keep", z)
 		if len(z.batch) == 1 && len(shape) > 1 && len(shape) < len(z.shape(0)) && shape[0] == z.batch[0] {
-			shape = append([]int{1}, shape...) // so that it cannot be meant for the batch
+			shape = append([]int{1}, shape...) // so that it cannot be mistaken for the batch
 		}
 		m.first = d.whole(pick(d, "keep some", 1, 1, 1, 0), shape...)
 	}
@@ -191,7 +191,7 @@ func (d drawing) align(z sizes) mask.Alignment {
 	return pick(d, "align", legal...)
 }
 
-// whole draws numbers from 0 to most.
+// whole draws integers from 0 to most.
 func (d drawing) whole(most int, shape ...int) array {
 	a := zeros(shape...)
 	for i := range a.v {
@@ -200,7 +200,7 @@ func (d drawing) whole(most int, shape ...int) array {
 	return a
 }
 
-// ids draws the ids of segments, which need not lie side by side.
+// ids draws the ids of segments; equal ids need not be adjacent.
 func (d drawing) ids(shape ...int) array {
 	a := d.whole(2, shape...)
 	sorted := d.flag("segments side by side")
@@ -230,7 +230,7 @@ func (a drawnAttention) maskOf(m drawnMask, b int) drawnMask {
 	return m
 }
 
-// All masks, of all small lengths, are their definitions.
+// All masks, for all small lengths, equal their definitions.
 func TestMasksAreTheirDefinitions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := newDrawing(rt)

@@ -41,14 +41,14 @@ func fillBy(m mask.Mask) func(x *G.Node) (*G.Node, error) {
 	return func(x *G.Node) (*G.Node, error) { return graph.MaskFill(x, m) }
 }
 
-// hiding computes MaskFill of zeros, of a mask and scores (B, H, T, S).
+// hiding applies MaskFill with a mask to zeros, the scores (B, H, T, S).
 func hiding(t testing.TB, m masking, shape ...int) array {
 	t.Helper()
 	return compute(t, func(in G.Nodes) (*G.Node, error) { return graph.MaskFill(in[0], m(in[0].Graph())) },
 		zeros(shape...))
 }
 
-// printed returns a line for each query, # for the keys it sees and - for the others.
+// printed returns a line for each query, with # for visible and - for hidden keys.
 func printed(x array) string {
 	var b strings.Builder
 	for i, v := range x.v {
@@ -67,7 +67,7 @@ func printed(x array) string {
 	return b.String()
 }
 
-// What each mask looks like.
+// The picture of each mask.
 func TestMasksPrinted(t *testing.T) {
 	prefixed := mask.Or(mask.Causal{}, mask.Prefix{N: 2})
 	for _, c := range []struct {
@@ -112,7 +112,7 @@ func TestMasksPrinted(t *testing.T) {
 	}
 }
 
-// Every batch and every head has a mask of its own, if the mask's nodes have their axes.
+// Every batch and every head has its own mask if the mask's nodes have these axes.
 func TestMasksOfBatchesAndHeads(t *testing.T) {
 	require.Equal(t, "#--\n###\n#--\n###\n---\n#--\n---\n#--",
 		printed(hiding(t, func(g *G.ExprGraph) mask.Mask {
@@ -125,7 +125,7 @@ func TestMasksOfBatchesAndHeads(t *testing.T) {
 		"four axes: the heads'")
 }
 
-// naiveTriangle puts hidden above the diagonal.
+// naiveTriangle writes hidden above the diagonal.
 func naiveTriangle(x array, hidden float64) array {
 	y := x.like()
 	from, to := x.matrices(), y.matrices()

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Masks that do not go with scores (2, 3, 5, 7), each as an error of all that take masks.
+// Masks that do not fit scores (2, 3, 5, 7); every function that accepts masks returns the error.
 func TestWrongMasksAreRefused(t *testing.T) {
 	b, other := bench{G.NewGraph()}, bench{G.NewGraph()}
 	for _, c := range []struct {
@@ -71,7 +71,7 @@ func TestWrongMasksAreRefused(t *testing.T) {
 				require.ErrorContains(t, err, c.want, name)
 				require.Regexp(t, wellSaid, err.Error())
 				require.Nil(t, n)
-				if !strings.Contains(c.want, "another graph") { // which only the op sees
+				if !strings.Contains(c.want, "another graph") { // only the op sees this error
 					require.EqualError(t, err, "graph: "+name+": "+c.want)
 				}
 			}
@@ -86,7 +86,7 @@ func TestWrongMasksAreRefused(t *testing.T) {
 		"want one that broadcasts to (2, 3, 2, 5, 7) and repeats all of its axes before the heads' or none")
 }
 
-// maskUsers returns the functions that take masks, of scores (2, 3, 5, 7).
+// maskUsers returns the functions that accept masks, for scores (2, 3, 5, 7).
 func maskUsers(b bench) map[string]func(m mask.Mask) (*G.Node, error) {
 	q, k, v := b.f(2, 3, 5, 2), b.f(2, 3, 7, 2), b.f(2, 3, 7, 11)
 	return map[string]func(m mask.Mask) (*G.Node, error){
@@ -100,8 +100,8 @@ func maskUsers(b bench) map[string]func(m mask.Mask) (*G.Node, error) {
 	}
 }
 
-// What only a run can find: lengths beyond the keys, and numbers in a keep that are not
-// 0 or 1. The next run, with good ones, works.
+// Errors that only a run can find: lengths beyond the keys, and elements of a Keep that are not 0 or 1. The next run,
+// with valid values, works.
 func TestWrongMaskValuesAreErrorsOfTheRun(t *testing.T) {
 	lengths := func(n *G.Node) mask.Mask { return mask.KeyLengths{Lengths: n} }
 	keep := func(n *G.Node) mask.Mask {

@@ -23,8 +23,8 @@ func Scores(q, k *G.Node) (*G.Node, error) { return FullPrecision.Scores(q, k) }
 // (Out, In), bias (Out) or nil; the result is (…, Out).
 func Linear(x, weight, bias *G.Node) (*G.Node, error) { return FullPrecision.Linear(x, weight, bias) }
 
-// rowProduct is y = x·W or x·Wᵀ, one matrix W for every row of x. It is an op because no other multiplies by one
-// matrix, which may be stored in bfloat16.
+// rowProduct is y = x·W or x·Wᵀ, one matrix W for every row of x. It is an op because no other op multiplies all rows
+// by one matrix, which may be stored in bfloat16.
 type rowProduct[F kernel.Float] struct {
 	operands
 	TransW bool
@@ -70,7 +70,7 @@ func (o rowProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// y = x·W:  dx = dy·Wᵀ, dW = xᵀ·dy;   y = x·Wᵀ:  dx = dy·W, dW = dyᵀ·x. A stored W has none.
+// y = x·W: dx = dy·Wᵀ, dW = xᵀ·dy; y = x·Wᵀ: dx = dy·W, dW = dyᵀ·x. A W stored in bfloat16 has no gradient.
 func (o rowProduct[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	left, right := in[0], dy
 	if o.TransW {
@@ -85,8 +85,8 @@ func (o rowProduct[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return G.Nodes{dx, dw}, f.Err()
 }
 
-// rowOuter is C = Σ aᵀ·b (M, P) over all rows of a (…, M) and b (…, P). It is an op because no other multiplies
-// matrices that share their rows.
+// rowOuter is C = Σ aᵀ·b (M, P) over all rows of a (…, M) and b (…, P). It is an op because no other op sums products
+// over the rows of two matrices.
 type rowOuter[F kernel.Float] struct{ operands }
 
 func (rowOuter[F]) spec() spec { return spec{name: "RowOuter", args: named("a", "b")} }
@@ -112,7 +112,7 @@ func (o rowOuter[F]) backward(in G.Nodes, _, dc *G.Node) (G.Nodes, error) {
 	return G.Nodes{da, db}, f.Err()
 }
 
-// batchProduct is op(a)·op(b) for each pair of matrices in the leading axes. It is an op because no other multiplies
+// batchProduct is op(a)·op(b) for each pair of matrices in the leading axes. It is an op because no other op multiplies
 // matrices.
 type batchProduct[F kernel.Float] struct {
 	operands

@@ -38,9 +38,9 @@ func matMul(in G.Nodes) (*G.Node, error) { return graph.MatMul(in[0], in[1]) }
 
 func scores(in G.Nodes) (*G.Node, error) { return graph.Scores(in[0], in[1]) }
 
-// The formulas of the package once more, as plain loops.
+// The formulas of the package again, as plain loops.
 
-// naiveMatMul returns a·b for each pair of matrices, or one b for all.
+// naiveMatMul returns a·b for each pair of matrices, or with one b for all.
 func naiveMatMul(a, b array) array {
 	x, w := a.matrices(), b.matrices()
 	y := a.like(a.axis(-2), b.axis(-1))

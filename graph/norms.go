@@ -33,7 +33,7 @@ func applyRootNorm(name string, x, weight *G.Node, eps float64) (*G.Node, error)
 	return applyTyped(rootNorm[float32]{Name: name, Eps: eps}, rootNorm[float64]{Name: name, Eps: eps}, x, weight)
 }
 
-// checkEps checks what keeps an op from dividing by 0.
+// checkEps checks eps, which prevents a division by 0.
 func checkEps(op string, eps float64) error {
 	if !(eps > 0) || math.IsInf(eps, 1) {
 		return fmt.Errorf("graph: %s: eps: got %v, want a finite number above 0", op, eps)
@@ -41,7 +41,7 @@ func checkEps(op string, eps float64) error {
 	return nil
 }
 
-// rootNorm is RMSNorm or L2Norm. It is an op because no other takes a square root.
+// rootNorm is RMSNorm or L2Norm. It is an op because no other op takes a square root.
 type rootNorm[F kernel.Float] struct {
 	Name string
 	Eps  float64
@@ -96,8 +96,8 @@ func LayerNorm(x, weight, bias *G.Node, eps float64) (*G.Node, error) {
 	return y, err
 }
 
-// layerNorm keeps each row's mean, then each row's 1/√(variance + eps). It is an op because no other takes a square
-// root.
+// layerNorm stores each row's mean, then each row's 1/√(variance + eps), for the backward. It is an op because no other
+// op takes a square root.
 type layerNorm[F kernel.Float] struct{ Eps float64 }
 
 func (layerNorm[F]) spec() spec {

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// applyTyped applies the body for the type of the first argument of floats.
+// applyTyped applies the body instantiated for the type of the first argument of floats.
 func applyTyped(f32, f64 body, in ...*G.Node) (*G.Node, error) {
 	args := f64.spec().args
 	for i, n := range in {
@@ -28,8 +28,8 @@ func applyTyped(f32, f64 body, in ...*G.Node) (*G.Node, error) {
 	return apply(f64, in...)
 }
 
-// apply checks the arguments and adds the op to the graph. Without the kernels that the environment asks for there is
-// no op.
+// apply checks the arguments and adds the op to the graph. If the kernels that the environment asks for are missing, it
+// returns an error.
 func apply(b body, in ...*G.Node) (*G.Node, error) {
 	if err := simd.Err(); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
@@ -91,8 +91,8 @@ func valueType(dt tensor.Dtype, dims int) hm.Type {
 type op struct {
 	body
 	has   spec
-	at    []int     // which arguments the inputs are: optional ones may be missing
-	types []hm.Type // of the inputs, then of the output
+	at    []int     // numbers of the arguments that are inputs: optional ones may be missing
+	types []hm.Type // types and shapes of the inputs, then of the output
 	out   tensor.Shape
 	dt    tensor.Dtype
 	room  int
@@ -109,7 +109,7 @@ func (o op) CallsExtern() bool    { return false }
 func (o op) OverwritesInput() int { return -1 }
 func (o op) Type() hm.Type        { return hm.NewFnType(o.types...) }
 
-// WriteHash writes every setting: Gorgonia merges nodes whose ops hash alike.
+// WriteHash writes every setting, because Gorgonia merges nodes whose ops have equal hashes.
 func (o op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "%#v%v", o.body, o.at) }
 
 // String returns the op's name.
@@ -121,15 +121,15 @@ func (o op) Hashcode() uint32 {
 	return h.Sum32()
 }
 
-// OverwritesPrealloc reports that UsePreallocDo reads nothing of the memory it is given
-// and returns no view of an input.
+// OverwritesPrealloc reports that UsePreallocDo does not read the memory that it overwrites and returns no view of an
+// input.
 func (o op) OverwritesPrealloc() bool { return true }
 
-// InPlace returns the inputs whose memory a machine may let the op compute into.
+// InPlace returns the inputs whose memory a machine may reuse for the op's result.
 func (o op) InPlace() []int { return o.has.inPlace }
 
-// View returns the input that the op's result is a part of, and where that part begins;
-// −1 for an op that computes something.
+// View returns the input whose memory contains the op's result, and the element at which the result begins; −1 for an
+// op that computes something.
 func (o op) View() (input, from int) {
 	v := o.has.view
 	switch {
@@ -141,21 +141,21 @@ func (o op) View() (input, from int) {
 	return v.input, v.from
 }
 
-// Adds reports whether the op has AddTo.
+// Adds reports whether the op supports AddTo.
 func (o op) Adds() bool { return o.has.addTo != nil }
 
-// Checkpoint reports whether the op is a mark of Checkpoint.
+// Checkpoint reports whether the op marks a boundary of Checkpoint.
 func (o op) Checkpoint() bool { return o.has.checkpoint }
 
-// Room returns how many numbers of the result's type the op wants as room to compute in. A
-// machine gives it a tensor of them as one more input; without, the op allocates its own.
+// Room returns how many numbers of the result's type the op needs as workspace. A machine passes a tensor of them as
+// one more input; without it, the op allocates its own.
 func (o op) Room() int { return o.room }
 
-// FillsInfinity reports whether the op means the infinities it returns, for a machine
-// that looks for numbers that are not finite.
+// FillsInfinity reports whether the infinities in the op's result are intended. A machine that looks for non-finite
+// numbers then skips the op.
 func (o op) FillsInfinity() bool { return o.has.fillsInfinity }
 
-// Spreads reports whether a NaN or an infinity in an input makes one in the op's result.
+// Spreads reports whether a NaN or an infinity in an input always gives one in the op's result.
 func (o op) Spreads() bool { return o.has.spreads }
 
 func (o op) InferShape(...G.DimSizer) (tensor.Shape, error) { return o.out.Clone(), nil }
@@ -197,8 +197,8 @@ func (o op) Do(in ...G.Value) (G.Value, error) {
 	return o.UsePreallocDo(tensor.New(tensor.Of(o.dt), tensor.WithShape(o.out...)), in...)
 }
 
-// UsePreallocDo computes into out's memory, which may hold anything. A scalar result is a
-// new one: the tape machine's scalar may be the value of another node.
+// UsePreallocDo computes into out's memory, which may hold anything. A scalar result is a new value: the tape machine's
+// scalar may be the value of another node.
 func (o op) UsePreallocDo(out G.Value, in ...G.Value) (G.Value, error) {
 	_, ok := out.(*tensor.Dense)
 	switch {

@@ -13,8 +13,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// BenchmarkOps times each op that a model spends its time in, at the sizes of GPT-2
-// small and of a tiny model: forward, and backward with what it needs of forward.
+// BenchmarkOps times each op that a model spends its time in, at the sizes of GPT-2 small and of a tiny model: forward,
+// and backward including the forward results that it needs.
 //
 //	go test ./graph -run '^$' -bench 'Ops/gpt2/Softmax'
 func BenchmarkOps(b *testing.B) {
@@ -34,7 +34,7 @@ type benchSize struct {
 	batch, tokens, width, heads, vocabulary int
 }
 
-// hotOps returns cases without an oracle, named as the functions.
+// hotOps returns cases without a reference, named after the functions.
 func hotOps(z benchSize) []opCase {
 	d := z.width / z.heads
 	tokens := s{z.batch, z.tokens, z.width}
@@ -101,8 +101,7 @@ func benchmarkOp(b *testing.B, c opCase, backward bool) {
 	}
 }
 
-// BenchmarkMasks times attention under masks of every kind, whose work is in asking
-// which keys a query sees.
+// BenchmarkMasks times attention under masks of every kind, most of whose work is to find which keys a query sees.
 func BenchmarkMasks(b *testing.B) {
 	const batch, tokens, width, heads = 2, 512, 128, 4
 	documents, keep, lengths := make([]float64, batch*tokens), make([]float64, tokens*tokens), []float64{tokens,

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every case has the gradient that differences give, in both types.
+// The gradient of every case equals the difference quotients, in both types.
 func TestGradients(t *testing.T) {
 	if testenv.Race { // the same ops run in other tests
 		t.Skip("a difference for each element takes minutes under the race detector")
@@ -19,10 +19,10 @@ func TestGradients(t *testing.T) {
 	require.NoError(t, gradcases.CheckAll(gradcases.Cases()))
 }
 
-// Every exported function that returns a node has a case, and every case is of one.
+// Every exported function that returns a node has a case, and every case belongs to such a function.
 func TestNoOpLacksAGradientCase(t *testing.T) {
 	covered := map[string]bool{"CachedLinearAttention": true, "CachedCausalConv": true,
-		"ArgMax": true} // refuse to be differentiated, or have no input that is trained
+		"ArgMax": true} // they return an error when differentiated, or have no input that is trained
 	for _, c := range gradcases.Cases() {
 		covered[c.Op] = true
 	}

@@ -151,13 +151,14 @@ func TestDifferentOpsAreDifferentNodes(t *testing.T) {
 	}
 }
 
-// The same holds for all cases: on the same inputs, no op is taken for another. SmoothL1 of delta 1 is Huber's formula.
+// The same holds for all cases: on the same inputs, two different ops are never merged. SmoothL1 of delta 1 is Huber's
+// formula.
 func TestCasesAreDifferentNodes(t *testing.T) {
 	g, made := G.NewGraph(), map[*G.Node]string{}
 	for _, c := range gradcases.Cases() {
 		var in G.Nodes
 		for _, x := range c.Inputs {
-			name, dt := fmt.Sprint(x.Name, x.IDs, x.Floats), tensor.Float64 // inputs of other values are others
+			name, dt := fmt.Sprint(x.Name, x.IDs, x.Floats), tensor.Float64 // inputs with other values are different inputs
 			if x.IDs != nil {
 				dt = tensor.Int
 			}
@@ -179,7 +180,7 @@ func TestCasesAreDifferentNodes(t *testing.T) {
 	}
 }
 
-// The same holds for gradients: columns of one gradient, sums of one gradient.
+// The same holds for gradients: columns of one gradient, and sums of one gradient.
 func TestGradientsOfOneNodeAreTold(t *testing.T) {
 	a := of([]float64{1, 2}, 1, 2)
 	in := inputs(a, a, a)
@@ -191,7 +192,7 @@ func TestGradientsOfOneNodeAreTold(t *testing.T) {
 	}
 }
 
-// One node in both places of an op: its gradient is the sum of both.
+// If one node is both arguments of an op, its gradient is the sum of both gradients.
 func TestOneNodeAsBothArguments(t *testing.T) {
 	x, dy := of([]float64{1, 2, 3, 4}, 2, 2), of([]float64{1, 10, 100, 1000}, 2, 2)
 	for name, c := range map[string]struct {
@@ -225,14 +226,14 @@ func twice(x *G.Node, err error) (*G.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	halves, err := graph.SplitHeads(x, 2) // (2, 2, 2): head, row, column
+	halves, err := graph.SplitHeads(x, 2) // axes (2, 2, 2): head, row, column
 	if err != nil {
 		return nil, err
 	}
 	return G.Sum(halves, 0)
 }
 
-// Gorgonia merges nodes whose ops print alike: every setting must show.
+// Gorgonia merges nodes whose ops print alike, so every setting must be printed.
 func TestDifferentSettingsAreDifferentNodes(t *testing.T) {
 	g := G.NewGraph()
 	x, w := node(g, "x", normal(random(1), 6, 6), tensor.Float64), node(g, "w", normal(random(2), 6), tensor.Float64)

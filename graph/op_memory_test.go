@@ -14,9 +14,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A machine may hand an op memory that holds anything, or that of an input that
-// nobody needs any more: every op, forward and backward, fills all of it, and changes
-// no other input.
+// A machine may pass an op memory with arbitrary contents, or the memory of an input that no later op needs: every op,
+// forward and backward, overwrites all of it, and changes no other input.
 func TestOpsOverwriteTheirMemory(t *testing.T) {
 	if testenv.Race {
 		t.Skip("one goroutine computes each op, as in other tests")
@@ -34,8 +33,7 @@ func TestOpsOverwriteTheirMemory(t *testing.T) {
 	require.Greater(t, found, 300) // forward and backward ops, in both types
 }
 
-// overwriteAll computes every op of the graph in all ways, and returns how many it
-// found that can overwrite.
+// overwriteAll computes every op of the graph in all ways, and returns how many of the ops can overwrite memory.
 func overwriteAll(t *testing.T, g *G.ExprGraph) (found int) {
 	t.Helper()
 	values := map[*G.Node]G.Value{}
@@ -52,7 +50,7 @@ func overwriteAll(t *testing.T, g *G.ExprGraph) (found int) {
 		values[n], err = n.Op().Do(in...)
 		require.NoError(t, err)
 		op, ok := n.Op().(machine.Overwriter)
-		if !ok || n.Shape().IsScalar() || n.Dtype() == tensor.Int { // for which machines plan no memory
+		if !ok || n.Shape().IsScalar() || n.Dtype() == tensor.Int { // machines plan no memory for these
 			continue
 		}
 		found++
@@ -72,8 +70,7 @@ func overwriteAll(t *testing.T, g *G.ExprGraph) (found int) {
 	return found
 }
 
-// overwriteOne uses one tensor as every input of its type and shape, and
-// computes into that.
+// overwriteOne uses one tensor for all inputs of its type and shape, and computes into that tensor.
 func overwriteOne(t *testing.T, n *G.Node, k int, in []G.Value) {
 	t.Helper()
 	one, apart := clone(t, in[k]).(*tensor.Dense), slices.Clone(in)

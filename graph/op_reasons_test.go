@@ -12,8 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An op exists only if it is no formula of other ops, or if a benchmark shows that it matters. The doc comment of its
-// body says which. The bodies of gradients have no such sentence: their forwards have it.
+// An op exists only if it cannot be a formula of other ops, or if a benchmark shows that the formula is worse. The doc
+// comment of its body states the reason. The bodies of gradients have no such sentence: the reason is that of their
+// forward ops.
 func TestEachOpSaysWhyItIsOne(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// TestKernelsNotHad: in a process whose environment asks for kernels that there are none of, every function returns
+// TestKernelsNotHad: in a process whose environment asks for kernels that do not exist there, every function returns
 // that error.
 func TestKernelsNotHad(t *testing.T) {
 	if os.Getenv(simd.Variable) == "sse" {
@@ -45,12 +45,12 @@ func TestKernelsNotHad(t *testing.T) {
 	require.Contains(t, string(printed), "--- PASS: TestKernelsNotHad")
 }
 
-// opCase is one op of the package with inputs whose sizes are different primes.
-// Names that the scripts in testdata/torch have too stand for the same op there.
+// opCase is one op of the package with inputs whose sizes are different primes. A name that the scripts in
+// testdata/torch also use means the same op there.
 type opCase struct {
 	name string
 	op   func(in G.Nodes) (*G.Node, error)
-	want func(in []array) array // the same by plain loops; nil where another test has it
+	want func(in []array) array // reference by plain loops; nil if another test has it
 	in   func(r *rand.Rand) []input
 }
 
@@ -90,9 +90,8 @@ func unary(op func(x *G.Node) (*G.Node, error)) func(in G.Nodes) (*G.Node, error
 	return func(in G.Nodes) (*G.Node, error) { return op(in[0]) }
 }
 
-// tolerances: the sums of these tests have at most a few hundred terms of size 1,
-// each rounded by 1e-16 (float64) or 6e-8 (float32) of itself, and the float32
-// inputs are rounded once more.
+// tolerances: the sums of these tests have at most a few hundred terms of size 1, each with a rounding error of 1e-16
+// (float64) or 6e-8 (float32) of its size, and float32 inputs are rounded once more.
 var tolerances = []struct {
 	dt  tensor.Dtype
 	tol float64
@@ -117,7 +116,7 @@ func TestOpsEqualPlainLoops(t *testing.T) {
 	}
 }
 
-// allCases returns opCases and the gradient cases, which have no oracle.
+// allCases returns opCases and the gradient cases, which have no reference.
 func allCases() []opCase {
 	cases := opCases()
 	for _, c := range gradcases.Cases() {
@@ -141,7 +140,7 @@ func allCases() []opCase {
 	return cases
 }
 
-// Gorgonia's machine and ours must give the same bits: forward and gradients.
+// Gorgonia's machine and ours must give the same bits, forward and backward.
 func TestOpsAreEqualOnBothMachines(t *testing.T) {
 	for _, c := range allCases() {
 		for _, p := range tolerances {
@@ -163,8 +162,7 @@ func TestOpsAreEqualOnBothMachines(t *testing.T) {
 	}
 }
 
-// torchOnly are cases of testdata/torch that are no op of opCases: the same ops on other
-// numbers.
+// torchOnly lists cases of testdata/torch that are not in opCases: the same ops on other numbers.
 var torchOnly = map[string]func(in G.Nodes) (*G.Node, error){
 	"softmax_edges":       unary(graph.Softmax),
 	"cross_entropy_huge":  crossEntropyBy(graph.CrossEntropyConfig{}),
@@ -196,7 +194,7 @@ var torchOnly = map[string]func(in G.Nodes) (*G.Node, error){
 	},
 }
 
-// torchFused are cases that the fused attention computes too.
+// torchFused lists cases that the fused attention computes, too.
 var torchFused = map[string]graph.AttentionConfig{
 	"attention":              {},
 	"attention_scale":        {Scale: 0.3},
@@ -204,8 +202,8 @@ var torchFused = map[string]graph.AttentionConfig{
 	"attention_renormalized": {Mask: mask.Causal{}}, // PyTorch divides the weights of the visible keys by their sum
 }
 
-// torchLoose are cases whose numbers are rounded more than others: an angle of 10⁶
-// is known to 10⁻¹⁰, and PyTorch's is no better.
+// torchLoose lists cases with larger rounding errors than others: an angle of 10⁶ is known to 10⁻¹⁰, and PyTorch is no
+// more exact.
 var torchLoose = map[string]float64{"rope_huge_start": 1e-9}
 
 // Values and gradients of every op are PyTorch's.
@@ -247,8 +245,8 @@ func TestOpsEqualPyTorch(t *testing.T) {
 	}
 }
 
-// equalPyTorch checks the value and the gradients of a case. Inputs without a gradient in the
-// file are ids, but for the mask of a dropout.
+// equalPyTorch checks the value and the gradients of a case. Inputs without a gradient in the file are ids or the mask
+// of a dropout.
 func equalPyTorch(
 	t *testing.T, file *golden.File, name string, op func(in G.Nodes) (*G.Node, error), dt tensor.Dtype, tol float64,
 ) {

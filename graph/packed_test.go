@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// splitFor splits x into queries, keys and values, in the given order of the three, and
-// lets an attention have them; uses adds what else is made of the parts.
+// splitFor splits x into queries, keys and values, in the given order of the three, and applies an attention to them;
+// uses adds further uses of the parts.
 func splitFor(attend func(in G.Nodes) (*G.Node, error), widths []int, order [3]int,
 	uses func(parts G.Nodes, out *G.Node) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
@@ -31,7 +31,7 @@ func splitFor(attend func(in G.Nodes) (*G.Node, error), widths []int, order [3]i
 	}
 }
 
-// packedFor returns splitFor of FusedAttentionPacked.
+// packedFor is splitFor with a packed FusedAttention.
 func packedFor(c graph.AttentionConfig, widths []int,
 	uses func(parts G.Nodes, out *G.Node) (*G.Node, error)) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
@@ -50,9 +50,8 @@ func packedFor(c graph.AttentionConfig, widths []int,
 	}
 }
 
-// Queries, keys and values that lie side by side in one tensor give what they give
-// apart, forward and in the gradients; what FusedAttention makes of parts does not depend
-// on where they come from.
+// Queries, keys and values that are packed in one tensor give the outputs and gradients of separate ones. The result of
+// FusedAttention does not depend on how the parts were made.
 func TestFusedAttentionOfPackedHeads(t *testing.T) {
 	addValues := func(parts G.Nodes, out *G.Node) (*G.Node, error) { return graph.Add(out, parts[2]) }
 	inOrder := [3]int{0, 1, 2}
@@ -149,7 +148,7 @@ func TestWrongPackingsAreRefused(t *testing.T) {
 	}
 }
 
-// Parts of two tensors are not read from one of them.
+// Parts of two different tensors are not read as one packed tensor.
 func TestFusedAttentionOfPartsOfTwo(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	in := inputs(normal(r, 2, 5, 63), normal(r, 2, 5, 63))
@@ -177,7 +176,7 @@ func TestFusedAttentionOfPartsOfTwo(t *testing.T) {
 	nearResult(t, "parts of two", got[0], got[1], 1e-12)
 }
 
-// takes reports whether an attention that leads to out has x itself as an argument.
+// takes reports whether x itself is an argument of an attention before out.
 func takes(out, x *G.Node) bool {
 	for _, n := range out.Graph().AllNodes() {
 		if n.Op() == nil || fmt.Sprint(n.Op()) != "FusedAttention" {
@@ -192,7 +191,7 @@ func takes(out, x *G.Node) bool {
 	return false
 }
 
-// Packed heads give the bits of heads apart, also of numbers that are not finite.
+// Packed heads give the bits of separate heads, for non-finite numbers, too.
 func TestPackedHeadsHaveTheBitsOfOthers(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := newDrawing(rt)

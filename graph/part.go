@@ -14,19 +14,18 @@ import (
 
 // takePart returns a part of x.
 //
-// Gorgonia adds up the gradients of all uses of a node. Those of the parts of x would each
-// be as large as x, with zeros outside the part's columns: three such tensors and two sums
-// for a Split in three. To write dx once instead, a part has two inputs, x and an anchor:
+// Gorgonia adds up the gradients of all uses of a node. The gradients of the parts of x would each be as large as x,
+// with zeros outside the part's columns: three such tensors and two sums for a Split in three. To write dx only once
+// instead, a part has two inputs, x and an anchor:
 //
 //	x ─────────────→ part → y         forward: y is some columns of x
 //	x ──→ anchor ──↗
 //
 //	dx ←── anchor ←── token ←── dy    backward, the token being one number
 //
-// A part has no gradient by x, and by the anchor only a token, an op of dy that computes
-// nothing. Gorgonia adds up the tokens of all parts, numbers instead of tensors. The
-// gradient of the anchor by x is where the work is done: it follows that sum back to the
-// tokens, and the tokens to their dys, and lays these side by side in one op.
+// A part has no gradient by x. Its gradient by the anchor is a token, an op of dy that computes nothing. Gorgonia adds
+// up the tokens of all parts: these are single numbers, not tensors. The gradient of the anchor by x does the work: it
+// finds the tokens in that sum and the gradients dy of the tokens, and writes these side by side in one op.
 func takePart(x *G.Node, p part) (*G.Node, error) {
 	anchor, err := applyTyped(anchor[float32]{Of: p.Of, Cols: p.Cols}, anchor[float64]{Of: p.Of, Cols: p.Cols}, x)
 	if err != nil {
@@ -35,10 +34,10 @@ func takePart(x *G.Node, p part) (*G.Node, error) {
 	return applyTyped(takenPart[float32]{p}, takenPart[float64]{p}, x, anchor)
 }
 
-// part takes some columns of x, seen as a matrix with Cols columns.
+// part selects some columns of x, seen as a matrix with Cols columns.
 type part struct {
 	outShape
-	Of   string // the function that it is for
+	Of   string // the function that made it
 	Cols int
 	columnRange
 }
@@ -46,7 +45,7 @@ type part struct {
 // columnRange is Width columns from column From on.
 type columnRange struct{ From, Width int }
 
-// takenPart copies some columns of x. It is an op because no other cuts a tensor.
+// takenPart copies some columns of x. It is an op because no other op cuts a tensor.
 type takenPart[F kernel.Float] struct{ part }
 
 func (o takenPart[F]) spec() spec {
@@ -67,7 +66,7 @@ func (o takenPart[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// copyGrain returns how many rows of cols numbers are worth a goroutine to copy or add.
+// copyGrain returns how many rows of cols numbers one goroutine should copy or add at least.
 func copyGrain(cols int) int { return 1 + 1<<13/cols }
 
 // y = some columns of x:  dx = dy in those columns.
@@ -76,7 +75,7 @@ func (o takenPart[F]) backward(_ G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	return G.Nodes{nil, token}, err
 }
 
-// token is a dummy number: only its place in the graph matters.
+// token is a dummy number: only its position in the graph matters.
 type token struct{}
 
 func (token) shape([]tensor.Shape) (tensor.Shape, error) { return tensor.Shape{1}, nil }
@@ -86,8 +85,8 @@ func (token) forward(out *tensor.Dense, _ []*tensor.Dense) error {
 	return nil
 }
 
-// anchor is the token of x, seen as a matrix with Cols columns. It is an op because no other has a gradient that reads
-// the graph.
+// anchor is the anchor of x, seen as a matrix with Cols columns. It is an op because no other op has a gradient that
+// reads the graph.
 type anchor[F kernel.Float] struct {
 	token
 	Of   string
@@ -117,7 +116,7 @@ type foundGradient struct {
 	dy *G.Node
 }
 
-// partGradients appends the gradients whose tokens are added up in sum.
+// partGradients appends the gradients whose tokens are the terms of sum.
 func partGradients(sum *G.Node, found []foundGradient) ([]foundGradient, error) {
 	terms := inputs(sum)
 	if o, ok := sum.Op().(op); ok {
@@ -137,8 +136,8 @@ func partGradients(sum *G.Node, found []foundGradient) ([]foundGradient, error) 
 	return found, nil
 }
 
-// inputs returns the nodes that an op was applied to. A graph looks up nodes by an index
-// that is stale once a node was removed, as Grad does; a subgraph has its own.
+// inputs returns the nodes to which an op was applied. A graph looks up nodes by an index that becomes wrong when a
+// node is removed, as Grad does; a subgraph has its own index.
 func inputs(n *G.Node) (in G.Nodes) {
 	for it := n.Graph().Subgraph(n, n).From(n.ID()); it != nil && it.Next(); {
 		in = append(in, it.Node().(*G.Node))
@@ -155,8 +154,8 @@ type partGradient struct {
 
 func (partGradient) spec() spec { return spec{name: "PartGradient", args: named("dy")} }
 
-// wholeGradient puts matrices into their columns of one with Cols columns. Matrices that
-// overlap are added; columns of none are zero.
+// wholeGradient copies matrices into their columns of one matrix with Cols columns. Overlapping columns are added;
+// columns that no matrix covers are zero.
 type wholeGradient[F kernel.Float] struct {
 	isGradient
 	outShape
@@ -185,8 +184,8 @@ func (o wholeGradient[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// put adds part to row at from. The first done elements of row are filled. It
-// returns how many are filled then.
+// put adds part to row at from. The first done elements of row are filled already. It returns how many elements are
+// filled then.
 func put[F kernel.Float](row []F, done, from int, part []F) int {
 	if done < from {
 		clear(row[done:from])

@@ -50,7 +50,7 @@ func identity(n int) *tensor.Dense {
 	return a.dense(tensor.Float64)
 }
 
-// One gradient may be that of several parts.
+// Several parts may have the same gradient node.
 func TestPartsWithOneGradient(t *testing.T) {
 	_, dx := through(t, func(x *G.Node) (*G.Node, error) {
 		halves, err := graph.Split(x, 2, 2)
@@ -74,8 +74,7 @@ func TestPartsWithOneGradient(t *testing.T) {
 	}
 }
 
-// The gradients of all parts are laid side by side by one op, without a node of x's
-// size for each.
+// One op writes the gradients of all parts side by side, without a node of x's size for each.
 func TestPartsHaveOneGradientOp(t *testing.T) {
 	in := inputs(normal(random(1), 2, 3, 7))
 	e := express(t, parts(2, 1, 0), in, tensor.Float64)

@@ -10,12 +10,11 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// MaskedMean returns the mean over the tokens of x (…, T, E) that a mask shows, as (…, E):
-// (x*m).sum(-2)/m.sum(-2) in torch, with m (…, T, 1) of 0 and 1. The tokens are the keys of
-// one query in one head, so that the mask which hides padding from an attention serves
-// here too: mask.KeyLengths, or mask.Keep that broadcasts to (…, 1, 1, T). A nil mask shows
-// all. A sequence without a shown token gives 0 and passes no gradient, and a hidden NaN
-// reaches nothing.
+// MaskedMean returns the mean over the tokens of x (…, T, E) that a mask shows, as (…, E): (x*m).sum(-2)/m.sum(-2) in
+// torch, with m (…, T, 1) of 0 and 1. The mask treats the tokens as the keys of one query in one head, so that the mask
+// that hides padding from an attention works here too: mask.KeyLengths, or a mask.Keep that broadcasts to (…, 1, 1, T).
+// A nil mask shows all. A sequence without a visible token gives 0 and passes no gradient, and a hidden NaN has no
+// effect.
 func MaskedMean(x *G.Node, m mask.Mask) (*G.Node, error) {
 	var f expr.Formula
 	x, shown := f.Of2(tokens("MaskedMean", x, m))              // (…, T, E), (…, T, 1)
@@ -24,10 +23,9 @@ func MaskedMean(x *G.Node, m mask.Mask) (*G.Node, error) {
 	return f.Result(f.Of(Div(sum, f.Of(Clamp(n, 1, math.Inf(1))))))
 }
 
-// MaskedMax returns the largest of every column over the tokens of x (…, T, E) that a mask
-// shows, as (…, E): x.masked_fill(~m, −inf).amax(-2) in torch. The mask is as in
-// MaskedMean. A sequence without a shown token gives 0 and passes no gradient, and a hidden
-// NaN reaches nothing. The gradient is shared evenly among the largest.
+// MaskedMax returns the largest element of every column over the tokens of x (…, T, E) that a mask shows, as (…, E):
+// x.masked_fill(~m, −inf).amax(-2) in torch. The mask is as in MaskedMean. A sequence without a visible token gives 0
+// and passes no gradient, and a hidden NaN has no effect. Equal largest elements share the gradient evenly.
 func MaskedMax(x *G.Node, m mask.Mask) (*G.Node, error) {
 	var f expr.Formula
 	x, shown := f.Of2(tokens("MaskedMax", x, m)) // (…, T, E), (…, T, 1)
@@ -35,7 +33,7 @@ func MaskedMax(x *G.Node, m mask.Mask) (*G.Node, error) {
 	return f.Result(f.Of(whereNotZero(f.Of(Max(shown, overTokens)), top)))
 }
 
-// tokens returns x and which of its tokens a mask shows, (…, T, 1) of 0 and 1.
+// tokens returns x and the numbers (…, T, 1) that are 1 for visible and 0 for hidden tokens.
 func tokens(op string, x *G.Node, m mask.Mask) (_, shown *G.Node, err error) {
 	in, err := checked(op, named("x"), x)
 	if err != nil {

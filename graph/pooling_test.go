@@ -52,8 +52,8 @@ func naiveMaskedMean(x array, shown func(b, t int) bool) array {
 	return y
 }
 
-// What is hidden reaches neither the mean nor a gradient, and a gradient that is not finite
-// reaches the tokens that its mean is of and no other.
+// Hidden tokens influence neither the mean nor a gradient. A non-finite gradient reaches the tokens of its own mean and
+// no others.
 func TestMaskedMeanHidesWhatIsNotFinite(t *testing.T) {
 	x := of([]float64{1, nan, 2, inf, 3, nan, nan, -inf, inf, 5, 7, 9}, 3, 4, 1)
 	for _, c := range []struct {
@@ -118,7 +118,7 @@ func TestWrongMaskedMeansAreRefused(t *testing.T) {
 	}
 }
 
-// What only a run can find.
+// Errors that only a run can find.
 func TestMaskedMeanOfAWrongLength(t *testing.T) {
 	in := []input{{array: zeros(1, 5, 7)}, ids([]float64{6})}
 	e := express(t, func(in G.Nodes) (*G.Node, error) {

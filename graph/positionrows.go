@@ -9,10 +9,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// PositionRows returns the T rows of a table weight (R, E) from row start on, as (T, E):
-// the learned positions of T tokens after start tokens. start is an int or int64
-// node with 0 ≤ start ≤ R−T, which may change from run to run: () or, for the rows
-// (…, T, E) of several sequences, (…, 1); Rows takes fixed rows.
+// PositionRows returns T rows of a table weight (R, E), beginning with row start, as (T, E): the learned positions of T
+// tokens that follow start tokens. start is an int or int64 node with 0 ≤ start ≤ R−T, which may change from run to
+// run: () or, for the rows (…, T, E) of several sequences, (…, 1). Rows selects fixed rows.
 func PositionRows(weight, start *G.Node, T int) (*G.Node, error) {
 	in, err := checked("PositionRows", []arg{{name: "weight", stored: true}, {name: "start", integer: true}}, weight, start)
 	if err != nil {
@@ -25,7 +24,8 @@ func PositionRows(weight, start *G.Node, T int) (*G.Node, error) {
 	return Embedding(weight, ids)
 }
 
-// positionIDs returns the numbers of T rows of a table from start. It is an op because no other computes with integers.
+// positionIDs returns the indices of T rows of a table from start. It is an op because no other op computes with
+// integers.
 type positionIDs struct {
 	indices
 	T     int

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// rowCases take rows of x (rows, 3): the numbers of those that they take.
+// rowCases select rows of x (rows, 3); each lists the row numbers.
 var rowCases = []struct {
 	name  string
 	op    func(in G.Nodes) (*G.Node, error)
@@ -40,8 +40,8 @@ func firstRow(in G.Nodes) (*G.Node, error) { return graph.FirstRow(in[0]) }
 
 func lastRow(in G.Nodes) (*G.Node, error) { return graph.LastRow(in[0]) }
 
-// The rows are copies, their gradients too, and the other rows have none; on both
-// machines, into memory that holds anything.
+// The rows are copies, and so are their gradients; the other rows have no gradient. This holds on both machines, in
+// memory with arbitrary contents.
 func TestRowsOfPositions(t *testing.T) {
 	for _, c := range rowCases {
 		for _, p := range tolerances {
@@ -68,7 +68,7 @@ func TestRowsOfPositions(t *testing.T) {
 	}
 }
 
-// float32Step returns by how much copying in a type may change a number.
+// float32Step returns how much a number may change when it is copied in a type.
 func float32Step(dt tensor.Dtype) float64 {
 	if dt == tensor.Float32 {
 		return 1e-7
@@ -76,7 +76,7 @@ func float32Step(dt tensor.Dtype) float64 {
 	return 0
 }
 
-// One graph serves every start, and what lies outside the table is an error of the run.
+// One graph serves every start, and a start outside the table is an error of the run.
 func TestPositionRowsOfManyRuns(t *testing.T) {
 	b := bench{G.NewGraph()}
 	table := zeros(7, 1)
@@ -101,7 +101,7 @@ func TestPositionRowsOfManyRuns(t *testing.T) {
 	}
 }
 
-// Each sequence has the rows from its own start; their gradients add up.
+// Each sequence gets the rows from its own start; the gradients of a row add up.
 func TestRowsOfSeveralStarts(t *testing.T) {
 	g := G.NewGraph()
 	table := normal(rand.New(rand.NewPCG(3, 4)), 7, 3)

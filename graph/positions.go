@@ -10,11 +10,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// placedArgs are the arguments of an op on x (…, T, E) that may have positions.
+// placedArgs are the arguments of an op on x (…, T, E) with optional positions.
 var placedArgs = []arg{{name: "x"}, {name: "positions", integer: true, optional: true}}
 
-// checkPositions checks the shape of the positions of the rows of x (…, T, E), if there
-// are any: () for the first row's, (…, 1) for the first of each batch, (T), or (…, T) for each batch its own.
+// checkPositions checks the shape of optional positions of the rows of x (…, T, E): () for the first row, (…, 1) for
+// the first row of each batch, (T) for all rows, or (…, T) for the rows of each batch.
 func checkPositions(op string, in []tensor.Shape) error {
 	if in[1] == nil {
 		return nil
@@ -33,18 +33,18 @@ func checkPositions(op string, in []tensor.Shape) error {
 	return &ShapeError{op, "positions", positions, want}
 }
 
-// firstOfEach is the shape of one number for each batch of rows (…, T): (…, 1).
+// firstOfEach is the shape (…, 1) of one number for each batch of rows (…, T).
 func firstOfEach(lead tensor.Shape) tensor.Shape { return append(slices.Clone(lead[:len(lead)-1]), 1) }
 
 // places are the positions of the rows of x (…, T, E).
 type places struct {
 	rows  int     // of x
-	own   int     // the first rows of x: the other rows repeat their positions
+	own   int     // number of first rows of x with positions of their own: the other rows repeat these
 	start int64   // of the first row
-	given []int64 // of the own rows; nil if they follow start
+	given []int64 // positions of these rows; nil if they count on from start
 }
 
-// placesOf reads the positions behind x; without any they are 0 … T−1.
+// placesOf reads the positions that follow x among the inputs; without any they are 0 … T−1.
 func placesOf(x tensor.Shape, in []*tensor.Dense) places {
 	p := places{rows: x.TotalSize() / last(x), own: x[len(x)-2]}
 	if in[1] == nil {
@@ -88,8 +88,8 @@ func (p places) repeated() (first int64, n int) {
 	return first, int(end-first) + 1
 }
 
-// grain returns the number of own rows that, with those that repeat their positions, are
-// worth a goroutine.
+// grain returns the number of own rows that, together with the rows that repeat their positions, one goroutine should
+// process at least.
 func (p places) grain(width int) int {
 	const elements = 1 << 13
 	return 1 + elements*p.own/(p.rows*width)

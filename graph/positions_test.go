@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// positionsOf returns the positions of every row of x, however they are given.
+// positionsOf returns the position of every row of x, for any form of positions.
 func positionsOf(in []array) func(row int) float64 {
 	x := in[0]
 	t := x.axis(-2)
@@ -29,7 +29,7 @@ func positionsOf(in []array) func(row int) float64 {
 	}
 }
 
-// place returns inputs x (2, 3, 5, width) and positions of a kind.
+// place returns inputs x (2, 3, 5, width) and positions in one of the forms.
 func place(kind string, width int) func(r *rand.Rand) []input {
 	x := shapes(s{2, 3, 5, width})
 	switch kind {
@@ -59,7 +59,7 @@ func second(in G.Nodes) *G.Node {
 	return in[1]
 }
 
-// However positions are given, equal ones give equal bits.
+// Equal positions give equal bits in every form.
 func TestEqualPositionsGiveEqualBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	x, dout := normal(r, 2, 3, 6), normal(r, 2, 3, 6)
@@ -90,8 +90,7 @@ func TestEqualPositionsGiveEqualBits(t *testing.T) {
 	}
 }
 
-// A start that is fed anew each run moves the rows: what key/value caches do. It may
-// be an int.
+// A start that is set for each run moves the rows, as with key/value caches. It may be an int.
 func TestStartIsFedAnew(t *testing.T) {
 	g := G.NewGraph()
 	x := normal(rand.New(rand.NewPCG(9, 10)), 5, 6)
@@ -109,7 +108,7 @@ func TestStartIsFedAnew(t *testing.T) {
 	}
 }
 
-// The first position of each sequence stands for those that follow it.
+// The first position of each sequence determines those that follow.
 func TestFirstPositions(t *testing.T) {
 	x := normal(rand.New(rand.NewPCG(11, 12)), 2, 3, 6)
 	g := G.NewGraph()

@@ -11,8 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Precision is how products read their operands, of float32. Their sums and results, and all that is no product,
-// stay float32 (torch.autocast, for products alone).
+// Precision says how products read their float32 operands. Their sums and results, and all other ops, stay float32
+// (torch.autocast, but for products only).
 //
 // MatMul, Linear, Scores and AdditiveAttention are methods of a Precision; AttentionConfig, GRUConfig and
 // LinearCrossEntropyConfig have it as a field. The gradients of a product are products of the
@@ -44,9 +44,9 @@ func ParsePrecision(name string) (Precision, error) {
 }
 
 // Check returns an error if products of a type cannot or should not be computed in the precision: BFloat16 is for
-// float32, and for processors on which it is at least 1.5 times as fast, which is known of their family and model, or
-// else measured once. In the environment ATTENTION_BF16=emulated takes it on every processor. The ops themselves take
-// it everywhere.
+// float32, and for processors on which it is at least 1.5 times as fast. For some families and models of processors
+// this is known; on others it is measured once. ATTENTION_BF16=emulated in the environment accepts BFloat16 on every
+// processor. The ops themselves accept it everywhere.
 func (p Precision) Check(dt tensor.Dtype) error {
 	if err := p.check("", dt); err != nil || p == FullPrecision {
 		return err
@@ -57,7 +57,8 @@ func (p Precision) Check(dt tensor.Dtype) error {
 	return nil
 }
 
-// check returns an error for an unknown precision, or for one that the type has not. op begins it, as in "MatMul: ".
+// check returns an error for an unknown precision, or for one that the type does not support. op is the prefix of the
+// error, such as "MatMul: ".
 func (p Precision) check(op string, dt tensor.Dtype) error {
 	switch {
 	case p == FullPrecision:
@@ -75,7 +76,7 @@ func (p Precision) check(op string, dt tensor.Dtype) error {
 // operands is embedded in the bodies of ops that multiply.
 type operands struct{ Precision Precision }
 
-// kernel returns the kernels' word for the precision.
+// kernel returns the kernels' constant for the precision.
 func (o operands) kernel() kernel.Precision { return kernel.Precision(o.Precision) }
 
 // MatMul is the function MatMul in a precision.

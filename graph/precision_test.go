@@ -18,7 +18,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// roundoff is the relative error of an operand that is rounded to 8 bits, and what the sums in float32 add.
+// roundoff is the relative error of an operand rounded to 8 bits, plus the error of float32 sums.
 const roundoff = 0x1p-8 + 1e-5
 
 // product is an op of one product, linear in each of its two inputs.
@@ -53,7 +53,7 @@ func (p product) run(t *testing.T, of graph.Precision, dt tensor.Dtype, dout arr
 	return ours
 }
 
-// singlePrecision returns normal numbers of float32.
+// singlePrecision returns normally distributed numbers of float32.
 func singlePrecision(r *rand.Rand, shape ...int) array {
 	return mapped(normal(r, shape...), func(v float64) float64 { return float64(float32(v)) })
 }
@@ -74,8 +74,8 @@ func toBFloat16(a array) array {
 	})
 }
 
-// TestProductsInBFloat16: results and gradients are those of rounded operands, and so within their rounding of
-// float64's.
+// TestProductsInBFloat16: results and gradients are those of rounded operands, and so differ from float64's by no more
+// than this rounding.
 func TestProductsInBFloat16(t *testing.T) {
 	for _, p := range products() {
 		t.Run(p.name, func(t *testing.T) {
@@ -101,8 +101,8 @@ func TestProductsInBFloat16(t *testing.T) {
 	}
 }
 
-// requireWithin fails unless every element is within its bound of the exact one, and one is as far as only rounding
-// to bfloat16 makes it.
+// requireWithin fails unless every element is within its bound of the exact one, and at least one error is as large as
+// only rounding to bfloat16 makes it.
 func requireWithin(t *testing.T, what string, got, exact, bound array) {
 	t.Helper()
 	farthest := 0.0
@@ -114,7 +114,7 @@ func requireWithin(t *testing.T, what string, got, exact, bound array) {
 	require.Greater(t, farthest, 0.01, "%s: nothing is rounded", what)
 }
 
-// attentions are the fused attention and the composed one, of one head, causal.
+// attentions returns the fused and the composed attention of one causal head.
 var attentions = map[string]func(p graph.Precision) func(in G.Nodes) (*G.Node, error){
 	"fused": func(p graph.Precision) func(in G.Nodes) (*G.Node, error) {
 		return func(in G.Nodes) (*G.Node, error) {
@@ -135,9 +135,9 @@ var attentions = map[string]func(p graph.Precision) func(in G.Nodes) (*G.Node, e
 	},
 }
 
-// attentionBounds returns how far rounding of the operands of every product moves the output and the gradients of q,
-// k and v, of one head with scale 1/√D. Each operand moves by a part u of itself: the scores by at most δ, and so a
-// weight by a factor of at most exp(2δ).
+// attentionBounds returns how much rounding the operands of every product changes the output and the gradients of q, k
+// and v, for one head with scale 1/√D. Each operand changes by a fraction u of itself, the scores therefore by at most
+// δ, and a weight by a factor of at most exp(2δ).
 func attentionBounds(q, k, v, dout array, causal bool) (out array, grads [3]array) {
 	const u = roundoff
 	T, S, D, width := q.axis(0), k.axis(0), q.axis(1), v.axis(1)
@@ -172,10 +172,10 @@ func attentionBounds(q, k, v, dout array, causal bool) (out array, grads [3]arra
 			mean, meanSize = mean+w[s]*dp[s], meanSize+w[s]*size[s]
 		}
 		for s := range w {
-			// dscore = w·(dp − mean): w moves by the factor, dp by two operands, mean by three and the factor.
+			// dscore = w·(dp − mean): w changes by the factor, dp by two operands, mean by three operands and the factor.
 			far := math.Abs(dp[s]-mean) + (math.Pow(1+u, 2)-1)*size[s] + (factor*math.Pow(1+u, 3)-1)*meanSize
 			dscore := w[s] * (dp[s] - mean)
-			moved := w[s] * factor * far // at most so large
+			moved := w[s] * factor * far // bound of the term
 			off := moved - math.Abs(dscore)
 			for d := range D {
 				bound := scale * (math.Pow(1+u, 2)*(math.Abs(dscore)+off) - math.Abs(dscore))
@@ -187,8 +187,8 @@ func attentionBounds(q, k, v, dout array, causal bool) (out array, grads [3]arra
 	return out, grads
 }
 
-// roundedAttention returns the output and the gradients of one causal head with scale 1/√D, in which every product has
-// rounded operands. The output's are exp(score − maximum); their sums are not rounded.
+// roundedAttention returns the output and the gradients of one causal head with scale 1/√D in which the operands of
+// every product are rounded. For the output, the operands exp(score − maximum) are rounded, but their sums are not.
 func roundedAttention(q, k, v, dout array) (out array, grads [3]array) {
 	q, k, v, dout = toBFloat16(q), toBFloat16(k), toBFloat16(v), toBFloat16(dout)
 	T, D, width := q.axis(0), q.axis(1), v.axis(1)
@@ -233,7 +233,8 @@ func roundedAttention(q, k, v, dout array) (out array, grads [3]array) {
 	return out, grads
 }
 
-// TestAttentionInBFloat16: the output and the gradients are within the rounding of the operands of float64's.
+// TestAttentionInBFloat16: the output and the gradients differ from float64's by no more than the rounding of the
+// operands.
 func TestAttentionInBFloat16(t *testing.T) {
 	for name, op := range attentions {
 		t.Run(name, func(t *testing.T) {
@@ -305,7 +306,8 @@ func roundedLinearLoss(x, w, targets array) [3]array {
 	return [3]array{loss, dx, dw}
 }
 
-// TestLinearCrossEntropyInBFloat16: the loss and the gradients are within the rounding of the operands of float64's.
+// TestLinearCrossEntropyInBFloat16: the loss and the gradients differ from float64's by no more than the rounding of
+// the operands.
 func TestLinearCrossEntropyInBFloat16(t *testing.T) {
 	const u, N, E, V = roundoff, 13, 7, 11
 	r := rand.New(rand.NewPCG(5, 6))
@@ -354,7 +356,7 @@ func TestLinearCrossEntropyInBFloat16(t *testing.T) {
 	requireWithin(t, "weight", got.grads[1], exact.grads[1], dw)
 }
 
-// settings is a hash that keeps what is written: all settings of an op.
+// settings is a hash that stores what is written to it: all settings of an op.
 type settings struct {
 	hash.Hash
 	strings.Builder
@@ -363,7 +365,7 @@ type settings struct {
 func (s *settings) Write(p []byte) (int, error) { return s.Builder.Write(p) }
 func (s *settings) Reset()                      { s.Builder.Reset() }
 
-// opsWith returns the ops that nodes are computed by and that have a setting.
+// opsWith returns the ops before the nodes that have a setting.
 func opsWith(nodes G.Nodes, setting string) (names []string) {
 	for _, n := range nodes[0].Graph().SubgraphRoots(nodes...).AllNodes() {
 		if n.Op() == nil {
@@ -378,7 +380,7 @@ func opsWith(nodes G.Nodes, setting string) (names []string) {
 	return names
 }
 
-// TestPrecisionIsInTheHash: an op in another precision is another node, and so are those of its gradient.
+// TestPrecisionIsInTheHash: an op in another precision is another node, and so are the ops of its gradient.
 func TestPrecisionIsInTheHash(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	ops := map[string]product{"LinearCrossEntropy": {op: linearLossIn(zeros(5)), a: []int{5, 3}, b: []int{7, 3}}}
@@ -415,7 +417,7 @@ func TestPrecisionIsInTheHash(t *testing.T) {
 	}
 }
 
-// TestBFloat16IsTheSameForAnyThreads: the bits do not depend on how many threads compute.
+// TestBFloat16IsTheSameForAnyThreads: the bits do not depend on the number of threads.
 func TestBFloat16IsTheSameForAnyThreads(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	q, k := singlePrecision(r, 300, 16), singlePrecision(r, 300, 16)

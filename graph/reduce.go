@@ -11,26 +11,24 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ReduceConfig says along which axes Sum, Mean, Max and ArgMax combine elements.
+// ReduceConfig selects the axes along which Sum, Mean, Max and ArgMax combine elements.
 type ReduceConfig struct {
-	Dim     []int // the axes, −1 being the last; none for all
-	KeepDim bool  // whether they stay, of length 1
+	Dim     []int // the axes, −1 being the last; none means all
+	KeepDim bool  // whether the axes stay, with length 1
 }
 
-// Sum returns the sum along axes (torch.sum), summed in float64: no sum of float32 is
-// further from the exact one than 2⁻²³·log₂n·Σ|x|. gorgonia.Sum adds one number after the
-// other in the type of x, and is 1 % off at 9 million elements.
+// Sum returns the sum along axes (torch.sum), summed in float64: the error of a float32 sum is at most 2⁻²³·log₂n·Σ|x|.
+// gorgonia.Sum adds one number after another in the type of x, and has an error of 1 % at 9 million elements.
 func Sum(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Sum", x, c) }
 
 // Mean returns the mean along axes (torch.mean), summed in float64.
 func Mean(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Mean", x, c) }
 
-// Max returns the largest element along axes, NaN if one is (torch.amax). Where several
-// are the largest, its gradient is shared evenly among them; TopK's with k = 1 goes
-// to one.
+// Max returns the largest element along axes, NaN if there is one (torch.amax). Equal largest elements share the
+// gradient evenly; the gradient of TopK with k = 1 goes to one of them.
 func Max(x *G.Node, c ReduceConfig) (*G.Node, error) { return reduceBy("Max", x, c) }
 
-// reduction is the settings of a reduction and of its gradient.
+// reduction holds the settings of a reduction and of its gradient.
 type reduction struct {
 	outShape
 	Name  string
@@ -73,8 +71,7 @@ func newReduction(name string, x *G.Node, c ReduceConfig) (reduction, error) {
 	return reduction{outShape: outShape{out}, Name: name, X: shape, Along: kernel.NewReduction(shape, axes)}, nil
 }
 
-// axesOf returns the axes of a shape that has elements, counted from the first: those of
-// dim, or all.
+// axesOf returns the axes of a shape with elements, counted from the first: those of dim, or all.
 func axesOf(op string, dim []int, shape tensor.Shape) ([]int, error) {
 	if err := checkNotEmpty(op, "x", shape); err != nil {
 		return nil, err
@@ -102,7 +99,7 @@ func axesOf(op string, dim []int, shape tensor.Shape) ([]int, error) {
 	return axes, nil
 }
 
-// reduce is Sum, Mean or Max along axes. It is an op because no other combines the elements of an axis.
+// reduce is Sum, Mean or Max along axes. It is an op because no other op combines the elements of an axis.
 type reduce[F kernel.Float] struct{ reduction }
 
 func (o reduce[F]) spec() spec { return spec{name: o.Name, args: named("x")} }
@@ -139,7 +136,7 @@ func (o repeat[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// maxBackward is dx = dy/n for the n largest, else 0.
+// maxBackward is dx = dy/n for the n equal largest elements, else 0.
 type maxBackward[F kernel.Float] struct {
 	sameShape
 	isGradient

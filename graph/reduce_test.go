@@ -98,8 +98,8 @@ func naiveReduce(x array, dim []int, keep bool, f func(v []float64) float64) arr
 	return y
 }
 
-// Sums of 1.5 and 31 million float32 are within 2⁻²³·log₂n·Σ|x| of the exact ones, and
-// their bits do not depend on the number of processors.
+// Sums of 1.5 and 31 million float32 differ from the exact sums by at most 2⁻²³·log₂n·Σ|x|, and their bits do not
+// depend on the number of processors.
 func TestSumsOfManyElements(t *testing.T) {
 	sizes := []int{1_500_000, 31_000_000}
 	if testing.Short() {
@@ -107,7 +107,7 @@ func TestSumsOfManyElements(t *testing.T) {
 	}
 	for _, n := range sizes {
 		x := make([]float32, n)
-		size, lost := 0.0, 0.0 // of numbers from 0 to 2, and what rounding took from it (Knuth's TwoSum)
+		size, lost := 0.0, 0.0 // the sum of numbers from 0 to 2, and its rounding error (Knuth's TwoSum)
 		for i := range x {
 			x[i] = float32(1 + math.Sin(float64(i)))
 			v, sum := float64(x[i]), size+float64(x[i])
@@ -142,7 +142,7 @@ func TestSumsOfManyElements(t *testing.T) {
 	}
 }
 
-// Equals share the gradient of Max, NaN and the infinities go as in torch.amax.
+// Equal elements share the gradient of Max; NaN and the infinities behave as in torch.amax.
 func TestMaxOfEqualsAndSpecialNumbers(t *testing.T) {
 	x := of([]float64{2, 7, 7, 7, -inf, -inf, -inf, -inf, nan, 1, inf, 3, inf, 1, inf, 2}, 4, 4)
 	op := func(x *G.Node) (*G.Node, error) { return graph.Max(x, graph.ReduceConfig{Dim: []int{1}}) }

@@ -9,9 +9,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ExpandRelativeBias returns a relative bias written out, to be added to scores: bias is
-// (H, T+S−1), or (1, T+S−1) for all heads the same, and the result (H, T, S) or
-// (1, T, S) has
+// ExpandRelativeBias returns a relative bias as a tensor that can be added to scores: bias is (H, T+S−1), or (1, T+S−1)
+// if all heads share it, and the result (H, T, S) or (1, T, S) has
 //
 //	bias[h, t − s + S−1]
 //

@@ -30,7 +30,7 @@ func naiveExpand(T, S int) func(in []array) array {
 	}
 }
 
-// t5 returns T5's bias, written out.
+// t5 returns T5's bias for all pairs.
 func t5(c graph.T5Config) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
 		bias, err := graph.T5RelativeBias(in[0], c)
@@ -41,9 +41,8 @@ func t5(c graph.T5Config) func(in G.Nodes) (*G.Node, error) {
 	}
 }
 
-// naiveT5 finds the bucket by counting instead of a logarithm: distance d of a side
-// with n buckets, e of them for one distance each, is in a bucket past e + j if
-// (d/e)ⁿ⁻ᵉ ≥ (longest/e)ʲ.
+// naiveT5 finds the bucket by counting instead of a logarithm. Each side has n buckets, e of them for one distance
+// each; the bucket of distance d is at least e + j if (d/e)ⁿ⁻ᵉ ≥ (longest/e)ʲ.
 func naiveT5(c graph.T5Config) func(in []array) array {
 	return func(in []array) array {
 		table, y := in[0], zeros(in[0].shape[1], c.T, c.S)
@@ -97,7 +96,7 @@ func biasCases() []opCase {
 	return cases
 }
 
-// The gradient of a long diagonal is the sum of all of it, whatever block it is in.
+// The gradient of a long diagonal is the sum over the whole diagonal, whatever blocks it crosses.
 func TestExpandedBiasGathersDiagonals(t *testing.T) {
 	for _, c := range [][3]int{{3, 211, 197}, {1, 2, 33013}, {2, 33013, 2}, {3, 1, 1}} {
 		h, T, S := c[0], c[1], c[2]

@@ -37,8 +37,7 @@ func naiveL2Norm(in []array) array {
 	return naiveDivide(in, func(squares, _ float64) float64 { return max(math.Sqrt(squares), 1e-3) })
 }
 
-// naiveDivide divides each run of as many elements as the weight has by what by makes
-// of the sum of their squares.
+// naiveDivide divides each run of as many elements as the weight has by the result of by for the sum of their squares.
 func naiveDivide(in []array, by func(squares, n float64) float64) array {
 	x, weight, y := in[0], in[1], in[0].like()
 	n := len(weight.v)
@@ -53,7 +52,7 @@ func naiveDivide(in []array, by func(squares, n float64) float64) array {
 	return y
 }
 
-// Heads that lie side by side are normalised as if they lay apart.
+// Heads that are side by side are normalised like separate ones.
 func TestHeadsAreNormalisedAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, weight := normal(r, 2, 5, 21), normal(r, 7)
@@ -64,8 +63,8 @@ func TestHeadsAreNormalisedAlone(t *testing.T) {
 	}
 }
 
-// Rows of any size: neither a row of zeros nor one beyond float32's squares divides by
-// zero, and a NaN stays in its row.
+// Rows of any size: a row of zeros, or one whose squares exceed float32, does not divide by zero, and a NaN stays in
+// its row.
 func TestNormsOfExtremeRows(t *testing.T) {
 	x := of([]float64{0, 0, 0, 1e30, -1e30, 2e30, 1e-30, 0, 1e-30, nan, 1, 2, 3, 4, 5}, 5, 3)
 	dout, weight := of([]float64{1, 2, -3, 1, 2, -3, 1, 2, -3, 1, 2, -3, 1, 2, -3}, 5, 3), of([]float64{1, -2, 0.5})
@@ -121,7 +120,7 @@ func TestWrongNormsAreRefused(t *testing.T) {
 	refuseAll(t, list)
 }
 
-// normBy returns the norm of a name, without a bias.
+// normBy returns the norm with a name, without a bias.
 func normBy(name string, eps float64) func(x, weight *G.Node) (*G.Node, error) {
 	return func(x, weight *G.Node) (*G.Node, error) {
 		switch name {

@@ -17,13 +17,12 @@ import (
 //
 //	p·Base^(−2i/Dims),  i = 0 … Dims/2−1
 //
-// so that the score of a rotated query and a rotated key depends on the distance of
-// their positions alone. c.Scaling changes the angles. They are computed in float64 whatever
-// the type of x.
+// so that the score of a rotated query and a rotated key depends on the distance of their positions alone. c.Scaling
+// changes the angles. The angles are computed in float64 whatever the type of x.
 //
-// x is (…, T, H·D) with H=c.Heads, and so is the result. positions are integers, maybe
-// negative: () is the position of the first row, from which the others count on; (T) are
-// those of the rows, (…, T) those of each batch; nil means 0 … T−1.
+// x is (…, T, H·D) with H=c.Heads, and so is the result. positions are integers, which may be negative: () is the
+// position of the first row, from which the others count on; (T) are the positions of all rows, (…, T) those of the
+// rows of each batch; nil means 0 … T−1.
 func RoPE(x, positions *G.Node, c RoPEConfig) (*G.Node, error) {
 	if err := checkArgs("RoPE", named("x"), G.Nodes{x}); err != nil {
 		return nil, err
@@ -46,7 +45,7 @@ type rotation struct {
 	Back bool // turns by the opposite angles
 }
 
-// rope turns the pairs of each head. It is an op because no other computes angles from positions, in float64.
+// rope turns the pairs of each head. It is an op because no other op computes angles from positions, in float64.
 type rope[F kernel.Float] struct {
 	rotation
 }
@@ -60,7 +59,7 @@ func (rope[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 func (o rope[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	x, y, width := dense.Floats[F](in[0]), dense.Floats[F](out), last(in[0].Shape())
 	p, frequency := placesOf(in[0].Shape(), in), o.frequencies()
-	var table []F // of positions that several rows have
+	var table []F // angles of positions that several rows share
 	first, n := p.repeated()
 	if n > 0 {
 		table = make([]F, n*o.Dims)
@@ -110,7 +109,7 @@ func setAngles[F kernel.Float](r rotation, frequency []float64, position float64
 // turnHeads turns the pairs of every head of one row of x; y may be x.
 func turnHeads[F kernel.Float](r rotation, y, x, cos, sin []F) {
 	half, d := len(cos), len(x)/r.Heads
-	begin, others := 0, r.Dims // of the elements that are turned, and of those that are not
+	begin, others := 0, r.Dims // of the turned elements, and of the others
 	if r.AtEnd {
 		begin, others = d-r.Dims, 0
 	}

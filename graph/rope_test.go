@@ -17,7 +17,7 @@ func rotate(c graph.RoPEConfig) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) { return graph.RoPE(in[0], second(in), c) }
 }
 
-// naiveRoPE multiplies each head by the paper's matrix, one element after the other.
+// naiveRoPE multiplies each head by the paper's matrix, element by element.
 func naiveRoPE(c graph.RoPEConfig) func(in []array) array {
 	return func(in []array) array {
 		x, at := in[0].rows(), positionsOf(in)
@@ -104,7 +104,7 @@ func naiveFrequency(c graph.RoPEConfig, i, dims int, w float64) float64 {
 	return w
 }
 
-// far is a position far from the training's.
+// far is a position far beyond the training's.
 func far(width int, at float64) func(r *rand.Rand) []input {
 	return then(shapes(s{2, 5, width}), key(at))
 }
@@ -133,7 +133,7 @@ func ropeCases() []opCase {
 	add("rope_interleaved_linear", with(linear, 0, 0, true), place("", 14))
 	add("rope_interleaved_ntk", with(ntk, 0, 0, true), place("rows", 14))
 	add("rope_start", three, place("start", 3*14))
-	add("rope_huge_start", three, place("", 3*14)) // of PyTorch's comparison alone
+	add("rope_huge_start", three, place("", 3*14)) // only in the comparison with PyTorch
 	add("rope_negative_start", with(three, 3, 0, true), place("negative start", 3*14))
 	add("rope_rows", graph.RoPEConfig{}, place("rows", 14))
 	add("rope_batches", three, place("batches", 3*14))
@@ -177,7 +177,7 @@ func TestRoPEScoresDependOnDistance(t *testing.T) {
 	}
 }
 
-// Position 0 leaves x as it is, and what is not among the dims anywhere.
+// Position 0 leaves x unchanged, and elements outside the dims stay unchanged everywhere.
 func TestRoPELeavesAlone(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		x := normal(rand.New(rand.NewPCG(3, 4)), 1, 2*7)
@@ -194,8 +194,8 @@ func TestRoPELeavesAlone(t *testing.T) {
 	}
 }
 
-// In float32, an angle of a million is as exact as any: it is not computed in float32,
-// where neighbours there are 0.06 apart.
+// For float32 input, an angle of a million is as exact as any other: it is not computed in float32, in which adjacent
+// numbers are 0.06 apart there.
 func TestRoPEOfHugePositionsInFloat32(t *testing.T) {
 	for _, p := range []float64{1e6, 1e6 + 1, 16777217, -1e6, 1e9 + 1} {
 		in := append(inputs(of([]float64{1, 0}, 1, 2)), key(p))
@@ -204,7 +204,8 @@ func TestRoPEOfHugePositionsInFloat32(t *testing.T) {
 	}
 }
 
-// Each row gets the bits that it gets alone, though angles of a position that several rows have are computed once.
+// Each row gets the bits that it gets alone, although the angles of a position that several rows share are computed
+// once.
 func TestRoPEOfRepeatedPositions(t *testing.T) {
 	const rows, width = 12, 2 * 6
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
@@ -228,7 +229,7 @@ func TestRoPEOfRepeatedPositions(t *testing.T) {
 	}
 }
 
-// Every two settings on one input are two nodes, and a default is what it stands for.
+// Any two settings on one input are two nodes, and a zero equals the default that it means.
 func TestRoPEsOfOneNodeAreTold(t *testing.T) {
 	g := G.NewGraph()
 	x, p := bench{g}.f(2, 3, 12), bench{g}.ids(3)

@@ -8,23 +8,23 @@ import (
 	"attention/internal/config"
 )
 
-// RoPEConfig sets how RoPE turns. The zero value turns one head whole, as Llama does.
+// RoPEConfig sets how RoPE rotates. The zero value rotates one whole head, as Llama does.
 type RoPEConfig struct {
 	Heads int `json:"-"` // H, heads side by side in x's last axis; 0 means 1
 
-	// Dims elements at the start of each head are turned, an even number up to D; 0 means D.
+	// Dims is the number of elements at the start of each head that are rotated, an even number up to D; 0 means D.
 	Dims  int     `json:"dims,omitempty"`
-	AtEnd bool    `json:"at_end,omitempty"` // those at the end instead, as in DeepSeek-V2
-	Base  float64 `json:"base,omitempty"`   // of the frequencies; 0 means 10000
+	AtEnd bool    `json:"at_end,omitempty"` // the elements at the end instead, as in DeepSeek-V2
+	Base  float64 `json:"base,omitempty"`   // base of the frequencies; 0 means 10000
 
 	// Interleaved pairs are (2i, 2i+1), as in the paper and GPT-J; otherwise they are
 	// (i, i+Dims/2), as in GPT-NeoX and Hugging Face's Llama.
 	Interleaved bool        `json:"interleaved,omitempty"`
-	Scaling     RoPEScaling `json:"scaling,omitempty"` // for sequences longer than those of the training
+	Scaling     RoPEScaling `json:"scaling,omitempty"` // for sequences longer than in training
 	Factor      float64     `json:"factor,omitempty"`  // how many times longer; 0 with NoScaling
 
-	// OriginalLength is the longest sequence of the training, for Llama3Scaling and YaRNScaling;
-	// 0 with the others. This and the fields that follow have the names of Hugging Face in JSON.
+	// OriginalLength is the longest sequence of the training, for Llama3Scaling and YaRNScaling; it is 0 with the other
+	// scalings. This and the fields that follow have the names of Hugging Face in JSON.
 	OriginalLength int `json:"original_max_position_embeddings,omitempty"`
 
 	// With Llama3Scaling the pairs that turn LowFreqFactor times or less over OriginalLength are slowed down by Factor;
@@ -49,14 +49,14 @@ const (
 	NoScaling RoPEScaling = iota
 	// LinearScaling divides positions by Factor (Chen et al. 2023, position interpolation).
 	LinearScaling
-	// NTKScaling multiplies Base by Factor^(Dims/(Dims−2)): the slowest pair is slowed
-	// down by Factor and the fastest not at all ("NTK-aware").
+	// NTKScaling multiplies Base by Factor^(Dims/(Dims−2)): the slowest pair is slowed down by Factor, and the fastest not
+	// at all ("NTK-aware").
 	NTKScaling
-	// Llama3Scaling slows slow pairs down by Factor and leaves fast ones; between the two the
-	// frequencies are mixed, linearly in the number of turns (Llama 3.1; Hugging Face's "llama3").
+	// Llama3Scaling slows slow pairs down by Factor and leaves fast pairs unchanged; between the two the frequencies are
+	// interpolated linearly in the number of turns (Llama 3.1; Hugging Face's "llama3").
 	Llama3Scaling
-	// YaRNScaling slows slow pairs down by Factor and leaves fast ones; between the two the frequencies
-	// are mixed, linearly in the number of the pair (Peng et al. 2023, as in Hugging Face's "yarn").
+	// YaRNScaling slows slow pairs down by Factor and leaves fast pairs unchanged; between the two the frequencies are
+	// interpolated linearly in the number of the pair (Peng et al. 2023, as in Hugging Face's "yarn").
 	YaRNScaling
 )
 
@@ -65,10 +65,10 @@ var scalings = config.Enum[RoPEScaling]{Name: "RoPEScaling", Words: []string{"no
 // String returns "none", "linear", "ntk", "llama3" or "yarn".
 func (s RoPEScaling) String() string { return scalings.String(s) }
 
-// MarshalText writes what String returns.
+// MarshalText returns the text of String.
 func (s RoPEScaling) MarshalText() ([]byte, error) { return scalings.MarshalText(s) }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText reads the text of MarshalText.
 func (s *RoPEScaling) UnmarshalText(text []byte) error { return scalings.UnmarshalText(s, text) }
 
 // Validate returns an error if the settings do not fit heads of D=headDim elements.
@@ -106,7 +106,7 @@ func (c RoPEConfig) validate(headDim int) error {
 	return c.validateTurns()
 }
 
-// validateTurns checks what only some scalings have.
+// validateTurns checks the fields that only some scalings have.
 func (c RoPEConfig) validateTurns() error {
 	scaling, turns := config.Field("Scaling"), c.Scaling == Llama3Scaling || c.Scaling == YaRNScaling
 	if turns && c.OriginalLength < 1 {
@@ -169,7 +169,8 @@ func (c RoPEConfig) resolve(headDim int) RoPEConfig {
 	return c
 }
 
-// frequencies returns the angle of each pair at position 1. LinearScaling, which divides positions, leaves them alone.
+// frequencies returns the angle of each pair at position 1. LinearScaling does not change them, because it divides
+// positions.
 func (c RoPEConfig) frequencies() []float64 {
 	f := frequencies(c.Base, c.Dims)
 	switch c.Scaling {
@@ -181,8 +182,8 @@ func (c RoPEConfig) frequencies() []float64 {
 	return f
 }
 
-// mixByTurns slows down each frequency by its number of turns over the original length: by Factor at LowFreqFactor
-// turns, by nothing at HighFreqFactor, and linearly between.
+// mixByTurns slows down each frequency according to its number of turns over the original length: by Factor up to
+// LowFreqFactor turns, not at all from HighFreqFactor turns on, and linearly in between.
 func (c RoPEConfig) mixByTurns(f []float64) {
 	for i, w := range f {
 		turns := float64(c.OriginalLength) * w / (2 * math.Pi)
@@ -191,8 +192,9 @@ func (c RoPEConfig) mixByTurns(f []float64) {
 	}
 }
 
-// mixByPairs slows down each frequency by the number of its pair: by nothing up to the pair that turns BetaFast times
-// over the original length, by Factor from the one on that turns BetaSlow times, and linearly between.
+// mixByPairs slows down each frequency according to the number of its pair: not at all up to the pair that turns
+// BetaFast times over the original length, by Factor from the pair that turns BetaSlow times on, and linearly in
+// between.
 func (c RoPEConfig) mixByPairs(f []float64) {
 	pair := func(turns float64) float64 {
 		return float64(c.Dims) * math.Log(float64(c.OriginalLength)/(2*math.Pi*turns)) / (2 * math.Log(c.Base))
@@ -207,7 +209,7 @@ func (c RoPEConfig) mixByPairs(f []float64) {
 	}
 }
 
-// mix returns a at share 0 and below, b at share 1 and above, and interpolates linearly between them.
+// mix returns a for shares up to 0, b for shares from 1 on, and interpolates linearly in between.
 func mix(a, b, share float64) float64 {
 	share = min(max(share, 0), 1)
 	return (1-share)*a + share*b

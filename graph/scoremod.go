@@ -12,31 +12,31 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// A ScoreMod changes the scores of an attention, as flex_attention's score_mod does: a ScoreFunc or a ScoreGraph. It
-// gets them after Scale and Softcap, before the biases and the mask. A pointer to one of the two is refused.
+// A ScoreMod changes the scores of an attention, as flex_attention's score_mod does: a ScoreFunc or a ScoreGraph. It is
+// applied after Scale and Softcap, before the biases and the mask. A pointer to one of the two is refused.
 type ScoreMod interface {
 	fmt.Stringer
-	// check returns an error for a change that does nothing, or that does not fit scores of these axes.
+	// check returns an error for a ScoreMod that does nothing, or that does not fit scores with these axes.
 	check(s mask.Scores) error
 }
 
 // ScoreFunc changes each score by the caller's own function. Query t and key s are numbered from 0; with a cache t is
-// the position in the whole sequence. b is the index of the sequence, with all axes before that of the heads as one
-// axis. ExtraKeys' scores stay.
+// the position in the whole sequence. b is the index of the sequence; all axes before the heads' axis count as one. The
+// scores of ExtraKeys do not change.
 //
-// Both functions are pure: the same arguments have the same results. Several goroutines call them, also for pairs that
-// the mask hides, whose results do not matter. A panic in them becomes the error of the op. The op is not merged
-// with another, for functions cannot be compared, and there is no JSON. When the attention is built, Slope is compared
-// with difference quotients of Score at some scores of the first pair and of the last.
+// Both functions must be pure: the same arguments give the same results. Several goroutines call them, also for pairs
+// that the mask hides, whose results do not matter. A panic in them becomes the error of the op. The op is never merged
+// with another op, because functions cannot be compared, and it has no JSON. When the attention is built, Slope is
+// compared with difference quotients of Score at some scores of the first pair and of the last.
 type ScoreFunc struct {
 	Name  string // in errors
 	Score func(score float64, b, h, t, s int) float64
 	Slope func(score float64, b, h, t, s int) float64 // the derivative of Score by the score
 }
 
-// ScoreGraph changes the scores by ops of a graph, in which other nodes may take part, such as parameters: Of returns
-// the changed scores of scores (…, H, T, S), those of ExtraKeys among them. Attention alone takes it: the fused forms
-// have no node for scores.
+// ScoreGraph changes the scores by ops of a graph, which may read other nodes, such as parameters: Of returns the
+// changed scores for scores (…, H, T, S), including those of ExtraKeys. Only Attention accepts it: the fused forms have
+// no node of scores.
 type ScoreGraph struct {
 	Name string // in errors
 	Of   func(scores *G.Node) (*G.Node, error)
@@ -93,12 +93,12 @@ func (m ScoreFunc) check(s mask.Scores) (err error) {
 	return nil
 }
 
-// pairWords names a pair.
+// pairWords returns the text that names a pair.
 func pairWords(at [4]int) string {
 	return fmt.Sprintf("batch %d, head %d, query %d and key %d", at[0], at[1], at[2], at[3])
 }
 
-// called returns a function whose panics are *scoreErrors.
+// called returns a function that turns panics into *scoreErrors.
 func (m ScoreFunc) called(f kernel.ScoreFunc) kernel.ScoreFunc {
 	return func(x float64, b, h, t, s int) float64 {
 		defer func() {
@@ -114,8 +114,8 @@ func (m ScoreFunc) called(f kernel.ScoreFunc) kernel.ScoreFunc {
 // scoreError is the panic of a ScoreFunc.
 type scoreError struct{ error }
 
-// recovered returns the error of a function of masks or scores that panicked, from what recover returned. It panics
-// with anything else.
+// recovered returns the error of a function of masks or scores that panicked, given the result of recover. It panics
+// again with anything else.
 func recovered(r any) error {
 	if e, ok := r.(*scoreError); ok {
 		return e.error
@@ -123,7 +123,7 @@ func recovered(r any) error {
 	return mask.Recovered(r)
 }
 
-// checkScore refuses a wrong change of scores.
+// checkScore returns an error for a wrong ScoreFunc.
 func (a *attentionArgs) checkScore() error {
 	if a.Score == nil {
 		return nil
@@ -141,16 +141,17 @@ func (a *attentionArgs) checkScore() error {
 	return nil
 }
 
-// numberedScore is the ScoreFunc of an op and of its gradient, which differs from those of other ops by its number.
+// numberedScore is the ScoreFunc of an op and of the op's gradient; its number makes it different from the ScoreFuncs
+// of other ops.
 type numberedScore struct {
 	ScoreFunc
 	Number uint64
 }
 
-// GoString is what an op's hash is made of.
+// GoString returns the text from which an op's hash is computed.
 func (m numberedScore) GoString() string { return fmt.Sprintf("%v number %d", m.ScoreFunc, m.Number) }
 
-// scoreFuncs counts the ScoreFuncs of ops.
+// scoreFuncs counts the ScoreFuncs used in ops.
 var scoreFuncs atomic.Uint64
 
 // numbered returns the config's ScoreFunc, zero if it has none.
@@ -162,7 +163,7 @@ func (a *attentionArgs) numbered() numberedScore {
 	return numberedScore{m, scoreFuncs.Add(1)}
 }
 
-// into sets the kernel's functions, which number heads from the given one, queries and keys as place does.
+// into sets the kernel's functions. Heads are numbered from head on, and place gives the positions of queries and keys.
 func (m numberedScore) into(a *kernel.Attention, head int, place func(b, t, s int) (int, int)) {
 	if m.Score == nil {
 		return

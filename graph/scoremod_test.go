@@ -16,15 +16,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// wave depends on all that a function gets.
+// wave depends on all arguments of the function.
 var wave = graph.ScoreFunc{Name: "wave",
 	Score: func(x float64, b, h, t, s int) float64 { return x/2 + math.Sin(x+float64(b+2*h+3*t-s)) },
 	Slope: func(x float64, b, h, t, s int) float64 { return 0.5 + math.Cos(x+float64(b+2*h+3*t-s)) }}
 
 func constantSlope(float64, int, int, int, int) float64 { return 1 }
 
-// ALiBi and a cap written as functions, and a bias written as a graph, are those that are built in, in the forms that
-// take them and on both machines.
+// ALiBi and a cap as functions, and a bias as a graph, equal the built-in ones, in the forms that accept them and on
+// both machines.
 func TestScoreModsAreTheBuiltInOnes(t *testing.T) {
 	r := random(5)
 	in := inputs(normal(r, 2, 69, 12), normal(r, 2, 133, 6), normal(r, 2, 133, 4), normal(r, 4, 69, 133))
@@ -136,7 +136,7 @@ func TestWrongScoreModsAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, `got ScoreFunc "wave", which has no JSON, want none`)
 }
 
-// A panic in a function is the error of the op, forward and backward; the next run works. Ops are not merged.
+// A panic in a function becomes the error of the op, forward and backward; the next run works. Ops are not merged.
 func TestAPanicInAScoreFuncIsAnErrorOfTheOp(t *testing.T) {
 	var bad atomic.Bool
 	fails := func(f func(float64, int, int, int, int) float64) func(float64, int, int, int, int) float64 {

@@ -16,13 +16,13 @@ import (
 //
 //	sin(p·10000^(−2i/E)) in element 2i,  cos(p·10000^(−2i/E)) in element 2i+1
 //
-// x is (…, T, E) with an even E, and so is the result. positions are as RoPE's: the
-// first row's (), the rows' (T), those of each batch (…, T), or nil for 0 … T−1.
+// x is (…, T, E) with an even E, and so is the result. positions are as in RoPE: () for the first row, (T) for all
+// rows, (…, T) for the rows of each batch, or nil for 0 … T−1.
 func AddSinusoidal(x, positions *G.Node) (*G.Node, error) {
 	return applyTyped(addSinusoidal[float32]{}, addSinusoidal[float64]{}, x, positions)
 }
 
-// addSinusoidal adds the waves of each row. It is an op because no other computes sines.
+// addSinusoidal adds the waves of each row. It is an op because no other op computes sines.
 type addSinusoidal[F kernel.Float] struct{}
 
 func (addSinusoidal[F]) spec() spec {

@@ -41,8 +41,7 @@ func sinusoidalCases() []opCase {
 	}
 }
 
-// What is added is a constant: a weight before it has the gradient that it has
-// without it.
+// The encoding is a constant: a weight before it has the same gradient with and without it.
 func TestSinusoidsOfATrainableNode(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	table, dout := normal(r, 7, 6), normal(r, 3, 6)

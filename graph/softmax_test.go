@@ -19,7 +19,7 @@ func softmaxCases() []opCase {
 	}
 }
 
-// naiveSoftmax takes the exponentials as they are: for numbers of moderate size.
+// naiveSoftmax computes the exponentials without a shift, for numbers of moderate size.
 func naiveSoftmax(x array) array {
 	return naiveNormalize(naiveEach(x, x, func(v, _ float64) float64 { return math.Exp(v) }))
 }
@@ -89,8 +89,7 @@ func logSoftmaxCases() []opCase {
 	}
 }
 
-// Scores of any size have a logarithm; what is hidden stays so, and a row in which all is
-// hidden passes no gradient.
+// Scores of any size have a logarithm. Hidden scores stay −∞, and a row with only hidden scores passes no gradient.
 func TestLogSoftmaxOfExtremeScores(t *testing.T) {
 	x := of([]float64{1e30, -1e30, 0, 1e4, 1e4 - 1, -inf, -inf, -inf, -inf}, 3, 3)
 	rest := math.Log1p(math.Exp(-1))

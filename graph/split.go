@@ -6,8 +6,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Split returns x (…, E) cut along its last axis into parts of the given widths, which
-// add up to E (torch.split, dim -1). Not all parts need be used.
+// Split returns the parts of x (…, E), cut along its last axis into the given widths, which add up to E (torch.split,
+// dim -1). Not all parts need be used.
 func Split(x *G.Node, widths ...int) (G.Nodes, error) {
 	in, err := checked("Split", named("x"), x)
 	if err != nil {
@@ -73,12 +73,12 @@ func Rows(x *G.Node, from, n int) (*G.Node, error) {
 	return takePart(x, part{outShape{shape}, "Rows", all, columnRange{from * row, n * row}})
 }
 
-// FirstRow returns the first row of each matrix of x (…, T, E), as (…, E): x[..., 0, :]. In an encoder the first row is
-// the vector of the whole text.
+// FirstRow returns the first row of each matrix of x (…, T, E), as (…, E): x[..., 0, :]. In an encoder, the first row
+// represents the whole text.
 func FirstRow(x *G.Node) (*G.Node, error) { return rowOf("FirstRow", x, func(int) int { return 0 }) }
 
-// LastRow returns the last row of each matrix of x (…, T, E), as (…, E): x[..., -1, :].
-// A language model needs no other to predict the next token.
+// LastRow returns the last row of each matrix of x (…, T, E), as (…, E): x[..., -1, :]. A language model needs only
+// this row to predict the next token.
 func LastRow(x *G.Node) (*G.Node, error) {
 	return rowOf("LastRow", x, func(T int) int { return T - 1 })
 }

@@ -66,7 +66,7 @@ func rowsBy(from, n int) func(x *G.Node) (*G.Node, error) {
 	return func(x *G.Node) (*G.Node, error) { return graph.Rows(x, from, n) }
 }
 
-// rows adds up runs of n rows that begin at several rows.
+// rows adds up runs of n rows with different first rows.
 func rows(n int, from ...int) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (sum *G.Node, err error) {
 		for _, at := range from {
@@ -96,7 +96,7 @@ func naiveRows(n int, from ...int) func(in []array) array {
 	}
 }
 
-// Rows that overlap in every way, to add up and to lay side by side.
+// Rows that overlap in every way, added up and joined side by side.
 func TestOverlappingRows(t *testing.T) {
 	x := of([]float64{1, 2, 3, 4, 5, 6, 7})
 	for _, runs := range [][][2]int{ // from, n
@@ -127,7 +127,7 @@ func TestOverlappingRows(t *testing.T) {
 	}
 }
 
-// Rows of what a machine computes lie in its memory already.
+// Rows of a result of the machine need no memory of their own.
 func TestRowsAreAView(t *testing.T) {
 	g, a := G.NewGraph(), normal(random(1), 5, 3)
 	x, err := graph.Scale(node(g, "x", a, tensor.Float64), 2)

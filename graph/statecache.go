@@ -15,7 +15,7 @@ import (
 // cacheBase is what KVCache and StateCache have in common: the number of tokens that each sequence has seen.
 type cacheBase struct{ seen []int }
 
-// checkCacheType refuses a type of numbers that no cache holds.
+// checkCacheType returns an error for a type of numbers that caches do not hold.
 func checkCacheType(kind string, dt tensor.Dtype) error {
 	if !dense.IsFloat(dt) {
 		return fmt.Errorf("graph: %s: dtype: got %v, want float32 or float64", kind, dense.TypeName(dt))
@@ -27,7 +27,7 @@ func checkCacheType(kind string, dt tensor.Dtype) error {
 func (c *cacheBase) shortest() int { return slices.Min(c.seen) }
 
 // attach checks the arguments that every op on a cache has: x (…, T, E), and the positions start, () or (…, 1), of the
-// first tokens of its sequences. It refuses a second op of a graph that fills the cache.
+// first tokens of its sequences. It returns an error for a second op of one graph that fills the same cache.
 func (c *cacheBase) attach(op string, x, start *G.Node) error {
 	if err := checkArgs(op, []arg{{name: "x"}, {name: "start", integer: true}}, G.Nodes{x, start}); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (c *cacheBase) attach(op string, x, start *G.Node) error {
 	return &ShapeError{op, "start", got, want}
 }
 
-// isFilledIn reports whether an op of a graph fills a cache.
+// isFilledIn reports whether an op of a graph already fills a cache.
 func isFilledIn(g *G.ExprGraph, c *cacheBase) bool {
 	return slices.ContainsFunc(g.AllNodes(), func(n *G.Node) bool {
 		o, ours := n.Op().(op)
@@ -57,22 +57,23 @@ func isFilledIn(g *G.ExprGraph, c *cacheBase) bool {
 	})
 }
 
-// noGradient is a body of an op on a cache, which is for decoding.
+// noGradient is embedded in bodies of ops on a cache: caches are for decoding, not for training.
 type noGradient struct{}
 
 func (noGradient) backward(G.Nodes, *G.Node, *G.Node) (G.Nodes, error) { return nil, errCached }
 
 var errCached = errors.New("has no gradient: train on a graph without a cache")
 
-// StateCache holds the state of a recurrent op after the tokens that a model has seen, whose size does not depend on
-// their number. It belongs to no graph: graphs for chunks of any length share it. It is for one goroutine at a time.
+// StateCache holds the state of a recurrent op after the tokens that a model has seen. The size of the state does not
+// depend on the number of tokens. It belongs to no graph: graphs for chunks of any length share it. It must not be used
+// by several goroutines at once.
 type StateCache struct {
 	cacheBase
 	value *tensor.Dense
 }
 
-// NewStateCache returns a cache of no tokens for a state of a type and shape: of CachedLinearAttention (B, K, D, Dv),
-// of CachedCausalConv (B, N−1, C).
+// NewStateCache returns an empty cache for a state of a type and shape: (B, K, D, Dv) for CachedLinearAttention, (B,
+// N−1, C) for CachedCausalConv.
 func NewStateCache(dt tensor.Dtype, shape ...int) (*StateCache, error) {
 	if err := checkCacheType("StateCache", dt); err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func NewStateCache(dt tensor.Dtype, shape ...int) (*StateCache, error) {
 // there.
 func (c *StateCache) Len() int { return c.shortest() }
 
-// Bytes returns the memory that the state takes.
+// Bytes returns the memory of the state.
 func (c *StateCache) Bytes() int { return int(c.value.MemSize()) }
 
 // Value returns the state after the tokens seen. Each run changes it.
@@ -103,7 +104,7 @@ func (c *StateCache) Reset() {
 	c.value.Zero()
 }
 
-// Truncate forgets the tokens from position n on. A state has all tokens or none: n is 0 or Len.
+// Truncate removes the tokens from position n on. A state cannot remove some of its tokens: n must be 0 or Len.
 func (c *StateCache) Truncate(n int) error {
 	switch {
 	case n == 0:
@@ -115,7 +116,8 @@ func (c *StateCache) Truncate(n int) error {
 	return nil
 }
 
-// check refuses an op on x (…, T, C) that the cache is not for. The state's first axis is the number of sequences.
+// check returns an error for an op on x (…, T, C) that does not fit the cache. The state's first axis is the number of
+// sequences.
 func (c *StateCache) check(op string, x, start *G.Node, state ...int) error {
 	if c == nil || c.value == nil {
 		return &TypeError{op, "cache", "nil or its zero value", "a cache of NewStateCache"}
@@ -133,9 +135,9 @@ func (c *StateCache) check(op string, x, start *G.Node, state ...int) error {
 	return nil
 }
 
-// take checks that a chunk of T tokens, or of a length for each sequence, follows the tokens seen, and counts it. It
-// returns the number of tokens of each sequence. With lengths, a sequence that starts at 0 begins with an empty state,
-// and a sequence without tokens may start anywhere.
+// take checks that a chunk of T tokens, or of the sequences' lengths, follows the tokens seen, and adds it to their
+// number. It returns the number of tokens of each sequence. With lengths, a sequence that starts at 0 begins with an
+// empty state, and a sequence without tokens may start anywhere.
 func take[F kernel.Float](c *StateCache, op string, start *tensor.Dense, lengths []int64, T int) ([]int, error) {
 	starts, counts := dense.Ints(start), make([]int, len(c.seen))
 	for b, seen := range c.seen {

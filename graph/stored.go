@@ -11,11 +11,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// BF16 is the type of a node that holds a weight as a file stores it: in bfloat16, the upper half of a float32.
-// Functions of this package take such a node beside nodes of float32. MatMul and Linear read it in place as their second
-// argument, Embedding, PositionRows and LinearCrossEntropy as their weight: they widen the rows that they need, with the
-// bits of a float32. For the other functions it is widened as a whole. A stored weight has no gradient, but gradients
-// flow through products with it.
+// BF16 is the type of a node with a weight in the form of its file: bfloat16, the upper half of a float32. Functions of
+// this package accept such a node together with nodes of float32. MatMul and Linear read it in place as their second
+// argument, and Embedding, PositionRows and LinearCrossEntropy as their weight: they widen only the rows that they
+// need, with the bits of a float32 weight. For all other functions the whole weight is widened. A stored weight has no
+// gradient, but gradients flow through products with it.
 var BF16 = dense.BF16
 
 // widened returns w in float32: a node of BF16 is widened, which is exact, and any other node is returned unchanged.
@@ -26,7 +26,7 @@ func widened(w *G.Node) (*G.Node, error) {
 	return apply(widening{}, w)
 }
 
-// widening is y = w in float32. It is an op because no other changes the type.
+// widening is y = w in float32. It is an op because no other op changes the type.
 type widening struct {
 	passesNone
 	sameShape
@@ -68,7 +68,7 @@ func widenOthers(args []arg, in G.Nodes) (G.Nodes, error) {
 	return in, nil
 }
 
-// computingType returns the type of the numbers that are computed of numbers of a type.
+// computingType returns the type in which numbers of a type are computed.
 func computingType(dt tensor.Dtype) tensor.Dtype {
 	if dt == BF16 {
 		return tensor.Float32

@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// storedWeight returns a weight stored in bfloat16, and the same one widened.
+// storedWeight returns a weight stored in bfloat16, and the same weight widened.
 func storedWeight(r *rand.Rand, shape ...int) (stored, wide *tensor.Dense) {
 	numbers := make([]dense.BFloat16, tensor.Shape(shape).TotalSize())
 	for i := range numbers {
@@ -65,8 +65,8 @@ var storedCases = []struct {
 	}},
 }
 
-// TestStoredWeights compares values and gradients by x of functions of a stored weight with those of the weight widened
-// first: their bits are the same, on the module's machine and on Gorgonia's.
+// TestStoredWeights: functions of a stored weight have the same bits as functions of the widened weight, values and
+// gradients by x, on the module's machine and on Gorgonia's.
 func TestStoredWeights(t *testing.T) {
 	for _, c := range storedCases {
 		t.Run(c.name, func(t *testing.T) {

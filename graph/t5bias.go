@@ -18,8 +18,8 @@ type T5Config struct {
 	Offset      int // position of query 0, where key 0 is at position 0
 	MaxDistance int // this distance and all larger ones share the last bucket; 0 means 128
 
-	// Unidirectional is the decoder's: keys after the query share its bucket. Otherwise, as
-	// in the encoder, keys before and after the query have half the buckets each.
+	// Unidirectional selects the decoder's form: all keys after the query share one bucket. Otherwise, as in the encoder,
+	// keys before and after the query have half the buckets each.
 	Unidirectional bool
 }
 
@@ -29,10 +29,9 @@ type T5Config struct {
 //
 //	table[bucket(s − t − Offset), h]
 //
-// as a relative bias (H, T+S−1) as ExpandRelativeBias takes it. Half the buckets of a
-// direction hold one distance each, the other half ranges that grow with the logarithm of
-// the distance up to MaxDistance: with N = Buckets/2 buckets for a direction, or all of
-// them if Unidirectional, and E = ⌊N/2⌋, a key at the distance d before the query has
+// as a relative bias (H, T+S−1) as ExpandRelativeBias takes it. Half the buckets of a direction hold one distance each;
+// the other half hold ranges that grow with the logarithm of the distance up to MaxDistance. With N = Buckets/2 buckets
+// per direction (N = Buckets if Unidirectional) and E = ⌊N/2⌋, a key at the distance d before the query has
 //
 //	bucket = d                                                if d < E
 //	bucket = min(N−1, E + ⌊ln(d/E)/ln(MaxDistance/E)·(N−E)⌋)  otherwise
@@ -86,8 +85,8 @@ func (c T5Config) side(buckets int) int {
 	return buckets / 2
 }
 
-// bucket returns the bucket of a key at s − t − Offset = relative, as
-// _relative_position_bucket of Hugging Face's T5 does, rounded to float32 where that is.
+// bucket returns the bucket of a key at s − t − Offset = relative, as _relative_position_bucket of Hugging Face's T5
+// does, with the same roundings to float32.
 func (c T5Config) bucket(relative, buckets int) int {
 	first, side, single := 0, c.side(buckets), c.single(buckets)
 	distance := -relative

@@ -12,8 +12,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// T5's buckets of all distances are PyTorch's, which computes them in float32: at
-// (48, 81) float64 has others.
+// T5's buckets of all distances equal PyTorch's, which are computed in float32: float64 gives other buckets at
+// (48, 81).
 func TestT5BucketsEqualPyTorch(t *testing.T) {
 	file := golden.Load(t, "torch/positions.safetensors")
 	seen := 0

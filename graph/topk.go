@@ -10,9 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ArgMax returns where along one axis the largest element is, or where in the whole of x
-// if c names no axis, as ints (torch.argmax): the first among equals, and the first NaN if
-// there is one. It has no gradient.
+// ArgMax returns the index of the largest element along one axis, or in the whole of x if c names no axis, as ints
+// (torch.argmax): the first of equal elements, and the first NaN if there is one. It has no gradient.
 func ArgMax(x *G.Node, c ReduceConfig) (*G.Node, error) {
 	o, err := newReduction("ArgMax", x, c)
 	if err != nil {
@@ -38,8 +37,8 @@ func (o argMax[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 }
 
 // TopK returns the k largest elements of every row of x (…, S), and their indices as ints, both (…, k) (torch.topk over
-// the last axis): the largest first, the first among equals, and NaN before every number. The gradient of a value flows
-// to its element of x.
+// the last axis). The largest comes first, equal elements in their order, and NaN before every number. The gradient of
+// a value flows to its element of x.
 func TopK(x *G.Node, k int) (values, ids *G.Node, err error) {
 	if ids, err = applyTyped(topK[float32]{K: k}, topK[float64]{K: k}, x); err != nil {
 		return nil, nil, err
@@ -50,7 +49,7 @@ func TopK(x *G.Node, k int) (values, ids *G.Node, err error) {
 	return values, ids, nil
 }
 
-// topK returns the indices of the largest elements. It is an op because no other ranks them.
+// topK returns the indices of the largest elements. It is an op because no other op ranks elements.
 type topK[F kernel.Float] struct {
 	indices
 	K int
@@ -74,8 +73,8 @@ func (o topK[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// gather takes the elements of every row of x (…, S) that ids (…, k) name, each once. It is an op because no other
-// reads elements that integers name.
+// gather selects the elements of every row of x (…, S) that ids (…, k) name, each once. It is an op because no other op
+// reads elements by integers.
 type gather[F kernel.Float] struct{}
 
 func (gather[F]) spec() spec {

@@ -101,7 +101,7 @@ func TestArgMax(t *testing.T) {
 	}
 }
 
-// The places of equals, NaN and infinities, and ties at the end of the list.
+// The indices of equal elements, NaN and infinities, and ties at the end of the result.
 func TestTopKOfEqualsAndSpecialNumbers(t *testing.T) {
 	x := of([]float64{5, 9, 5, 9, 5, 2, nan, -inf, inf, nan, 3, -inf}, 2, 6)
 	for _, p := range tolerances {
@@ -114,7 +114,7 @@ func TestTopKOfEqualsAndSpecialNumbers(t *testing.T) {
 	}
 }
 
-// Long rows against sorting, with many equals.
+// Long rows with many equal elements, compared with sorting.
 func TestTopKOfLongRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x := zeros(5, 1000)
@@ -148,7 +148,7 @@ func TestPlacesHaveNoGradient(t *testing.T) {
 	require.ErrorContains(t, err, "graph: ArgMax: indices have no gradient")
 }
 
-// Ids that were found are ids to look up, and the gradient stops there.
+// The returned ids can be looked up in an Embedding, and the gradient stops there.
 func TestEmbeddingOfArgMax(t *testing.T) {
 	in := inputs(of([]float64{1, 2, 3, 9, 2, 3}, 2, 3), of([]float64{10, 20, 30}, 3, 1))
 	op := func(in G.Nodes) (*G.Node, error) {

@@ -8,8 +8,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Transpose returns xᵀ (Out, In) of a matrix x (In, Out). It turns a weight that is
-// stored by inputs, as GPT-2's are, into one that Linear takes.
+// Transpose returns xᵀ (Out, In) of a matrix x (In, Out). It turns a weight with one row per input, such as GPT-2's,
+// into a weight for Linear.
 func Transpose(x *G.Node) (*G.Node, error) {
 	in, err := checked("Transpose", named("x"), x)
 	if err != nil {
@@ -22,7 +22,7 @@ func Transpose(x *G.Node) (*G.Node, error) {
 	return permute("Transpose", in[0], s, []int{1, 0}, tensor.Shape{s[1], s[0]})
 }
 
-// permuted is an array of these lengths with its axes in another order. It is an op because no other moves axes.
+// permuted is an array of these lengths with its axes in another order. It is an op because no other op moves axes.
 type permuted[F kernel.Float] struct {
 	outShape
 	Name        string

@@ -11,8 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Where returns x where condition holds and y elsewhere (torch.where), the three broadcast
-// as in Add. The condition is a node of bools, integers or floats; any number but 0 holds.
+// Where returns x where condition holds and y elsewhere (torch.where), the three broadcast as in Add. The condition is
+// a node of bools, integers or floats; any number except 0 is true.
 func Where(condition, x, y *G.Node) (*G.Node, error) {
 	return choose(named("condition", "x", "y"), condition, x, y)
 }
@@ -22,7 +22,7 @@ func whereNotZero(condition, x *G.Node) (*G.Node, error) {
 	return choose(named("condition", "x"), condition, x, nil)
 }
 
-// choose applies the op to the arguments of these names; the others are nil.
+// choose applies the op to the arguments with these names; the others are nil.
 func choose(args []arg, condition, x, y *G.Node) (*G.Node, error) {
 	args[0] = whereArgs[0]
 	in := G.Nodes{condition, x, y}
@@ -37,11 +37,11 @@ func choose(args []arg, condition, x, y *G.Node) (*G.Node, error) {
 	return applyTyped(where[float32]{o, reads}, where[float64]{o, reads}, condition, x, y)
 }
 
-// where is the op z = x where the condition holds, z = y elsewhere; without x or y there is 0 in its place. It is an op
-// because a product with 0 and 1 would make NaN of the NaN and ∞ that are not chosen.
+// where is the op z = x where the condition holds, z = y elsewhere; a missing x or y counts as 0. It is an op because a
+// product with 0 and 1 would turn NaN and ∞ that are not chosen into NaN.
 type where[F kernel.Float] struct {
 	outShape
-	Reads kernel.Broadcast // the condition, and x and y if they are inputs
+	Reads kernel.Broadcast // whether the condition, x and y are inputs
 }
 
 var whereArgs = []arg{{name: "condition", anyNumber: true, fixed: true}, {name: "x", optional: true},
@@ -60,11 +60,10 @@ func (o where[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
 	return nil
 }
 
-// conditions are pooled conditions of bools.
+// conditions is a pool of bool slices.
 var conditions = sync.Pool{New: func() any { return new([]bool) }}
 
-// dx = dz where the condition holds, dy = dz elsewhere, 0 else, summed over the axes that
-// were repeated.
+// dx = dz where the condition holds, dy = dz elsewhere, otherwise 0; both are summed over the axes that were repeated.
 func (o where[F]) backward(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
 	var f expr.Formula
 	d := make(G.Nodes, len(in))

@@ -38,8 +38,8 @@ func whereCases() []opCase {
 	}
 }
 
-// What is not chosen reaches neither the result nor a gradient, even if it is not finite;
-// a condition may have any type.
+// Elements that are not chosen influence neither the result nor a gradient, even if they are not finite; a condition
+// may have any type.
 func TestWhereChooses(t *testing.T) {
 	x, y, dz := of([]float64{1, nan, 3, inf}), of([]float64{inf, 6, nan, 8}), of([]float64{1, 2, nan, 4})
 	for _, dt := range mask.KeepTypes() {

@@ -9,25 +9,26 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Adder is an op that can add its result to a sum, with the bits of the sum of both up to the sign of zeros. The op
-// then need not compute its result in memory: the gradient of an embedding, for example, is zero except in a few rows.
+// Adder is an op that can add its result to a sum. The bits are those of adding the op's result, up to the sign of
+// zeros. The result itself then needs no memory: the gradient of an embedding, for example, is zero except in a few
+// rows.
 type Adder interface {
 	G.Op
-	// AddTo adds the op's result for its inputs to sum. The op cannot if Adds is false.
+	// AddTo adds the op's result for its inputs to sum. It must not be called if Adds is false.
 	AddTo(sum G.Value, in ...G.Value) error
 	Adds() bool
 }
 
-// addition adds the result of an op to a sum: its first input, before the op's own.
+// addition adds the result of an op to a sum; the sum is its first input, before the op's own inputs.
 type addition struct {
 	Adder
-	inPlace []int // the sum, unless the op reads it too
+	inPlace []int // overwrites the sum, unless the op reads the sum too
 }
 
 var _ Overwriter = (*addition)(nil)
 
-// additionOf returns the op for a sum of two nodes, and its inputs, if one of the nodes is used only in this sum;
-// otherwise nil.
+// additionOf returns an op, and its inputs, for a sum of two nodes one of which is used only in this sum; otherwise
+// nil.
 func additionOf(op *stock.Op, g wantedGraph) (*addition, G.Nodes) {
 	if !op.IsSum() {
 		return nil, nil

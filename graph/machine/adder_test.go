@@ -12,11 +12,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// backwards is an op that turns a vector round, and can add the result to a sum.
+// backwards is an op that reverses a vector and can add the result to a sum.
 type backwards struct {
 	overwriting
 	adds  bool
-	added *int // how often it added
+	added *int // how many times it added
 }
 
 func newBackwards(size int, adds bool) backwards {
@@ -47,9 +47,9 @@ func (b backwards) AddTo(sum G.Value, in ...G.Value) error {
 
 var _ machine.Adder = backwards{}
 
-// An op adds to a sum where its own result is read by that alone; the values are those of the sum.
+// An op adds to a sum if only the sum reads the op's result; the values are those of the sum.
 func TestAdditions(t *testing.T) {
-	type nodes struct{ x, doubled, turned *G.Node } // x is 1 2 3, doubled 2 4 6, turned 3 2 1
+	type nodes struct{ x, doubled, turned *G.Node } // x is 1 2 3, doubled 2 4 6, reversed 3 2 1
 	for _, c := range []struct {
 		reason string
 		never  bool // Adds is false
@@ -92,7 +92,7 @@ func TestAdditions(t *testing.T) {
 		wanted := c.wanted(nodes{x, must(t)(graph.Scale(x, 2)), apply(t, op, x)})
 		m, err := machine.New(wanted...)
 		require.NoError(t, err, c.reason)
-		for range 2 { // the memory of the first run is that of the second
+		for range 2 { // the second run uses the memory of the first
 			*op.added = 0
 			require.NoError(t, m.RunAll(), c.reason)
 			for i, n := range wanted {
@@ -103,7 +103,7 @@ func TestAdditions(t *testing.T) {
 	}
 }
 
-// A result that is only added needs no memory, and is added where the sum lies.
+// A result that is only added to a sum needs no memory; it is added in the sum's memory.
 func TestAdditionsNeedNoMemory(t *testing.T) {
 	for _, adds := range []bool{true, false} {
 		x := input(G.NewGraph(), "x", ramp(tensor.Float64, 3))
@@ -123,7 +123,7 @@ func TestAdditionsNeedNoMemory(t *testing.T) {
 	}
 }
 
-// An op that adds does not read the memory that it adds to.
+// An op that adds does not read the memory to which it adds.
 func TestAdditionsOfTheSumItself(t *testing.T) {
 	op := newBackwards(3, true)
 	x := must(t)(graph.Scale(input(G.NewGraph(), "x", ramp(tensor.Float64, 3)), 2))
@@ -134,7 +134,7 @@ func TestAdditionsOfTheSumItself(t *testing.T) {
 	require.Equal(t, []float64{8, 8, 8}, y.Value().Data())
 }
 
-// What goes wrong while adding is the run's error.
+// An error while adding is the run's error.
 func TestAdditionsFail(t *testing.T) {
 	x := input(G.NewGraph(), "x", ramp(tensor.Float64, 3))
 	y := G.Must(G.Add(must(t)(graph.Scale(x, 2)), apply(t, failing{newBackwards(3, true)}, x)))

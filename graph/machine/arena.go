@@ -6,9 +6,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Arena is memory that machines share, of which one runs at a time: as much as the largest of them needs, and at most a
-// sixteenth more. The values of a machine are valid until another machine of the arena is made or runs. The zero value
-// is ready for use. An arena and its machines must not be used by several goroutines at once.
+// Arena is memory that several machines share if only one of them runs at a time. It has the size that the largest
+// machine needs, and at most a sixteenth more. The values of a machine are valid until another machine of the arena is
+// planned or runs. The zero value is ready for use. An arena and its machines must not be used by several goroutines at
+// once.
 type Arena struct {
 	slabs    []*slab
 	machines []*Machine
@@ -22,8 +23,8 @@ func (a *Arena) Bytes() (n int) {
 	return n
 }
 
-// reserve gives slabs the memory of the arena's. Where that is too small, no machine keeps the old memory: it is free
-// before the new is allocated.
+// reserve gives slabs memory of the arena. If the arena is too small, no machine keeps the old memory: it is freed
+// before the new memory is allocated.
 func (a *Arena) reserve(slabs []*slab) {
 	for _, s := range slabs {
 		i := slices.IndexFunc(a.slabs, func(have *slab) bool { return have.dt == s.dt })
@@ -42,8 +43,8 @@ func (a *Arena) reserve(slabs []*slab) {
 	}
 }
 
-// release forgets the plan, whose ops may hold on to the memory, until the next run. The wanted nodes that are bound to
-// the memory have no value then.
+// release drops the plan, whose ops may refer to the memory, until the next run. Wanted nodes that are bound to the
+// memory have no value until then.
 func (m *Machine) release() {
 	for _, i := range m.wanted {
 		n := m.steps[i].node

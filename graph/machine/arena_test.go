@@ -13,7 +13,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// attending returns a loss of an attention over n tokens and its gradient: values of floats, rooms and views.
+// attending returns a loss of an attention over n tokens and its gradient. Its graph has values of floats, workspaces
+// and views.
 func attending(t *testing.T, dt tensor.Dtype, n int) G.Nodes {
 	t.Helper()
 	x := input(G.NewGraph(), "x", ramp(dt, 2, n, 6))
@@ -26,7 +27,7 @@ func attending(t *testing.T, dt tensor.Dtype, n int) G.Nodes {
 	return append(grads, loss, y, G.Must(G.Gt(y, x, false)))
 }
 
-// Machines of one arena take turns, in any order and while the arena grows: each has the bits of one alone.
+// Machines of one arena run in turns, in any order and while the arena grows: each gives the bits that it gives alone.
 func TestMachinesOfAnArenaTakeTurns(t *testing.T) {
 	var arena machine.Arena
 	var machines []*machine.Machine
@@ -74,10 +75,10 @@ func TestMachinesOfAnArenaTakeTurns(t *testing.T) {
 	run(1)
 }
 
-// A result of the last run may be an input of the next one, and of another machine of the arena: it is read before any
+// A result of the last run may be an input of the next run, or of another machine of the arena: it is read before any
 // op overwrites it.
 func TestAResultMayBeAnInput(t *testing.T) {
-	add := func() (x, y *G.Node) { // whose first op overwrites where y was
+	add := func() (x, y *G.Node) { // its first op overwrites the memory of y
 		g := G.NewGraph()
 		x = input(g, "x", ramp(tensor.Float64, 2, 3))
 		p := must(t)(graph.Softmax(must(t)(graph.Softmax(input(g, "p", ramp(tensor.Float64, 2, 3))))))

@@ -16,16 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Gorgonia's own examples that bring their data, run as they are and with our machine. Both begin with the same
-// numbers, where the example draws them by the clock. They need the module proxy:
+// Gorgonia's own examples that include their data, run unchanged and with our machine. Both start from the same numbers
+// where the example seeds its random numbers by the clock. They need the module proxy:
 //
 //	go test -tags examples -run TestExamples -v ./graph/machine
 //
-// What differs is the line that makes the machine. charRNN as it is panics on Gorgonia's Lisp machine, in training and
-// in prediction; so both run it on a tape machine's terms: with gradients by Grad, a graph for each sentence, since
-// Gorgonia differentiates a node once, and no prediction.
+// The two programs differ in the line that makes the machine. The unchanged charRNN panics on Gorgonia's Lisp machine,
+// in training and in prediction. So both programs run it in the tape machine's way: with gradients by Grad, a graph for
+// each sentence, since Gorgonia differentiates a node once, and without prediction.
 
-// A change is of one line of an example.
+// A change replaces one line of an example.
 type change struct{ file, from, to string }
 
 var examples = []struct {
@@ -33,7 +33,7 @@ var examples = []struct {
 	both []change // before either runs
 	ours []change
 	cost *regexp.Regexp
-	same float64 // how far the last costs may differ, as a part
+	same float64 // how far the last costs may differ, as a fraction
 }{
 	{
 		name: "iris",
@@ -54,7 +54,7 @@ var examples = []struct {
 			{"main.go", "i%100 == 0", "i%2 == 0"},
 			{"model.go", "iter%100 == 0", "iter%2 == 0"},
 			{"main.go", "if i%1000 == 0 {", "if false {"},
-			{"main.go", "NewRMSPropSolver(", "NewVanillaSolver("}, // the other takes the sign of the last digits
+			{"main.go", "NewRMSPropSolver(", "NewVanillaSolver("}, // the other line uses the signs of the last digits
 			{"model.go", "Gaussian32(", "numbers("},
 			{"vocab.go", "\tvocab = append(vocab, END)\n", "\tslices.Sort(vocab)\n\tvocab = append(vocab, END)\n"}, // of a map
 			{"vocab.go", "import \"strings\"", "import (\n\t\"slices\"\n\t\"strings\"\n)"},
@@ -74,7 +74,7 @@ var examples = []struct {
 	},
 }
 
-// numbersSource draws the first weights, the same in each run.
+// numbersSource is the source of the first weights, the same in each run.
 const numbersSource = `
 func numbers(mean, deviation float64, shape ...int) []float32 {
 	v := make([]float32, tensor.Shape(shape).TotalSize())
@@ -110,7 +110,7 @@ func TestExamples(t *testing.T) {
 			var times [2]time.Duration
 			var costs [2][]float64
 			var tail string
-			for range 2 { // in turns; the shortest time counts
+			for range 2 { // in turns; the shortest time of each counts
 				for i, program := range []string{tape, ours} {
 					out, took := runExample(t, program)
 					costs[i], tail = nil, out[max(0, len(out)-500):]
@@ -183,7 +183,7 @@ func output(t *testing.T, dir, name string, arg ...string) string {
 	t.Helper()
 	c := exec.Command(name, arg...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), "GODEBUG=randseednop=0") // as when the examples were written
+	c.Env = append(os.Environ(), "GODEBUG=randseednop=0") // as at the time of the examples
 	var failure strings.Builder
 	c.Stderr = &failure
 	out, err := c.Output()

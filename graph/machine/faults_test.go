@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// faults lists faults of Gorgonia's tape machine: the README's words for each, and a graph that has it.
+// faults lists the faults of Gorgonia's tape machine: the README's text about each, and a graph that shows it.
 var faults = []struct {
 	says, name string
 	shape      tensor.Shape
@@ -65,8 +65,8 @@ func TestFaultsOfTheTapeMachine(t *testing.T) {
 	}
 }
 
-// farthest returns the largest relative distance of the first numbers of a function's value from those that are right;
-// NaN counts as infinitely far.
+// farthest returns the largest relative error of the first numbers of a function's value; NaN counts as an infinite
+// error.
 func farthest(t *testing.T, of func(*G.Node) (*G.Node, error), shape tensor.Shape, numbers []float32, want []float64,
 	vm func(t *testing.T, g *G.ExprGraph) G.VM) (most float64) {
 	g := G.NewGraph()
@@ -105,7 +105,7 @@ func TestTapeMachineTrainsUphill(t *testing.T) {
 	require.Less(t, end, begin/100)
 }
 
-// trainReshaped fits reshaped tanhs to a half, and returns the loss before and after 100 steps.
+// trainReshaped trains reshaped tanhs to be ½, and returns the loss before and after 100 steps.
 func trainReshaped(t *testing.T, vm func(t *testing.T, g *G.ExprGraph) G.VM) (begin, end float64) {
 	g, numbers, half := G.NewGraph(), make([]float64, 12), make([]float64, 12)
 	for i := range numbers {

@@ -8,15 +8,15 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// verdict is the kinds of numbers in a value that are not finite.
+// verdict says which kinds of non-finite numbers a value has.
 type verdict struct{ nan, inf bool }
 
 // masker is an op that may fill its result with infinities on purpose.
 type masker interface{ FillsInfinity() bool }
 
-// FindNotFinite runs the machine on the inputs' current values and returns the first node
-// that produced a NaN or an infinity, or nil. A node that got one from an input does not
-// count, nor does an op that fills in infinities to hide scores, nor a constant.
+// FindNotFinite runs the machine on the inputs' current values and returns the first node that produced a NaN or an
+// infinity, or nil. A node whose input has one does not count, nor does an op that fills in infinities to hide scores,
+// nor a constant.
 func (m *Machine) FindNotFinite() (*G.Node, error) {
 	if err := m.open(); err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The first node that produced a NaN or an infinity is found, though a later op has reused
-// its memory. Infinities that hide scores do not count.
+// The machine finds the first node that produced a NaN or an infinity, even if a later op has reused its memory.
+// Infinities that hide scores do not count.
 func TestFindNotFinite(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		g := G.NewGraph()

@@ -8,36 +8,31 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// ForGraph plans a machine for all that a graph is made for, to stand where
-// gorgonia.NewTapeMachine stood. RunAll computes the nodes that no other node reads, the
-// gradients of inputs that were asked for, the nodes given to gorgonia.Read and those that
-// are a number (as a loss is), and binds or reads their values. Any other node's value is
-// not kept: Gorgonia's own n.Value() is nil after a run, and the machine's Value is an
-// error that names the node. gorgonia.Read before ForGraph keeps one, and
-// GraphConfig{KeepAll: true} all of them.
+// ForGraph plans a machine for a whole graph, as a replacement for gorgonia.NewTapeMachine. RunAll computes the nodes
+// that no other node reads, the gradients of inputs that were requested, the nodes passed to gorgonia.Read, and the
+// nodes that are a single number (such as a loss), and binds or reads their values. The machine does not keep the
+// values of other nodes: Gorgonia's own n.Value() is nil after a run, and the machine's Value returns an error that
+// names the node. gorgonia.Read before ForGraph keeps the value of one node, and GraphConfig{KeepAll: true} those of
+// all nodes.
 //
-// Unlike on the tape machine, every run begins anew, with or without a Reset. A gradient
-// is the run's own: runs do not add up, and BindDualValues is not needed. n.Grad() of an
-// input is a copy of it, which a solver may clear: n.Deriv() keeps its value. Nodes added
-// to the graph later are not run.
+// Unlike on the tape machine, every run starts from nothing, with or without a Reset. Gradients are those of the last
+// run: they do not add up over runs, and BindDualValues is not needed. n.Grad() of an input is a copy of its gradient,
+// which a solver may clear: n.Deriv() keeps its value. Nodes added to the graph later are not run.
 //
-// As NewTapeMachine does, ForGraph puts gorgonia's ops that have a mode (BatchNorm,
-// Dropout) into training. The running statistics of a BatchNorm that has some stay as
-// they are. The mode counts at each run: SetTraining(false) of an op makes the same machine
-// evaluate.
+// As NewTapeMachine does, ForGraph puts gorgonia's ops that have a mode (BatchNorm, Dropout) into training. The running
+// statistics of a BatchNorm that has some stay as they are. Each run uses the mode that an op has at that time: after
+// SetTraining(false) of an op, the same machine evaluates.
 //
-// ForGraph refuses a graph that reads logarithms of a SoftMax as probabilities, as far as that can be told (see the
-// package's faults of Gorgonia).
+// ForGraph returns an error for a graph that reads logarithms of a SoftMax as probabilities, as far as it can detect
+// this (see the package's list of Gorgonia's faults).
 func ForGraph(g *G.ExprGraph) (*Machine, error) { return GraphConfig{}.ForGraph(g) }
 
-// GraphConfig is what a machine for a graph does beyond ForGraph.
+// GraphConfig sets options of a machine for a graph.
 type GraphConfig struct {
-	// KeepAll keeps the value of every node, as the tape machine does. No two values then
-	// share memory.
+	// KeepAll keeps the value of every node, as the tape machine does. Then no two values share memory.
 	KeepAll bool
-	// Evaluate runs the ops that have a mode in evaluation, as gorgonia.EvalMode does. After
-	// a run they are in the mode that they were in before, so that a machine that trains
-	// may run on the same graph.
+	// Evaluate runs the ops that have a mode in evaluation, as gorgonia.EvalMode does. After a run their modes are as
+	// before, so that a training machine may run on the same graph.
 	Evaluate bool
 }
 
@@ -71,7 +66,7 @@ func (c GraphConfig) ForGraph(g *G.ExprGraph) (*Machine, error) {
 	return m, nil
 }
 
-// graphNodes is what a machine for a graph does besides running it.
+// graphNodes lists the nodes that a machine for a graph has to update besides running it.
 type graphNodes struct {
 	config GraphConfig
 	modes  []G.TrainModeOp
@@ -86,7 +81,7 @@ type reader struct {
 	into *G.Value
 }
 
-// wanted returns the nodes that are to be computed, and keeps what else there is to do.
+// wanted returns the nodes to compute, and records the other updates that a run has to make.
 func (f *graphNodes) wanted(g *G.ExprGraph) (wanted G.Nodes) {
 	all := g.AllNodes()
 	if len(all) == 0 {
@@ -123,7 +118,7 @@ func (f *graphNodes) wanted(g *G.ExprGraph) (wanted G.Nodes) {
 	return wanted
 }
 
-// before forgets the values of nodes that the machine does not compute.
+// before removes the values of nodes that the machine does not compute.
 func (f *graphNodes) before() {
 	for _, n := range f.rest {
 		if n.Value() != nil {
@@ -132,10 +127,10 @@ func (f *graphNodes) before() {
 	}
 }
 
-// after does what follows a run.
+// after makes the updates that follow a run.
 func (f *graphNodes) after(gradients []gradient) error {
 	for _, d := range gradients {
-		if d.node.Value() == nil { // an input that nothing reads
+		if d.node.Value() == nil { // an input that no node reads
 			continue
 		}
 		if err := f.copyGradient(d.of, d.node.Value()); err != nil {
@@ -150,7 +145,7 @@ func (f *graphNodes) after(gradients []gradient) error {
 	return nil
 }
 
-// read copies the node's value, as the tape machine does: into the value that is there, else into a new one.
+// read copies the node's value as the tape machine does: into the existing value, or else into a new one.
 func (r reader) read() (err error) {
 	v := r.from.Value()
 	if *r.into == nil {

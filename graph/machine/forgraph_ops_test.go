@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// leftOps are ops that Gorgonia itself computes.
+// leftOps are ops that Gorgonia's own code computes.
 var leftOps = map[string]struct {
 	shape  tensor.Shape
 	build  func(x *G.Node) (*G.Node, error)
@@ -41,12 +41,12 @@ var leftOps = map[string]struct {
 	}},
 }
 
-// channels returns an input of a number for each channel of images.
+// channels returns an input with a number for each channel of images.
 func channels(x *G.Node, name string) *G.Node {
 	return input(x.Graph(), name, ramp(x.Dtype(), 1, x.Shape()[1], 1, 1))
 }
 
-// What Gorgonia itself computes is on our machine what it is on the tape machine, and so are the gradients.
+// The results of Gorgonia's own ops, and their gradients, are the same on our machine as on the tape machine.
 func TestOpsLeftToGorgonia(t *testing.T) {
 	defer log.SetOutput(log.Writer())
 	log.SetOutput(io.Discard) // GroupNorm's gradient logs
@@ -100,7 +100,7 @@ func TestOpsLeftToGorgonia(t *testing.T) {
 	}
 }
 
-// Each has an op that this module does not compute.
+// Each graph has an op that this module does not compute.
 func TestOpsLeftToGorgoniaAreUnknown(t *testing.T) {
 	for name, c := range leftOps {
 		x := input(G.NewGraph(), "x", ramp(tensor.Float64, c.shape...))
@@ -151,7 +151,7 @@ func TestForGraphTrainsAndEvaluates(t *testing.T) {
 	}
 }
 
-// A gradient alone is right: it does not rely on what a forward pass left in the op.
+// A gradient alone is correct: it does not depend on state that a forward pass left in the op.
 func TestBatchNormGradientAlone(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", tensor.New(tensor.WithShape(4, 1), tensor.WithBacking([]float64{1, 2, 3, 6})))
@@ -173,7 +173,7 @@ func TestBatchNormGradientAlone(t *testing.T) {
 	}
 }
 
-// Gorgonia's Dropout drops elements in training and none else.
+// Gorgonia's Dropout drops elements in training, and none otherwise.
 func TestForGraphDropsInTraining(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 1000))
@@ -195,7 +195,8 @@ func TestForGraphDropsInTraining(t *testing.T) {
 	require.Equal(t, numbers(x.Value()), numbers(y.Value()))
 }
 
-// A slice whose step does not divide a later axis has one more than its node: a run says so, whatever reads it.
+// A slice with a step that does not divide a later axis has one element more than its node: a run returns an error,
+// whatever node reads it.
 func TestSliceOfAnUnevenStep(t *testing.T) {
 	g := G.NewGraph()
 	y := G.Must(G.Slice(input(g, "x", ramp(tensor.Float64, 4, 5)), nil, G.S(0, 5, 2)))

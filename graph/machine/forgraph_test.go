@@ -46,7 +46,7 @@ func TestForGraphStandsForTheTapeMachine(t *testing.T) {
 	require.InDeltaSlice(t, wantW, w, 1e-11)
 }
 
-// Only what is wanted has a value after a run: none is left of a run of another machine.
+// Only wanted nodes have a value after a run: no value of another machine's run is left.
 func TestForGraphLeavesNoStaleValues(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 2, 3))
@@ -64,7 +64,7 @@ func TestForGraphLeavesNoStaleValues(t *testing.T) {
 	require.NotNil(t, x.Value())
 }
 
-// A gradient is the run's own, also where a tape machine bound one to the variable.
+// A gradient is that of the last run, even if a tape machine has bound one to the variable.
 func TestForGraphGradientsDoNotAddUp(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 2, 3))
@@ -86,7 +86,8 @@ func TestForGraphGradientsDoNotAddUp(t *testing.T) {
 	}
 }
 
-// Of a product Gorgonia makes both gradients. The one of the input, which nobody asked for, is not computed.
+// Gorgonia builds both gradients of a product. The gradient of the input, which nobody requested, is not computed. The
+// one of the input, which nobody asked for, is not computed.
 func TestForGraphLeavesOutStrayGradients(t *testing.T) {
 	g := G.NewGraph()
 	x, w := input(g, "x", ramp(tensor.Float64, 5, 3)), input(g, "w", ramp(tensor.Float64, 3, 2))
@@ -109,7 +110,7 @@ func TestForGraphLeavesOutStrayGradients(t *testing.T) {
 	require.Equal(t, 1, strays)
 }
 
-// A loss has its value, also where a gradient reads it, as that of a mean does.
+// A loss has its value even if a gradient reads it, as the gradient of a mean does.
 func TestForGraphOfALossThatIsRead(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 4))
@@ -128,7 +129,7 @@ func TestForGraphRefuses(t *testing.T) {
 	require.EqualError(t, err, "machine: graph: got nil, want one")
 }
 
-// Read fills what it was given: a new value at first, then the same one again.
+// Read sets the caller's variable: a new value in the first run, then the same value again.
 func TestForGraphReads(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 2))
@@ -154,7 +155,7 @@ func TestForGraphReads(t *testing.T) {
 	require.True(t, kept == between)
 }
 
-// After a run that failed no wanted node has a value, since it may be half computed.
+// After a failed run no wanted node has a value, since it may be half computed.
 func TestForGraphOfAFailingRun(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 2))
@@ -182,7 +183,7 @@ func TestForGraphOfAFailingRun(t *testing.T) {
 	require.NotNil(t, second.Value())
 }
 
-// A graph that has nothing to compute runs: of nothing, of an input that is read, of a constant.
+// A graph without ops runs: an empty graph, an input that is read, a constant.
 func TestForGraphWithoutAnOp(t *testing.T) {
 	m, err := machine.ForGraph(G.NewGraph())
 	require.NoError(t, err)
@@ -208,7 +209,7 @@ func TestForGraphWithoutAnOp(t *testing.T) {
 	}
 }
 
-// A Tensordot over all axes is a tensor of shape (1), as Gorgonia's is, also for the op that reads it.
+// The result of a Tensordot over all axes has shape (1), as in Gorgonia, and so has the input of an op that reads it.
 func TestForGraphOfAFullContraction(t *testing.T) {
 	g := G.NewGraph()
 	x, y := input(g, "x", ramp(tensor.Float64, 2, 3)), input(g, "y", ramp(tensor.Float64, 2, 3))
@@ -230,7 +231,7 @@ func TestForGraphOfAFullContraction(t *testing.T) {
 	}
 }
 
-// An input without a name is told by its type and shape.
+// An error identifies an input without a name by its type and shape.
 func TestNamelessInputWithoutAValue(t *testing.T) {
 	g := G.NewGraph()
 	x := G.NewUniqueNode(G.In(g), G.WithType(tensor.Float64), G.WithShape())

@@ -8,10 +8,10 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Gorgonia exports neither the ops of statements and constants, nor what a node is bound to, nor an op's mode. A test
-// pins the behaviour that the following code relies on.
+// Gorgonia does not export the ops of statements and constants, the value that a node is bound to, or an op's mode. A
+// test pins the behaviour that the following code relies on.
 
-// readsInto returns where a node made by gorgonia.Read puts the value.
+// readsInto returns the variable to which a node made by gorgonia.Read copies the value.
 func readsInto(n *G.Node) (into *G.Value, ok bool) {
 	if fmt.Sprintf("%T", n.Op()) != "gorgonia.readOp" {
 		return nil, false
@@ -36,8 +36,9 @@ func isConstant(n *G.Node) bool {
 	return false
 }
 
-// isStray reports whether a node is a gradient that an op made beside the others and nobody asked for: of an input
-// that is not trained, say. Grad marks gradients, and those asked for with what they are of.
+// isStray reports whether a node is a gradient that an op made together with others and that nobody requested, for
+// example of an input that is not trained. Grad marks gradients, and it marks requested gradients with the nodes that
+// they belong to.
 func isStray(n *G.Node) bool { return isGradient(n) && len(n.DerivOf()) == 0 }
 
 // isGradient reports whether Grad made a node.
@@ -45,7 +46,7 @@ func isGradient(n *G.Node) bool {
 	return reflect.ValueOf(n).Elem().FieldByName("group").String() == "gradients"
 }
 
-// bind binds a node to a value, or to none, which gorgonia.UnsafeLet cannot.
+// bind binds a node to a value, or to no value, which gorgonia.UnsafeLet cannot do.
 func bind(n *G.Node, v G.Value) { *boundTo(n) = v }
 
 func boundTo(n *G.Node) *G.Value {
@@ -53,13 +54,13 @@ func boundTo(n *G.Node) *G.Value {
 	return (*G.Value)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// dualType is the type of a value that has a gradient of its own, which Gorgonia's solvers hold too.
+// dualType is the type of a value that is stored together with its gradient; Gorgonia's solvers use it.
 var dualType = func() reflect.Type {
 	f, _ := reflect.TypeFor[G.AdamSolver]().FieldByName("cache")
 	return f.Type.Elem().Elem()
 }()
 
-// bindGradient gives a variable a gradient of its own, which Grad returns, beside its value.
+// bindGradient stores a gradient beside a variable's value; Grad returns it.
 func bindGradient(x *G.Node, d G.Value) {
 	dual := reflect.ValueOf(*boundTo(x))
 	if !dual.IsValid() || dual.Type() != reflect.PointerTo(dualType) {
@@ -72,7 +73,7 @@ func bindGradient(x *G.Node, d G.Value) {
 	*(*G.Value)(unsafe.Pointer(dual.Elem().FieldByName("d").UnsafeAddr())) = d
 }
 
-// modeOf returns where one of Gorgonia's ops keeps whether it is in training, or nil.
+// modeOf returns the field in which one of Gorgonia's ops stores whether it is in training, or nil.
 func modeOf(op any) *bool {
 	v := reflect.Indirect(reflect.ValueOf(op))
 	if v.Kind() != reflect.Struct {

@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// What the machine knows of Gorgonia's insides.
+// The facts about Gorgonia's unexported parts that the machine relies on.
 func TestGorgoniaIsAsForGraphKnowsIt(t *testing.T) {
 	value := reflect.TypeFor[G.Value]()
 	bound, ok := reflect.TypeFor[G.Node]().FieldByName("boundTo")
@@ -49,7 +49,7 @@ func TestGorgoniaIsAsForGraphKnowsIt(t *testing.T) {
 	require.Equal(t, "gorgonia.constantTensor", fmt.Sprintf("%T", G.NewConstant(ramp(tensor.Float64, 2)).Op()))
 }
 
-// What the package's doc lists as built wrongly by Gorgonia, and the ways around it.
+// The graphs that Gorgonia builds wrongly according to the package's doc, and the ways around them.
 func TestGorgoniaMergesNodes(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 600))
@@ -67,7 +67,7 @@ func TestGorgoniaMergesNodes(t *testing.T) {
 	require.True(t, constant(1) == constant(2))
 }
 
-// What the package's doc lists as wrong, and left so.
+// The faults that the package's doc lists as not repaired.
 func TestGorgoniaIsWrong(t *testing.T) {
 	run := func(n *G.Node) []float64 {
 		m, err := machine.New(n)
@@ -88,8 +88,8 @@ func TestGorgoniaIsWrong(t *testing.T) {
 	require.InDeltaSlice(t, []float64{3. / 6, 7. / 6, 11. / 6}, mean, 1e-12)
 }
 
-// On the tape machine Sub overwrites what Reshape shares with Tanh, whose gradient reads it: a loss trains uphill. On
-// ours it falls.
+// On the tape machine Sub overwrites the memory that Reshape shares with Tanh, and Tanh's gradient reads it: the loss
+// rises. On our machine the loss falls.
 func TestTanhReshapeSubSquareTrains(t *testing.T) {
 	train := func(machineOf func(g *G.ExprGraph, w *G.Node) G.VM) (first, last float64) {
 		g := G.NewGraph()

@@ -8,7 +8,7 @@ import (
 // gradient is a node and the input whose gradient it is.
 type gradient struct{ node, of *G.Node }
 
-// gradientsOf returns which of the nodes are gradients of inputs. Grad marks them.
+// gradientsOf returns the nodes that are gradients of inputs. Grad marks such nodes.
 func gradientsOf(nodes G.Nodes) (all []gradient) {
 	for _, n := range nodes {
 		for _, x := range n.DerivOf() {
@@ -20,8 +20,8 @@ func gradientsOf(nodes G.Nodes) (all []gradient) {
 	return all
 }
 
-// showGradients lets Grad of an input return the value of its gradient's node: another machine may have left a
-// gradient of its own at the input, which would hide this one.
+// showGradients makes Grad of an input return the value of its gradient's node: another machine may have stored a
+// gradient at the input, which would take precedence.
 func (m *Machine) showGradients() {
 	for _, g := range m.gradients {
 		if d, err := g.of.Grad(); err == nil && d != g.node.Value() {
@@ -30,7 +30,7 @@ func (m *Machine) showGradients() {
 	}
 }
 
-// copyGradient gives an input a copy of its gradient. A solver clears what Grad returns.
+// copyGradient gives an input a copy of its gradient. A solver clears the gradient that Grad returns.
 func (f *graphNodes) copyGradient(x *G.Node, d G.Value) (err error) {
 	if f.grads[x] == nil {
 		f.grads[x], err = cloned(d, x)
@@ -44,7 +44,7 @@ func (f *graphNodes) copyGradient(x *G.Node, d G.Value) (err error) {
 	return nil
 }
 
-// cloned returns a copy of a gradient, which computes with the engine of the input's value.
+// cloned returns a copy of a gradient that uses the engine of the input's value.
 func cloned(d G.Value, x *G.Node) (G.Value, error) {
 	c, err := G.CloneValue(d)
 	to, ok := c.(*tensor.Dense)

@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A solver clears the gradient that Grad returns. The gradient's own node keeps its value, and each of two inputs whose
-// gradients are one node has its own.
+// A solver clears the gradient that Grad returns. The gradient's own node keeps its value. If the gradients of two
+// inputs are one node, each input has its own copy.
 func TestDerivKeepsItsValueAfterAStep(t *testing.T) {
 	g := G.NewGraph()
 	x, y := input(g, "x", ramp(tensor.Float64, 3)), input(g, "y", ramp(tensor.Float64, 3))
@@ -48,7 +48,7 @@ func TestDerivKeepsItsValueAfterAStep(t *testing.T) {
 	}
 }
 
-// A machine made by New shows its own gradient, whatever another left at the input.
+// A machine made by New provides its own gradient, even if another machine has stored one at the input.
 func TestGradientsOfSeveralMachines(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 2))

@@ -13,7 +13,7 @@ import (
 // SoftMax, or of a product with one, turns that SoftMax node itself into logarithms, for all its readers. Three readers
 // have no meaning for logarithms: 1 − x and log1p, as in cross entropies; a root; and a product of x with itself or
 // with a sum that has x as a term, as in entropies. For any other reader, such as a product with another node or
-// gorgonia.Read, the graph does not show which of the two is meant.
+// gorgonia.Read, the graph does not show whether it expects probabilities or logarithms.
 func checkLogarithms(g *G.ExprGraph) error {
 	all := g.AllNodes()
 	if !slices.ContainsFunc(all, isLogSoftMax) {
@@ -84,7 +84,7 @@ func elementwise(n *G.Node) string {
 	return ""
 }
 
-// isLogSoftMax reports whether a node is a SoftMax that gives logarithms.
+// isLogSoftMax reports whether a node is a SoftMax that returns logarithms.
 func isLogSoftMax(n *G.Node) bool {
 	return fmt.Sprintf("%T", n.Op()) == "*gorgonia.softmaxOp" && reflect.ValueOf(n.Op()).Elem().FieldByName("isLog").Bool()
 }

@@ -12,12 +12,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// readersOfSoftmax lists losses of a softmax p and a target y: what each is by hand, and whether ForGraph can tell that
-// a reader of Gorgonia's SoftMax wants probabilities where Gorgonia's Log has left logarithms.
+// readersOfSoftmax lists losses of a softmax p and a target y: the loss computed by hand, and whether ForGraph can
+// detect that a node expects probabilities where Gorgonia's Log has left logarithms.
 var readersOfSoftmax = []struct {
 	name    string
 	loss    func(p, y *G.Node) *G.Node
-	want    func(p, y float64) float64 // what an element adds
+	want    func(p, y float64) float64 // the term of one element
 	refused bool
 }{
 	{"binary cross entropy", func(p, y *G.Node) *G.Node { return G.Must(G.BinaryXent(p, y)) },
@@ -45,7 +45,7 @@ var readersOfSoftmax = []struct {
 		func(p, _ float64) float64 { return math.Log(p) * math.Log(p) }, false},
 	{"cube of logarithms", func(p, _ *G.Node) *G.Node { return G.Must(G.Cube(G.Must(G.Log(p)))) },
 		func(p, _ float64) float64 { return math.Pow(math.Log(p), 3) }, false},
-	{"many sums of the same term", func(p, y *G.Node) *G.Node { // 3³⁰ ways from the last to the first
+	{"many sums of the same term", func(p, y *G.Node) *G.Node { // 3³⁰ paths from the last node to the first
 		for range 30 {
 			y = G.Must(G.Sub(G.Must(G.Add(y, y)), y))
 		}
@@ -56,8 +56,8 @@ var readersOfSoftmax = []struct {
 	}, func(p, _ float64) float64 { return p * (1 - p) }, false},
 }
 
-// TestForGraphKnowsLogarithmsOfSoftmax: ForGraph refuses each loss that Gorgonia's Log makes wrong and takes the others,
-// with their gradients. graph.Softmax gives all of them right.
+// TestForGraphKnowsLogarithmsOfSoftmax: ForGraph refuses each loss that Gorgonia's Log makes wrong and accepts the
+// others, with their gradients. With graph.Softmax all of them are correct.
 func TestForGraphKnowsLogarithmsOfSoftmax(t *testing.T) {
 	scores, target := []float64{0.1, 0.7, 1.3, -2.2}, []float64{0, 1, 0.5, 0.25}
 	for _, r := range readersOfSoftmax {

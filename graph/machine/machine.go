@@ -1,47 +1,41 @@
-// Package machine runs Gorgonia graphs. Its gorgonia.VM computes only the wanted nodes,
-// plans their memory once and reuses it in every run. Gorgonia's own ops are computed by
-// the kernels of this module where there is one. ForGraph makes one for a whole graph, to stand
-// where gorgonia.NewTapeMachine stood; New makes one for some nodes, and
-// an Arena lets the machines of several graphs, as for other lengths, share their memory.
+// Package machine runs Gorgonia graphs. Its gorgonia.VM computes only the wanted nodes, plans their memory once and
+// reuses it in every run. Gorgonia's own ops run on this module's kernels where there is one for them. ForGraph makes a
+// machine for a whole graph, as a replacement for gorgonia.NewTapeMachine. New makes one for some nodes, and an Arena
+// lets the machines of several graphs, such as graphs for different lengths, share memory.
 //
-// Gorgonia's own tape machine computes every node of the graph, wanted or not, and
-// allocates every intermediate in each run. Where it computes something wrong, this
-// machine is right: sums and means in float32, or along some axes of four; the softmax of
-// rows of very different size; a value that a later op overwrites, as Sub does behind
-// Reshape, so that Tanh, Reshape, Sub, Square train uphill; one of two nodes that by chance
-// have the same hash of 32 bits, as in one of eight thousand graphs of 1000 nodes; functions
-// of some infinities, zeros and very large numbers, which the README beside this file lists.
+// Gorgonia's own tape machine computes every node of the graph, wanted or not, and allocates every intermediate in each
+// run. The tape machine computes the following wrongly, and this machine does not: sums and means in float32, or along
+// some axes of four; the softmax of rows of very different size; a value that a later op overwrites, as Sub does after
+// Reshape, so that Tanh, Reshape, Sub, Square train uphill; one of two nodes that by chance have the same hash of 32
+// bits, as in one of eight thousand graphs of 1000 nodes; functions of some infinities, zeros and very large numbers,
+// which the README beside this file lists.
 //
-// What computes Gorgonia's ops, and the ops of their gradients:
+// Gorgonia's ops, and the ops of their gradients, are computed as follows:
 //   - By a kernel: Exp, Tanh, Sigmoid, Neg, Square, Inverse, Add, Sub, HadamardProd,
 //     HadamardDiv, MaxBetween, Sum and so Mean, Max, SoftMax, LogSoftMax, Mul, BatchedMatMul,
 //     OuterProd, Tensordot, Transpose.
 //   - By a loop on all cores: Abs, Sign, Ceil, Floor, Cube, Sqrt, InverseSqrt, Log, Lt, Gt,
 //     Lte, Gte, Eq, Ne, MinBetween, Sin, Cos, Log2, Log1p, Expm1, Softplus, Pow, Slice, At,
 //     Concat, Broadcast, ByIndices, Im2Col and so Conv2d, MaxPool2D, BatchNorm.
-//   - By nothing: Reshape, and a Slice of what lies together.
+//   - Without computation: Reshape, and a Slice of contiguous memory.
 //   - By Gorgonia itself: AveragePool2D, GlobalAveragePool2D, GroupNorm, Upsample2D,
 //     Sparsemax, DiagFlat, CTCLoss, Dropout, YOLOv3, ops of other types than float32 and
 //     float64, and your own.
 //
-// The first three allocate nothing in a run. BenchmarkOps compares them with Gorgonia's.
+// The ops of the first three groups allocate nothing in a run. BenchmarkOps compares them with Gorgonia's.
 //
-// What Gorgonia puts into the graph no machine can mend. As of v0.9.18:
-//   - Two nodes become one: SoftMax and LogSoftMax of a node; two Dropouts of a node,
-//     whatever their probabilities; slices whose bounds differ by 256; inputs of one name
-//     and shape; constant tensors that print alike. Take graph.Softmax, graph.Dropout and
-//     graph.Split; name inputs and constants.
-//   - Log of a SoftMax, or of a product with one, turns the SoftMax node itself into
-//     logarithms, for all its readers: BinaryXent of a SoftMax and entropies p⊙log p are
-//     wrong. ForGraph refuses those; a product with another node, or Read, of such a SoftMax
-//     gets logarithms without a word. Take graph.Softmax.
-//   - The gradients of Dropout, InverseSqrt, Log2 and OuterProd are wrong. Take
-//     graph.Dropout, divide by Sqrt, and multiply matrices of one column and one row.
-//   - AveragePool1D is MaxPool1D; AveragePool2D divides by the width of the image.
-//   - Four numbers of padding of MaxPool2D are those of the bottom, the top, the right and
-//     the left, as it computes.
-//   - A Slice whose step does not divide an axis behind the first is longer than its node:
-//     a run returns an error.
+// Some graphs are wrong as Gorgonia builds them, and no machine can repair them. As of v0.9.18: As of v0.9.18:
+//   - Two nodes become one: SoftMax and LogSoftMax of a node; two Dropouts of a node, whatever their probabilities;
+//     slices whose bounds differ by 256; inputs of one name and shape; constant tensors that print alike. Use
+//     graph.Softmax, graph.Dropout and graph.Split instead; give inputs and constants names.
+//   - Log of a SoftMax, or of a product with one, turns the SoftMax node itself into logarithms, for all its readers:
+//     BinaryXent of a SoftMax and entropies p⊙log p are wrong. ForGraph refuses those; a product of such a SoftMax with
+//     another node, or Read of it, silently gets logarithms. Use graph.Softmax instead.
+//   - The gradients of Dropout, InverseSqrt, Log2 and OuterProd are wrong. Use graph.Dropout instead, divide by Sqrt,
+//     and multiply a matrix of one column by a matrix of one row.
+//   - AveragePool1D computes MaxPool1D; AveragePool2D divides by the width of the image.
+//   - MaxPool2D reads four padding numbers as those of the bottom, the top, the right and the left.
+//   - A Slice with a step that does not divide an axis after the first is longer than its node: a run returns an error.
 package machine
 
 import (
@@ -57,18 +51,18 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Machine computes nodes of one graph. It must not be used by several goroutines at once.
+// Machine computes nodes of one graph. A Machine must not be used by several goroutines at once.
 type Machine struct {
 	nodes     G.Nodes // whose values the caller wants
-	steps     []step  // none until the next run, if the arena has grown
+	steps     []step  // no plan until the next run, if the arena has grown
 	wanted    []int   // steps of nodes
 	gradients []gradient
 	slabs     []*slab
 	arena     *Arena
 	memory    Memory
 	graph     *graphNodes // of ForGraph
-	mapped    bool        // an input lies in the memory of a file
-	ran       bool        // to the end, the last time
+	mapped    bool        // an input is in the memory of a mapped file
+	ran       bool        // the last run completed
 	closed    bool
 }
 
@@ -84,19 +78,18 @@ type Overwriter interface {
 	// InPlace returns the inputs whose memory the result may overwrite once no other op
 	// reads it.
 	InPlace() []int
-	// View returns the input whose memory the result is a part of, and the element where
-	// that part begins; the op then need not run. The input is −1 for an op that computes.
+	// View returns the input whose memory contains the result, and the element at which the result begins; the op then
+	// need not run. The input is −1 for an op that computes.
 	View() (input, from int)
 }
 
-// New plans a machine for the wanted nodes of one graph. RunAll binds their values to
-// them: node.Value(), and for a gradient also the variable's Grad(). The values lie in
-// the machine's memory, which the next run overwrites: copy what must outlive it. Nodes
-// made by gorgonia.Read and gorgonia.Set are not run; ask for the node itself, or see
+// New plans a machine for the wanted nodes of one graph. RunAll binds their values to them: node.Value(), and for a
+// gradient also the variable's Grad(). The values are in the machine's memory, which the next run overwrites: copy
+// values that must outlive it. Nodes made by gorgonia.Read and gorgonia.Set are not run; pass the node itself, or use
 // ForGraph.
 func New(wanted ...*G.Node) (*Machine, error) { return new(Arena).New(wanted...) }
 
-// New is the function New for a machine whose values lie in the arena.
+// New is the function New for a machine with its values in the arena.
 func (a *Arena) New(wanted ...*G.Node) (*Machine, error) {
 	if len(wanted) == 0 {
 		return nil, fmt.Errorf("machine: wanted: got no node, want at least one")
@@ -193,7 +186,7 @@ func (m *Machine) runSteps(ctx context.Context) error {
 	}
 	for _, i := range m.wanted {
 		s := &m.steps[i]
-		if s.op == nil || s.into != nil && s.node.Value() == s.into { // the last run did it
+		if s.op == nil || s.into != nil && s.node.Value() == s.into { // the last run already did
 			continue
 		}
 		if err := s.bind(); err != nil {
@@ -204,7 +197,7 @@ func (m *Machine) runSteps(ctx context.Context) error {
 	return nil
 }
 
-// open refuses a machine that cannot run.
+// open returns an error for a machine that cannot run.
 func (m *Machine) open() error {
 	if m.closed {
 		return errors.New("machine: the machine is closed")
@@ -222,7 +215,7 @@ func (m *Machine) Close() error {
 	return nil
 }
 
-// Owns reports whether a tensor lies in the memory of the machine's arena, which the next run overwrites.
+// Owns reports whether a tensor is in the memory of the machine's arena, which the next run overwrites.
 func (m *Machine) Owns(d *tensor.Dense) bool {
 	if d == nil || d.Dtype().Type == nil {
 		return false

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// element computes an element-wise op. A number stands for as many as the other input has.
+// element computes an element-wise op. A single number is repeated to the length of the other input.
 func (o *naive) element(n *G.Node, text string, in []G.Value) G.Value {
 	word, _, _ := strings.Cut(text, " ")
 	f, ok := formulas[word]
@@ -75,8 +75,8 @@ func truth(is bool) float64 {
 	return 0
 }
 
-// batchNorm computes batch normalisation of x in training with ε = 0.1, or its gradient from x and that of the result:
-// by the chain rule through the mean and the variance.
+// batchNorm computes batch normalisation of x in training with ε = 0.1. Given the gradient of the result, it computes
+// the gradient of x instead, by the chain rule through mean and variance.
 func (o *naive) batchNorm(in []G.Value) G.Value {
 	x, shape := numbers(in[0]), in[0].Shape()
 	y := make([]float64, len(x))

@@ -31,10 +31,10 @@ func bits(t require.TestingT, v G.Value) []uint64 {
 // numbers returns a copy of a value's elements, true as 1.
 func numbers(v G.Value) []float64 { return slices.Clone(dense.Float64s(v)) }
 
-// For any graph of float64, our machine returns what Gorgonia's does, up to the last digits of functions like exp and
-// what the ops behind make of them, in every run and for any inputs. What is wrong on Gorgonia's machine is left out:
-// softmax, sums of four axes, Reshape, whose result shares the memory of its input, which a later op overwrites, and
-// graphs in which two nodes have the same hash of 32 bits, which it takes for one.
+// For any graph of float64, our machine returns the results of Gorgonia's machine, in every run and for any inputs, up
+// to the last digits of functions like exp and their effect on later ops. The test leaves out graphs that are wrong on
+// Gorgonia's machine: softmax, sums of four axes, Reshape, whose result shares the memory of its input, which a later
+// op overwrites, and graphs in which two nodes have the same hash of 32 bits, which Gorgonia treats as one node.
 func TestRandomGraphsRunAsOnGorgonia(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, wanted := draw(t, tapeOps, matrices, tensor.Float64)
@@ -78,13 +78,13 @@ func shareHash(g *G.ExprGraph) bool {
 	return false
 }
 
-// For any graph of Gorgonia's ops, our machine returns what naive loops in float64 do, values and gradients, with
-// inputs of any strides.
+// For any graph of Gorgonia's ops, our machine returns the values and gradients of naive loops in float64, with inputs
+// of any strides.
 func TestRandomGraphsRunAsNaively(t *testing.T) {
 	seen := map[string]bool{}
 	rapid.Check(t, func(t *rapid.T) { runsAsNaively(t, seen) })
 	if testing.Short() {
-		return // rapid draws too few graphs to see every op
+		return // rapid draws too few graphs to cover every op
 	}
 	for name := range stockOps {
 		require.True(t, seen[name], "%s is never drawn", name)
@@ -103,7 +103,7 @@ func FuzzRandomGraphs(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { runsAsNaively(t, map[string]bool{}) }))
 }
 
-// runsAsNaively draws a graph, runs it both ways and adds to the ops that were seen.
+// runsAsNaively draws a graph, runs it both ways and records its ops.
 func runsAsNaively(t *rapid.T, seen map[string]bool) {
 	r, wanted := draw(t, stockOps, anySize, tensor.Float32, tensor.Float64)
 	ours, err := machine.New(wanted...)
@@ -130,8 +130,8 @@ func runsAsNaively(t *rapid.T, seen map[string]bool) {
 	}
 }
 
-// For any op, our machine returns the bits of one that shares no memory: each op computes
-// from copies of its inputs into new memory.
+// For any op, our machine returns the bits of a machine that shares no memory: there each op computes from copies of
+// its inputs into new memory.
 func TestRandomGraphsRunAsOpByOp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, wanted := draw(t, merge(stockOps, ownOps), anySize, tensor.Float32, tensor.Float64)
@@ -166,7 +166,7 @@ func opByOp(t require.TestingT, g *G.ExprGraph) map[*G.Node]G.Value {
 	return values
 }
 
-// requireClose requires the elements of two values to agree to a part of the largest.
+// requireClose requires that the elements of two values differ by at most a fraction of the largest element.
 func requireClose(t require.TestingT, want, got G.Value, tolerance float64, what string) {
 	w, g := numbers(want), numbers(got)
 	require.Len(t, g, len(w), what)
@@ -177,7 +177,7 @@ func requireClose(t require.TestingT, want, got G.Value, tolerance float64, what
 	require.InDeltaSlice(t, w, g, tolerance*largest, what)
 }
 
-// inputsOf returns what an op of the graph is applied to.
+// inputsOf returns the nodes to which an op of the graph is applied.
 func inputsOf(n *G.Node) (in G.Nodes) {
 	for it := n.Graph().From(n.ID()); it != nil && it.Next(); {
 		in = append(in, it.Node().(*G.Node))

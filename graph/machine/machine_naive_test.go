@@ -13,12 +13,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// naive computes the nodes of a graph in float64, one after the other and each from copies of its inputs: by loops of
-// its own where Gorgonia's op is wrong, else by Gorgonia's op.
+// naive computes the nodes of a graph in float64, one by one and each from copies of its inputs: with loops of its own
+// where Gorgonia's op is wrong, otherwise with Gorgonia's op.
 type naive struct {
 	t      require.TestingT
 	values map[*G.Node]G.Value
-	// A number so close to another, or to where a function jumps, that rounding decides.
+	// The distance below which rounding decides between two numbers, or on which side of a jump a number is.
 	tie string
 }
 
@@ -41,7 +41,7 @@ func naively(t require.TestingT, g *G.ExprGraph) *naive {
 	return o
 }
 
-// shaped returns a value as float64 in the node's shape; whole numbers and truths as they are.
+// shaped returns a value as float64 in the node's shape; integers and bools keep their type.
 func (o *naive) shaped(n *G.Node, v G.Value) G.Value {
 	if v == nil || v.Dtype() != tensor.Float32 && v.Dtype() != tensor.Float64 {
 		return v
@@ -79,7 +79,7 @@ func (o *naive) compute(n *G.Node, in []G.Value) G.Value {
 	return v
 }
 
-// close reports ties: numbers that are not equal, but nearly.
+// close reports near ties: numbers that are nearly equal, but not equal.
 func (o *naive) close(what string, x, y float64) {
 	if d := math.Abs(x - y); d > 0 && d < 1e-4*(1+math.Abs(x)) {
 		o.tie = fmt.Sprintf("%s of %v and %v", what, x, y)

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Machines over one set of parameters, each of a graph of its own, run at once and agree.
+// Machines of separate graphs that share one set of parameters run concurrently and agree.
 func TestMachinesShareParameters(t *testing.T) {
 	w, filter := ramp(tensor.Float32, 12, 4), ramp(tensor.Float32, 3, 2, 2, 2)
 	for _, v := range [][]float32{w.Float32s(), filter.Float32s()} {
@@ -22,7 +22,7 @@ func TestMachinesShareParameters(t *testing.T) {
 	const workers = 4
 	losses, gradients := make([]*G.Node, workers), make([]*G.Node, workers)
 	machines := make([]*machine.Machine, workers)
-	for i := range workers { // Gorgonia builds graphs one at a time
+	for i := range workers { // Gorgonia cannot build graphs concurrently
 		g := G.NewGraph()
 		x := input(g, "x", ramp(tensor.Float32, 5, 2, 4, 4))
 		y := G.Must(G.Conv2d(x, input(g, "filter", filter), tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1}))

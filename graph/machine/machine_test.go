@@ -68,7 +68,7 @@ func TestAnyNodeMayBeWanted(t *testing.T) {
 	require.Equal(t, 1.0, constant.Value().Data())
 }
 
-// Only what is wanted is computed.
+// Only wanted nodes, and the nodes that they need, are computed.
 func TestTheRestIsLeftOut(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 2, 2))
@@ -213,7 +213,7 @@ func TestAResultMayBeTheNextInput(t *testing.T) {
 	require.Equal(t, copied, run(func(v *tensor.Dense) *tensor.Dense { return v }))
 }
 
-// What gorgonia.UnsafeLet makes of a slice holds from the next run on, in its gradient too.
+// A change of a slice by gorgonia.UnsafeLet takes effect from the next run on, also in the slice's gradient.
 func TestSliceThatChanges(t *testing.T) {
 	for name, machineOf := range map[string]func(wanted ...*G.Node) (*machine.Machine, error){
 		"New":      machine.New,

@@ -19,8 +19,8 @@ var ErrNotFinite = errors.New("not finite")
 // spreader is an op whose result is not finite if the elements that it reads of an input are not finite.
 type spreader interface{ Spreads() bool }
 
-// findMapped finds the inputs that lie in the memory of a file, and which step reads each of them. A machine looks for
-// NaNs and infinities in them in its first run, where it reads them anyway.
+// findMapped finds the inputs that are in the memory of a mapped file, and the step that reads each of them first. In
+// its first run, a machine checks them for NaNs and infinities where it reads them anyway.
 func (m *Machine) findMapped() {
 	m.mapped = false
 	for i := range m.steps {
@@ -37,7 +37,7 @@ func (m *Machine) findMapped() {
 	}
 }
 
-// lies returns the step in whose value that of step i lies.
+// lies returns the step whose value contains the value of step i.
 func (m *Machine) lies(i int) int {
 	for {
 		j, _ := viewOf(&m.steps[i])
@@ -48,7 +48,7 @@ func (m *Machine) lies(i int) int {
 	}
 }
 
-// isMapped reports whether a node is an input that lies in the memory of a file.
+// isMapped reports whether a node is an input in the memory of a mapped file.
 func isMapped(n *G.Node) bool {
 	if n.Op() != nil {
 		return false
@@ -57,8 +57,8 @@ func isMapped(n *G.Node) bool {
 	return ok && d.IsManuallyManaged()
 }
 
-// checkRead returns an error if an input that the step has read from a file for the first time is not finite. It need
-// not look at the input if the step's result is finite and the op spreads numbers that are not.
+// checkRead returns an error if an input that the step has read from a file for the first time is not finite. It can
+// skip the input if the step's result is finite and the op spreads non-finite numbers.
 func (m *Machine) checkRead(s *step) error {
 	unread := s.unread
 	s.unread = nil
@@ -78,7 +78,8 @@ func (m *Machine) checkRead(s *step) error {
 
 func isNumber(dt tensor.Dtype) bool { return dense.IsFloat(dt) || dt == dense.BF16 }
 
-// failure returns the error of a step that panicked: that of a file that was cut names the input whose memory it is.
+// failure returns the error of a step that panicked. If a mapped file was truncated, the error names the input in its
+// memory.
 func (m *Machine) failure(s *step, recovered any) error {
 	at, ok := mapped.Fault(recovered)
 	if !ok {

@@ -18,7 +18,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// mappedFloats returns a tensor in the memory of a file that holds x, and the file's path.
+// mappedFloats returns a tensor in the memory of a mapped file that holds x, and the file's path.
 func mappedFloats(t *testing.T, x []float32, shape ...int) (*tensor.Dense, string) {
 	path := filepath.Join(t.TempDir(), "weights")
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 4*len(x))
@@ -49,7 +49,7 @@ func mappedGraph(t *testing.T, w *tensor.Dense, n int, f func(x, w *G.Node) (*G.
 
 func linear(x, w *G.Node) (*G.Node, error) { return graph.Linear(x, w, nil) }
 
-// TestMappedWeightsAreFinite looks for NaNs and infinities where a run reads them for the first time.
+// TestMappedWeightsAreFinite: a run finds NaNs and infinities where it reads the weights for the first time.
 func TestMappedWeightsAreFinite(t *testing.T) {
 	large := float32(math.MaxFloat32)
 	for _, row := range []struct {
@@ -88,8 +88,8 @@ func TestMappedWeightsAreFinite(t *testing.T) {
 	}
 }
 
-// TestMappedFileIsCut cuts a file while its weights are in use, in a process of its own: the error names the weight.
-// A file that takes its place changes nothing.
+// TestMappedFileIsCut truncates a file while its weights are in use, in a separate process: the error names the weight.
+// Replacing the file by another changes nothing.
 func TestMappedFileIsCut(t *testing.T) {
 	if os.Getenv("CUT_MAPPED_FILE") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestMappedFileIsCut$", "-test.v")
@@ -109,7 +109,7 @@ func TestMappedFileIsCut(t *testing.T) {
 	require.NoError(t, os.Rename(path, path+".old"))
 	require.NoError(t, os.Rename(path+".new", path))
 	require.NoError(t, m.RunAll())
-	require.NoError(t, os.Truncate(path+".old", rows*n*2)) // the half with which a helper begins is gone
+	require.NoError(t, os.Truncate(path+".old", rows*n*2)) // the half that a helper goroutine starts with is gone
 	for range 100 {
 		err := m.RunAll()
 		require.ErrorIs(t, err, mapped.ErrCut)

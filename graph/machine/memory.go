@@ -8,16 +8,16 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Memory is the size of a machine's intermediate values in bytes, without inputs,
-// parameters and what stock Gorgonia ops allocate in each run.
+// Memory is the size of a machine's intermediate values in bytes. Inputs, parameters and the memory that Gorgonia's own
+// ops allocate in each run do not count.
 type Memory struct {
 	Planned int // held by the machine
-	Sum     int // if no two values shared memory
+	Sum     int // without sharing memory between values
 }
 
-// planMemory gives every step whose op overwrites its memory a tensor of the arena to compute into, and one
-// for the room that it wants. Two steps share memory if no step reads the first one's value
-// once the second is computed.
+// planMemory gives each step whose op overwrites its memory a tensor of the arena for its result, and another for the
+// workspace that the op needs. Two steps share memory if no step reads the value of the first once the second is
+// computed.
 func planMemory(a *Arena, steps []step, wanted []int) ([]*slab, Memory) {
 	p := memoryPlan{steps: steps, of: make([]*buffer, len(steps)), from: make([]int, len(steps))}
 	p.lastRead, p.lastView = lastReads(steps, wanted)
@@ -48,11 +48,11 @@ func planMemory(a *Arena, steps []step, wanted []int) ([]*slab, Memory) {
 	return slabs, m
 }
 
-// memoryPlan is which memory steps use.
+// memoryPlan says which memory each step uses.
 type memoryPlan struct {
 	steps              []step
-	of                 []*buffer // of each step's value, or nil
-	from               []int     // the element of the buffer where it begins
+	of                 []*buffer // the buffer of each step's value, or nil
+	from               []int     // the element of the buffer at which the value begins
 	lastRead, lastView []int
 	buffers            []*buffer
 }
@@ -86,7 +86,7 @@ func (p *memoryPlan) plan(i int) {
 	p.of[i].until = p.lastRead[i]
 }
 
-// numberOf returns what a step computes a number into.
+// numberOf returns the memory for a step whose result is a number.
 func numberOf(s *step) G.Value {
 	if op, ok := s.op.(*stock.Op); ok && op.IsOne() {
 		return tensor.New(tensor.Of(s.node.Dtype()), tensor.WithShape(1))
@@ -94,7 +94,7 @@ func numberOf(s *step) G.Value {
 	return dense.NewScalar(s.node.Dtype())
 }
 
-// roomer is an op that computes in memory of its own, beside its result: one more input, of so
+// roomer is an op that needs workspace besides its result. The machine passes the workspace as one more input, with so
 // many elements of the result's type.
 type roomer interface{ Room() int }
 
@@ -108,8 +108,8 @@ func overwrites(s *step) bool {
 	return dense.IsFloat(dt) || dt == tensor.Bool && !s.shape.IsScalar()
 }
 
-// inPlace returns the step whose value step i may overwrite, one of its inputs, or −1. Step i
-// must be the last to read the memory, and must not also read it through a view.
+// inPlace returns the input of step i whose value the step may overwrite, or −1. Step i must be the last to read the
+// memory, and must not also read it through a view.
 func (p *memoryPlan) inPlace(i int) int {
 	s := &p.steps[i]
 	for _, arg := range s.op.(Overwriter).InPlace() {
@@ -125,7 +125,7 @@ func (p *memoryPlan) inPlace(i int) int {
 	return -1
 }
 
-// rootOf returns the step that computed a value: the step itself, or the one whose value it is a view of.
+// rootOf returns the step that computed a value: the step itself, or the step whose value it is a view of.
 func (p *memoryPlan) rootOf(i int) int {
 	for {
 		j, _ := viewOf(&p.steps[i])
@@ -136,7 +136,7 @@ func (p *memoryPlan) rootOf(i int) int {
 	}
 }
 
-// onlyReads reports whether step i reads the memory of an input, a view, by no other input.
+// onlyReads reports whether step i reads the memory of its input, a view, through no other input.
 func (p *memoryPlan) onlyReads(i, from int) bool {
 	for _, j := range p.steps[i].inputs {
 		s := &p.steps[j]

@@ -67,7 +67,7 @@ func TestAttentionReusesMemory(t *testing.T) {
 	require.Less(t, forward.Memory().Planned, m.Memory().Planned/2)
 }
 
-// Wanted values anywhere in the graph keep their memory until the next run.
+// Wanted values keep their memory until the next run, wherever they are in the graph.
 func TestWantedValuesSurviveTheRun(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 3, 5))
@@ -89,8 +89,7 @@ func TestWantedValuesSurviveTheRun(t *testing.T) {
 	}
 }
 
-// The memory under a view is not reused, and an op does not overwrite an input of which
-// another of its inputs is a view.
+// The memory of a view is not reused, and an op does not overwrite an input if another of its inputs is a view of it.
 func TestViewsAreNotOverwritten(t *testing.T) {
 	for name, op := range map[string]func(x, row *G.Node) (*G.Node, error){
 		"in place": graph.Add,
@@ -131,7 +130,7 @@ func TestOverwriterOfIntegers(t *testing.T) {
 	require.Zero(t, m.Memory())
 }
 
-// The time to plan does not double with each stock op that reads one node twice.
+// Each stock op that reads one node twice must not double the time to plan.
 func TestPlanningIsQuick(t *testing.T) {
 	g := G.NewGraph()
 	in := input(g, "in", ramp(tensor.Float64, 3))

@@ -20,7 +20,7 @@ func train(op G.TrainModeOp) error {
 	return nil
 }
 
-// hasStatistics reports whether an op has statistics, and they have begun: BatchNorm makes them as zeros.
+// hasStatistics reports whether an op has running statistics that are no longer zero: BatchNorm creates them as zeros.
 func hasStatistics(op any) bool {
 	norm, ok := op.(interface {
 		Stats() (mean, variance tensor.Tensor)
@@ -39,7 +39,7 @@ func hasStatistics(op any) bool {
 	return false
 }
 
-// setMode puts the ops of a machine that evaluates into evaluation, and returns a function that puts them back.
+// setMode sets the ops of an evaluating machine to evaluation, and returns a function that restores their modes.
 func (m *Machine) setMode() (back func(), err error) {
 	if m.graph == nil || !m.graph.config.Evaluate {
 		return func() {}, nil
@@ -50,7 +50,7 @@ func (m *Machine) setMode() (back func(), err error) {
 	return back, nil
 }
 
-// evaluate puts ops into evaluation, and returns a function that puts them back.
+// evaluate sets ops to evaluation, and returns a function that restores their modes.
 func evaluate(ops []G.TrainModeOp) (back func(), err error) {
 	was := make([]bool, len(ops))
 	for i, op := range ops {
@@ -58,7 +58,7 @@ func evaluate(ops []G.TrainModeOp) (back func(), err error) {
 			was[i] = *training
 		}
 	}
-	for _, op := range ops { // some share a mode
+	for _, op := range ops { // some ops share a mode
 		if err := op.SetTraining(false); err != nil {
 			return nil, err
 		}

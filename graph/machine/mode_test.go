@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// normed is a graph of images normalised, with a gradient, and the op.
+// normed is a graph of normalised images with a gradient, and its op.
 func normed(t *testing.T) (y *G.Node, op *G.BatchNormOp) {
 	x := input(G.NewGraph(), "x", ramp(tensor.Float64, 4, 3, 2, 2))
 	y, _, _, op, err := G.BatchNorm(x, channels(x, "scale"), channels(x, "shift"), 0.1, 1e-5)
@@ -20,7 +20,7 @@ func normed(t *testing.T) (y *G.Node, op *G.BatchNormOp) {
 	return y, op
 }
 
-// A second machine on the graph goes on with the running statistics of the first.
+// A second machine on the graph continues the running statistics of the first.
 func TestStatisticsSurviveASecondMachine(t *testing.T) {
 	y, op := normed(t)
 	moments := func() [][]float64 {
@@ -50,7 +50,7 @@ func TestStatisticsSurviveASecondMachine(t *testing.T) {
 	require.Equal(t, [][]float64{numbers(mean), numbers(variance)}, moments())
 }
 
-// A machine that evaluates gives what the tape machine's EvalMode gives, and leaves the other machine in training.
+// A machine that evaluates gives the results of the tape machine's EvalMode, and leaves the other machine in training.
 func TestEvaluate(t *testing.T) {
 	y, op := normed(t)
 	var read G.Value
@@ -87,7 +87,7 @@ func TestEvaluate(t *testing.T) {
 	require.InDeltaSlice(t, numbers(want), got, 1e-9)
 }
 
-// Dropout in evaluation is the node that it is of.
+// Dropout in evaluation returns its input.
 func TestEvaluateDropsNothing(t *testing.T) {
 	g := G.NewGraph()
 	x := input(g, "x", ramp(tensor.Float64, 1000))

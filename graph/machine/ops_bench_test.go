@@ -32,7 +32,7 @@ var (
 	images = tensor.Shape{8, 16, 28, 28}
 )
 
-// benchOps returns every function of which the package's doc speaks.
+// benchOps returns every function that the package's doc mentions.
 func benchOps() (ops []benchOp) {
 	add := func(name string, build func(in G.Nodes) (*G.Node, error), shapes ...tensor.Shape) {
 		ops = append(ops, benchOp{name, shapes, build})
@@ -93,13 +93,13 @@ func benchOps() (ops []benchOp) {
 		if err != nil {
 			return nil, err
 		}
-		return G.ApplyOp(op, in[0]) // without the scale and the shift
+		return G.ApplyOp(op, in[0]) // without scale and shift
 	}, images, tensor.Shape{1, 16, 1, 1}, tensor.Shape{1, 16, 1, 1})
 	slices.SortFunc(ops, func(a, b benchOp) int { return strings.Compare(a.name, b.name) })
 	return ops
 }
 
-// node builds the op and returns what computes it, and the values of both's inputs.
+// node builds the op and returns the name of the code that computes it, and the values of the inputs.
 func (c benchOp) node(t require.TestingT) (n *G.Node, op *stock.Op, ours, theirs []G.Value) {
 	g := G.NewGraph()
 	var in G.Nodes
@@ -129,8 +129,8 @@ func (c benchOp) node(t require.TestingT) (n *G.Node, op *stock.Op, ours, theirs
 	return n, op, ours, values(inputsOf(n))
 }
 
-// BenchmarkOps measures each op by itself, ours and Gorgonia's in turns: what computes it is in its name, and it
-// reports the median time and the allocations of a run of ours, and how many times as long Gorgonia's median is.
+// BenchmarkOps measures each op alone, ours and Gorgonia's in turns. The name says which code computes it. It reports
+// our median time and allocations per run, and the ratio of Gorgonia's median to ours.
 func BenchmarkOps(b *testing.B) {
 	for _, c := range benchOps() {
 		n, op, ours, theirs := c.node(b)
@@ -168,7 +168,7 @@ func BenchmarkOps(b *testing.B) {
 	}
 }
 
-// The package's doc names each op among those of what computes it.
+// The package's doc lists each op under the code that computes it.
 func TestDocTellsWhatComputesAnOp(t *testing.T) {
 	source, err := os.ReadFile("machine.go")
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// broadcast is an op of a node and one that has length 1, or no axis, where the other has several.
+// broadcast is an op of two nodes; where one has an axis of several elements, the other has length 1 or no axis.
 func broadcast(f func(x, y *G.Node, left, right []byte) (*G.Node, error)) drawer {
 	return func(r *randomGraph) (*G.Node, error) {
 		x := r.any()
@@ -18,7 +18,7 @@ func broadcast(f func(x, y *G.Node, left, right []byte) (*G.Node, error)) drawer
 			short[a] = 1
 			pattern = append(pattern, byte(a))
 		}
-		// A node of its own: what Gorgonia broadcasts twice gets gradients of two shapes.
+		// A separate node, because Gorgonia gives a node that is broadcast twice gradients of two shapes.
 		y := G.Must(G.HadamardProd(G.Must(G.Tanh(r.like(short))), r.number(1/float64(r.count()))))
 		if rapid.Bool().Draw(r.t, "left") {
 			return f(y, x, pattern, nil)
@@ -102,7 +102,7 @@ var shapeOps = map[string]drawer{
 			}
 			from := rapid.IntRange(0, n-1).Draw(r.t, "from")
 			to, step := rapid.IntRange(from+1, n).Draw(r.t, "to"), 1
-			if to-from == 4 { // else Gorgonia gets the shape of steps wrong
+			if to-from == 4 { // otherwise Gorgonia computes wrong shapes for steps
 				step = r.upTo(2)
 			}
 			parts = append(parts, G.S(from, to, step))
@@ -117,7 +117,7 @@ var shapeOps = map[string]drawer{
 		}
 		y, err := G.At(x, at...)
 		r.wanted = append(r.wanted, y)
-		return x, err // since Gorgonia has no gradient for the other
+		return x, err // since Gorgonia has no gradient for the other input
 	},
 	"ByIndices": func(r *randomGraph) (*G.Node, error) {
 		x := r.any()
@@ -140,11 +140,11 @@ var productOps = map[string]drawer{
 		x := r.of(1)
 		return G.Mul(x, r.twin(x))
 	},
-	"OuterProd": func(r *randomGraph) (*G.Node, error) { // of one length, else Gorgonia builds no gradient
+	"OuterProd": func(r *randomGraph) (*G.Node, error) { // all of one length, otherwise Gorgonia builds no gradient
 		x := r.of(1)
 		return G.OuterProd(x, r.twin(x))
 	},
-	"Tensordot": func(r *randomGraph) (*G.Node, error) { // of no length 1, with which Gorgonia's panics
+	"Tensordot": func(r *randomGraph) (*G.Node, error) { // no axis of length 1, for which Gorgonia's op panics
 		x, y := r.like(tensor.Shape{2, 3}), r.like(tensor.Shape{4, 3})
 		return G.Tensordot([]int{1}, []int{1}, x, y)
 	},
@@ -169,7 +169,7 @@ var imageOps = map[string]drawer{
 	"Conv2d": func(r *randomGraph) (*G.Node, error) {
 		x := r.of(4)
 		size := tensor.Shape{r.upTo(3), r.upTo(3)}
-		pad := []int{size[0] - 1, size[1] - 1} // so that any image is large enough
+		pad := []int{size[0] - 1, size[1] - 1} // so that every image is large enough
 		filter := r.like(append(tensor.Shape{r.upTo(2), x.Shape()[1]}, size...))
 		return G.Conv2d(x, filter, size, pad, []int{r.upTo(2), r.upTo(2)}, []int{1, 1})
 	},
@@ -188,7 +188,7 @@ var imageOps = map[string]drawer{
 	},
 }
 
-// indices returns a node of whole numbers.
+// indices returns a node of integers.
 func (r *randomGraph) indices(which []int) *G.Node {
 	v := tensor.New(tensor.WithShape(len(which)), tensor.WithBacking(which))
 	name := fmt.Sprintf("indices%d", r.count())

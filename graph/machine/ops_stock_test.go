@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// stockOps are Gorgonia's own ops. Those that grow fast are given small numbers, those of positive numbers only such.
+// stockOps are Gorgonia's own ops. Ops that grow fast get small numbers, and ops for positive numbers get only positive
+// ones.
 var stockOps = merge(elementOps, comparisonOps, broadcastOps, reductionOps, shapeOps, productOps, imageOps)
 
 func merge(all ...map[string]drawer) map[string]drawer {
@@ -32,7 +33,8 @@ func ofPositive(f func(*G.Node) (*G.Node, error)) drawer {
 	return func(r *randomGraph) (*G.Node, error) { return f(r.positive(r.node())) }
 }
 
-// flat is an op whose derivative is zero, which Gorgonia does not know; so its result is multiplied by its input.
+// flat is an op whose derivative is zero. Gorgonia does not know the derivative, so the result is multiplied by the
+// op's input.
 func flat(f func(*G.Node) (*G.Node, error)) drawer {
 	return func(r *randomGraph) (*G.Node, error) {
 		x := r.node()
@@ -86,7 +88,7 @@ var elementOps = map[string]drawer{
 	"Add, constant": func(r *randomGraph) (*G.Node, error) {
 		x := r.any()
 		v := make([]float64, x.Shape().TotalSize())
-		v[0] = float64(r.count()) // what prints alike becomes one node
+		v[0] = float64(r.count()) // constants that print alike become one node
 		return G.Add(x, G.NewConstant(golden.Dense(r.dt, v, x.Shape()...)))
 	},
 	"Sub":          pair(G.Sub),
@@ -124,14 +126,14 @@ var comparisonOps = func() map[string]drawer {
 		ops[name+", bool"] = func(r *randomGraph) (*G.Node, error) {
 			x := r.any()
 			z, err := f(x, r.twin(x), false)
-			r.wanted = append(r.wanted, z) // of which no op of ours computes
+			r.wanted = append(r.wanted, z) // no op of ours computes these
 			return x, err
 		}
 	}
 	return ops
 }()
 
-// tapeOps are those that are right on the tape machine, for matrices.
+// tapeOps are the ops that the tape machine computes correctly for matrices.
 var tapeOps = func() map[string]drawer {
 	ops := merge(elementOps, ownOps)
 	for _, name := range []string{"Mul", "Transpose"} {

@@ -7,8 +7,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// inOrder returns the wanted nodes in the order in which they are computed: those that need the shortest chain of ops
-// first. A gradient by a weight is therefore computed as soon as the gradient that flows back has reached it, and its
+// inOrder returns the wanted nodes in the order of computation: nodes that need the shortest chain of ops come first.
+// The gradient of a weight is therefore computed as soon as the gradient that flows back reaches the weight, and its
 // operands are not kept.
 func (g wantedGraph) inOrder(wanted G.Nodes) G.Nodes {
 	depths := map[*G.Node]int{}

@@ -55,13 +55,13 @@ func (m matrices) namesOfSteps(steps []step) string {
 	return m.namesOf(nodes)
 }
 
-// Wanted nodes come by the longest chain of ops that they need, then as they were given.
+// Wanted nodes are ordered by the longest chain of ops that they need, then in the caller's order.
 func TestWantedInOrder(t *testing.T) {
 	m := newMatrices(t)
 	x, w := m.in("x"), m.in("w")
 	a := m.named("a")(graph.MatMul(x, w))
 	b := m.named("b")(graph.MatMul(a, w))
-	c := m.named("c")(graph.MatMul(b, x)) // by way of x alone it is as short as a
+	c := m.named("c")(graph.MatMul(b, x)) // through x alone its chain is as short as a's
 	twin := m.named("twin")(graph.MatMul(w, x))
 	for _, row := range []struct {
 		wanted G.Nodes
@@ -86,7 +86,7 @@ func TestWantedInOrder(t *testing.T) {
 	require.Empty(t, wantedGraphOf(G.Nodes{x}).inOrder(nil), "nothing")
 }
 
-// A node that is wanted twice has one value, which both have.
+// A node that is wanted twice has one value.
 func TestWantedTwice(t *testing.T) {
 	m := newMatrices(t)
 	y := m.named("y")(graph.MatMul(m.in("x"), m.in("w")))
@@ -97,8 +97,7 @@ func TestWantedTwice(t *testing.T) {
 	require.Equal(t, 90.0, y.Value().Data().([]float64)[0])
 }
 
-// Of any graph the order is that of chains counted naively, and each step comes once and after
-// what it reads.
+// For any graph the order is that of naively counted chains, and each step occurs once, after the steps that it reads.
 func TestOrderOfRandomGraphs(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 2))
@@ -139,13 +138,13 @@ func longest(m matrices, n *G.Node) int {
 	return long
 }
 
-// The order keeps less: what only a gradient needs is not kept for one that comes later.
+// The order keeps fewer values: a value that only one gradient needs is not kept for a gradient that is computed later.
 func TestOrderSavesMemory(t *testing.T) {
 	m := newMatrices(t)
 	w := m.in("w")
 	flows := m.in("flow")
 	var grads G.Nodes
-	for range 6 { // a gradient of each product, summed up to a number, and the one that flows on
+	for range 6 { // a gradient of each product, summed to a number, and the gradient that flows back
 		flows = m.named("")(graph.MatMul(flows, w))
 		grads = append(grads, G.Must(G.Sum(m.named("")(graph.Exp(flows)))))
 	}
@@ -155,8 +154,8 @@ func TestOrderSavesMemory(t *testing.T) {
 	require.Equal(t, 2*16*8, got.Planned, "the flow, and its Exp or the next one")
 }
 
-// With checkpoints, what is between two of them comes a second time, right before the first step
-// behind the last that reads it.
+// With checkpoints, the steps between two of them run a second time, just before the first step behind the last
+// checkpoint that reads them.
 func TestOrderWithCheckpoints(t *testing.T) {
 	m := newMatrices(t)
 	x := m.in("x")
@@ -164,7 +163,7 @@ func TestOrderWithCheckpoints(t *testing.T) {
 	b := m.named("b")(graph.Exp(first))
 	c := m.named("c")(graph.Exp(b))
 	last := m.named("mark2")(graph.Checkpoint(c))
-	d := m.named("d")(graph.Mul(last, c)) // reads c again, so b too
+	d := m.named("d")(graph.Mul(last, c)) // reads c again, and therefore b
 	e := m.named("e")(graph.Mul(d, b))
 	for _, row := range []struct {
 		wanted G.Nodes

@@ -12,7 +12,7 @@ import (
 // slicer is Gorgonia's Slice and its gradient.
 type slicer interface{ IsSlice() tensor.Slice }
 
-// plan plans what a run computes, and where.
+// plan decides which steps a run computes, and in which memory.
 func (m *Machine) plan() {
 	m.release()
 	steps, wanted := rematerialize(stepsOf(m.nodes), m.nodes), []int(nil)
@@ -26,24 +26,24 @@ func (m *Machine) plan() {
 	m.findMapped()
 }
 
-// isStale reports whether the machine has no plan, or gorgonia.UnsafeLet changed a slice since it was planned.
+// isStale reports whether the machine has no plan, or gorgonia.UnsafeLet has changed a slice since the planning.
 func (m *Machine) isStale() bool {
 	return len(m.steps) == 0 || slices.ContainsFunc(m.steps, func(s step) bool {
 		return s.slice != nil && s.node.Op().(slicer).IsSlice() != s.slice
 	})
 }
 
-// wantedGraph is the graph of the wanted nodes. It is a subgraph, since Gorgonia looks up nodes by an index that is
-// stale after a node was removed, as Grad does.
+// wantedGraph is the graph of the wanted nodes. It is a subgraph, since Gorgonia looks up nodes by an index that
+// becomes wrong when a node is removed, as Grad does.
 type wantedGraph struct {
 	*G.ExprGraph
-	readers map[*G.Node]int // of a node; one that is wanted has two more
+	readers map[*G.Node]int // number of readers of a node; 2 more if it is wanted
 }
 
 func wantedGraphOf(wanted G.Nodes) wantedGraph {
 	g := wantedGraph{wanted[0].Graph().ExactSubgraphRoots(wanted...), map[*G.Node]int{}}
 	for _, n := range wanted {
-		g.readers[n] += 2 // so that no single node reads it
+		g.readers[n] += 2 // so that it never counts as read by a single node
 	}
 	for _, n := range g.AllNodes() {
 		for _, child := range g.Inputs(n) {
@@ -56,7 +56,7 @@ func wantedGraphOf(wanted G.Nodes) wantedGraph {
 // Inputs returns a node's inputs, in order.
 func (g wantedGraph) Inputs(n *G.Node) G.Nodes { return children(g.ExprGraph, n) }
 
-// OnlyOneReads reports whether a single node needs another's value.
+// OnlyOneReads reports whether exactly one node needs another node's value.
 func (g wantedGraph) OnlyOneReads(n *G.Node) bool { return g.readers[n] == 1 }
 
 // stepsOf returns the steps that compute the wanted nodes, each after its inputs.

@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A product that is only read to be scaled by a power of two or transposed needs no memory of its own; one whose value
-// is needed does.
+// A product needs no memory of its own if it is only transposed or scaled by a power of two. A product whose value is
+// needed does.
 func TestProductsAreWrittenAsTheyAreRead(t *testing.T) {
 	g := G.NewGraph()
 	q, k := input(g, "q", ramp(tensor.Float32, 2, 3, 5, 8)), input(g, "k", ramp(tensor.Float32, 2, 3, 7, 8))

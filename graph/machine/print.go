@@ -2,7 +2,7 @@ package machine
 
 import "fmt"
 
-// String returns one line about the machine: how much it computes, not what.
+// String returns one line about the machine: how much it computes, without details.
 func (m *Machine) String() string {
 	if m.closed {
 		return "closed machine"
@@ -16,5 +16,5 @@ func (m *Machine) String() string {
 	return fmt.Sprintf("machine of %d nodes, %d inputs, %.1f MB", len(m.steps), inputs, float64(m.memory.Planned)/1e6)
 }
 
-// GoString returns what String does, since a machine has no form in Go.
+// GoString returns the result of String, since no Go expression describes a machine.
 func (m *Machine) GoString() string { return m.String() }

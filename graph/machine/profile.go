@@ -12,19 +12,19 @@ import (
 	"attention/internal/parallel"
 )
 
-// OpTime is the time that a kind of ops took.
+// OpTime is the time that all ops of one kind took.
 type OpTime struct {
-	Name  string        // of the op, without its settings, or what Timed was given
-	Calls int           // how often one ran
+	Name  string        // of the op, without its settings, or the name passed to Timed
+	Calls int           // number of runs
 	Time  time.Duration // of all calls
-	// Idle is the time of all cores together in which they did not compute while a call ran: an op that one core
-	// computes, or the end of one whose parts are not equally long.
+	// Idle is the time, summed over all cores, in which a core did not compute while a call ran: during an op that one
+	// core computes, or at the end of an op with parts of different lengths.
 	Idle time.Duration
 }
 
-// StartProfile begins to record the time of every op that a machine of this process runs, and of what Timed names. stop
-// returns what was recorded, the longest first. Another StartProfile ends the one before. Reading the clock costs some
-// 100 ns an op. Idle is right where one machine runs at a time.
+// StartProfile begins to record the time of every op that a machine of this process runs, and of the work that Timed
+// names. stop returns the records, the longest time first. Another StartProfile ends the previous profile. Reading the
+// clock costs about 100 ns per op. Idle is correct only if one machine runs at a time.
 func StartProfile() (stop func() []OpTime) {
 	r := &recorder{times: map[string]*OpTime{}}
 	parallel.CountBusy(true)
@@ -37,8 +37,8 @@ func StartProfile() (stop func() []OpTime) {
 	})
 }
 
-// Timed begins to record, under a name, what a program does beside its graphs; end ends it. Without a profile it does
-// nothing.
+// Timed begins to record, under a name, work that a program does outside its graphs; end ends the record. Without a
+// profile it does nothing.
 func Timed(name string) (end func()) {
 	r := recording.Load()
 	if r == nil {
@@ -56,7 +56,7 @@ type recorder struct {
 	times map[string]*OpTime
 }
 
-// mark is when an op begins, with what parallel.Busy returned then.
+// mark is the time at which an op begins, with the value of parallel.Busy at that time.
 type mark struct {
 	begin        time.Time
 	callers, all time.Duration
@@ -93,7 +93,7 @@ func (r *recorder) sorted() (all []OpTime) {
 	return all
 }
 
-// computes reports whether a step computes something: an input does not, nor what lies in an input's memory.
+// computes reports whether a step computes something: an input does not, nor does a view of an input's memory.
 func (s *step) computes() bool {
 	if s.op == nil || s.view {
 		return false
@@ -102,7 +102,7 @@ func (s *step) computes() bool {
 	return j < 0
 }
 
-// name returns the kind of a step's op: what its name says before its settings.
+// name returns the kind of a step's op: the part of its name before the settings.
 func (s *step) name() string {
 	name := s.op.String()
 	if i := strings.IndexAny(name, "({["); i > 0 {

@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A profile has each kind of ops that computed while it was recorded, and what was timed beside.
+// A profile has each kind of ops that ran while it was recorded, and the work that Timed named.
 func TestProfile(t *testing.T) {
 	g := G.NewGraph()
 	x := G.NewMatrix(g, tensor.Float32, G.WithShape(300, 400), G.WithName("x"), G.WithInit(G.GlorotN(1)))
@@ -53,7 +53,7 @@ func TestProfile(t *testing.T) {
 	require.LessOrEqual(t, sum, took)
 }
 
-// Without a profile nothing is timed, and the second of two is the one that records.
+// Without a profile nothing is timed. If a second profile starts, only the second one records.
 func TestProfileOfAnother(t *testing.T) {
 	machine.Timed("nothing")()
 	first := machine.StartProfile()

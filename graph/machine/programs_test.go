@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A program trains a model as people write it for the tape machine, on data that it makes.
+// A program trains a model as people write it for the tape machine, on generated data.
 type program struct {
 	name  string
 	build func(t require.TestingT, dt tensor.Dtype, batch int) (g *G.ExprGraph, loss *G.Node, learnables G.Nodes)
@@ -24,7 +24,7 @@ func programs() []program {
 	return []program{{"MLP", buildMLP}, {"convnet", buildConvnet}}
 }
 
-// buildMLP is a perceptron with two hidden layers that tells two spirals apart.
+// buildMLP builds a perceptron with two hidden layers that classifies the points of two spirals.
 func buildMLP(t require.TestingT, dt tensor.Dtype, batch int) (*G.ExprGraph, *G.Node, G.Nodes) {
 	points, classes := make([]float64, 2*batch), make([]float64, 2*batch)
 	for i := range batch {
@@ -54,7 +54,8 @@ func crossEntropyByHand(t require.TestingT, x, y *G.Node) *G.Node {
 	return must(t)(G.Neg(must(t)(G.Mean(must(t)(G.HadamardProd(must(t)(G.Log(p)), y))))))
 }
 
-// buildConvnet tells pictures of upright stripes from those of level ones: two convolutions, each with max pooling.
+// buildConvnet builds a classifier of pictures with vertical or horizontal stripes: two convolutions, each with max
+// pooling.
 func buildConvnet(t require.TestingT, dt tensor.Dtype, batch int) (*G.ExprGraph, *G.Node, G.Nodes) {
 	const size = 16
 	pixels, classes := make([]float64, batch*size*size), make([]float64, 2*batch)
@@ -113,7 +114,7 @@ func (r run) step(t require.TestingT) {
 	r.vm.Reset()
 }
 
-// A program learns on our machine what it learns on the tape machine.
+// A program learns the same weights on our machine as on the tape machine.
 func TestPrograms(t *testing.T) {
 	for _, p := range programs() {
 		tape, ours := p.on(t, tensor.Float64, 10, 0.01, false), p.on(t, tensor.Float64, 10, 0.01, true)
@@ -133,12 +134,13 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// BenchmarkPrograms takes steps on the tape machine and on ours in turns and reports the median times.
+// BenchmarkPrograms runs steps on the tape machine and on ours in turns and reports the median times.
 func BenchmarkPrograms(b *testing.B) {
 	for _, p := range programs() {
 		b.Run(p.name, func(b *testing.B) {
 			var times [2][]float64
-			// Slowly: once a probability is 0 its logarithm makes NaN of the weights, on which stock MaxPool2D panics.
+			// With a small rate: once a probability is 0, its logarithm turns the weights into NaN, and stock MaxPool2D panics
+			// on NaN.
 			const rate = 1e-7
 			runs := [2]run{p.on(b, tensor.Float32, 64, rate, false), p.on(b, tensor.Float32, 64, rate, true)}
 			for range 3 {

@@ -22,22 +22,22 @@ type randomGraph struct {
 	dt     tensor.Dtype
 	in     G.Nodes
 	pool   G.Nodes // to compute with
-	wanted G.Nodes // that no op computes with
+	wanted G.Nodes // inputs that no op has used yet
 	drawn  []string
 	extra  int
 	sizes
 }
 
 // sizes bound the nodes of a graph.
-type sizes struct{ fewest, most, shortest int } // numbers of axes; length of one
+type sizes struct{ fewest, most, shortest int } // numbers of axes; length of an axis
 
 var (
 	anySize  = sizes{1, 4, 1}
 	matrices = sizes{2, 2, 2}
 )
 
-// draw returns a random graph of ops, and its wanted nodes: the loss, all gradients, what no other op reads
-// and some intermediates.
+// draw returns a random graph of ops, and its wanted nodes: the loss, all gradients, nodes that no other op reads, and
+// some intermediates.
 func draw(t *rapid.T, ops map[string]drawer, s sizes, types ...tensor.Dtype) (r *randomGraph, wanted G.Nodes) {
 	dt := rapid.SampledFrom(types).Draw(t, "type")
 	r = &randomGraph{t: t, g: G.NewGraph(), dt: dt, sizes: s}
@@ -53,11 +53,11 @@ func draw(t *rapid.T, ops map[string]drawer, s sizes, types ...tensor.Dtype) (r 
 
 // grow adds ops and returns a scalar that depends on every node that may be differentiated.
 func (r *randomGraph) grow(ops map[string]drawer) *G.Node {
-	names := slices.Sorted(maps.Keys(ops)) // so that a seed draws the same graph
+	names := slices.Sorted(maps.Keys(ops)) // so that a seed always draws the same graph
 	for range r.upTo(3) {
 		r.any()
 	}
-	order := rapid.Permutation(names).Draw(r.t, "ops") // not drawn one by one, which favours the first names
+	order := rapid.Permutation(names).Draw(r.t, "ops") // not drawn one at a time, which favours the first names
 	for i, in := range rapid.SliceOfN(rapid.Bool(), maxSteps, maxSteps).Draw(r.t, "steps") {
 		if !in {
 			continue
@@ -66,7 +66,7 @@ func (r *randomGraph) grow(ops map[string]drawer) *G.Node {
 		y, err := ops[name](r)
 		require.NoError(r.t, err, name)
 		r.drawn = append(r.drawn, name)
-		if n := y.Shape().TotalSize(); n <= 100 && n > 0 { // so that sizes do not run away
+		if n := y.Shape().TotalSize(); n <= 100 && n > 0 { // so that sizes do not grow without limit
 			r.pool = append(r.pool, y)
 		}
 	}
@@ -87,7 +87,7 @@ func (r *randomGraph) grow(ops map[string]drawer) *G.Node {
 
 const maxSteps = 25
 
-// count returns another number each time.
+// count returns a new number each time.
 func (r *randomGraph) count() int {
 	r.extra++
 	return r.extra
@@ -116,7 +116,7 @@ func (r *randomGraph) pick(from G.Nodes, what string) *G.Node {
 	return from[rapid.IntRange(0, len(from)-1).Draw(r.t, what)]
 }
 
-// where returns a node that fits, or a new input.
+// where returns a node for which fits is true, or a new input.
 func (r *randomGraph) where(fits func(tensor.Shape) bool, otherwise func() tensor.Shape) *G.Node {
 	var fit G.Nodes
 	for _, n := range r.pool {
@@ -130,7 +130,7 @@ func (r *randomGraph) where(fits func(tensor.Shape) bool, otherwise func() tenso
 	return r.input(otherwise())
 }
 
-// of returns a node of a rank.
+// of returns a node with the given number of axes.
 func (r *randomGraph) of(rank int) *G.Node {
 	return r.where(func(s tensor.Shape) bool { return len(s) == rank }, func() tensor.Shape { return r.shape(rank) })
 }
@@ -140,15 +140,15 @@ func (r *randomGraph) matrix() *G.Node { return r.of(2) }
 // node returns any node.
 func (r *randomGraph) node() *G.Node { return r.pick(r.pool, "any") }
 
-// any returns any node that is no number.
+// any returns any node except single numbers.
 func (r *randomGraph) any() *G.Node { return r.rank(r.fewest, r.most) }
 
-// rank returns a node whose number of axes lies between two.
+// rank returns a node with a number of axes between two limits.
 func (r *randomGraph) rank(fewest, most int) *G.Node {
 	return r.of(rapid.IntRange(fewest, most).Draw(r.t, "rank"))
 }
 
-// like returns a node of a shape.
+// like returns a node of the given shape.
 func (r *randomGraph) like(shape tensor.Shape) *G.Node {
 	return r.where(func(s tensor.Shape) bool { return slices.Equal(s, shape) }, func() tensor.Shape { return shape })
 }
@@ -156,7 +156,7 @@ func (r *randomGraph) like(shape tensor.Shape) *G.Node {
 // twin returns a node of the shape of x.
 func (r *randomGraph) twin(x *G.Node) *G.Node { return r.like(x.Shape()) }
 
-// partner returns a matrix of a length along an axis.
+// partner returns a matrix with the given length along an axis.
 func (r *randomGraph) partner(axis, long int) *G.Node {
 	return r.where(func(s tensor.Shape) bool { return len(s) == 2 && s[axis] == long }, func() tensor.Shape {
 		shape := tensor.Shape{3, 3}
@@ -165,7 +165,7 @@ func (r *randomGraph) partner(axis, long int) *G.Node {
 	})
 }
 
-// positive returns numbers above a half that grow no larger than 1.5.
+// positive returns numbers between ½ and 1.5.
 func (r *randomGraph) positive(x *G.Node) *G.Node {
 	return G.Must(G.Add(G.Must(G.Square(G.Must(G.Tanh(x)))), r.number(0.5)))
 }
@@ -202,7 +202,7 @@ func (r *randomGraph) drop() graph.DropoutConfig {
 	return graph.DropoutConfig{P: 0.5, Key: key, Site: r.count()}
 }
 
-// feed binds new values to all inputs, in row-major order or of any strides.
+// feed binds new values to all inputs, in row-major order or with any strides.
 func (r *randomGraph) feed(t require.TestingT, round int, anyStrides bool) {
 	for i, n := range r.in {
 		v := make([]float64, n.Shape().TotalSize())
@@ -222,8 +222,8 @@ func (r *randomGraph) feed(t require.TestingT, round int, anyStrides bool) {
 	}
 }
 
-// strided returns a tensor of elements that lie in memory in one of three ways: in row-major order, with gaps between
-// the rows, in column-major order.
+// strided returns a tensor whose elements have one of three memory layouts: row-major order, row-major order with gaps
+// between the rows, or column-major order.
 func strided(t require.TestingT, dt tensor.Dtype, v []float64, shape tensor.Shape, way int) *tensor.Dense {
 	rank, last := len(shape), shape[len(shape)-1]
 	switch {

@@ -6,13 +6,13 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Checkpointer is an op that may mark its result to be kept for the backward pass, and what is
-// computed between two marks to be computed again.
+// Checkpointer is an op that may mark its result as a checkpoint: the result is kept for the backward pass, and the
+// values between two checkpoints are computed again.
 type Checkpointer interface{ Checkpoint() bool }
 
-// rematerialize returns the steps with those between two marks made twice: once for the steps
-// up to the last mark, once for those behind it, which read the copies. A copy comes right
-// before the first step that reads it. The memory of the originals is then free until then.
+// rematerialize returns the steps, with the steps between two marks duplicated: the original is read by the steps up to
+// the last mark, the copy by the steps behind it. A copy comes right before the first step that reads it. The memory of
+// the originals is then free until then.
 func rematerialize(steps []step, wanted G.Nodes) []step {
 	last := -1
 	for i := range steps {
@@ -35,15 +35,15 @@ func rematerialize(steps []step, wanted G.Nodes) []step {
 	return r.to
 }
 
-// remat is a list of steps, and that with some of them made twice.
+// remat is a list of steps, and the list with some of them duplicated.
 type remat struct {
 	from, to []step
 	between  []bool      // two marks
-	first    []int       // where a step of from is in to
-	again    map[int]int // and where it is made again
+	first    []int       // the index in to of a step of from
+	again    map[int]int // and the index of its copy
 }
 
-// repeat makes a step between two marks again, once, after those that it reads.
+// repeat duplicates a step between two marks once, after the steps that it reads.
 func (r *remat) repeat(i int) {
 	if _, ok := r.again[i]; ok {
 		return
@@ -58,7 +58,7 @@ func (r *remat) repeat(i int) {
 	r.again[i] = r.emit(s, true)
 }
 
-// emit appends a step and returns its place. It reads the copies if it comes after all marks.
+// emit appends a step and returns its index. The step reads the copies if it comes after all marks.
 func (r *remat) emit(s step, reread bool) int {
 	inputs := slices.Clone(s.inputs)
 	for i, j := range inputs {
@@ -72,8 +72,8 @@ func (r *remat) emit(s step, reread bool) int {
 	return len(r.to) - 1
 }
 
-// between returns which steps lie between two marks, on a way from one to the other, and can be
-// made again. What is wanted is kept anyway.
+// between returns the steps that are on a path from one mark to another and can be repeated. Wanted values are kept
+// anyway.
 func between(steps []step, wanted G.Nodes) []bool {
 	behind, before := make([]bool, len(steps)), make([]bool, len(steps))
 	for i := range steps {
@@ -93,8 +93,8 @@ func between(steps []step, wanted G.Nodes) []bool {
 	return behind
 }
 
-// canRepeat reports whether a step gives the same value each time: one of ours does, and one of
-// Gorgonia's that has no mode, in which it may draw numbers or remember what it has seen.
+// canRepeat reports whether a step gives the same value each time. This module's ops do, and so do Gorgonia's ops
+// without a mode; ops with a mode may draw random numbers or keep statistics.
 func canRepeat(s *step) bool {
 	_, ours := s.op.(Overwriter)
 	_, mode := s.node.Op().(G.TrainModeOp)

@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// marked returns a loss of blocks on x, each a few ops, with checkpoints between them or without,
-// the node in the middle of the second block, and the gradients by x and the blocks' weight.
+// marked returns a loss of blocks on x, each of a few ops, with or without checkpoints between them. It also returns
+// the node in the middle of the second block, and the gradients by x and by the blocks' weight.
 func marked(t *testing.T, blocks int, checkpoint bool) (loss, middle *G.Node, grads G.Nodes) {
 	g := G.NewGraph()
 	x, w := input(g, "x", ramp(tensor.Float64, 8, 8)), input(g, "w", ramp(tensor.Float64, 8, 8))
@@ -37,8 +37,8 @@ func marked(t *testing.T, blocks int, checkpoint bool) (loss, middle *G.Node, gr
 	return loss, middle, grads
 }
 
-// What is computed again has the bits that it had, also if it is wanted itself, and the memory
-// of a step grows by less with each block.
+// Values that are computed again have the same bits, even if they are wanted, and each block adds less to the memory of
+// a step.
 func TestCheckpointedBlocksAreComputedAgain(t *testing.T) {
 	var planned [2][2]int
 	for i, blocks := range []int{4, 12} {
@@ -65,8 +65,8 @@ func TestCheckpointedBlocksAreComputedAgain(t *testing.T) {
 	require.LessOrEqual(t, planned[1][1]-planned[1][0], 8*value, "one value of each block")
 }
 
-// What is between two marks is computed twice if the backward pass reads it, but for an op that
-// may give another value the next time.
+// The values between two marks are computed twice if the backward pass reads them, except the values of an op that may
+// give another result the next time.
 func TestOpsWithAModeAreNotComputedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -74,7 +74,7 @@ func TestOpsWithAModeAreNotComputedAgain(t *testing.T) {
 		again int // ops
 	}{
 		{name: "graph.Softmax", op: graph.Softmax, again: 2},
-		// Only its input is, which its gradient reads.
+		// Only its input is computed twice, because its gradient reads the input.
 		{name: "gorgonia.Dropout", op: func(x *G.Node) (*G.Node, error) { return G.Dropout(x, 0.5) }, again: 1},
 	} {
 		const marks = 2

@@ -10,34 +10,33 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// buffer is memory that values use one after the other, each computed from the one before in
-// its place.
+// buffer is memory that several values use in turn; each is computed in place of the value before.
 type buffer struct {
 	dt           tensor.Dtype
 	size         int // elements
 	since, until int // the first step that writes it, and the last that reads it
 	slab         *slab
-	at           int   // the element of the slab where it begins
-	roomOf       *step // whose room it is, or nil
+	at           int   // the element of the slab at which it begins
+	roomOf       *step // the step whose workspace it is, or nil
 }
 
-// slab is the memory of all values of a type, of a machine or of its arena.
+// slab is the memory of all values of one type, of a machine or of its arena.
 type slab struct {
 	dt    tensor.Dtype
 	size  int // elements
 	whole *tensor.Dense
 }
 
-// alignment of buffers, in bytes: a line of the cache.
+// alignment of buffers, in bytes: a cache line.
 const alignment = 64
 
-// place puts each buffer into the slab of its type, where no other lies that is in use while
-// it is. The largest are placed first, each as near to the beginning as it fits (greedy by
-// size: Pisarchyk & Lee 2020, arXiv:2001.03288).
+// place assigns each buffer a position in the slab of its type so that no two buffers in use at the same time overlap.
+// The largest buffers are placed first, each as close to the beginning as it fits (greedy by size: Pisarchyk & Lee
+// 2020, arXiv:2001.03288).
 func place(buffers []*buffer) (slabs []*slab) {
 	bySize := slices.Clone(buffers)
 	slices.SortStableFunc(bySize, func(a, b *buffer) int { return cmp.Compare(b.size, a.size) })
-	placed := map[*slab][]*buffer{} // by where they begin
+	placed := map[*slab][]*buffer{} // sorted by where they begin
 	for _, b := range bySize {
 		k := slices.IndexFunc(slabs, func(s *slab) bool { return s.dt == b.dt })
 		if k < 0 {
@@ -66,7 +65,7 @@ func (b *buffer) tensor(shape tensor.Shape, from int) *tensor.Dense {
 	return part(b.slab.whole, shape, b.at+from)
 }
 
-// holds reports whether an address lies in the slab.
+// holds reports whether an address is in the slab.
 func (s *slab) holds(at uintptr) bool {
 	return s.whole != nil && s.whole.Uintptr() <= at && at < s.whole.Uintptr()+s.whole.MemSize()
 }

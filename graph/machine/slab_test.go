@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Where buffers lie, by hand. A line of the cache has 16 float32 or 8 float64.
+// The positions of buffers, computed by hand. A cache line has 16 float32 or 8 float64.
 func TestPlaceByHand(t *testing.T) {
 	f32, f64 := tensor.Float32, tensor.Float64
 	type sizes map[tensor.Dtype]int
@@ -66,9 +66,9 @@ func TestPlaceByHand(t *testing.T) {
 	}
 }
 
-// Of any buffers, no two that are in use at once share memory, and each lies where the naive
-// planner puts it. The slab is as large as what is in use at once at least, and as all together at
-// most.
+// For any buffers, no two that are in use at the same time share memory, and each has the position that the naive
+// planner gives it. The slab is at least as large as the buffers in use at one time, and at most as large as all
+// buffers together.
 func TestPlaceLikeTheNaivePlanner(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -109,8 +109,8 @@ func TestPlaceLikeTheNaivePlanner(t *testing.T) {
 	}
 }
 
-// naivePlaces returns where the buffers lie if, from the largest to the smallest, each takes the
-// first line of the cache from which on nothing is in its way.
+// naivePlaces returns the positions of the buffers if each, from the largest to the smallest, gets the first cache line
+// from which on no other buffer overlaps.
 func naivePlaces(all []*buffer) (at []int) {
 	placed := map[*buffer]*buffer{} // copies
 	largestFirst := func(a, b *buffer) int { return cmp.Compare(b.size, a.size) }
@@ -146,7 +146,7 @@ func atOnce(a, b *buffer) bool  { return a.since <= b.until && b.since <= a.unti
 func overlap(a, b *buffer) bool { return a.at < b.at+b.size && b.at < a.at+a.size }
 func lines(size int) int        { return (size + 15) / 16 * 16 }
 
-// A buffer's tensor is its part of the slab, which is made once and ends where it ends.
+// A buffer's tensor is its part of the slab. It is made once and ends where the buffer ends.
 func TestBuffersAreParts(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64, tensor.Bool} {
 		a, b := &buffer{dt: dt, size: 6}, &buffer{dt: dt, size: 4}

@@ -18,14 +18,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A specialOp is one of Gorgonia's ops on elements. Where the tape machine is wrong, it gives something else than of.
+// A specialOp is one of Gorgonia's ops on elements. Where the tape machine is wrong, wrong says so.
 type specialOp struct {
 	build func(x, y *G.Node) (*G.Node, error)
 	of    func(x, y float64) float64
 	wrong func(dt tensor.Dtype, x, y float64) bool
-	pair  bool // of x and y
-	slope bool // has a gradient made of ops of which none is wrong
-	same  bool // of two tensors alone, not of a tensor and a number
+	pair  bool // the function of x and y
+	slope bool // its gradient consists of ops none of which is wrong
+	same  bool // only for two tensors, not for a tensor and a number
 }
 
 func ofX(f func(*G.Node) (*G.Node, error)) func(x, y *G.Node) (*G.Node, error) {
@@ -68,7 +68,7 @@ var specialOps = map[string]specialOp{
 	"Exp": {
 		build: ofX(G.Exp), of: func(x, _ float64) float64 { return math.Exp(x) },
 		wrong: func(dt tensor.Dtype, x, y float64) bool {
-			return isLarge(dt, x, y) && x > 0 || dt == tensor.Float32 && math.Abs(x) == 100 // 100 on arm64 alone
+			return isLarge(dt, x, y) && x > 0 || dt == tensor.Float32 && math.Abs(x) == 100 // 100 on arm64 only
 		},
 	},
 	"Log": {
@@ -97,7 +97,7 @@ var specialOps = map[string]specialOp{
 	"Ne": {build: asNumbers(G.Ne, true), pair: true}, "Ne, bool": {build: asNumbers(G.Ne, false), pair: true},
 }
 
-// isLarge is of float32 alone.
+// isLarge is for float32 only.
 func isLarge(dt tensor.Dtype, x, _ float64) bool {
 	return dt == tensor.Float32 && math.Abs(x) >= 1e10 && !math.IsInf(x, 0)
 }
@@ -108,7 +108,7 @@ func isOnlyYNaN(_ tensor.Dtype, x, y float64) bool { return math.IsNaN(y) && !ma
 
 func noNumber(_, _ float64) float64 { return math.NaN() }
 
-// specials returns numbers at which a function may be none, infinite, 0 or a jump, and some others.
+// specials returns numbers at which a function may be undefined, infinite or 0, or may jump, and some ordinary numbers.
 func specials(dt tensor.Dtype) []float64 {
 	x := []float64{0, math.Inf(1), math.NaN(), 0.5, 1, 1.5, 2, 3, 10, 20, 100, 1e10}
 	if dt == tensor.Float32 {
@@ -122,7 +122,7 @@ func specials(dt tensor.Dtype) []float64 {
 	return x
 }
 
-// Each op gives at special numbers what the tape machine's tensors give, and so does its gradient.
+// At special numbers, each op and its gradient give the results of the tape machine's tensors.
 func TestSpecialsAsOnTheTapeMachine(t *testing.T) {
 	if err := simd.Err(); err != nil {
 		t.Skip(err)
@@ -132,13 +132,13 @@ func TestSpecialsAsOnTheTapeMachine(t *testing.T) {
 		for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 			t.Run(fmt.Sprint(name, " ", dt), func(t *testing.T) { differ += op.checkAll(t, dt) })
 		}
-		if runtime.GOARCH == "amd64" { // on others it is right of Log
+		if runtime.GOARCH == "amd64" { // on other processors its Log is correct
 			require.Equal(t, op.wrong != nil, differ > 0, "whether the tape machine is wrong of %s", name)
 		}
 	}
 }
 
-// checkAll compares both machines at all special numbers, or all pairs of them, and returns where they differ.
+// checkAll compares both machines at all special numbers, or all pairs of them, and returns the differences.
 func (op specialOp) checkAll(t *testing.T, dt tensor.Dtype) (differ int) {
 	all := specials(dt)
 	if !op.pair {
@@ -157,7 +157,7 @@ func (op specialOp) checkAll(t *testing.T, dt tensor.Dtype) (differ int) {
 	return differ + op.check(t, dt, x, y)
 }
 
-// check compares both machines, and returns where they differ. A single number is a scalar.
+// check compares both machines, and returns the differences. A single number is a scalar.
 func (op specialOp) check(t *testing.T, dt tensor.Dtype, x, y []float64) (differ int) {
 	tape := op.run(t, dt, x, y, func(g *G.ExprGraph) (G.VM, error) { return G.NewTapeMachine(g), nil })
 	ours := op.run(t, dt, x, y, func(g *G.ExprGraph) (G.VM, error) { return machine.ForGraph(g) })
@@ -180,7 +180,7 @@ func (op specialOp) check(t *testing.T, dt tensor.Dtype, x, y []float64) (differ
 	return differ
 }
 
-// requireLike requires the same zero, infinity or NaN, or a number that is close.
+// requireLike requires the same zero, infinity or NaN, or otherwise a close number.
 func requireLike(t *testing.T, dt tensor.Dtype, want, got, x, y float64) {
 	t.Helper()
 	if want == 0 || math.IsInf(want, 0) || math.IsNaN(want) {
@@ -194,7 +194,7 @@ func requireLike(t *testing.T, dt tensor.Dtype, want, got, x, y float64) {
 	require.InEpsilon(t, want, got, eps, "of %v and %v", x, y)
 }
 
-// run returns what a machine gives for the op, and for its gradient by x.
+// run returns a machine's result for the op, and for its gradient by x.
 func (op specialOp) run(
 	t *testing.T, dt tensor.Dtype, x, y []float64, vm func(*G.ExprGraph) (G.VM, error),
 ) [][]float64 {

@@ -14,18 +14,18 @@ import (
 // step computes one node.
 type step struct {
 	node    *G.Node
-	shape   tensor.Shape  // the node's, which allocates in every call
+	shape   tensor.Shape  // the node's inputs; the node allocates the list in every call
 	op      G.Op          // nil for an input
 	inputs  []int         // steps
-	in      []G.Value     // their values, set in each run, and the room that the op wants
+	in      []G.Value     // values of the inputs, set in each run, and the op's workspace
 	into    G.Value       // planned memory to compute into, or nil
-	view    bool          // into is a part of an input's memory: nothing to compute
-	seen    *tensor.Dense // the input whose memory into is a view of, where no plan knows it
-	again   bool          // whether a step before computes the same node
+	view    bool          // into is part of an input's memory, so there is nothing to compute
+	seen    *tensor.Dense // the input of which into is a view, if the plan does not know it
+	again   bool          // whether an earlier step computes the same node
 	slice   tensor.Slice  // of Gorgonia's Slice, as planned
 	value   G.Value
 	verdict verdict // of FindNotFinite
-	unread  []int   // inputs in the memory of a file that this step is yet to read
+	unread  []int   // inputs in a mapped file that this step has not read yet
 }
 
 // scalarDoer is an op whose UsePreallocDo gives a tape machine a new scalar in each run.
@@ -73,13 +73,13 @@ func (m *Machine) run(s *step) (err error) {
 	return nil
 }
 
-// bind binds a step's value to its node. As on the tape machine it computes with Gorgonia's engine.
+// bind binds a step's value to its node. The value uses Gorgonia's engine, as on the tape machine.
 func (s *step) bind() error {
 	d, ok := s.value.(*tensor.Dense)
 	if !ok {
 		return G.UnsafeLet(s.node, s.value)
 	}
-	if !slices.Contains(s.in, s.value) { // an op may give what it was given, as Dropout does in evaluation
+	if !slices.Contains(s.in, s.value) { // an op may return its input, as Dropout does in evaluation
 		tensor.WithEngine(G.StandardEngine{})(d)
 	}
 	if s.shape.IsScalar() && slices.Equal(d.Shape(), []int{1}) { // UnsafeLet refuses a Tensordot over all axes
@@ -89,7 +89,7 @@ func (s *step) bind() error {
 	return G.UnsafeLet(s.node, d)
 }
 
-// readInputs reads the values of all inputs, before a step overwrites those that are results of the last run.
+// readInputs reads the values of all inputs before a step overwrites inputs that are results of the last run.
 func (m *Machine) readInputs() error {
 	for i := range m.steps {
 		if s := &m.steps[i]; s.op == nil {
@@ -136,8 +136,8 @@ func (s *step) checkInput(v G.Value) error {
 	return nil
 }
 
-// viewInput returns the part of an input's memory that is the step's value. The input is
-// the caller's, or what an op of Gorgonia's allocated.
+// viewInput returns the part of an input's memory that is the step's value. The input belongs to the caller, or one of
+// Gorgonia's ops allocated it.
 func (s *step) viewInput(in *step, from int) (G.Value, error) {
 	if s.shape.IsScalar() {
 		return in.value, nil
@@ -159,8 +159,7 @@ func (s *step) viewInput(in *step, from int) (G.Value, error) {
 	return s.into, nil
 }
 
-// viewOf returns the step in whose value the value of s lies, and where it begins; −1 if s
-// computes.
+// viewOf returns the step whose value contains the value of s, and the element at which it begins; −1 if s computes.
 func viewOf(s *step) (input, from int) {
 	if op, ok := s.op.(Overwriter); ok {
 		if i, from := op.View(); i >= 0 {

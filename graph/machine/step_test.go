@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A run of this module's ops and Gorgonia's, with losses of both, allocates nothing.
+// A run of this module's and Gorgonia's ops, with losses of both, allocates nothing.
 func TestRunAllocatesNothing(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		g := G.NewGraph()
@@ -38,8 +38,8 @@ func TestRunAllocatesNothing(t *testing.T) {
 	}
 }
 
-// requireNoAllocations requires that some runs of a machine allocate nothing: at times the collector empties pools. The
-// race detector makes sync.Pool drop what it is given.
+// requireNoAllocations requires that at least some of several runs of a machine allocate nothing: the garbage collector
+// empties pools at times. The race detector makes sync.Pool drop objects.
 func requireNoAllocations(t *testing.T, m *machine.Machine) {
 	t.Helper()
 	if testenv.Race {

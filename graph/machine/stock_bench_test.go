@@ -19,17 +19,17 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A stockAttention is multi-head attention of Gorgonia's own ops alone, with its loss and gradients.
+// A stockAttention is multi-head attention made only of Gorgonia's own ops, with its loss and gradients.
 type stockAttention struct {
 	name                   string
 	dt                     tensor.Dtype
 	batch, t, width, heads int
-	maskEverywhere         bool // an additive mask of the scores' shape, else one that is broadcast
+	maskEverywhere         bool // an additive mask of the scores' shape; otherwise the mask is broadcast
 	graph                  *G.ExprGraph
-	weights, results       G.Nodes // of which the loss is the first
+	weights, results       G.Nodes // wanted nodes; the first is the loss
 }
 
-// build makes the graph anew.
+// build builds a new graph.
 func (a *stockAttention) build(t require.TestingT) {
 	mk := func(n *G.Node, err error) *G.Node { require.NoError(t, err); return n }
 	a.graph, a.weights = G.NewGraph(), nil
@@ -121,7 +121,7 @@ func BenchmarkStockAttention(b *testing.B) {
 			}
 			var peaks [2]float64
 			for i, vm := range vms {
-				a.build(b) // anew, since nodes keep what a machine computed
+				a.build(b) // new graphs, since nodes keep values of a machine
 				peaks[i] = peakOf(b, vm.make())
 			}
 			a.build(b)
@@ -147,7 +147,7 @@ func BenchmarkStockAttention(b *testing.B) {
 	}
 }
 
-// peakOf returns the largest resident memory of the process in a machine's runs, in MB. Inputs are a part of it.
+// peakOf returns the largest resident memory of the process during a machine's runs, in MB, including the inputs.
 func peakOf(b *testing.B, m G.VM) float64 {
 	debug.FreeOSMemory()
 	resetPeak(b)
@@ -160,7 +160,7 @@ func peakOf(b *testing.B, m G.VM) float64 {
 	return peak
 }
 
-// On ours it gives what it gives on the tape machine.
+// Our machine and the tape machine give the same results.
 func TestStockAttention(t *testing.T) {
 	for _, everywhere := range []bool{false, true} {
 		a := stockAttention{dt: tensor.Float64, batch: 2, t: 5, width: 16, heads: 2, maskEverywhere: everywhere}
@@ -189,7 +189,7 @@ func TestStockAttention(t *testing.T) {
 	}
 }
 
-// resetPeak makes the kernel begin anew with the largest memory of the process.
+// resetPeak makes the kernel forget the largest memory of the process so far.
 func resetPeak(t require.TestingT) {
 	require.NoError(t, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0))
 }

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Gradients that meet in one node are added in planned memory.
+// Gradients that flow into one node are added in planned memory.
 func TestSumsOfGradientsArePlanned(t *testing.T) {
 	g := G.NewGraph()
 	x, y := input(g, "x", ramp(tensor.Float32, 64, 64)), input(g, "y", ramp(tensor.Float32, 64, 64))
@@ -24,8 +24,8 @@ func TestSumsOfGradientsArePlanned(t *testing.T) {
 	require.NoError(t, err)
 	m, err := machine.New(grads...)
 	require.NoError(t, err)
-	// Some run allocates nothing but what depends on the moment: pools lose memory to the collector and, at random,
-	// to the race detector. A sum that is not planned would allocate in every run.
+	// At least one run allocates nothing except by chance: pools lose memory to the collector and, at random, to the race
+	// detector. A sum without planned memory would allocate in every run.
 	least := uint64(math.MaxUint64)
 	for range 1000 {
 		var before, after runtime.MemStats

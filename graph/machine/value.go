@@ -10,8 +10,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Forget lets go of the values of the last run that lie outside of the machine's memory, and of the values that some
-// inputs are bound to. The wanted nodes have no value until the next run.
+// Forget drops the values of the last run that are outside the machine's memory, and the values that some inputs are
+// bound to. The wanted nodes have no value until the next run.
 func (m *Machine) Forget(inputs ...*G.Node) {
 	for i := range m.steps {
 		s := &m.steps[i]
@@ -29,9 +29,9 @@ func (m *Machine) Forget(inputs ...*G.Node) {
 	m.ran = false
 }
 
-// Value returns the value of a node. For an input it is the value that the input is bound to. For a node that the
-// machine keeps it is the value of the last run, which the next run overwrites. For any other node the error names the
-// node.
+// Value returns the value of a node. For an input it is the value that the input is bound to. For a node whose value
+// the machine keeps it is the value of the last run, which the next run overwrites. For any other node the error names
+// the node.
 func (m *Machine) Value(n *G.Node) (G.Value, error) {
 	if err := m.open(); err != nil {
 		return nil, err

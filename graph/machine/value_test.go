@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// threeNodes is a graph of x, a node between that another reads, and the last one.
+// threeNodes is a graph of x, an intermediate node that another reads, and the last node.
 func threeNodes(t *testing.T) (x, between, last *G.Node) {
 	g := G.NewGraph()
 	x = input(g, "x", ramp(tensor.Float64, 2, 3))
@@ -60,7 +60,7 @@ func TestValueRefuses(t *testing.T) {
 	require.EqualError(t, err, "machine: the machine is closed")
 }
 
-// With KeepAll each node has its own value of the run, on the engine of the tape machine's values.
+// With KeepAll each node has its own value of the run, with the engine of the tape machine's values.
 func TestKeepAllKeepsEveryValue(t *testing.T) {
 	values := func(machineOf func(g *G.ExprGraph) G.VM) (all [][]float64, engines []tensor.Engine) {
 		x, _, last := threeNodes(t)
@@ -90,7 +90,7 @@ func TestKeepAllKeepsEveryValue(t *testing.T) {
 	require.Equal(t, wantEngines, engines)
 }
 
-// gorgonia.Read keeps a value, also of a later run.
+// gorgonia.Read keeps a value, also in later runs.
 func TestReadKeepsAValue(t *testing.T) {
 	x, between, _ := threeNodes(t)
 	var read G.Value

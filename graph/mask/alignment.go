@@ -6,7 +6,7 @@ import (
 	"attention/internal/config"
 )
 
-// An Alignment is the positions of the queries among the keys, which matter if T and S differ.
+// An Alignment defines the positions of the queries among the keys. It matters if T and S differ.
 type Alignment int
 
 const (
@@ -20,10 +20,10 @@ var alignments = config.Enum[Alignment]{Name: "Alignment", Words: []string{"squa
 // String returns "square", "upper_left" or "lower_right".
 func (a Alignment) String() string { return alignments.String(a) }
 
-// MarshalText writes what String returns.
+// MarshalText returns the text of String.
 func (a Alignment) MarshalText() ([]byte, error) { return alignments.MarshalText(a) }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText reads the text of MarshalText.
 func (a *Alignment) UnmarshalText(text []byte) error { return alignments.UnmarshalText(a, text) }
 
 // Offset returns the position among S keys of the first of T queries.

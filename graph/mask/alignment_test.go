@@ -41,7 +41,7 @@ func TestAlignmentAsText(t *testing.T) {
 	require.Equal(t, mask.LowerRight, a, "stays after an error")
 }
 
-// Where the queries stand among the keys.
+// The positions of the queries among the keys.
 func TestOffset(t *testing.T) {
 	for _, c := range []struct {
 		a            mask.Alignment

@@ -23,7 +23,7 @@ func (All) bind([]*tensor.Dense, Scores) (KeySet, error) {
 
 func (m All) withNodes(func(*G.Node) *G.Node) Mask { return m }
 
-// MarshalJSON writes the mask as Decode reads it.
+// MarshalJSON returns the mask in the form that Decode reads.
 func (All) MarshalJSON() ([]byte, error) { return json.Marshal(kind{"all"}) }
 
 func init() { kinds["all"] = fields[All] }

@@ -10,12 +10,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// And shows what all masks show.
+// And shows the keys that all masks show.
 //
 //	{"type": "and", "of": [{"type": "causal"}, {"type": "prefix", "n": 4}]}
 func And(a, b Mask, more ...Mask) Mask { return join(false, a, b, more) }
 
-// Or shows what any of the masks shows.
+// Or shows the keys that at least one of the masks shows.
 //
 //	{"type": "or", "of": [{"type": "causal"}, {"type": "prefix", "n": 4}]}
 func Or(a, b Mask, more ...Mask) Mask { return join(true, a, b, more) }
@@ -103,7 +103,7 @@ func union(a, b KeySet) KeySet {
 	}
 }
 
-// joined returns what a query sees of two sets if one of them alone decides it by seeing so much.
+// joined returns the sight of a query in the combination of two sets, if one set's sight decides it alone.
 func joined(decides Sight, a, b KeySet, batch, t, s0, n int) Sight {
 	first := a.Glance(batch, t, s0, n)
 	if first == decides {
@@ -118,7 +118,7 @@ func joined(decides Sight, a, b KeySet, batch, t, s0, n int) Sight {
 	return SeesSome
 }
 
-// glanceOf returns a glance made of those of some sets; nil if none has one.
+// glanceOf returns a glance function that combines those of some sets; nil if no set has one.
 func glanceOf(glance func(b, t, s0, n int) Sight, of ...KeySet) func(b, t, s0, n int) Sight {
 	for _, k := range of {
 		if k.glance != nil {
@@ -128,8 +128,8 @@ func glanceOf(glance func(b, t, s0, n int) Sight, of ...KeySet) func(b, t, s0, n
 	return nil
 }
 
-// fillBoth fills with one set, then joins the other: by its range if it is one, which is
-// quick, or else key by key.
+// fillBoth fills with one set and then combines with the other: by range if that set is a range, which is fast,
+// otherwise key by key.
 func fillBoth(
 	a, b KeySet, joinRange func(lo, hi, s0 int, shown []bool), join func(shown, other []bool),
 ) func(b, h, t, s0 int, shown []bool) {
@@ -153,14 +153,14 @@ func fillBoth(
 	}
 }
 
-// lines lends memory for the second of two lines.
+// lines is a pool of memory for the second of two lines.
 var lines = sync.Pool{New: func() any { return new([]bool) }}
 
 func (m either) withNodes(of func(*G.Node) *G.Node) Mask {
 	return either{m.A.withNodes(of), m.B.withNodes(of), m.Or}
 }
 
-// MarshalJSON writes the mask as Decode reads it.
+// MarshalJSON returns the mask in the form that Decode reads.
 func (m either) MarshalJSON() ([]byte, error) {
 	k := kind{"and"}
 	if m.Or {
@@ -172,7 +172,7 @@ func (m either) MarshalJSON() ([]byte, error) {
 	}{k, m.joined()})
 }
 
-// joined returns the masks that And or Or was given.
+// joined returns the masks of an And or Or.
 func (m either) joined() []Mask {
 	if a, ok := m.A.(either); ok && a.Or == m.Or {
 		return append(a.joined(), m.B)

@@ -9,9 +9,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Blocks shows each query of each head the blocks of keys that Chosen names for it, int or int64 (…, H, T, N), without
-// H where scores have no heads. Block i is the keys i·Size ≤ s < (i+1)·Size; the last block may be shorter. A
-// negative number names none, and one that comes twice counts once. graph.FusedAttention reads the chosen blocks only.
+// Blocks shows each query of each head the blocks of keys that Chosen names for the query: int or int64 (…, H, T, N),
+// without H if the scores have no axis of heads. Block i contains the keys i·Size ≤ s < (i+1)·Size; the last block may
+// be shorter. A negative number names no block, and a repeated number counts once. graph.FusedAttention reads the
+// chosen blocks only. graph.FusedAttention reads the chosen blocks only.
 type Blocks struct {
 	Size   int
 	Chosen *G.Node
@@ -70,7 +71,7 @@ func (m Blocks) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
 	}, nil
 }
 
-// Numbers returns the numbers of the blocks in one run, row by row of the scores, of a resolved mask.
+// Numbers returns the numbers of the blocks of a resolved mask in one run, in the order of the rows of the scores.
 func (m Blocks) Numbers(in []*tensor.Dense, s Scores) ([]int64, error) {
 	x, err := valueOf(in, m.input, "blocks")
 	if err := cmp.Or(m.validate(), s.check(), err); err != nil {
@@ -94,7 +95,7 @@ func (m Blocks) Numbers(in []*tensor.Dense, s Scores) ([]int64, error) {
 	return numbers, nil
 }
 
-// WithoutBlocks returns a mask without the Blocks that And joins it with, and these; nil if there are none.
+// WithoutBlocks splits an And: it returns the mask without its Blocks, and these Blocks; nil if there are none.
 func WithoutBlocks(m Mask) (rest Mask, blocks *Blocks) {
 	switch m := m.(type) {
 	case Blocks:

@@ -7,18 +7,18 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Causal shows each query the keys up to its own position: query t sees key s if s ≤ t + Offset, with
-// LowerRight if s ≤ t + S − T + Offset. A query that is then before the first key sees none.
+// Causal shows each query the keys up to its own position: query t sees key s if s ≤ t + Offset, with LowerRight if s ≤
+// t + S − T + Offset. A query whose position is before the first key sees no key.
 //
 //	{"type": "causal", "align": "upper_left", "offset": 4}
 //
-// With Offset the keys of 4 earlier tokens lie before those of the T queries' own tokens, as when a prefill is
-// continued: S = 4 + T, and the mask is that of the ONNX standard's Attention with as many past keys. An offset other
-// than 0 places the queries, so that T ≠ S needs no alignment. With Offset −1 a query does not see its own key. With
-// a cache t is the position in the whole sequence.
+// Offset is the number of keys of earlier tokens before those of the T queries' own tokens, as when a prefill
+// continues: with S = Offset + T, the mask is that of the ONNX standard's Attention with as many past keys. An offset
+// other than 0 sets the queries' positions, so T ≠ S then needs no alignment. With Offset −1 a query does not see its
+// own key. With a cache, t is the position in the whole sequence.
 type Causal struct {
 	Align  Alignment `json:"align,omitempty"`
-	Offset int       `json:"offset,omitempty"` // of the queries' positions, either way
+	Offset int       `json:"offset,omitempty"` // added to the queries' positions, positive or negative
 }
 
 func (m Causal) validate() error { return alignments.Validate(m.Align) }
@@ -44,12 +44,12 @@ func (m Causal) bind(_ []*tensor.Dense, s Scores) (KeySet, error) {
 	}), err
 }
 
-// nearby returns an offset no farther than Unlimited, either way, where sums do not overflow.
+// nearby returns the offset limited to ±Unlimited, so that sums do not overflow.
 func nearby(offset int64) int { return int(min(max(offset, -Unlimited), Unlimited)) }
 
 func (m Causal) withNodes(func(*G.Node) *G.Node) Mask { return m }
 
-// MarshalJSON writes the mask as Decode reads it.
+// MarshalJSON returns the mask in the form that Decode reads.
 func (m Causal) MarshalJSON() ([]byte, error) {
 	type fields Causal
 	return json.Marshal(struct {

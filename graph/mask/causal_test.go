@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// shown returns a line for each query of each batch of the first head, # for the keys it sees and - for the others.
+// shown returns a line for each query of each batch of the first head, with # for visible and - for hidden keys.
 func shown(t testing.TB, m mask.Mask, s mask.Scores, in ...*tensor.Dense) string {
 	t.Helper()
 	m, _, err := mask.Resolve(m, s)
@@ -36,7 +36,7 @@ func shown(t testing.TB, m mask.Mask, s mask.Scores, in ...*tensor.Dense) string
 }
 
 // The rule of the ONNX standard's Attention with is_causal and past keys: key s is hidden from query t if s > t + past.
-// Its operator has S = past + T; without past keys and with other S the triangle begins at the upper left.
+// The standard's operator has S = past + T; without past keys and with other S its triangle begins at the upper left.
 func TestCausalOffsetIsTheRuleOfONNX(t *testing.T) {
 	for _, c := range []struct {
 		name       string

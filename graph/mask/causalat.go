@@ -5,10 +5,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// CausalAt is Causal with an offset for each sequence: query t of batch b sees key s if s ≤ t + Start[b], int or
-// int64 (B). Start is the number of keys of earlier tokens, which lie before those of the queries' own, as when a
-// prefill is continued by sequences of different lengths; with -1 or less some queries see no key. KeyLengths hides
-// what follows a sequence's last key. T and S may be any. With a cache, which knows where its sequences are, t is the
+// CausalAt is Causal with an offset for each sequence: query t of batch b sees key s if s ≤ t + Start[b], int or int64
+// (B). Start is the number of keys of earlier tokens, which precede those of the queries' own tokens, as when sequences
+// of different lengths continue a prefill; if it is negative, some queries see no key. KeyLengths hides the keys behind
+// the end of a sequence. T and S may be any. A cache knows the positions of its sequences: with a cache, t is the
 // position in the whole sequence, and Causal is enough.
 type CausalAt struct {
 	Start *G.Node

@@ -21,7 +21,7 @@ func Equal(a, b Mask) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// same reports whether two functions are one, with the same variables. Go compares none.
+// same reports whether two functions are the same closure. Go does not compare functions.
 func same[F any](a, b *F) bool {
 	return *(*unsafe.Pointer)(unsafe.Pointer(a)) == *(*unsafe.Pointer)(unsafe.Pointer(b))
 }

@@ -12,8 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A mask of one's own: every second key from the query's own back. Equal scores make equal weights of the keys that are
-// seen.
+// A custom mask: every second key, counted back from the query's own. Equal scores give the visible keys equal weights.
 func ExampleFunc() {
 	dilated := mask.Func{Name: "dilated", VisibleAt: func(t, s int) bool { return (t-s)%2 == 0 }}
 	x := G.NewMatrix(G.NewGraph(), tensor.Float64, G.WithShape(5, 2), G.WithInit(G.Zeroes()), G.WithName("x"))
@@ -37,7 +36,7 @@ func ExampleFunc() {
 	// ⎣0.33  0.00  0.33  0.00  0.33⎦
 }
 
-// A prefill that is continued: two queries follow two earlier keys of the first sequence and none of the second.
+// A prefill continues: in the first sequence two earlier keys precede the two queries, in the second none.
 func ExampleCausalAt() {
 	g := G.NewGraph()
 	q := G.NewTensor(g, tensor.Float64, 3, G.WithShape(2, 2, 1), G.WithInit(G.Zeroes()), G.WithName("q"))

@@ -10,21 +10,21 @@ import (
 
 // Func is a mask that a function defines: it shows a query the keys for which the function returns true. One of the two
 // functions is set. Query t and key s are numbered from 0; with a cache t is the position in the whole sequence. Batch
-// b counts all axes before the heads' as one.
+// b is the index in all axes before the heads' axis, taken as one.
 //
-// The function is pure: within a run the same question has the same answer. Several goroutines call it. A panic in it
-// becomes the error of the op. VisibleAt is the quicker one: it is asked once for all batches and heads about each tile
-// of queries and keys, and again only where it shows a part of a tile; tiles that are hidden cost nothing more. Visible
-// is asked about every batch, head, query and key. Joined by And, neither is asked about tiles that the other mask
-// hides by a range, as Causal and SlidingWindow do.
+// The function must be pure: the same arguments give the same result within a run. Several goroutines call it. A panic
+// in it becomes the error of the op. VisibleAt is faster: it is called for all batches and heads at once, for each tile
+// of queries and keys, and again only for tiles that are shown in part; hidden tiles cost nothing more. Visible is
+// called for every batch, head, query and key. In an And, neither is called for tiles that the other mask hides by a
+// range, as Causal and SlidingWindow do.
 //
-// Two calls of an attention with one Func are two ops: a function cannot be compared with another. So a Func has no
-// JSON. With a cache it may be asked about keys up to the capacity, and with a rolling cache it has to be joined with a
-// mask that hides later keys, as And(Causal{}, Func{…}).
+// Two attentions with one Func are two ops, because functions cannot be compared; for the same reason a Func has no
+// JSON. With a cache, the function may be called for keys up to the capacity. With a rolling cache, the mask must be
+// combined with one that hides later keys, such as And(Causal{}, Func{…}).
 type Func struct {
 	Name      string // in errors
 	Visible   func(b, h, t, s int) bool
-	VisibleAt func(t, s int) bool // of all batches and heads
+	VisibleAt func(t, s int) bool // for all batches and heads
 }
 
 func (m Func) validate() error {
@@ -40,7 +40,7 @@ func (m Func) validate() error {
 // String returns the mask's type and name.
 func (m Func) String() string { return fmt.Sprintf("Func %q", m.Name) }
 
-// funcs counts the Funcs of ops.
+// funcs counts the Funcs used in ops.
 var funcs atomic.Uint64
 
 func (m Func) resolve(*inputs) (Mask, error) { return numberedFunc{m, funcs.Add(1)}, nil }
@@ -56,13 +56,14 @@ func (m Func) MarshalJSON() ([]byte, error) {
 	return nil, fmt.Errorf("got %v, which has no JSON, want a mask that is no function", m)
 }
 
-// numberedFunc is the Func of an op and of its gradient, which differs from those of other ops by its number.
+// numberedFunc is the Func of an op and of the op's gradient; its number makes it different from the Funcs of other
+// ops.
 type numberedFunc struct {
 	Func
 	Number uint64
 }
 
-// GoString is what an op's hash is made of.
+// GoString returns the text from which an op's hash is computed.
 func (m numberedFunc) GoString() string { return fmt.Sprintf("mask.%v number %d", m.Func, m.Number) }
 
 func (m numberedFunc) resolve(*inputs) (Mask, error) { return m, nil }
@@ -81,7 +82,7 @@ func (m numberedFunc) bind(_ []*tensor.Dense, s Scores) (KeySet, error) {
 	return k, err
 }
 
-// fill asks about keys. It panics with a *funcError if the function does.
+// fill calls the function for keys. It panics with a *funcError if the function panics.
 func (m numberedFunc) fill(b, h, t, s0 int, shown []bool) {
 	at := 0
 	defer func() {
@@ -107,7 +108,7 @@ type funcError struct {
 	panic      any
 }
 
-// Error names the mask, the question and the panic.
+// Error names the mask, the arguments and the panic.
 func (e *funcError) Error() string {
 	question := fmt.Sprintf("query %d and key %d", e.t, e.s)
 	if e.of.Visible != nil {
@@ -116,8 +117,8 @@ func (e *funcError) Error() string {
 	return fmt.Sprintf("mask: %v: got a panic for %s: %v, want true or false", e.of, question, e.panic)
 }
 
-// Recovered returns the error of a Func that panicked while the keys of a KeySet were read, from what recover returned.
-// It panics with anything else, nil apart.
+// Recovered returns the error of a Func that panicked while the keys of a KeySet were read, given the result of
+// recover. It panics again with any other value except nil.
 func Recovered(r any) error {
 	switch r := r.(type) {
 	case nil:

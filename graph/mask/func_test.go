@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// everySecond shows every second key from the query's own on.
+// everySecond shows every second key, counted from the query's own.
 func everySecond(t, s int) bool { return s <= t && (t-s)%2 == 0 }
 
 func TestFuncOfPositions(t *testing.T) {
@@ -39,7 +39,7 @@ func TestFuncOfPositions(t *testing.T) {
 	}
 }
 
-// Each batch and head asks for itself.
+// The function is called for each batch and head.
 func TestFuncOfBatchesAndHeads(t *testing.T) {
 	m := mask.Func{Visible: func(b, h, t, s int) bool { return s == b+h+t }}
 	s := mask.Scores{Batch: tensor.Shape{2}, Heads: true, H: 2, T: 2, S: 4}
@@ -48,7 +48,7 @@ func TestFuncOfBatchesAndHeads(t *testing.T) {
 	require.Equal(t, "#--- -#-- -#-- --#-", shown(t, joined, s))
 }
 
-// A rolling cache has keys without end; the function is asked about none in vain.
+// A rolling cache has no last key; the function is not called for keys without need.
 func TestFuncOfEndlessKeys(t *testing.T) {
 	s := mask.Scores{H: 2, T: 2, S: mask.Unlimited, Starts: []int{1 << 40}, Endless: true}
 	m, _, err := mask.Resolve(mask.And(mask.Causal{}, mask.Func{VisibleAt: everySecond}), s)
@@ -92,7 +92,7 @@ func TestFuncIsRefused(t *testing.T) {
 	}
 }
 
-// Every op has its own number, whose functions are not compared by their names.
+// Every op has its own number, since functions are not compared by their names.
 func TestFuncsAreNumbered(t *testing.T) {
 	m := mask.Func{Name: "one", VisibleAt: everySecond}
 	seen := map[string]bool{}

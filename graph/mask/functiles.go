@@ -2,16 +2,16 @@ package mask
 
 import "sync"
 
-// A tile is as many queries and keys, in which a function of positions is asked once for all batches and heads.
+// A tile is a block of queries and keys, for which a function of positions is called once for all batches and heads.
 const (
 	tileQueries = 32
 	tileKeys    = 128
 )
 
-// maxTiles is the most tiles that are kept.
+// maxTiles is the largest number of tiles that are stored.
 const maxTiles = 1 << 22
 
-// funcTiles are what a function shows of each tile, found when it is first needed.
+// funcTiles stores how much of each tile a function shows, computed when it is first needed.
 type funcTiles struct {
 	numberedFunc
 	first      []int // position of the first query of each batch, or of all
@@ -25,7 +25,7 @@ type funcTile struct {
 	sight Sight
 }
 
-// classify lets a set of a function of positions keep what each tile shows.
+// classify makes the set of a function of positions store how much each tile shows.
 func (m numberedFunc) classify(k *KeySet, s Scores, first []int) {
 	f := &funcTiles{numberedFunc: m, first: first, T: s.T, S: s.S,
 		rows: (s.T + tileQueries - 1) / tileQueries, cols: (s.S + tileKeys - 1) / tileKeys}
@@ -36,7 +36,7 @@ func (m numberedFunc) classify(k *KeySet, s Scores, first []int) {
 	k.glance, k.Fill = f.glance, f.fill
 }
 
-// glance joins what the tiles show that the keys lie in.
+// glance combines the results of the tiles that contain the keys.
 func (f *funcTiles) glance(b, t, s0, n int) Sight {
 	sight := f.of(b, t, s0/tileKeys)
 	for col := s0/tileKeys + 1; col <= (s0+n-1)/tileKeys && sight != SeesSome; col++ {
@@ -47,7 +47,7 @@ func (f *funcTiles) glance(b, t, s0, n int) Sight {
 	return sight
 }
 
-// fill asks only where a tile is shown in part.
+// fill calls the function only for tiles that are shown in part.
 func (f *funcTiles) fill(b, h, t, s0 int, shown []bool) {
 	for len(shown) > 0 {
 		col := s0 / tileKeys
@@ -64,7 +64,7 @@ func (f *funcTiles) fill(b, h, t, s0 int, shown []bool) {
 	}
 }
 
-// of returns what query t sees of a column of tiles.
+// of returns how much query t sees of a column of tiles.
 func (f *funcTiles) of(b, t, col int) Sight {
 	start, row := b%len(f.first), t/tileQueries
 	tile := &f.tiles[(start*f.rows+row)*f.cols+col]
@@ -72,7 +72,7 @@ func (f *funcTiles) of(b, t, col int) Sight {
 	return tile.sight
 }
 
-// look asks about the pairs of a tile until two answers differ.
+// look calls the function for the pairs of a tile until two results differ.
 func (f *funcTiles) look(first, row, col int) Sight {
 	var line [tileKeys]bool
 	s0 := col * tileKeys

@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A function of positions is asked once about each pair, for all batches and heads, unless a tile is shown in part.
+// A function of positions is called once for each pair, for all batches and heads, unless a tile is shown in part.
 func TestAFunctionIsAskedOnceATile(t *testing.T) {
 	asked := new(atomic.Int64)
 	of := func(visible func(t, s int) bool) Mask {

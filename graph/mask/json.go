@@ -9,8 +9,8 @@ import (
 	"attention/internal/config"
 )
 
-// Decode reads a mask from JSON: an object with a type and the fields of that type. It is
-// as strict as all configs are read, and refuses what Validate refuses.
+// Decode reads a mask from JSON: an object with a type and the fields of that type. Decode is as strict as the reader
+// of configs, and refuses masks that Validate refuses.
 func Decode(text []byte) (Mask, error) {
 	var m decoded
 	if err := config.Decode(text, &m); err != nil {
@@ -22,15 +22,15 @@ func Decode(text []byte) (Mask, error) {
 	return m.Mask, nil
 }
 
-// kinds read the masks of each type. A kind adds itself.
+// kinds holds the reader of each type of mask. Each type registers itself.
 var kinds = map[string]func(text []byte) (Mask, error){}
 
-// kind is the type of a mask in JSON, beside its fields.
+// kind reads the type of a mask in JSON, besides its fields.
 type kind struct {
 	Type string `json:"type"`
 }
 
-// fields reads a mask whose fields in JSON are those of M.
+// fields reads a mask whose JSON fields are those of M.
 func fields[M Mask](text []byte) (Mask, error) {
 	var m M
 	err := config.Decode(text, new(kind), &m)
@@ -55,7 +55,7 @@ func (d *decoded) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// errNode is the error of writing a mask with a node as JSON.
+// errNode is the error for writing a mask with a node as JSON.
 func errNode(kind string) error {
 	return errors.New(kind + " holds a node: give it with the input of a call, not in a config")
 }

@@ -112,7 +112,7 @@ func TestDecodeIsStrict(t *testing.T) {
 	}
 }
 
-// HoldsNode reports a mask that holds a node; such a mask has no JSON.
+// HoldsNode reports whether a mask holds a node; such a mask has no JSON.
 func TestMasksOfNodes(t *testing.T) {
 	g := G.NewGraph()
 	n := G.NewVector(g, tensor.Int, G.WithShape(2), G.WithName("n"))
@@ -135,8 +135,8 @@ func TestMasksOfNodes(t *testing.T) {
 	require.False(t, mask.HoldsNode(nil))
 }
 
-// What Decode accepts is a valid mask that is written and read as itself; what it refuses
-// it refuses in one line.
+// A mask that Decode accepts is valid, and it is written in the form that Decode reads. The error about any other text
+// is one line.
 func FuzzDecode(f *testing.F) {
 	for _, c := range written {
 		f.Add([]byte(c.text))

@@ -16,9 +16,9 @@ import (
 // torch: axes are matched from the last, missing ones and those of length 1 are repeated.
 // Other values are an error when the graph runs.
 //
-// The padding of a batch is (B, 1, 1, S): without the axes between, (B, S) means (T, S),
-// and (B, T, S) means (H, T, S). Where both fit, as B = T or B = H, neither is accepted:
-// (1, 1, T, S) and (1, H, T, S) are clear.
+// The padding of a batch is (B, 1, 1, S). Without the axes in between, (B, S) means (T, S), and (B, T, S) means
+// (H, T, S). If both meanings fit, because B = T or B = H, such a shape is an error; (1, 1, T, S) and (1, H, T, S) are
+// unambiguous.
 type Keep struct {
 	Keep *G.Node
 
@@ -83,7 +83,7 @@ func KeepTypes() []tensor.Dtype {
 		tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Int, tensor.Float32, tensor.Float64}
 }
 
-// zeroOne returns where a tensor of zeros and ones is 1. The elements must not be changed.
+// zeroOne returns bools that are true where a tensor of zeros and ones is 1. The caller must not change them.
 func zeroOne(x *tensor.Dense) ([]bool, error) {
 	is, other := dense.NotZero(x, nil)
 	if other >= 0 {
@@ -93,14 +93,14 @@ func zeroOne(x *tensor.Dense) ([]bool, error) {
 	return is, nil
 }
 
-// keepSpan is from the first key that a query sees in any head to the last, and whether
-// it sees all between them in all heads.
+// keepSpan is the range from the first to the last key that a query sees in any head, and whether the query sees all
+// keys of the range in all heads.
 type keepSpan struct {
 	lo, hi int
 	all    bool
 }
 
-// spansOf returns the spans of the queries of every batch that differ.
+// spansOf returns the spans of the queries of every batch that has its own.
 func spansOf(keep []bool, at kernel.BiasLayout, s Scores, queries int) []keepSpan {
 	batches, heads, keys := s.B(), s.H, s.S
 	if at.Batch == 0 {

@@ -7,8 +7,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// KeyLengths shows the queries of batch b the first Lengths[b] keys, int or int64 (B):
-// what hides padding.
+// KeyLengths shows the queries of batch b the first Lengths[b] keys, int or int64 (B), and so hides padding.
 type KeyLengths struct {
 	Lengths *G.Node
 

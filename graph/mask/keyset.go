@@ -2,9 +2,9 @@ package mask
 
 import "math"
 
-// A KeySet is the keys that each query sees in one run; the zero value has none to call.
-// Several goroutines may read it. A function of a Func that panics is a panic of Fill and
-// Glance, which Recovered makes an error.
+// A KeySet knows which keys each query sees in one run. The methods of a zero KeySet must not be called. Several
+// goroutines may read a KeySet. If a function of a Func panics, Fill and Glance panic; Recovered turns this into an
+// error.
 type KeySet struct {
 	// Span returns a range outside which query t of batch b sees no key in any head,
 	// and whether it sees all keys inside it in all heads.
@@ -13,23 +13,23 @@ type KeySet struct {
 	Fill func(b, h, t, s0 int, shown []bool)
 
 	// glance returns how much query t of batch b sees of the n keys from index s0, in all heads. If glance is nil, only
-	// Span is known.
+	// Span gives information.
 	glance func(b, t, s0, n int) Sight
 
 	ranges bool // each query sees all keys of its range, in all heads
 	alike  bool // the range does not depend on the batch
 }
 
-// A Sight is how many of some keys a query sees.
+// A Sight says whether a query sees all, some or none of several keys.
 type Sight int
 
 const (
-	SeesSome Sight = iota // or it is not known
+	SeesSome Sight = iota // or the number is not known
 	SeesNone
 	SeesAll
 )
 
-// opposite returns how many of the keys Not shows.
+// opposite returns the sight of the mask Not.
 func (s Sight) opposite() Sight {
 	switch s {
 	case SeesNone:
@@ -40,8 +40,8 @@ func (s Sight) opposite() Sight {
 	return SeesSome
 }
 
-// Glance returns what query t of batch b sees of the n keys from s0 on, in all heads, as far as that is known without
-// looking at each of them.
+// Glance returns what query t of batch b sees of the n keys from s0 on, in all heads, as far as this is known without
+// checking each key.
 func (k KeySet) Glance(b, t, s0, n int) Sight {
 	lo, hi, all := k.Span(b, t)
 	switch {
@@ -55,7 +55,8 @@ func (k KeySet) Glance(b, t, s0, n int) Sight {
 	return SeesSome
 }
 
-// ranges returns the set in which query t of batch b sees the keys lo ≤ s < hi. With one batch these are all batches'.
+// ranges returns the set in which query t of batch b sees the keys lo ≤ s < hi. If there is one batch, its ranges hold
+// for all batches.
 func ranges(batches int, of func(b, t int) (lo, hi int)) KeySet {
 	return KeySet{
 		ranges: true,
@@ -104,7 +105,7 @@ func (k KeySet) First(n int) KeySet {
 	}
 }
 
-// Append returns the set with more keys after its own n, which all queries see.
+// Append returns the set with more keys, which all queries see, after its own n keys.
 func (k KeySet) Append(n, more int) KeySet {
 	return KeySet{
 		Span: func(b, t int) (lo, hi int, all bool) {
@@ -126,7 +127,7 @@ func (k KeySet) Append(n, more int) KeySet {
 	}
 }
 
-// OfHead returns the set in which every head sees what one does.
+// OfHead returns the set in which every head sees the keys of one head.
 func (k KeySet) OfHead(head int) KeySet {
 	return KeySet{
 		Span: k.Span,
@@ -136,7 +137,7 @@ func (k KeySet) OfHead(head int) KeySet {
 	}
 }
 
-// glanceIf returns the set's glance for keys that ok accepts, and SeesSome of others.
+// glanceIf returns the set's glance for keys that ok accepts, and SeesSome for others.
 func (k KeySet) glanceIf(ok func(s0, n int) bool) func(b, t, s0, n int) Sight {
 	if k.glance == nil {
 		return nil
@@ -149,13 +150,13 @@ func (k KeySet) glanceIf(ok func(s0, n int) bool) func(b, t, s0, n int) Sight {
 	}
 }
 
-// At returns the set for keys that do not lie in order: key i is the set's positions[i].
+// At returns the set for keys that are stored in another order: key i has the set's position positions[i].
 func (k KeySet) At(positions []int) KeySet {
 	return KeySet{
 		Span: func(int, int) (lo, hi int, all bool) { return 0, len(positions), false },
 		Fill: func(b, h, t, s0 int, shown []bool) {
 			at := positions[s0:][:len(shown)]
-			for len(at) > 0 { // one run of neighbours at a time
+			for len(at) > 0 { // one run of adjacent positions at a time
 				n := 1
 				for n < len(at) && at[n] == at[n-1]+1 {
 					n++
@@ -190,5 +191,5 @@ var allShown = func() (all [128]bool) {
 	return all
 }()
 
-// Unlimited is farther than any key is, and far from where sums overflow.
+// Unlimited is larger than any distance of a key, and small enough that sums do not overflow.
 const Unlimited = math.MaxInt / 4

@@ -70,7 +70,7 @@ func bound(t *rapid.T, r *rand.Rand, at Scores, depth int) KeySet {
 	case 10:
 		m, in = Blocks{Size: draw("size", 1, 3)}, []*tensor.Dense{whole(1, append(at.RowShape(), 2)...)}
 		for i, n := range in[0].Int64s() {
-			in[0].Int64s()[i] = min(3*n-1, int64(at.S-1)/3) // −1, or a block that keys of any size have
+			in[0].Int64s()[i] = min(3*n-1, int64(at.S-1)/3) // −1, or a block that exists for any size
 		}
 	case 11, 12:
 		a, b := bound(t, r, at, depth-1), bound(t, r, at, depth-1)
@@ -89,7 +89,7 @@ func bound(t *rapid.T, r *rand.Rand, at Scores, depth int) KeySet {
 // Span, Fill and Glance agree in all parts of a row: nothing is seen outside the span,
 // and everything inside if Span reports all.
 func TestSpanFillAndGlanceAgree(t *testing.T) {
-	for range 20 { // times the checks that rapid makes
+	for range 20 { // multiplies the number of checks that rapid makes
 		rapid.Check(t, checkSpans)
 	}
 }
@@ -139,7 +139,7 @@ func checkRow(t *rapid.T, keys KeySet, at Scores, b, h, q int) {
 	}
 }
 
-// filled is fill into memory that holds the opposite.
+// filled returns the result of fill in memory that held the opposite.
 func filled(keys KeySet, b, h, t, s0, s1 int) []bool {
 	shown := make([]bool, s1-s0)
 	keys.Fill(b, h, t, s0, shown)
@@ -154,8 +154,7 @@ func filled(keys KeySet, b, h, t, s0, s1 int) []bool {
 	return shown
 }
 
-// Masks that are a range of keys for each query say so: the kernel then asks for no key
-// alone and skips the tiles that they hide.
+// Masks that show each query a range of keys report it: the kernel then checks no single key and skips hidden tiles.
 func TestRangesAreTold(t *testing.T) {
 	at := Scores{Batch: tensor.Shape{2}, Heads: true, H: 3, T: 5, S: 7}
 	ids := func(ids ...int64) *tensor.Dense {

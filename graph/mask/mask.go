@@ -15,15 +15,14 @@ import (
 // A Mask determines which keys each query sees. A query that sees no key gets weights 0,
 // output 0 and gradients 0.
 //
-// In JSON a mask is an object with a type, as {"type": "prefix", "n": 4}; Decode reads
-// it. A mask that holds a node or a function has no JSON.
+// In JSON a mask is an object with a type, such as {"type": "prefix", "n": 4}; Decode reads it. A mask that holds a
+// node or a function has no JSON.
 type Mask interface {
 	json.Marshaler
-	// validate checks what does not depend on the scores.
+	// validate checks the properties that do not depend on the scores.
 	validate() error
-	// resolve checks the mask against the scores in.Scores and returns it with its
-	// nodes replaced by the numbers that in gives them: an op holds no nodes, and ops
-	// differ by their settings.
+	// resolve checks the mask against the scores in.Scores. It returns the mask with the numbers from in in place of
+	// nodes, because an op holds no nodes and ops are distinguished by their settings.
 	resolve(in *inputs) (Mask, error)
 	// bind returns the keys that a resolved mask shows in one run.
 	bind(in []*tensor.Dense, s Scores) (KeySet, error)
@@ -31,9 +30,8 @@ type Mask interface {
 	withNodes(of func(*G.Node) *G.Node) Mask
 }
 
-// Validate reports what is wrong with a mask whatever the sequences are: negative
-// lengths, an unknown alignment, a Func without a function, nil within And, Or and Not, a
-// pointer to a mask. A nil mask is All.
+// Validate returns an error for a mask that is wrong for all sequences: negative lengths, an unknown alignment, a Func
+// without a function, nil within And, Or and Not, a pointer to a mask. A nil mask is All.
 func Validate(m Mask) error {
 	if m == nil {
 		return nil
@@ -44,15 +42,14 @@ func Validate(m Mask) error {
 	return m.validate()
 }
 
-// HoldsNode reports whether a valid mask holds a node. Such a mask belongs to one graph:
-// it comes with the input of a call, never with a config.
+// HoldsNode reports whether a valid mask holds a node. Such a mask belongs to one graph: it is passed with the input of
+// a call, never in a config.
 func HoldsNode(m Mask) bool {
 	_, nodes, _ := Resolve(m, Scores{})
 	return len(nodes) > 0
 }
 
-// WithNodes returns a mask with the node of(n) in place of each node n that it holds, as for another graph. A nil
-// mask is All.
+// WithNodes returns a mask in which of(n) replaces each node n, for use in another graph. A nil mask is All.
 func WithNodes(m Mask, of func(*G.Node) *G.Node) (Mask, error) {
 	if m == nil {
 		return All{}, nil
@@ -66,9 +63,8 @@ func WithNodes(m Mask, of func(*G.Node) *G.Node) (Mask, error) {
 	return m.withNodes(of), nil
 }
 
-// Resolve checks a mask against the scores that it is for. It returns the mask with
-// numbers in place of nodes, and the nodes as inputs, which are yet to be checked. A nil
-// mask is All.
+// Resolve checks a mask against its scores. It returns the mask with numbers in place of nodes, and the nodes as
+// inputs, which the caller must still check. A nil mask is All.
 func Resolve(m Mask, s Scores) (Mask, []Input, error) {
 	if m == nil {
 		return All{}, nil, nil
@@ -81,8 +77,8 @@ func Resolve(m Mask, s Scores) (Mask, []Input, error) {
 	return m, in.list, err
 }
 
-// Bind returns the keys that a resolved mask shows in one run. in are the values of its
-// inputs; an error names the input that is wrong.
+// Bind returns the keys that a resolved mask shows in one run. in are the values of its inputs; an error names the
+// wrong input.
 func Bind(m Mask, in []*tensor.Dense, s Scores) (KeySet, error) {
 	if m == nil {
 		return KeySet{}, errors.New("got nil, want a mask")
@@ -96,7 +92,7 @@ func Bind(m Mask, in []*tensor.Dense, s Scores) (KeySet, error) {
 	return m.bind(in, s)
 }
 
-// check refuses axes that no scores have.
+// check returns an error for axes that no scores can have.
 func (s Scores) check() error {
 	if batches := s.B(); min(batches, s.T, s.S) < 1 || !dense.Fits(batches, s.T) || s.S > Unlimited {
 		return fmt.Errorf("scores: got %+v, want axes of at least 1 and at most %d queries", s, dense.MaxElements)
@@ -104,7 +100,7 @@ func (s Scores) check() error {
 	return nil
 }
 
-// valueOf returns the value of an input, which is there.
+// valueOf returns the value of an input, which must be set.
 func valueOf(in []*tensor.Dense, input int, name string) (*tensor.Dense, error) {
 	if input >= len(in) || in[input] == nil || in[input].Dtype().Type == nil {
 		return nil, fmt.Errorf("%s: got no value, want one", name)
@@ -125,12 +121,12 @@ func integersOf(in []*tensor.Dense, input int, name string, rows, n int) ([]int6
 	return all, nil
 }
 
-// An Input is a node that a mask reads, and what the node must be.
+// An Input is a node that a mask reads, with the requirements on the node.
 type Input struct {
 	Name       string
-	Node       *G.Node // may be nil, which is an error
-	Integer    bool    // of type int or int64; if not, of one of KeepTypes
-	Broadcasts bool    // to the scores' shape; if not, the shape is Shape
+	Node       *G.Node // may be nil, which Resolve's caller reports as an error
+	Integer    bool    // of type int or int64; otherwise of one of KeepTypes
+	Broadcasts bool    // broadcasts to the scores' shape; otherwise the shape must be Shape
 	Shape      tensor.Shape
 	Letters    string // of Shape
 }
@@ -141,19 +137,19 @@ type inputs struct {
 	list []Input
 }
 
-// add returns the number of a new input.
+// add adds an input and returns its number.
 func (in *inputs) add(x Input) int {
 	in.list = append(in.list, x)
 	return len(in.list) - 1
 }
 
-// checkAlign refuses an alignment that does not fit T and S.
+// checkAlign returns an error for an alignment that does not fit T and S.
 func (in *inputs) checkAlign(a Alignment) error {
 	_, err := in.offsets(a)
 	return err
 }
 
-// checkKeys refuses an input with a number for each key where keys have no end.
+// checkKeys returns an error for an input with a number for each key if the number of keys is unlimited.
 func (in *inputs) checkKeys(name string) error {
 	if in.Endless {
 		return fmt.Errorf("got %s with a number for each key, want none with a rolling cache", name)

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Not shows what the mask hides.
+// Not shows the keys that the mask hides.
 //
 //	{"type": "not", "of": {"type": "causal"}}
 func Not(m Mask) Mask { return not{m} }
@@ -61,7 +61,7 @@ func complement(of KeySet, keys int) KeySet {
 
 func (m not) withNodes(of func(*G.Node) *G.Node) Mask { return not{m.Of.withNodes(of)} }
 
-// MarshalJSON writes the mask as Decode reads it.
+// MarshalJSON returns the mask in the form that Decode reads.
 func (m not) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		kind

@@ -31,7 +31,7 @@ func (m Prefix) bind([]*tensor.Dense, Scores) (KeySet, error) {
 
 func (m Prefix) withNodes(func(*G.Node) *G.Node) Mask { return m }
 
-// MarshalJSON writes the mask as Decode reads it.
+// MarshalJSON returns the mask in the form that Decode reads.
 func (m Prefix) MarshalJSON() ([]byte, error) {
 	type fields Prefix
 	return json.Marshal(struct {

@@ -1,7 +1,7 @@
 package mask
 
-// Reach returns the most keys before its own position that a query sees under windows, alone or among what And and Or
-// join. ok is false if there is no such number.
+// Reach returns the largest number of keys before its own position that a query sees under sliding windows, alone or
+// combined by And and Or. ok is false if there is no such limit.
 func Reach(m Mask) (before int, ok bool) {
 	switch m := m.(type) {
 	case SlidingWindow:
@@ -22,8 +22,8 @@ func Reach(m Mask) (before int, ok bool) {
 	return 0, false
 }
 
-// IsRelative reports whether a mask shows each query the same keys before and after its own wherever in a sequence it
-// is: All, Causal, a sliding window, and what And, Or and Not make of these. A nil mask is All.
+// IsRelative reports whether the keys that a mask shows a query depend only on their distance from the query: All,
+// Causal, sliding windows, and combinations of these by And, Or and Not. A nil mask is All.
 func IsRelative(m Mask) bool {
 	switch m := m.(type) {
 	case nil, All, Causal, SlidingWindow:

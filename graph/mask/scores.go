@@ -19,7 +19,7 @@ type Scores struct {
 	// Starts are the positions of the batches' first queries among the keys, one for all or one for each; nil means the
 	// alignment's.
 	Starts  []int
-	Endless bool // keys come without end, as in a rolling cache
+	Endless bool // the number of keys is unlimited, as in a rolling cache
 }
 
 // ScoresOf returns the axes of scores (…, T, S). The third axis from the end is H if
@@ -60,7 +60,7 @@ func (s Scores) shape() tensor.Shape {
 	return append(shape, s.T, s.S)
 }
 
-// RowShape returns the shape of what has a number for each head and query, (…, H, T).
+// RowShape returns the shape of a tensor with a number for each head and query, (…, H, T).
 func (s Scores) RowShape() tensor.Shape {
 	shape := s.shape()
 	return shape[:len(shape)-1]
@@ -75,16 +75,16 @@ func (s Scores) offsets(a Alignment) ([]int, error) {
 	return []int{offset}, err
 }
 
-// Broadcast returns where the elements of a tensor lie that broadcasts to the scores, as
-// in torch: axes are matched from the last, missing ones and those of length 1 are
-// repeated. If the tensor does not broadcast, want is what would; otherwise it is empty.
+// Broadcast returns the layout of a tensor that broadcasts to the scores, as in torch: axes are matched from the last,
+// missing ones and those of length 1 are repeated. If the tensor does not broadcast, want describes shapes that would;
+// otherwise it is empty.
 func (s Scores) Broadcast(shape tensor.Shape) (at kernel.BiasLayout, want string) {
 	full := s.shape()
 	if !broadcasts(shape, full) {
 		return at, fmt.Sprintf("one that broadcasts to %v", full)
 	}
 	step := 1
-	whole, repeated := false, false // some axis of the batch is
+	whole, repeated := false, false // some axis of the batch is longer than 1
 	for fromEnd := 1; fromEnd <= len(full); fromEnd++ {
 		d, along := 1, 0
 		if fromEnd <= len(shape) {
@@ -114,8 +114,8 @@ func (s Scores) Broadcast(shape tensor.Shape) (at kernel.BiasLayout, want string
 	return at, ""
 }
 
-// BroadcastKeep is Broadcast for what to keep. It also refuses a shape that may
-// begin with B as well as with T or H.
+// BroadcastKeep is Broadcast for the node of a Keep. It also refuses a shape whose first axis could be B as well as T
+// or H.
 func (s Scores) BroadcastKeep(shape tensor.Shape) (at kernel.BiasLayout, want string) {
 	at, want = s.Broadcast(shape)
 	full, n := s.shape(), len(shape)
@@ -131,8 +131,7 @@ func (s Scores) BroadcastKeep(shape tensor.Shape) (at kernel.BiasLayout, want st
 	return at, fmt.Sprintf("(B, 1, T, S) or (1, H, T, S), which B = H = %d does not tell apart", shape[0])
 }
 
-// broadcasts reports whether each axis of a shape, matched from the last, is 1 or the
-// full one's.
+// broadcasts reports whether each axis of a shape, matched from the last, is 1 or equal to the full shape's.
 func broadcasts(shape, full tensor.Shape) bool {
 	if len(shape) > len(full) {
 		return false

@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// What to keep of a batch is not taken for what to keep of queries or heads.
+// A Keep of a batch is not mistaken for a Keep of queries or heads.
 func TestBroadcastKeepRefusesTheAmbiguous(t *testing.T) {
 	const (
 		rows  = "(B, 1, 1, S) or (1, 1, T, S), which B = T = 3 does not tell apart"

@@ -7,9 +7,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Segments shows each query the keys of its own segment, as when several documents lie
-// in one sequence: those whose id in Key, int or int64 (B, S), is the query's in Query
-// (B, T). A nil Key means Query.
+// Segments shows each query the keys of its own segment, for example if one sequence contains several documents. Key
+// holds the segments of the keys, int or int64 (B, S), and Query those of the queries (B, T). A nil Key means Query.
 type Segments struct {
 	Query, Key *G.Node
 
@@ -55,7 +54,7 @@ func (m Segments) bind(in []*tensor.Dense, s Scores) (KeySet, error) {
 // run is the n keys of a segment: lo is the index of the first, and hi the index after the last.
 type run struct{ lo, hi, n int }
 
-// runsOf returns the runs of every batch, by the segments' ids.
+// runsOf returns the runs of every batch, computed from the segments' ids.
 func runsOf(key []int64, batches, keys int) []map[int64]run {
 	runs := make([]map[int64]run, batches)
 	for b := range runs {

@@ -8,8 +8,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// SlidingWindow shows each query the keys from Left before its own position to Right
-// after it: at most Left + 1 + Right with its own.
+// SlidingWindow shows each query the keys from Left before its own position to Right after it: at most Left + 1 + Right
+// keys.
 //
 //	{"type": "sliding_window", "left": 3, "right": 0, "align": "upper_left"}
 type SlidingWindow struct {
@@ -38,7 +38,7 @@ func (m SlidingWindow) bind(_ []*tensor.Dense, s Scores) (KeySet, error) {
 
 func (m SlidingWindow) withNodes(func(*G.Node) *G.Node) Mask { return m }
 
-// MarshalJSON writes the mask as Decode reads it.
+// MarshalJSON returns the mask in the form that Decode reads.
 func (m SlidingWindow) MarshalJSON() ([]byte, error) {
 	type fields SlidingWindow
 	return json.Marshal(struct {
