@@ -25,25 +25,23 @@ func NewClassifier(m *Decoder, classes int, seed int64) (*Classifier, error) {
 	if classes < 2 {
 		return nil, fmt.Errorf("layers: Classifier: got %d classes, want at least 2", classes)
 	}
-	defer m.params.adding()()
-	table := m.config.table(classes)
-	head, err := newEmbedding(m.params.Scope("score"), table)
+	defer m.params.adding(seed)()
+	head, err := newEmbedding(m.params.Scope("score"), m.config.table(classes))
 	if err != nil {
 		return nil, err
-	}
-	if w := head.weight.Value(); w != nil { // nil if the parameters are only declared
-		Normal(0, table.std).fill(torchrand.New(uint64(seed)), w)
 	}
 	return &Classifier{m, head}, nil
 }
 
-// adding makes new parameters begin with 0, also in a set whose values are kept. It returns what ends that.
-func (p *Params) adding() (end func()) {
-	before := p.start
+// adding makes new parameters begin with values of their own seed, also in a set whose values are kept, until end is
+// called. If the set's parameters are only declared, so are the new ones.
+func (p *Params) adding(seed int64) (end func()) {
+	start, random := p.start, p.random
 	if p.start != declared || len(p.values) > 0 {
-		p.start = blank
+		p.start = drawn
 	}
-	return func() { p.start = before }
+	p.random = torchrand.New(uint64(seed))
+	return func() { p.start, p.random = start, random }
 }
 
 // Scores maps ids, int or int64 (B, T) or (T), to the scores (…, C) of the classes of texts that end with the last id.

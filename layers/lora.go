@@ -10,7 +10,6 @@ import (
 
 	"attention/internal/config"
 	"attention/internal/pattern"
-	"attention/internal/torchrand"
 )
 
 // LoRAConfig sets low-rank adapters of linear maps (Hu et al. 2021). Its JSON has the names and its zeros mean the
@@ -115,8 +114,7 @@ func (p *Params) addLoRA(c LoRAConfig) error {
 	if err != nil {
 		return err
 	}
-	defer p.adding()()
-	random := torchrand.New(uint64(c.Seed))
+	defer p.adding(c.Seed)()
 	p.adapters = map[string]adapter{}
 	for _, name := range targets {
 		out, in := p.shapes[name][0], p.shapes[name][1]
@@ -124,18 +122,14 @@ func (p *Params) addLoRA(c LoRAConfig) error {
 			out, in = in, out
 		}
 		at := p.Scope(strings.TrimSuffix(name, ".weight"))
-		m, rank := maker{scope: at}, cmp.Or(ranks[name], c.Rank)
-		p.adapters[name] = adapter{m.param("lora_A.weight", Constant(0), rank, in),
-			m.param("lora_B.weight", Constant(0), out, rank), c.scale(rank, cmp.Or(alphas[name], c.Alpha))}
-		if m.err != nil {
-			return m.err
-		}
-		init := linearWeight(in)
+		m, rank, init := maker{scope: at}, cmp.Or(ranks[name], c.Rank), linearWeight(in)
 		if p.linear[name].table {
 			init = Normal(0, 1)
 		}
-		if a := p.adapters[name].a.Value(); a != nil { // nil if the parameters are only declared
-			init.fill(random, a)
+		p.adapters[name] = adapter{m.param("lora_A.weight", init, rank, in),
+			m.param("lora_B.weight", Constant(0), out, rank), c.scale(rank, cmp.Or(alphas[name], c.Alpha))}
+		if m.err != nil {
+			return m.err
 		}
 	}
 	p.lora = &c

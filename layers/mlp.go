@@ -2,7 +2,6 @@ package layers
 
 import (
 	"cmp"
-	"slices"
 
 	"attention/graph"
 	"attention/internal/config"
@@ -20,10 +19,14 @@ const (
 	ReLU        Activation = "relu"       // max(x, 0), as in Vaswani et al. 2017
 	ReLUSquared Activation = "relu2"      // max(x, 0)² (So et al. 2021)
 	SiLU        Activation = "silu"       // x·sigmoid(x), also known as swish
+	Tanh        Activation = "tanh"       // of an EncoderClassifier only
 	SwiGLU      Activation = "swiglu"     // SiLU of one product times another (Shazeer 2020), as in Llama
 	GeGLU       Activation = "geglu"      // GELU of one product times another
 	GeGLUTanh   Activation = "geglu_tanh" // GELUTanh of one product times another, as in Gemma
 )
+
+// gated reports whether an activation is of two products.
+func (a Activation) gated() bool { return a == SwiGLU || a == GeGLU || a == GeGLUTanh }
 
 // MLPConfig sizes an MLP.
 type MLPConfig struct {
@@ -87,7 +90,7 @@ func newMLP(s Scope, c MLPConfig) (*MLP, error) {
 		std: c.OutStd}
 	m := maker{scope: s}
 	l := &MLP{name: s.name("MLP"), path: s.path, config: c}
-	if slices.Contains([]Activation{SwiGLU, GeGLU, GeGLUTanh}, c.Activation) {
+	if c.Activation.gated() {
 		l.gate = part(&m, at.gate, newLinear, into)
 	}
 	l.in = part(&m, at.in, newLinear, into)
@@ -122,12 +125,21 @@ func (l *MLP) activate(f *formula, gate, h *G.Node) *G.Node {
 		return f.Of(graph.GeGLU(gate, h))
 	case GeGLUTanh:
 		return f.Of(graph.GeGLUTanh(gate, h))
+	}
+	return f.activated(l.config.Activation, h)
+}
+
+// activated returns an activation of one product.
+func (f *formula) activated(a Activation, h *G.Node) *G.Node {
+	switch a {
 	case ReLUSquared:
 		return f.Of(graph.ReLUSquared(h))
 	case ReLU:
 		return f.Of(graph.ReLU(h))
 	case SiLU:
 		return f.Of(graph.SiLU(h))
+	case Tanh:
+		return f.Of(graph.Tanh(h))
 	case GELUTanh:
 		return f.Of(graph.GELUTanh(h))
 	}

@@ -6,5 +6,5 @@ import "slices"
 func Cases() []Case {
 	return slices.Concat(linears(), embeddings(), dropouts(), variants(),
 		attentions(), additives(), languageModels(), norms(), mlps(), blocks(), decoderBlocks(), gpts(), decoders(),
-		seq2seqs(), grus(), rnnSeq2Seqs(), vits(), encoders(), similarities(), linearAttentions())
+		seq2seqs(), grus(), rnnSeq2Seqs(), vits(), encoders(), encoderHeads(), similarities(), linearAttentions())
 }

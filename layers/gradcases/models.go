@@ -149,14 +149,10 @@ func vits() []Case {
 // encoders returns the cases of Encoder, by each kind of pooling.
 func encoders() []Case {
 	const name = "Encoder"
-	c := layers.EncoderConfig{VocabSize: 5, ContextLength: 4, TypeVocabSize: 2, NumLayers: 1, Block: layers.BlockConfig{
-		Attention: layers.AttentionConfig{EmbedDim: 4, NumHeads: 2, QKVBias: true, OutBias: true},
-		MLP:       layers.MLPConfig{DimFeedforward: 3, Bias: true}, Norm: layers.NormConfig{Bias: true}}}
+	c := smallEncoder
 	dropout := c
 	dropout.EmbeddingDropout, dropout.Block.MLP.Dropout = 0.25, 0.25
-	ids := gradcases.IDs("ids", []int{4, 0, 1, 1, 2, 3}, 2, 3)
-	padded := []gradcases.Input{ids, gradcases.IDs("types", []int{0, 1, 1, 0, 0, 1}, 2, 3),
-		gradcases.IDs("lengths", []int{3, 2}, 2)}
+	padded := paddedTexts()
 	forward := func(c layers.EncoderConfig, p layers.Pooling) func(layers.Scope) (Forward, error) {
 		return made(layers.NewEncoder, c, func(m *layers.Encoder, b *layers.Build, in G.Nodes) (*G.Node, error) {
 			read := layers.EncoderInput{IDs: in[0]}
@@ -171,7 +167,7 @@ func encoders() []Case {
 	}
 	return []Case{
 		{Layer: name, About: "vectors of tokens, dropout", Mode: layers.Train, New: forward(dropout, ""),
-			Inputs: []gradcases.Input{ids}},
+			Inputs: padded[:1]},
 		{Layer: name, About: "mean, padding, types", Mode: layers.Train, New: forward(c, layers.MeanPooling), Inputs: padded},
 		{Layer: name, About: "first token, padding, types", Mode: layers.Train, New: forward(c, layers.FirstPooling),
 			Inputs: padded},

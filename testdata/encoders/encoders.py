@@ -12,6 +12,13 @@ For every case it writes a folder beside itself:
         loss                         sum of vectors * weights, with weights (B, T, E), those of padding 0
         grad.<name>                  of the loss, for each weight by its name in the folder
 
+The cases in HEADS have a folder with a head, where head.safetensors holds ids, types, lengths and, in float64,
+
+        labels                       int64: classes (B), or ids (B, T) that are -100 where no token is predicted
+        logits                       (B, C), or (B, T, V), those of padding 0
+        loss                         the cross entropy that transformers computes
+        grad.<name>                  of the loss
+
 Made with torch 2.15.0 and transformers 5.24.0 on Python 3.11: python encoders.py
 """
 import json
@@ -20,7 +27,8 @@ import shutil
 
 import torch
 from safetensors.torch import save_file
-from transformers import BertConfig, BertForMaskedLM, BertModel, DistilBertConfig, DistilBertModel
+from transformers import (BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel, DistilBertConfig,
+                          DistilBertForMaskedLM, DistilBertForSequenceClassification, DistilBertModel)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 torch.set_num_threads(1)
@@ -31,12 +39,20 @@ B, T, LENGTHS = 3, 7, [7, 1, 4]
 
 BERT = dict(vocab_size=V, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=12,
             max_position_embeddings=24, type_vocab_size=2, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1)
+DISTILBERT = dict(vocab_size=V, dim=8, n_layers=2, n_heads=2, hidden_dim=12, max_position_embeddings=24)
+LABELS = {0: "bad", 1: "good", 2: "so so"}
 CASES = {
     "bert": (BertModel, BertConfig(**BERT), "mean"),
     "bert_relu": (BertModel, BertConfig(**{**BERT, "type_vocab_size": 1}, hidden_act="relu", layer_norm_eps=1e-3), "cls"),
     "bert_head": (BertForMaskedLM, BertConfig(**BERT), None),
-    "distilbert": (DistilBertModel, DistilBertConfig(vocab_size=V, dim=8, n_layers=2, n_heads=2, hidden_dim=12,
-                                                     max_position_embeddings=24), "max"),
+    "distilbert": (DistilBertModel, DistilBertConfig(**DISTILBERT), "max"),
+}
+HEADS = {
+    "bert_head": (BertForMaskedLM, BertConfig(**BERT)),
+    "bert_class": (BertForSequenceClassification, BertConfig(**BERT, id2label=LABELS,
+                                                             label2id={v: k for k, v in LABELS.items()})),
+    "distilbert_class": (DistilBertForSequenceClassification, DistilBertConfig(**DISTILBERT)),
+    "distilbert_mask": (DistilBertForMaskedLM, DistilBertConfig(**DISTILBERT)),
 }
 
 
@@ -45,7 +61,8 @@ def write(path, value):
         json.dump(value, f, indent=1, ensure_ascii=False)
 
 
-def make(name, kind, config, pooling):
+def folder(name, kind, config):
+    """Returns a model with random weights and the path of its new folder."""
     torch.manual_seed(3)
     model = kind(config).double().eval()
     for key, p in model.named_parameters():
@@ -59,6 +76,11 @@ def make(name, kind, config, pooling):
             os.remove(os.path.join(to, file))
     with open(os.path.join(to, "tokenizer.json"), "w") as f:
         json.dump(TOKENIZER, f, ensure_ascii=False)
+    return model, to
+
+
+def make(name, kind, config, pooling):
+    model, to = folder(name, kind, config)
     if pooling:
         write(os.path.join(to, "modules.json"), [
             {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
@@ -88,5 +110,31 @@ def make(name, kind, config, pooling):
     save_file({k: v.detach().contiguous() for k, v in values.items()}, os.path.join(to, "values.safetensors"))
 
 
+def head(name, kind, config):
+    if name in CASES:
+        model, to = kind.from_pretrained(os.path.join(HERE, name), dtype=torch.float64).eval(), os.path.join(HERE, name)
+    else:
+        model, to = folder(name, kind, config)
+    torch.manual_seed(5)
+    ids, lengths = torch.randint(1, V, (B, T)), torch.tensor(LENGTHS)  # transformers does not train the row of id 0
+    types = torch.randint(0, 2, (B, T)) if config.model_type == "bert" else torch.zeros(B, T).long()
+    seen = torch.arange(T) < lengths[:, None]
+    if "Masked" in kind.__name__:
+        labels = torch.randint(0, V, (B, T)).masked_fill(~seen | (torch.rand(B, T) < 0.4), -100)
+    else:
+        labels = torch.arange(B) % config.num_labels
+    more = {"token_type_ids": types} if config.model_type == "bert" else {}
+    out = model(input_ids=ids, attention_mask=seen.long(), labels=labels, **more)
+    out.loss.backward()
+    logits = out.logits * seen[..., None] if out.logits.dim() == 3 else out.logits
+    values = {"ids": ids, "types": types, "lengths": lengths, "labels": labels, "logits": logits,
+              "loss": out.loss.reshape(1)}
+    for key, p in model.named_parameters():
+        values["grad." + key] = p.grad
+    save_file({k: v.detach().contiguous() for k, v in values.items()}, os.path.join(to, "head.safetensors"))
+
+
 for name, case in CASES.items():
     make(name, *case)
+for name, case in HEADS.items():
+    head(name, *case)

@@ -3,7 +3,8 @@
     encoder_read.py OUT.safetensors ID,ID,… TEXT FOLDER…
 
 The vectors of the ids in the i-th folder, (T, E), are called by its number, from 0. The vector of the text by
-sentence-transformers, (E), is called i.text, for folders with a modules.json. The exit code is 77 if one of PyTorch,
+sentence-transformers, (E), is called i.text, for folders with a modules.json. An empty TEXT means that only the logits
+of each folder's own class, (C) or (T, V), are written, by the folder's number. The exit code is 77 if one of PyTorch,
 transformers and sentence-transformers is missing. Tried with torch 2.15.0, transformers 5.24.0 and
 sentence-transformers 6.2.0.
 """
@@ -14,7 +15,8 @@ try:
     import torch
     from safetensors.torch import save_file
     from sentence_transformers import SentenceTransformer
-    from transformers import AutoModel
+    import transformers
+    from transformers import AutoConfig, AutoModel
 except ImportError:
     sys.exit(77)
 
@@ -23,9 +25,13 @@ out, ids, text, folders = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 all = {}
 with torch.no_grad():
     for i, folder in enumerate(folders):
+        x = torch.tensor([[int(n) for n in ids.split(",")]])
+        if not text:
+            kind = getattr(transformers, AutoConfig.from_pretrained(folder).architectures[0])
+            all[str(i)] = kind.from_pretrained(folder, dtype=torch.float64).eval()(x).logits[0].contiguous()
+            continue
         model = AutoModel.from_pretrained(folder, dtype=torch.float64).eval()
-        x = model(torch.tensor([[int(n) for n in ids.split(",")]])).last_hidden_state
-        all[str(i)] = x[0].contiguous()
+        all[str(i)] = model(x).last_hidden_state[0].contiguous()
         if os.path.exists(os.path.join(folder, "modules.json")):
             model = SentenceTransformer(folder, device="cpu").double()
             all[f"{i}.text"] = model.encode(text, convert_to_tensor=True)

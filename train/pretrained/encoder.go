@@ -1,6 +1,7 @@
 package pretrained
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -19,10 +20,13 @@ import (
 
 // Encoder is an encoder with its parameters and tokenizer, and how sentence-transformers makes vectors of texts with it.
 type Encoder struct {
-	Model     *layers.Encoder
-	Params    *layers.Params
-	Tokenizer *text.BPETokenizer
-	Sentence  Sentence
+	Model      *layers.Encoder
+	Params     *layers.Params
+	Tokenizer  *text.BPETokenizer
+	Sentence   Sentence
+	Classifier *layers.EncoderClassifier // of OpenEncoderClassifier and AddClassifier; nil without one
+	Labels     []string                  // names of the classes of Classifier
+	MaskedLM   *layers.MaskedLM          // of OpenMaskedLM and AddMaskedLM; nil without one
 
 	origin encoderOrigin
 }
@@ -36,15 +40,18 @@ type Encoder struct {
 //
 // Weights of heads, such as pooler.dense.weight, are left out. For a model of another family the error is ErrFamily. One
 // error lists all weights that do not fit the config.
-func OpenEncoder(dir string) (*Encoder, error) {
-	e, err := openEncoder(dir)
+func OpenEncoder(dir string) (*Encoder, error) { return openEncoder(dir, "", nil) }
+
+// openEncoder reads a folder of an encoder with a head, unless its name is "". add makes the parameters of the head.
+func openEncoder(dir, head string, add func(*Encoder, *weights) error) (*Encoder, error) {
+	e, err := readEncoder(dir, head, add)
 	if err != nil {
 		return nil, about(dir, err)
 	}
 	return e, nil
 }
 
-func openEncoder(dir string) (*Encoder, error) {
+func readEncoder(dir, head string, add func(*Encoder, *weights) error) (*Encoder, error) {
 	contents, err := folder.ReadFile(filepath.Join(dir, configName), folder.MaxConfig)
 	if err != nil {
 		return nil, err
@@ -60,7 +67,7 @@ func openEncoder(dir string) (*Encoder, error) {
 	if n := e.Tokenizer.Len(); n > c.VocabSize {
 		return nil, fmt.Errorf("tokenizer: got %d tokens, want at most the %d of %s", n, c.VocabSize, configName)
 	}
-	e.origin = encoderOrigin{dir: dir, family: f, config: contents}
+	e.origin = encoderOrigin{dir: dir, family: f, config: contents, head: f.heads[head]}
 	if e.Sentence, e.origin.modules, err = openSentence(dir, c.ContextLength); err != nil {
 		return nil, err
 	}
@@ -94,6 +101,14 @@ func openEncoder(dir string) (*Encoder, error) {
 	e.Params = layers.NewStoredParams(dt)
 	if e.Model, err = layers.NewEncoder(e.Params.Scope(""), c); err != nil {
 		return nil, err
+	}
+	if h := e.origin.head; h != nil {
+		if _, ok := w.tensors[h.weight]; !ok {
+			return nil, fmt.Errorf("weights: got no %s, want those of %s", h.weight, h.architecture)
+		}
+		if err := cmp.Or(checkRefused(contents, h.refuses), add(e, w)); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.checkEncoder(e.Params, f); err != nil {
 		return nil, err

@@ -17,6 +17,8 @@ type encoderFamily struct {
 	absent  encoderSettings   // what keys mean that a config.json leaves out
 	refuses string            // keys that are not obeyed here, of refusals
 	weights names
+	heads   map[string]*head
+	pooled  layers.Activation // of the first token's vector, before the scores of classes
 }
 
 // encoderSettings are the keys of BERT's config.json that shape a model.
@@ -32,6 +34,8 @@ type encoderSettings struct {
 	LayerNormEps     float64 `json:"layer_norm_eps"`
 	HiddenDropout    float64 `json:"hidden_dropout_prob"`
 	AttentionDropout float64 `json:"attention_probs_dropout_prob"`
+
+	ClassifierDropout *float64 `json:"classifier_dropout"` // nil means HiddenDropout
 }
 
 // bert is BERT (Devlin et al. 2019), with MiniLM, BGE and others of its form.
@@ -39,16 +43,31 @@ var bert = encoderFamily{
 	name: "bert", prefix: "bert.",
 	absent: encoderSettings{VocabSize: 30522, HiddenSize: 768, IntermediateSize: 3072, NumHiddenLayers: 12, NumHeads: 12,
 		MaxPositions: 512, TypeVocabSize: 2, HiddenAct: "gelu", LayerNormEps: 1e-12, HiddenDropout: 0.1, AttentionDropout: 0.1},
-	refuses: "position_embedding_type is_decoder add_cross_attention"}
+	refuses: "position_embedding_type is_decoder add_cross_attention", pooled: layers.Tanh,
+	heads: map[string]*head{
+		"classifier": {architecture: "BertForSequenceClassification", weight: "classifier.weight", refuses: "problem_type"},
+		"masked LM": {architecture: "BertForMaskedLM", weight: "cls.predictions.bias", refuses: "tie_word_embeddings",
+			tied: map[string]string{"cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
+				"cls.predictions.decoder.bias": "cls.predictions.bias"}},
+	}}
 
 // distilBERT is DistilBERT (Sanh et al. 2019).
 var distilBERT = encoderFamily{
 	name: "distilbert", prefix: "distilbert.",
 	keys: map[string]string{"hidden_size": "dim", "intermediate_size": "hidden_dim", "num_hidden_layers": "n_layers",
 		"num_attention_heads": "n_heads", "hidden_act": "activation", "hidden_dropout_prob": "dropout",
-		"attention_probs_dropout_prob": "attention_dropout"},
+		"attention_probs_dropout_prob": "attention_dropout", "classifier_dropout": "seq_classif_dropout"},
 	absent: encoderSettings{VocabSize: 30522, HiddenSize: 768, IntermediateSize: 3072, NumHiddenLayers: 6, NumHeads: 12,
-		MaxPositions: 512, HiddenAct: "gelu", LayerNormEps: 1e-12, HiddenDropout: 0.1, AttentionDropout: 0.1},
+		MaxPositions: 512, HiddenAct: "gelu", LayerNormEps: 1e-12, HiddenDropout: 0.1, AttentionDropout: 0.1,
+		ClassifierDropout: new(0.2)},
+	pooled: layers.ReLU,
+	heads: map[string]*head{
+		"classifier": {architecture: "DistilBertForSequenceClassification", weight: "classifier.weight",
+			refuses: "problem_type"},
+		"masked LM": {architecture: "DistilBertForMaskedLM", weight: "vocab_projector.bias",
+			refuses: "tie_word_embeddings",
+			tied:    map[string]string{"vocab_projector.weight": "embeddings.word_embeddings.weight"}},
+	},
 	weights: names{renamed: []rename{
 		{ours: "encoder.layer.*.attention.self.query", theirs: "transformer.layer.*.attention.q_lin"},
 		{ours: "encoder.layer.*.attention.self.key", theirs: "transformer.layer.*.attention.k_lin"},
@@ -58,6 +77,10 @@ var distilBERT = encoderFamily{
 		{ours: "encoder.layer.*.intermediate.dense", theirs: "transformer.layer.*.ffn.lin1"},
 		{ours: "encoder.layer.*.output.dense", theirs: "transformer.layer.*.ffn.lin2"},
 		{ours: "encoder.layer.*.output.LayerNorm", theirs: "transformer.layer.*.output_layer_norm"},
+		{ours: "pooler.dense", theirs: "pre_classifier"},
+		{ours: "cls.predictions", theirs: "vocab_projector"},
+		{ours: "cls.predictions.transform.dense", theirs: "vocab_transform"},
+		{ours: "cls.predictions.transform.LayerNorm", theirs: "vocab_layer_norm"},
 	}},
 }
 
@@ -81,6 +104,16 @@ func (f *encoderFamily) parse(contents []byte) (layers.EncoderConfig, error) {
 	if err := checkRefused(contents, alwaysRefused+f.refuses); err != nil {
 		return layers.EncoderConfig{}, err
 	}
+	s, err := f.settings(contents)
+	if err != nil {
+		return layers.EncoderConfig{}, err
+	}
+	c, err := s.encoder()
+	return c, config.JSON(err)
+}
+
+// settings returns the keys of a config.json.
+func (f *encoderFamily) settings(contents []byte) (encoderSettings, error) {
 	own := members(contents)
 	for key, theirs := range f.keys {
 		delete(own, key)
@@ -88,16 +121,12 @@ func (f *encoderFamily) parse(contents []byte) (layers.EncoderConfig, error) {
 			own[key] = value
 		}
 	}
-	text, err := json.Marshal(own)
-	if err != nil {
-		return layers.EncoderConfig{}, err
-	}
 	s := f.absent
-	if err := config.Foreign.Decode(text, &s); err != nil {
-		return layers.EncoderConfig{}, err
+	text, err := json.Marshal(own)
+	if err == nil {
+		err = config.Foreign.Decode(text, &s)
 	}
-	c, err := s.encoder()
-	return c, config.JSON(err)
+	return s, err
 }
 
 // encoder returns the config of the encoder that settings describe.

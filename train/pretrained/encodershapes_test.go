@@ -76,7 +76,7 @@ func TestPublishedEncoderShapes(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, v[1], s.width)
 		args, want = append(args, dir), append(want, v[0])
-		goesOut(t, dir)
+		goesOut(t, dir, pretrained.OpenEncoder)
 	}
 	bad := shapeFolder(t, "bge-small")
 	changeTensors(t, bad, func(x *safetensors.Tensor) {

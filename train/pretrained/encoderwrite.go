@@ -21,6 +21,8 @@ type encoderOrigin struct {
 	config   []byte // of config.json
 	sentence Sentence
 	modules  []string // the folders of sentence-transformers' modules in dir
+	head     *head    // of the encoder; nil without one
+	isNew    bool     // the folder does not have the head
 }
 
 // Write writes an encoder that OpenEncoder read to a folder, which must be new or empty, and returns the names of the
@@ -50,22 +52,39 @@ func (e *Encoder) write(dir string) ([]string, error) {
 		return nil, fmt.Errorf("%s: %w", o.dir, err)
 	}
 	defer w.close()
-	if err := w.checkEncoder(e.Params, o.family); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.dir, err)
-	}
-	names, err := weightFiles(o.dir)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.dir, err)
-	}
+	contents, copied := o.config, o.copied()
 	out := &writing{}
+	if o.isNew {
+		if contents, err = e.newConfig(); err != nil {
+			return nil, err
+		}
+		if err := out.addWeights(e.newWeights(w), 5e9); err != nil {
+			return nil, err
+		}
+		copied = slices.DeleteFunc(copied, func(name string) bool { return name == indexName })
+	} else if err := e.addFiles(out, w); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.dir, err)
+	}
+	for _, name := range copied {
+		out.files = append(out.files, file{name, copyOf(o.dir, name)})
+	}
+	out.add(configName, contents)
+	return out.into(dir, context.Background())
+}
+
+// addFiles adds the files of weights that the encoder came with.
+func (e *Encoder) addFiles(out *writing, w *weights) error {
+	if err := w.checkEncoder(e.Params, e.origin.family); err != nil {
+		return err
+	}
+	names, err := weightFiles(e.origin.dir)
+	if err != nil {
+		return err
+	}
 	for i, r := range w.readers {
 		out.files = append(out.files, file{names[i], weightsFile(r.Metadata(), e.tensors(r, w))})
 	}
-	for _, name := range o.copied() {
-		out.files = append(out.files, file{name, copyOf(o.dir, name)})
-	}
-	out.add(configName, o.config)
-	return out.into(dir, context.Background())
+	return nil
 }
 
 // copied returns the names of the files beside the weights and config.json that go out as they came in.
@@ -87,11 +106,16 @@ func (e *Encoder) tensors(r *safetensors.Reader, w *weights) []safetensors.Tenso
 	for name := range e.Params.Shapes() {
 		parameters[w.tensors[e.origin.family.weights.place(name).name].Name] = name
 	}
+	if h := e.origin.head; h != nil {
+		for name, of := range h.tied {
+			parameters[w.tensors[name].Name] = of
+		}
+	}
 	all := r.Tensors()
 	for i := range all {
 		t := &all[i]
 		if name, ok := parameters[t.Name]; ok {
-			t.Data = dense.ByType(e.Params.Dtype(), streamOf[float32], streamOf[float64])(e.Params, name, t.DType)
+			t.Data = e.stream(name, t.DType)
 			continue
 		}
 		t.Data = safetensors.Stream{DType: t.DType, Each: func(write func(any) error) error {
@@ -105,7 +129,11 @@ func (e *Encoder) tensors(r *safetensors.Reader, w *weights) []safetensors.Tenso
 	return all
 }
 
-// streamOf returns the elements of a parameter in a type.
+// stream returns the elements of a parameter in a type.
+func (e *Encoder) stream(name string, d safetensors.DType) safetensors.Stream {
+	return dense.ByType(e.Params.Dtype(), streamOf[float32], streamOf[float64])(e.Params, name, d)
+}
+
 func streamOf[F float32 | float64](p *layers.Params, name string, d safetensors.DType) safetensors.Stream {
 	data := func() []F { return merged[F](p, name) }
 	shape, _ := p.Get(name)

@@ -35,6 +35,8 @@ var refusals = map[string]refusal{
 	"add_cross_attention":             {"false", "a decoder with an encoder is not supported"},
 	"position_embedding_type":         {`"absolute"`, "relative positions are not supported"},
 	"is_decoder":                      {"false", "BERT as a decoder is not supported"},
+	"problem_type":                    {`"single_label_classification"`, "texts have one class each"},
+	"tie_word_embeddings":             {"true", "scores of tokens by weights of their own are not supported"},
 }
 
 // alwaysRefused are the keys of refusals of all families.

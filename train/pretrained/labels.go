@@ -22,16 +22,23 @@ func (t *target) checkLabels() error {
 	return nil
 }
 
-// addLabels makes a config.json that of a model which gives classes, if it does. Without a token that pads, transformers
-// asks for the class at the last token, which is the one that ends a text.
+// addLabels makes a config.json that of a model which gives classes. Without a token that pads, transformers asks a
+// decoder for the class at the last token, which is the one that ends a text.
 func (t *target) addLabels(fields map[string]any) {
-	if t.Labels == nil {
+	if t.Labels != nil {
+		fields["architectures"], fields["pad_token_id"] = []string{t.family.classifier}, nil
+		addLabels(fields, t.Labels)
+	}
+}
+
+// addLabels adds the labels of classes to a config.json, unless there are none.
+func addLabels(fields map[string]any, labels []string) {
+	if labels == nil {
 		return
 	}
 	names, ids := map[string]string{}, map[string]int{}
-	for i, label := range t.Labels {
+	for i, label := range labels {
 		names[strconv.Itoa(i)], ids[label] = label, i
 	}
-	fields["architectures"], fields["id2label"], fields["label2id"] = []string{t.family.classifier}, names, ids
-	fields["problem_type"], fields["pad_token_id"] = "single_label_classification", nil
+	fields["id2label"], fields["label2id"], fields["problem_type"] = names, ids, "single_label_classification"
 }

@@ -1,0 +1,281 @@
+package pretrained_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"attention/graph/machine"
+	"attention/internal/golden"
+	"attention/internal/safetensors"
+	"attention/layers"
+	"attention/train/pretrained"
+
+	"github.com/stretchr/testify/require"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// headCases are the folders in testdata/encoders that have a head, and the functions that open them.
+var headCases = map[string]func(string) (*pretrained.Encoder, error){
+	"bert_class": pretrained.OpenEncoderClassifier, "distilbert_class": pretrained.OpenEncoderClassifier,
+	"bert_head": pretrained.OpenMaskedLM, "distilbert_mask": pretrained.OpenMaskedLM,
+}
+
+// logitsOf returns the scores of an encoder's head.
+func logitsOf(t *testing.T, e *pretrained.Encoder, b *layers.Build, in layers.EncoderInput) *G.Node {
+	if e.Classifier != nil {
+		x, err := e.Classifier.Forward(b, in)
+		require.NoError(t, err)
+		return x
+	}
+	x, err := e.MaskedLM.Forward(b, in)
+	require.NoError(t, err)
+	return x
+}
+
+// inType returns an encoder whose parameters have another type.
+func inType(t *testing.T, e *pretrained.Encoder, dt tensor.Dtype, family string) *pretrained.Encoder {
+	p := layers.NewBlankParams(dt)
+	m, err := layers.NewEncoder(p.Scope(""), e.Model.Config())
+	require.NoError(t, err)
+	as := &pretrained.Encoder{Model: m, Params: p}
+	if e.Classifier != nil {
+		a := map[string]layers.Activation{"bert": layers.Tanh, "distilbert": layers.ReLU}[family]
+		as.Classifier, err = layers.NewEncoderClassifier(m,
+			layers.EncoderClassifierConfig{NumLabels: len(e.Labels), Activation: a}, 0)
+	} else {
+		as.MaskedLM, err = layers.NewMaskedLM(m, 0)
+	}
+	require.NoError(t, err)
+	for key, v := range e.Params.All() {
+		require.NoError(t, p.Set(key, golden.Dense(dt, golden.Floats(t, v), v.Shape()...)))
+	}
+	return as
+}
+
+// Heads have the logits, the loss and the gradients of all weights of transformers, with padding and types of tokens.
+// The loss of masked tokens reads their rows alone.
+func TestEncoderHeads(t *testing.T) {
+	for name, open := range headCases {
+		for dt, tolerance := range map[tensor.Dtype]float64{tensor.Float64: 1e-10, tensor.Float32: 1e-5} {
+			t.Run(name+" "+dt.String(), func(t *testing.T) {
+				f := golden.Load(t, "encoders/"+name+"/head.safetensors")
+				e, err := open(encoderFolder(t, name))
+				require.NoError(t, err)
+				family := strings.Split(name, "_")[0]
+				e = inType(t, e, dt, family)
+				b := layers.NewBuild(e.Params, layers.Eval)
+				integers := func(key string, data []int64, shape ...int) *G.Node {
+					n := b.InputOf(tensor.Int64, key, shape...)
+					require.NoError(t, b.Err())
+					require.NoError(t, G.Let(n, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))))
+					return n
+				}
+				in := layers.EncoderInput{IDs: integers("ids", f.Int64("ids"), f.Shape("ids")...),
+					Lengths: integers("lengths", f.Int64("lengths"), 3)}
+				if family == "bert" {
+					in.Types = integers("types", f.Int64("types"), f.Shape("types")...)
+				}
+				logits, labels := logitsOf(t, e, b, in), f.Int64("labels")
+				var loss *G.Node
+				if e.Classifier != nil {
+					loss, err = e.Classifier.Loss(b, in, integers("labels", labels, len(labels)))
+				} else {
+					var rows, targets []int64
+					for i, id := range labels {
+						if id >= 0 {
+							rows, targets = append(rows, int64(i)), append(targets, id)
+						}
+					}
+					loss, err = e.MaskedLM.Loss(b, in, integers("rows", rows, len(rows)), integers("targets", targets, len(rows)))
+				}
+				require.NoError(t, err)
+				grads, err := G.Grad(loss, b.Learnables()...)
+				require.NoError(t, err)
+				run, err := machine.New(append(grads, loss, logits)...)
+				require.NoError(t, err)
+				require.NoError(t, run.RunAll())
+				golden.Close(t, "loss", f.Float64("loss"), []float64{scalar(loss)}, tolerance, tolerance)
+				got := golden.Floats(t, logits.Value())
+				if shape := f.Shape("logits"); len(shape) == 3 { // padding means nothing
+					for i, n := range f.Int64("lengths") {
+						clear(got[(i*shape[1]+int(n))*shape[2] : (i+1)*shape[1]*shape[2]])
+					}
+				}
+				golden.Close(t, "logits", f.Float64("logits"), got, tolerance, tolerance)
+				require.Len(t, f.Names(), len(grads)+6, "a gradient for each weight")
+				for i, n := range b.Learnables() {
+					key := pretrained.NameInFolder(family, n.Name())
+					if strings.Contains(n.Name(), "layer.") || strings.Contains(n.Name(), "embeddings.") ||
+						strings.HasPrefix(key, "pooler.") {
+						key = family + "." + key
+					}
+					golden.Close(t, key, f.Float64("grad."+key), golden.Floats(t, grads[i].Value()), tolerance, tolerance)
+				}
+			})
+		}
+	}
+}
+
+// A folder with a head has the labels of its config.json, or transformers' own, and goes out byte for byte.
+func TestEncoderHeadsGoOut(t *testing.T) {
+	labels := map[string][]string{"bert_class": {"bad", "good", "so so"}, "distilbert_class": {"LABEL_0", "LABEL_1"}}
+	for name, open := range headCases {
+		e, err := open(encoderFolder(t, name))
+		require.NoError(t, err)
+		require.Equal(t, labels[name], e.Labels)
+		goesOut(t, encoderFolder(t, name), open)
+		dir := encoderFolder(t, name) // with tied weights, which older versions wrote
+		at := filepath.Join(dir, "model.safetensors")
+		f, err := safetensors.ReadFile(at)
+		require.NoError(t, err)
+		for _, x := range f.Tensors {
+			switch {
+			case strings.HasSuffix(x.Name, "word_embeddings.weight") && name == "distilbert_mask":
+				x.Name = "vocab_projector.weight"
+			case strings.HasSuffix(x.Name, "word_embeddings.weight"):
+				x.Name = "cls.predictions.decoder.weight"
+			case x.Name == "cls.predictions.bias":
+				x.Name = "cls.predictions.decoder.bias"
+			default:
+				continue
+			}
+			f.Tensors = append(f.Tensors, x)
+		}
+		require.NoError(t, safetensors.WriteFile(at, f))
+		goesOut(t, dir, open)
+		e, err = open(dir)
+		require.NoError(t, err)
+		before, to := byName(tensorsIn(t, dir)), t.TempDir()
+		for key, v := range e.Params.All() {
+			v.Float64s()[0]++
+			require.NoError(t, e.Params.Keep(key, v))
+		}
+		_, err = e.Write(to)
+		require.NoError(t, err)
+		for key, data := range byName(tensorsIn(t, to)) {
+			isLeft := e.MaskedLM == nil && (strings.Contains(key, "decoder") || key == "vocab_projector.weight")
+			require.Equal(t, isLeft, data[0] == before[key][0], key)
+		}
+	}
+}
+
+// New heads go out in folders of transformers, which compute the same logits where there is a Python with it.
+func TestNewEncoderHeads(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out.safetensors")
+	args, want := []string{out, "2,100,7,31,3", ""}, map[string][]float64{}
+	for _, name := range encoderCases {
+		for kind, add := range map[string]func(e *pretrained.Encoder) error{
+			"class": func(e *pretrained.Encoder) error { return e.AddClassifier([]string{"a", "b", "so so"}, 7) },
+			"mask":  func(e *pretrained.Encoder) error { return e.AddMaskedLM(7) },
+		} {
+			from, to := encoderFolder(t, name), t.TempDir()
+			e, err := pretrained.OpenEncoder(from)
+			require.NoError(t, err)
+			require.NoError(t, add(e))
+			_, err = e.Write(to)
+			require.NoError(t, err)
+			open := map[string]func(string) (*pretrained.Encoder, error){"class": pretrained.OpenEncoderClassifier,
+				"mask": pretrained.OpenMaskedLM}[kind]
+			again, err := open(to)
+			require.NoError(t, err)
+			require.Equal(t, e.Labels, again.Labels)
+			same(t, e.Params, again.Params)
+			b := layers.NewBuild(again.Params, layers.Eval)
+			ids := b.InputOf(tensor.Int64, "ids", 5)
+			require.NoError(t, G.Let(ids, tensor.New(tensor.WithShape(5), tensor.WithBacking([]int64{2, 100, 7, 31, 3}))))
+			x := logitsOf(t, again, b, layers.EncoderInput{IDs: ids})
+			run, err := machine.New(x)
+			require.NoError(t, err)
+			require.NoError(t, run.RunAll())
+			want[strconv.Itoa(len(want))] = golden.Floats(t, x.Value())
+			args = append(args, to)
+			if pooler, ok := byName(tensorsIn(t, from))["pooler.dense.weight"]; ok && kind == "class" {
+				v, _ := e.Params.Get("pooler.dense.weight")
+				require.Equal(t, pooler, golden.Floats(t, v), "the pooler of the folder")
+			}
+			for key, v := range again.Params.All() {
+				data := golden.Floats(t, v)
+				switch {
+				case strings.HasPrefix(key, "embeddings."), strings.HasPrefix(key, "encoder."), key == "pooler.dense.bias":
+				case strings.HasSuffix(key, "LayerNorm.weight"):
+					require.Equal(t, 1.0, data[2])
+				case strings.HasSuffix(key, ".bias"):
+					require.Zero(t, data[2], key)
+				default:
+					require.NotZero(t, data[2], key)
+				}
+			}
+		}
+	}
+	if testing.Short() {
+		t.Skip("loading PyTorch takes seconds")
+	}
+	golden.Python(t, "encoder_read.py", args...)
+	f, err := safetensors.ReadFile(out)
+	require.NoError(t, err)
+	require.Len(t, f.Tensors, len(want))
+	for _, x := range f.Tensors {
+		golden.Close(t, x.Name, safetensors.Floats[float64](x.Data), want[x.Name], 1e-10, 1e-10)
+	}
+}
+
+// A head that does not fit is refused in one line.
+func TestEncoderHeadErrors(t *testing.T) {
+	for _, row := range []struct{ folder, from, to, want string }{
+		{"bert_class", `"id2label"`, `"problem_type": "regression", "id2label"`,
+			`problem_type: got "regression", want "single_label_classification": texts have one class each`},
+		{"bert_class", `"id2label"`, `"problem_type": "multi_label_classification", "id2label"`,
+			`problem_type: got "multi_label_classification", want "single_label_classification"`},
+		{"bert_class", `"id2label"`, `"problem_type": "single_label_classification", "id2label"`, ""},
+		{"bert_class", `"0": "bad",`, ``, "id2label: got 2 labels, want the 3 of the weights"},
+		{"bert_class", `"0": "bad",`, `"7": "bad",`, "id2label: got no 0, want 0 to 2"},
+		{"bert_class", `"classifier_dropout": null`, `"classifier_dropout": 1.5`, "classifier_dropout: got 1.5, want"},
+		{"bert_head", `"tie_word_embeddings": true`, `"tie_word_embeddings": false`,
+			"tie_word_embeddings: got false, want true: scores of tokens by weights of their own are not supported"},
+	} {
+		dir := encoderFolder(t, row.folder)
+		path := filepath.Join(dir, "config.json")
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Contains(t, string(text), row.from, row.want)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), row.from, row.to, 1)), 0o644))
+		_, err = headCases[row.folder](dir)
+		if row.want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, row.want)
+		require.NotContains(t, err.Error(), "\n")
+	}
+	for _, row := range []struct {
+		open       string // a case of the function
+		folder     string
+		from, want string // from is the end of a tensor that gets another name
+	}{
+		{"bert_class", "bert", "", "weights: got no classifier.weight, want those of BertForSequenceClassification"},
+		{"bert_head", "bert", "", "weights: got no cls.predictions.bias, want those of BertForMaskedLM"},
+		{"bert_head", "distilbert", "", "weights: got no vocab_projector.bias, want those of DistilBertForMaskedLM"},
+		{"bert_class", "bert_class", "pooler.dense.bias", "weights: missing pooler.dense.bias"},
+		{"bert_class", "bert_class", "classifier.bias", "weights: missing classifier.bias"},
+	} {
+		dir := encoderFolder(t, row.folder)
+		changeTensors(t, dir, func(x *safetensors.Tensor) {
+			if row.from != "" && strings.HasSuffix(x.Name, row.from) {
+				x.Name = "other"
+			}
+		})
+		_, err := headCases[row.open](dir)
+		require.ErrorContains(t, err, row.want)
+	}
+	e, err := pretrained.OpenEncoder(encoderFolder(t, "bert"))
+	require.NoError(t, err)
+	require.EqualError(t, e.AddClassifier([]string{"a", "b", "a"}, 1),
+		"pretrained: classifier: labels: got one twice, want different ones")
+	require.ErrorContains(t, e.AddClassifier([]string{"a"}, 1), "labels: got 1, want at least 2")
+	require.NoError(t, e.AddMaskedLM(1))
+	require.ErrorContains(t, e.AddClassifier([]string{"a", "b"}, 1), "got an encoder with a head or not from a folder")
+}
