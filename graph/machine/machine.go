@@ -17,7 +17,7 @@
 //   - By a loop on all cores: Abs, Sign, Ceil, Floor, Cube, Sqrt, InverseSqrt, Log, Lt, Gt,
 //     Lte, Gte, Eq, Ne, MinBetween, Sin, Cos, Log2, Log1p, Expm1, Softplus, Pow, Slice, At,
 //     Concat, Broadcast, ByIndices, Im2Col and so Conv2d, MaxPool2D, BatchNorm.
-//   - Without computation: Reshape, and a Slice of contiguous memory.
+//   - By nothing: Reshape, and a Slice of contiguous memory.
 //   - By Gorgonia itself: AveragePool2D, GlobalAveragePool2D, GroupNorm, Upsample2D,
 //     Sparsemax, DiagFlat, CTCLoss, Dropout, YOLOv3, ops of other types than float32 and
 //     float64, and your own.
