@@ -22,6 +22,7 @@ type Summary struct {
 	Steps   int        `json:"steps"`
 	Planned int        `json:"planned_steps"`
 	Title   string     `json:"-"` // of the model
+	Command string     `json:"-"` // that made the run: train, finetune or translate
 	Report
 }
 
@@ -41,7 +42,13 @@ func Summarize(dir string) (Summary, error) {
 	if !in.IsRun() {
 		return Summary{}, in.ErrNoRun()
 	}
-	s := Summary{Folder: dir, Planned: in.Planned, Title: in.Config.Model.Title()}
+	s := Summary{Folder: dir, Planned: in.Planned, Title: in.Config.Model.Title(), Command: "train"}
+	switch {
+	case in.Config.Tuning != nil:
+		s.Command = "finetune"
+	case s.Title == settings.DatesModel:
+		s.Command = "translate"
+	}
 	if s.Report, err = ReadReport(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
 	}

@@ -71,7 +71,7 @@ func TestSummarize(t *testing.T) {
 	require.NoError(t, err)
 	seconds := 5.0
 	require.Equal(t, Summary{Folder: dir, Begin: &begin, Seconds: &seconds, State: Finished, Steps: 12, Planned: 12,
-		Title: "gpt", Report: r}, s)
+		Title: "gpt", Command: "train", Report: r}, s)
 
 	// A session after it did not end.
 	r.Sessions = append(r.Sessions[:1], SessionReport{Begin: begin.Add(time.Hour), State: unfinished, From: 5, To: 5})

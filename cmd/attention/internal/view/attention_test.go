@@ -71,7 +71,7 @@ func (p *page) requireNext(column int, want map[string]float64) {
 	require.Equal(p.t, 10, n)
 }
 
-// arcsDrawn is when the first screen shows where a token passes.
+// arcsDrawn is when the first screen shows where a token looks.
 const arcsDrawn = `document.querySelector(".arcs .arc")`
 
 // numbers returns the numbers that texts are.

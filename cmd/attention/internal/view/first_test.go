@@ -169,6 +169,8 @@ func TestTokensWithoutAGlyph(t *testing.T) {
 		"\u200d": "‹200d›", "\u0301": "‹301›", "e\u0301": "e\u0301", "👩\u200d🚀": "👩\u200d🚀", "": "∅"} {
 		require.Equal(t, want, js[string](p, `import("./dom.js").then((m) => m.shown({ text: `+quoted(t, text)+` }))`), "%q", text)
 	}
+	require.Equal(t, "‹e6› 日₂", js[string](p, `import("./dom.js").then((m) => m.shown({ text: "\\xe6", part: true }) + " " +
+		m.shown({ text: "\\xe6", part: true, of: "日", at: 2 }))`))
 }
 
 // A token is one line beside its row of numbers, however long its name.

@@ -209,8 +209,6 @@ func TestTrainView(t *testing.T) {
 		p.waitFor(fmt.Sprintf(`document.querySelector("[data-steps]")?.dataset.steps > %d`, before))
 	}
 
-	p.set("panel=compare")
-	p.waitFor(`document.querySelector("main .note")?.textContent.startsWith("This page has the weights of now alone.")`)
 	p.set("panel=training")
 	p.status("trains")
 	code := run.interrupt()

@@ -118,5 +118,7 @@ func TestServerGone(t *testing.T) {
 	require.NoError(t, p.stop(), "as after Ctrl-C")
 	p.set("panel=heads&layer=1&head=1")
 	p.waitFor(`document.querySelector("[role=alert]")?.textContent.includes("start it again and reload")`)
+	require.Equal(t, "Layer 1, head 1", p.text("h2.head"))
+	require.Zero(t, js[int](p, `document.querySelectorAll(".wide canvas, .wide .legend").length`), "of the head before")
 	p.expectProblem("ERR_CONNECTION_REFUSED")
 }

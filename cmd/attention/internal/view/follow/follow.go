@@ -11,7 +11,6 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
-	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/train"
 	"attention/train/loop"
@@ -46,7 +45,7 @@ type State struct {
 	Error       string             `json:"error,omitempty"`
 	Text        string             `json:"text"`
 	Model       string             `json:"model"`
-	Translates  bool               `json:"translates,omitempty"` // a run of attention translate
+	Command     string             `json:"command"` // that made the run: train, finetune or translate
 	Planned     int                `json:"planned"`
 	Losses      session.Losses     `json:"losses"`
 	Samples     []Sample           `json:"samples"`
@@ -81,7 +80,7 @@ func (r *Run) readConfig() error {
 		return err
 	}
 	r.state.Name, r.state.Text, r.state.Model, r.state.Planned = r.Name, s.Text, s.Model, s.Planned
-	r.state.Translates = s.Title == settings.DatesModel
+	r.state.Command = s.Command
 	r.stale, r.sessions = false, len(s.Sessions)
 	r.ngram = session.Losses{Bigram: s.Losses.Bigram, Unigram: s.Losses.Unigram}
 	return nil

@@ -352,3 +352,17 @@ func TestTogether(t *testing.T) {
 	viewers.Wait()
 	require.Len(t, updated(t, r).Steps, 40)
 }
+
+// The state has the command that made the run, which a page's advice is for.
+func TestTheCommandOfARun(t *testing.T) {
+	f := newFolder(t)
+	command := func() string {
+		r, err := Open(f.path)
+		require.NoError(t, err)
+		return r.State().Command
+	}
+	require.Equal(t, "train", command())
+	config := bytes.Replace(f.read(settings.ConfigFile), []byte("{"), []byte(`{"tuning": {"base": {"name": "first"}},`), 1)
+	f.write(settings.ConfigFile, config)
+	require.Equal(t, "finetune", command())
+}

@@ -12,6 +12,8 @@ type Token struct {
 	ID   int    `json:"id"`
 	Text string `json:"text"`
 	Part bool   `json:"part,omitempty"` // Text has hexadecimal bytes: the token is a part of a character
+	Of   string `json:"of,omitempty"`   // the characters of which it is a part, if the tokens beside it have the rest
+	At   int    `json:"at,omitempty"`   // which of their tokens it is, from 1
 }
 
 // Sequence is the tokens of a text, or of one of two texts.
@@ -22,16 +24,28 @@ type Sequence struct {
 
 // tokensOf returns the tokens of ids.
 func tokensOf(t text.Tokenizer, ids []int) ([]Token, error) {
-	tokens := make([]Token, len(ids))
+	tokens, parts := make([]Token, len(ids)), ""
+	from := 0 // the first token of parts
 	for i, id := range ids {
 		s, err := text.Piece(t, id)
 		if err != nil {
 			return nil, err
 		}
 		tokens[i] = Token{ID: id, Text: s}
-		if !utf8.ValidString(s) {
-			quoted := strconv.Quote(s)
-			tokens[i] = Token{ID: id, Text: quoted[1 : len(quoted)-1], Part: true}
+		if utf8.ValidString(s) {
+			parts = ""
+			continue
+		}
+		quoted := strconv.Quote(s)
+		tokens[i] = Token{ID: id, Text: quoted[1 : len(quoted)-1], Part: true}
+		if parts == "" {
+			from = i
+		}
+		if parts += s; utf8.ValidString(parts) {
+			for k := from; k <= i; k++ {
+				tokens[k].Of, tokens[k].At = parts, k-from+1
+			}
+			parts = ""
 		}
 	}
 	return tokens, nil

@@ -65,7 +65,7 @@ export function arcsOf(sight, from, keys, down, highest) {
         d: arc(box(from), box(keys[k]), down, highest),
         class: down ? 'before' : 'arc',
         'data-k': k,
-        'stroke-width': (0.6 + 9 * w ** 0.75).toFixed(2),
+        'stroke-width': ((0.6 + 9 * w ** 0.75) * (keys[k] === from ? 0.4 : 1)).toFixed(2), // a loop is small
         'stroke-opacity': (0.15 + 0.75 * Math.min(1, 2 * w)).toFixed(2),
       });
     });

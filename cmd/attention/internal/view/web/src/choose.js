@@ -110,9 +110,11 @@ export function sharing(pass, layer, head) {
  * headChoice are selects of layer and head.
  * @param {Pass} pass
  * @param {boolean} mean whether the mean of the heads may be chosen
+ * @param {[number, HeadName]} now
+ * @param {string} after what follows the names of layer and head in the state
  */
-export function headChoice(pass, mean = false) {
-  const [layer, head] = chosen(pass);
+export function headChoice(pass, mean = false, now = chosen(pass), after = '') {
+  const [layer, head] = now;
   /** @type {HeadName[][]} */
   const heads = Array.from({ length: pass.layers[layer].heads }, (_, i) => [i, i]);
   if (mean && heads.length > 1) heads.push(['mean', 'mean']);
@@ -123,9 +125,9 @@ export function headChoice(pass, mean = false) {
       'layer',
       pass.layers.map((l, i) => [i, layerName(l, i)]),
       layer,
-      (v) => state.set({ layer: v }),
+      (v) => state.set({ [`layer${after}`]: v }),
     ),
-    choice('head', heads, head, (v) => state.set({ head: v })),
+    choice('head', heads, head, (v) => state.set({ [`head${after}`]: v })),
   );
 }
 

@@ -106,7 +106,7 @@ function row({ pass, layer, head, tokens, seen }, k) {
     'tr',
     { 'data-k': k },
     h('th', { scope: 'row' }, name, h('span', { class: 'note' }, ` ${k}`)),
-    h('td', {}, bar(after.weights[k] / after.most)),
+    h('td', { class: 'barcell' }, bar(after.weights[k] / after.most)),
     h('td', { class: 'value' }, number(after.weights[k])),
     before && h('td', { class: 'value note' }, was(before.weights[k])),
     before || head === 'mean' ? null : action('Why', why, `Why ${name}, token ${k}: the numbers of its weight`),

@@ -1,7 +1,7 @@
 // Elements. Texts are always text nodes, never markup.
 import { arrows, isPlain } from './keys.js';
 
-/** @typedef {{ text: string, part?: boolean }} Named a token, or what else has a name */
+/** @typedef {{ text: string, part?: boolean, of?: string, at?: number }} Named a token, or what else has a name */
 /** @typedef {Node | string | number | false | null | undefined} Child */
 
 /**
@@ -169,18 +169,16 @@ export function visible(text) {
 }
 
 /**
- * shown is a token as text; one that is a part of a character has its bytes between ‹ and ›.
+ * shown is a token as text; a part of a character is the whole one and its number or, alone, its bytes in ‹›.
  * @param {Named} token
  */
 export function shown(token) {
+  if (token.of) return `${visible(token.of)}${'₁₂₃₄'[(token.at ?? 1) - 1] ?? ''}`;
   return token.part ? `‹${token.text.replaceAll('\\x', ' ').trim()}›` : visible(token.text);
 }
 
-/**
- * percent writes a share of 1 as a percentage with some digits.
- * @param {number} share
- */
-export function percent(share, digits = 3) {
+/** percent writes a share of 1 as a percentage with some digits. */
+export function percent(/** @type {number} */ share, digits = 3) {
   const v = 100 * share;
   if (v > 0 && v < 1e-4) return '< 0.0001 %';
   const whole = Math.max(0, Math.floor(Math.log10(v || 1)));

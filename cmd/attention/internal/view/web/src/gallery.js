@@ -61,7 +61,7 @@ export class Gallery extends Thumbnails {
         heads.length < sum
           ? `${heads.length} of ${sum} are read; then the most telling comes first.`
           : 'As layer · head, the most telling first: those that pick out few tokens, not the first one or ' +
-              'their own. A row is a token that passes, a column one that is seen; each row to its largest weight.',
+              'their own. A row is a token that looks, a column one that is seen; each row to its largest weight.',
       );
     }
     heads.sort((a, b) => b.telling - a.telling || a.layer - b.layer || a.head - b.head);

@@ -54,6 +54,12 @@ export class HeadGrid extends Thumbnails {
     to?.click();
   }
 
+  /** reveal scrolls the grid, and nothing else, to a button. */
+  reveal(/** @type {HTMLElement} */ b) {
+    const [box, all] = [b.getBoundingClientRect(), this.element.getBoundingClientRect()];
+    if (box.top < all.top || box.bottom > all.bottom) this.element.scrollTop += box.top - all.top - all.height / 2;
+  }
+
   /**
    * choose marks a head.
    * @param {number} layer
@@ -63,6 +69,7 @@ export class HeadGrid extends Thumbnails {
     for (const b of this.all) {
       const is = Number(b.dataset.layer) === layer && b.dataset.head === String(head);
       b.setAttribute('aria-pressed', String(is));
+      if (is) this.reveal(b);
     }
   }
 }

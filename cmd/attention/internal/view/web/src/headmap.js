@@ -65,7 +65,7 @@ export class HeadMap {
       if (this.closed || this.wanted !== wanted) return false;
       this.shown = { pass, layer, of };
     } catch (e) {
-      if (this.wanted === wanted) fill(this.place, problem(e.message));
+      if (this.wanted === wanted) this.refuse(nameOf(pass, layer, head), e.message);
       return false;
     }
     fill(this.title, nameOf(pass, layer, head));
@@ -83,6 +83,20 @@ export class HeadMap {
     fill(this.scalePlace, legend(this.scale, 'weight'));
     this.read(this.cell());
     return true;
+  }
+
+  /**
+   * refuse says why a head cannot be shown, and leaves nothing of the one before it.
+   * @param {string} name
+   * @param {string} why
+   */
+  refuse(name, why) {
+    this.map?.close();
+    [this.map, this.shown] = [null, null];
+    this.norms.close();
+    fill(this.title, name);
+    for (const e of [this.texts, this.tools, this.readout, this.scalePlace, this.norms.element]) fill(e);
+    fill(this.place, problem(why));
   }
 
   /**

@@ -4,7 +4,7 @@ import { Head } from './head.js';
 import { Implied } from './implied.js';
 import { Mean } from './mean.js';
 
-/** @typedef {{ id: number, text: string, part?: boolean }} Token */
+/** @typedef {{ id: number, text: string, part?: boolean, of?: string, at?: number }} Token */
 /** @typedef {Token & { probability: number }} Candidate */
 /** @typedef {{ name: string, tokens: Token[] }} Sequence */
 /** @typedef {import('./api.js').Request} Request */

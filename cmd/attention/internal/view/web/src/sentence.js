@@ -15,7 +15,7 @@ import * as state from './state.js';
 const mostNamed = 3; // of the tokens that are looked at
 const least = 0.1; // weight of those after the first
 
-/** Sentence says where a token passes, and lists the changes. */
+/** Sentence says where a token looks, and lists the changes. */
 export class Sentence {
   constructor() {
     this.text = h('h2', { class: 'sentence', 'aria-live': 'polite' });
@@ -26,7 +26,7 @@ export class Sentence {
   }
 
   /**
-   * tell says in a sentence where the chosen token passes, in a pass before and after changes.
+   * tell says in a sentence where the chosen token looks, in a pass before and after changes.
    * @param {Pass} before
    * @param {Pass} pass
    * @param {Seen} seen

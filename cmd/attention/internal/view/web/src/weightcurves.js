@@ -15,7 +15,6 @@ const measures = [
   ['gradient', 'gradient norm'],
 ];
 
-const translatesNone = 'attention translate records none: ';
 const none = 'This run has recorded none. To see them, train with --head-stats (also with attention train --resume). ';
 const inHeads = '“max score” in Heads shows that of each head on your own text.';
 
@@ -38,7 +37,7 @@ export class WeightCurves {
     });
     this.score = new Curves('Largest score of the heads', {});
     this.elements = [this.params.element, h('div', {}, this.entropy.element, this.collapse), this.score.element];
-    this.translates = false;
+    this.command = 'train'; // that made the run
     /** @type {Watched} */
     this.watched = { records: [] };
     this.end = state.onChange((changed) => {
@@ -132,7 +131,8 @@ export class WeightCurves {
     );
     const level = { name: 'collapsed below', level: collapsed, ink: 'var(--wrong)', dash: '2 3' };
     this.entropy.show([...extremes(entropy, chosen, -1), ...(names.length ? [level] : [])]);
-    this.score.options.empty = `${this.translates ? translatesNone : none}${inHeads}`;
+    const why = this.command === 'train' ? none : `attention ${this.command} records none: `;
+    this.score.options.empty = why + inHeads;
     this.score.show(extremes(scores, chosen, 1));
     const low = names.filter((n) => !(lastOf(entropy, n) >= collapsed));
     const of = recorded ? 'Of up to 1024 tokens of validation text' : 'Of the few tokens of the probe';

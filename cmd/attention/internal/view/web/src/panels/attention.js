@@ -58,7 +58,7 @@ class Attention extends Shown {
       { class: 'stage', hidden: true },
       h(
         'section',
-        { class: 'picture', 'aria-label': 'where the chosen token passes' },
+        { class: 'picture', 'aria-label': 'where the chosen token looks' },
         this.sentence.elements,
         this.tokens.element,
         h('div', { class: 'under' }, this.readout, tokensMenu(this)),
@@ -181,7 +181,7 @@ class Attention extends Shown {
   }
 
   /**
-   * paintHead shows where the chosen token passes, before and after the changes.
+   * paintHead shows where the chosen token looks, before and after the changes.
    * @param {Passes} passes
    * @param {SomeHead[]} heads
    */

@@ -1,4 +1,4 @@
-// Compare: a head of two models over one text, and the difference of their weights.
+// Compare: a head of two models over one text, or two heads of one model, and the difference of their weights.
 import {
   chosen,
   headChoice,
@@ -25,8 +25,12 @@ import * as state from '../state.js';
 
 /** @typedef {import('../choose.js').HeadName} HeadName */
 /** @typedef {import('../heatmap.js').Cell} Cell */
+/** @typedef {[number, HeadName]} Place a layer and a head */
 /** @typedef {import('../pass.js').Pass} Pass */
 /** @typedef {import('../head.js').Head | import('../mean.js').Mean} SomeHead */
+
+const more =
+  'To compare two models, start attention view with --model twice, or with --run of a run that keeps checkpoints.';
 
 class Compare extends Shown {
   /** @type {HeatMap[]} */
@@ -39,33 +43,18 @@ class Compare extends Shown {
 
   async load() {
     const { element, view } = this;
-    if (view.models.length < 2) {
-      fill(
-        element,
-        h('h2', {}, 'Compare'),
-        h(
-          'p',
-          { class: 'note' },
-          view.models[0].live
-            ? 'This page has the weights of now alone. To compare checkpoints of the run while it ' +
-                'trains, start attention view --run with its folder.'
-            : 'There is nothing to compare with: one model is open, and it is no run with checkpoints. Start ' +
-                'attention view with --model twice, or with --run of a run that keeps checkpoints.',
-        ),
-      );
-      return;
-    }
+    const alone = view.models.length < 2;
     const isOver = this.begin();
     try {
-      if (!this.maps.length)
-        this.wait('The models read the text. Here come the weights of a head of both, and their difference.');
+      if (!this.maps.length) this.wait('The text is read. Here come the weights of two heads, and their difference.');
       const first = await forward(requestOf(view));
-      const passes = [first, await forward(otherOf(view, first))];
-      const [layer, head] = chosen(passes[0]);
-      check(passes, layer, head);
-      const heads = await Promise.all(passes.map((l) => headOf(l, layer, head)));
+      const passes = [first, alone ? first : await forward(otherOf(view, first))];
+      const one = chosen(first);
+      const both = [one, alone ? secondOf(first, one) : one];
+      check(passes, both);
+      const heads = await Promise.all(passes.map((pass, i) => headOf(pass, ...both[i])));
       if (isOver()) return;
-      this.show(passes, layer, head, heads);
+      this.show(passes, both, heads);
     } catch (e) {
       if (isOver()) return;
       fill(element, this.choices(), wrong(e.message));
@@ -95,13 +84,14 @@ class Compare extends Shown {
   }
 
   /**
-   * show shows a head of two models, and the difference.
+   * show shows a head of two models, or two heads of one, and the difference.
    * @param {Pass[]} passes
-   * @param {number} layer
-   * @param {HeadName} head
+   * @param {Place[]} both
    * @param {SomeHead[]} heads
    */
-  show(passes, layer, head, heads) {
+  show(passes, both, heads) {
+    const alone = passes[0] === passes[1];
+    const [[layer], second] = both;
     this.close();
     this.heads = heads;
     const difference = new Difference(heads[0], heads[1]);
@@ -109,7 +99,9 @@ class Compare extends Shown {
     const scale = scaleOf(heads.some(isSigned));
     const largest = isSmall ? mostOf(difference) : 1;
     const scales = [scale, scale, new Scale(largest, true)];
-    const names = [...passes.map((l) => this.view.models[l.model].name), 'the second minus the first'];
+    const name = (/** @type {Pass} */ pass, /** @type {number} */ i) =>
+      alone ? nameOf(pass, ...both[i]) : this.view.models[pass.model].name;
+    const names = [...passes.map(name), 'the second minus the first'];
     this.tokens = [passes[0].queries(layer), passes[0].keys(layer)];
     const [rows, cols] = this.tokens;
     this.maps = names.map(
@@ -118,17 +110,19 @@ class Compare extends Shown {
           rows,
           cols,
           height: 420,
-          label: `${name}, ${nameOf(passes[0], layer, head).toLowerCase()}`,
+          label: alone ? name : `${name}, ${nameOf(passes[0], ...both[0]).toLowerCase()}`,
           onhover: (at) => this.read(at ?? this.cell()),
           onselect: (q, k) => state.set({ q, k }),
         }),
     );
-    const tools = h('div', { class: 'tools' }, headChoice(passes[0], true), scaleChoice());
+    const other = alone && [h('span', { class: 'note' }, 'and'), headChoice(passes[0], true, second, '2')];
+    const tools = h('div', { class: 'tools' }, headChoice(passes[0], true), other, scaleChoice());
     fill(
       this.element,
       h('h2', {}, 'Compare'),
-      this.choices(),
+      alone ? null : this.choices(),
       tools,
+      alone ? h('p', { class: 'note' }, more) : null,
       textsOf(passes[0], layer),
       this.readout,
       h(
@@ -191,12 +185,25 @@ class Compare extends Shown {
 }
 
 /**
- * check refuses passes whose heads cannot be compared.
- * @param {Pass[]} passes
- * @param {number} layer
- * @param {HeadName} head
+ * secondOf returns the second head of the state, or else the next one, which is another.
+ * @param {Pass} pass
+ * @param {Place} first
+ * @returns {Place}
  */
-function check([a, b], layer, head) {
+function secondOf({ layers }, [layer, head]) {
+  const isLast = head === 'mean' || head + 1 === layers[layer].heads;
+  const next = isLast && layers[layer].heads === 1 ? (layer + 1) % layers.length : layer;
+  const of = state.int('layer2', layers.length, next);
+  if (state.get('head2') === 'mean') return [of, 'mean'];
+  return [of, state.int('head2', layers[of].heads, isLast ? 0 : head + 1)];
+}
+
+/**
+ * check refuses heads that cannot be compared.
+ * @param {Pass[]} passes
+ * @param {Place[]} both
+ */
+function check([a, b], [[first], [layer, head]]) {
   const same =
     a.sequences.length === b.sequences.length &&
     a.sequences.every(
@@ -212,6 +219,10 @@ function check([a, b], layer, head) {
       `the second model has no such head: it has ${b.layers.length} layers; ` + 'choose another layer or head',
     );
   }
+  const [one, two] = [a.layers[first], b.layers[layer]];
+  if (one.queries !== two.queries || one.keys !== two.keys) {
+    throw new Error('the two heads see different texts: choose heads of one kind of attention');
+  }
 }
 
 export const compare = panel(
@@ -223,6 +234,8 @@ export const compare = panel(
   'other',
   'layer',
   'head',
+  'layer2',
+  'head2',
   'text',
   'scale',
 );

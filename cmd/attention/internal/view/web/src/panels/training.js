@@ -16,7 +16,7 @@ import { WeightCurves } from '../weightcurves.js';
 /**
  * Run is what a run has recorded.
  * @typedef {{ name: string, state: string, error: string, planned: number, secondsLeft?: number, model: string,
- *   text: string, translates?: boolean, steps: Taken[], evaluations: { step: number, validation_loss: number }[],
+ *   text: string, command: string, steps: Taken[], evaluations: { step: number, validation_loss: number }[],
  *   losses: { bigram?: number, unigram?: number }, samples?: { step: number, prompt: string, text: string }[] }} Run
  */
 
@@ -146,7 +146,7 @@ class Training extends Shown {
       run.state === 'failed' ? h('span', { class: 'error' }, `${failure}: ${run.error}`) : null,
     );
     Object.assign(this.progress, { max: run.planned || 1, value: at });
-    this.weights.translates = Boolean(run.translates);
+    this.weights.command = run.command;
     const points = (/** @type {'loss' | 'learning_rate' | 'grad_norm'} */ name) => steps.map((s) => [s.step, s[name]]);
     const level = (/** @type {string} */ name, /** @type {number | undefined} */ v) =>
       v === undefined ? [] : [{ name, level: v }];
@@ -173,7 +173,7 @@ class Training extends Shown {
           'figure',
           {},
           h('figcaption', {}, `after step ${s.step}`),
-          h('pre', {}, h('b', {}, s.prompt), run.translates ? ' → ' : '', s.text),
+          h('pre', {}, h('b', {}, s.prompt), run.command === 'translate' ? ' → ' : '', s.text),
         ),
       ),
     );
@@ -205,8 +205,8 @@ function stateText(/** @type {Run} */ run) {
 /** noSample says why there is no text that a run wrote. */
 function noSample(/** @type {Run} */ run) {
   if (run.state === 'running') return 'It comes at the end of the run.';
-  if (run.translates) return 'There is none: attention translate translates a date at the end of a run.';
-  return 'There is none: attention train --sample N writes N tokens at the end of a run.';
+  if (run.command === 'translate') return 'There is none: attention translate translates a date at the end of a run.';
+  return `There is none: attention ${run.command} --sample N writes N tokens at the end of a run.`;
 }
 
 export const training = panel('training', 'Training', (view) => view.training, Training);
