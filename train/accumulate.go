@@ -17,8 +17,8 @@ type batchLoss struct {
 	Tokens int64
 }
 
-// gradients runs the next batches of a source and leaves the gradient of their loss in the parameters' Grad. Several
-// batches count as one large one, by their tokens nᵢ:
+// gradients runs the next batches of a source and stores the gradient of their loss in the parameters' Grad. Several
+// batches count as one large batch, weighted by their numbers of tokens nᵢ:
 //
 //	L = Σ nᵢ·Lᵢ / Σ nᵢ    g = Σ nᵢ·gᵢ / Σ nᵢ
 //
@@ -52,7 +52,7 @@ func meanOf(losses []batchLoss) (mean float64, tokens int) {
 	return mean / float64(tokens), tokens
 }
 
-// batchGradients leaves the gradient of the next batch's loss in the parameters' Grad.
+// batchGradients stores the gradient of the next batch's loss in the parameters' Grad.
 func (s *Step) batchGradients(source Source, key int64) (batchLoss, error) {
 	b, err := nextBatch(source)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Step) weighted(source Source, i int, keep bool) (r batchLoss, sum []*te
 	if r.Tokens < 1 {
 		return r, nil, fmt.Errorf("tokens: got %d, want at least 1: the targets that count", r.Tokens)
 	}
-	// Checked now: the graph still holds the batch that a NaN comes from.
+	// Checked here, while the graph still holds the batch that causes a NaN.
 	if err := checkGradients(s.params); err != nil {
 		return r, nil, withOrigin(s.program.machine, err)
 	}
@@ -154,8 +154,8 @@ func (s *Step) weighted(source Source, i int, keep bool) (r batchLoss, sum []*te
 	return r, sum, nil
 }
 
-// sumsOf returns the number of sums that sumBatches holds at the same time, for batches that are added up between each
-// two bounds. Every such sum except the last is kept.
+// sumsOf returns how many sums sumBatches holds at the same time if it adds up the batches between each two bounds. All
+// these sums except the last are kept.
 func sumsOf(bounds []int) (most int) {
 	last := len(bounds) - 2
 	for kept := range last + 1 {

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// held returns how many sums the recursive definition of the tree holds at once while it adds n batches up, beside
-// those that it holds before.
+// held returns how many sums the recursive definition of the tree holds at the same time while it adds up n batches,
+// besides the sums that it already holds.
 func held(n int, keep bool, before int, most *int) int {
 	if n == 1 {
 		if keep {

@@ -17,7 +17,7 @@ import (
 	"attention/train/text"
 )
 
-// stacked is one batch of the windows of several.
+// stacked is one batch with the windows of several batches.
 func stacked(batches ...train.Batch) train.Batch {
 	var inputs, targets []int
 	tokens := 0
@@ -33,8 +33,7 @@ func stacked(batches ...train.Batch) train.Batch {
 	}}
 }
 
-// Several batches give the steps of one large batch, also when they have unequal
-// numbers of targets that count, with every solver.
+// Several batches give the steps of one large batch, with every solver, even if their numbers of targets differ.
 func TestAccumulationEqualsTheBigBatch(t *testing.T) {
 	const n = 4
 	counts := []int{small.BatchSize * small.ContextLength, 4, 1, 11}
@@ -62,14 +61,14 @@ func TestAccumulationEqualsTheBigBatch(t *testing.T) {
 			}
 			now := several.Values()
 			for name, want := range big.Values() {
-				// Sums in another order, which ten steps feed back.
+				// Sums are in another order, and ten steps amplify the differences.
 				require.InDeltaSlice(t, want, now[name], 1e-11, name)
 			}
 		})
 	}
 }
 
-// One of one is the same step, bit for bit.
+// A step of one batch has the same bits as a step without accumulation.
 func TestAccumulateOneIsNoAccumulation(t *testing.T) {
 	run := func(n int) map[string][]uint64 {
 		m := small.New(t, tensor.Float32, 7, 0.3)
@@ -81,14 +80,13 @@ func TestAccumulateOneIsNoAccumulation(t *testing.T) {
 	require.Equal(t, run(0), run(1))
 }
 
-// Every batch of every step has dropout masks of its own, which evaluations between
-// the steps do not change.
+// Every batch of every step has its own dropout masks, and evaluations between the steps do not change them.
 func TestAccumulationDrawsNewDropout(t *testing.T) {
 	const n = 3
 	run := func(eval train.Source) map[string][]uint64 {
 		m := small.New(t, tensor.Float64, 7, 0.3)
 		keys := map[any]bool{}
-		seen := func() { // at each batch the key of the one before
+		seen := func() { // for each batch, the key of the batch before
 			if len(m.Builds) > 0 {
 				keys[m.Builds[0].DropoutKey().Value().Data()] = true
 			}
@@ -124,11 +122,11 @@ func TestAccumulationRefuses(t *testing.T) {
 	require.Zero(t, l.Steps())
 }
 
-// What is not finite is named with its batch, also when a later one is.
+// The error about a non-finite gradient names its batch, even if a later batch causes it.
 func TestAccumulationNamesTheBatchThatIsNotFinite(t *testing.T) {
 	p, w := weights(t, "w", 1, 2)
 	loss := func(b *layers.Build, in layers.Inputs) []*G.Node {
-		return b.Nodes(G.Sum(G.Must(G.Sqrt(G.Must(G.HadamardProd(b.Node(w), in["x"])))))) // its gradient at 0 is infinite
+		return b.Nodes(G.Sum(G.Must(G.Sqrt(G.Must(G.HadamardProd(b.Node(w), in["x"])))))) // infinite gradient at 0
 	}
 	c := small.Config()
 	c.Accumulate = 3

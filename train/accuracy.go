@@ -13,7 +13,7 @@ import (
 
 // Accuracy returns the share of the rows of logits (…, V) whose largest element, the first of equal ones, is at the
 // row's label: (logits.argmax(-1) == labels).mean() in torch. labels are int or int64 (…), 0 ≤ label < V; rows with
-// graph.IgnoreTarget do not count.
+// graph.IgnoreTarget are left out.
 func Accuracy(logits, labels *tensor.Dense) (float64, error) {
 	if err := checkLogits(logits, labels); err != nil {
 		return 0, fmt.Errorf("train: %w", err)
@@ -28,7 +28,7 @@ func Accuracy(logits, labels *tensor.Dense) (float64, error) {
 			return 0, fmt.Errorf("train: labels: got %d at %d, want 0 <= label < V=%d or %d", label, i, v, graph.IgnoreTarget)
 		}
 		row := all[i*v:][:v]
-		best := slices.Index(row, slices.Max(row)) // there is no NaN among equal ones
+		best := slices.Index(row, slices.Max(row)) // equal elements contain no NaN
 		if best < 0 {
 			return 0, fmt.Errorf("train: logits: got NaN in row %d, want numbers", i)
 		}
@@ -43,7 +43,7 @@ func Accuracy(logits, labels *tensor.Dense) (float64, error) {
 	return float64(right) / float64(rows), nil
 }
 
-// checkLogits refuses logits and labels that do not belong together.
+// checkLogits returns an error for logits and labels that do not fit each other.
 func checkLogits(logits, labels *tensor.Dense) error {
 	if err := cmp.Or(checkDense("logits", logits), checkLayout("labels", labels)); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 
 var _ train.Resumable = (*train.Batches)(nil)
 
-// rowsOf returns rows of two tensors that tell which row they are of.
+// rowsOf returns rows of two tensors whose values identify the row.
 func rowsOf(n int) train.Values {
 	x, y := make([]float32, 2*n), make([]int, n)
 	for i := range n {
@@ -26,7 +26,7 @@ func rowsOf(n int) train.Values {
 		"y": tensor.New(tensor.WithShape(n), tensor.WithBacking(y))}
 }
 
-// take reads n batches and returns their rows; io.EOF is −1.
+// take reads n batches and returns their rows, with −1 for io.EOF.
 func take(t *testing.T, s *train.Batches, n int) (rows []int) {
 	for range n {
 		b, err := s.Next()
@@ -63,8 +63,7 @@ func TestBatchesInOrder(t *testing.T) {
 	}
 }
 
-// Each epoch has every row once, in an order of its own that the seed determines, also
-// after io.EOF.
+// Each epoch contains every row once, in its own order, which the seed determines, and so does the epoch after io.EOF.
 func TestBatchesShuffle(t *testing.T) {
 	orders := map[uint64][][]int{}
 	for _, seed := range []uint64{1, 2} {
@@ -88,7 +87,7 @@ func TestBatchesShuffle(t *testing.T) {
 	require.NotEqual(t, orders[1], orders[2])
 }
 
-// A source that gets another's state returns the other's next batches, wherever it stands.
+// A source that gets the state of another returns that source's next batches, whatever its own position is.
 func TestBatchesResume(t *testing.T) {
 	c := train.BatchConfig{BatchSize: 3, Shuffle: true, Seed: 7, Epochs: 2}
 	for n := range 18 {

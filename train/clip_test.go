@@ -16,8 +16,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// clipped returns the norm of gradients as a step measures it, and the gradients that it passes to the solver: the
-// loss Σ g⊙w has the gradients g, and a step of SGD with the learning rate 1 moves parameters from 0 to −g.
+// clipped returns the norm of gradients as a step measures it, and the gradients that the step passes to the solver:
+// the loss Σ g⊙w has the gradients g, and a step of SGD with the learning rate 1 changes parameters from 0 to −g.
 func clipped(t *testing.T, limit float64, names []string,
 	grads []*tensor.Dense) (float64, map[string][]float64, error) {
 	p, inputs := layers.NewParams(grads[0].Dtype(), 1), train.Values{}
@@ -78,7 +78,7 @@ func TestClippingToZeroOnlyMeasures(t *testing.T) {
 	names, grads, file := firstGradients(t, tensor.Float64)
 	norm, got, err := clipped(t, 0, names, grads)
 	require.NoError(t, err)
-	golden.Close(t, "norm", file.Float64("clip.1.norm"), []float64{norm}, 0, 1e-14) // the order of a sum
+	golden.Close(t, "norm", file.Float64("clip.1.norm"), []float64{norm}, 0, 1e-14) // for the order of a sum
 	for _, name := range names {
 		require.Equal(t, file.Float64("grad." + name)[:len(got[name])], got[name])
 	}

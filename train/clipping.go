@@ -8,22 +8,22 @@ import (
 	"attention/internal/parallel"
 )
 
-// blockSize is the number of elements of a block. Norms are summed block by block, so blocks fix their bits. With
-// fewer than blockBatches batches a step a block is a whole parameter, as in PyTorch.
+// blockSize is the number of elements of a block. Norms are summed block by block, so the blocks determine their bits.
+// In steps of fewer than blockBatches batches, a block is a whole parameter, as in PyTorch.
 const (
 	blockSize    = 1 << 16
 	blockBatches = 4
 )
 
-// block is some elements of one parameter, whose squares are summed by themselves. Processes share out whole blocks,
-// so that a norm does not depend on their number.
+// block is some elements of one parameter, whose squares have a sum of their own. Processes get whole blocks, so that a
+// norm does not depend on the number of processes.
 type block struct {
 	param int
 	Span
 }
 
-// blocksOf returns the blocks of parameters, in order, for steps of n batches. What Muon updates is one block: no
-// process can update a part of it.
+// blocksOf returns the blocks of parameters, in order, for steps of n batches. A parameter that Muon updates is one
+// block: no process can update a part of it.
 func blocksOf(slots []slot, n int) (all []block) {
 	for i, s := range slots {
 		count := s.own.Len()
@@ -38,7 +38,7 @@ func blocksOf(slots []slot, n int) (all []block) {
 	return all
 }
 
-// gradientNorm returns the norm of all gradients as one vector, and keeps each gradient's norm.
+// gradientNorm returns the norm of all gradients as one vector, and stores each gradient's norm.
 func (s *Step) gradientNorm() (float64, error) {
 	squares := make([]float64, len(s.blocks))
 	parallel.For(len(s.ownBlocks), 1, func(lo, hi int) {
@@ -67,8 +67,8 @@ func (s *Step) gradientNorm() (float64, error) {
 	return math.Sqrt(total), nil
 }
 
-// checkGradients returns an error that wraps ErrNotFinite and names the parameter with which the norm of all
-// gradients becomes NaN or infinite.
+// checkGradients returns an error that wraps ErrNotFinite and names the first parameter whose gradient makes the norm
+// NaN or infinite.
 func checkGradients(params []Param) error {
 	total := 0.0
 	for _, p := range params {

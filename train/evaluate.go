@@ -12,9 +12,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Evaluate returns the mean of a loss over all targets of a source that count, and their number. The first result of
-// loss is the loss of a batch, a scalar. Evaluate reads the source up to io.EOF. A context that is done stops it
-// between two batches, or in one. The processes of a group, which may be nil for one, share the batches.
+// Evaluate returns the mean of a loss over all targets of a source that are not ignored, and the number of these
+// targets. If the context is done, Evaluate stops between two batches, or within one. The processes of a group share
+// the batches; without a group it is nil. The first result of loss is the loss of a batch, a scalar. Evaluate reads the
+// source up to io.EOF.
 func Evaluate(ctx context.Context, loss *layers.Func, s Source, g Group) (mean float64, tokens int, err error) {
 	switch {
 	case ctx == nil:
@@ -77,7 +78,7 @@ func lossesOf(ctx context.Context, f *layers.Func, s Source, rank, size int) (ow
 	return own, n, nil
 }
 
-// allLosses returns the losses of all processes in the order of the batches, whichever process had them.
+// allLosses returns the losses of all processes in the order of the batches.
 func allLosses(g Group, own []batchLoss, n int, err error) ([]batchLoss, error) {
 	if err := g.Agree(err); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Evaluate returns the mean over the targets of batches of any shapes, and what is wrong with them.
+// Evaluate returns the mean over the targets of batches of any shapes, and errors for wrong batches.
 func TestEvaluate(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	sum := must(layers.NewFunc(p, func(b *layers.Build, in layers.Inputs) []*G.Node {

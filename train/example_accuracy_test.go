@@ -13,9 +13,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A classifier of sentences of different lengths: embedding, attention and pooling that
-// leave the padding out, training, and the accuracy on sentences it has not seen. The same
-// in PyTorch, which prints the same:
+// A classifier of sentences of different lengths: embedding, attention and pooling that ignore the padding, training,
+// and the accuracy on new sentences. The same in PyTorch, which prints the same:
 //
 //	import torch
 //	from torch import nn
@@ -112,7 +111,7 @@ func ExampleAccuracy() {
 	// accuracy 1.000
 }
 
-// reviews returns made-up reviews: good or bad, or not so, among words without meaning.
+// reviews returns generated reviews: good, bad, or negations of these, among words without meaning.
 func reviews(first, n int) train.Values {
 	ids, lengths, labels := make([]int, n*9), make([]int, n), make([]int, n)
 	for row := range n {

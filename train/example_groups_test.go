@@ -10,9 +10,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Three steps with parameters in two groups and a frozen one: the attention's output learns
-// ten times more slowly and with a weight decay, its queries, keys and values not at all. The
-// same in PyTorch, which prints the same:
+// Three steps with two groups of parameters and a frozen parameter: the attention's output projection has a tenth of
+// the learning rate and its own weight decay; the projections of queries, keys and values are not trained. The same in
+// PyTorch, which prints the same:
 //
 //	import torch
 //	from torch import nn

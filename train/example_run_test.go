@@ -11,9 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A training loop of one's own: attention learns to return its input. The learning rate falls
-// along a cosine, gradients are clipped, and each step has new data. The same in PyTorch,
-// which prints the same:
+// A custom training loop: attention learns to return its input. The learning rate falls along a cosine, gradients are
+// clipped, and each step has new data. The same in PyTorch, which prints the same:
 //
 //	import torch
 //	from torch import nn

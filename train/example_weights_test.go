@@ -13,10 +13,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// What the last token of a sequence looks at while the attention learns to return its input:
-// at itself, in the end. Calls finds the layers of any model by their paths, a GPT's by
-// "transformer.h.*.attn", and needs no hook in them. The same in PyTorch, which prints the
-// same:
+// The weights of a sequence's last token while the attention learns to return its input: in the end the token attends
+// to itself. Calls finds the layers of any model by their paths, those of a GPT by "transformer.h.*.attn", and the
+// layers need no hook. The same in PyTorch, which prints the same:
 //
 //	import torch
 //	from torch import nn

@@ -12,9 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whole programs are short, and as long as layers/README.md says: the lines of a file
-// without its package clause, its imports and the comments that are PyTorch's form and the
-// output.
+// Whole programs are short, and have the number of lines that layers/README.md states: a file without its package
+// clause, its imports and the comments with PyTorch's form and the output.
 func TestProgramsAreShort(t *testing.T) {
 	readme := must(os.ReadFile("../layers/README.md"))
 	for _, c := range []struct {

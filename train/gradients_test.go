@@ -14,8 +14,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Two parameters that are added have one gradient, and one that is multiplied with an input has
-// that input: both are clipped once, and the input stays as it is.
+// Two parameters that are added have one gradient node, and the gradient of a parameter that is multiplied by an input
+// is that input: both are clipped once, and the input stays unchanged.
 func TestGradientsThatShareMemory(t *testing.T) {
 	for _, accumulate := range []int{1, 2} {
 		p := layers.NewParams(tensor.Float64, 1)
@@ -33,7 +33,7 @@ func TestGradientsThatShareMemory(t *testing.T) {
 			Schedule: train.ConstantRate(1), Solver: train.SolverConfig{Name: train.SGD}}}))
 		batch := train.Batch{Inputs: train.Values{"x": x}, Tokens: 1}
 		batches := []train.Batch{batch, batch}[:accumulate]
-		const norm = 8.660254037844387 // of three gradients of norm 5
+		const norm = 8.660254037844387 // for three gradients of norm 5
 		for step := range 2 {
 			require.InDelta(t, norm, must(l.Step(batches...)).GradNorm, 1e-12)
 			for _, name := range names {

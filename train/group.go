@@ -10,9 +10,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Group is the processes that train one model together, each with its own Step over parameters of equal values. Package
-// train/parallel has a Group for any transport. All processes make the same calls of their Step and its Group, in the
-// same order.
+// Group is a set of processes that train one model together, each with its own Step over parameters of equal values.
+// Package train/parallel has a Group for any transport. All processes call the methods of their Step and its Group in
+// the same order.
 type Group interface {
 	// Rank returns the number of this process: 0 ≤ Rank < Size.
 	Rank() int
@@ -20,12 +20,13 @@ type Group interface {
 	Size() int
 	// Sent returns the bytes that this process has sent.
 	Sent() int64
-	// Agree returns the same error in all processes: the error of the first rank with one, or nil.
+	// Agree returns the same error in all processes: the error of the lowest rank that has one, or nil.
 	Agree(err error) error
-	// Same returns an error in all processes if a fact differs in one. Facts are a name, its value, the next name and
-	// so on.
+	// Same returns an error in all processes if a fact differs in any process. Facts are a name, its value, the next name
+	// and so on.
 	Same(facts ...string) error
-	// Gather returns the bytes of each process, by rank, until the next call; all know their numbers.
+	// Gather returns the bytes of each process, by rank, which stay valid until the next call; all processes know the
+	// lengths.
 	Gather(mine []byte, sizes []int) ([][]byte, error)
 	// Share splits the n batches of a step and the parameters among the processes. ends are the ends of the blocks,
 	// counted through all parameters; no block is split.
@@ -34,23 +35,24 @@ type Group interface {
 
 // Reducer shares the work of a Step among the processes of a Group.
 type Reducer interface {
-	// Batches returns bounds of a process's batches of a step. Those between two bounds are summed by themselves.
+	// Batches returns bounds that divide a process's batches of a step. The batches between two bounds have a sum of their
+	// own.
 	Batches(rank int) (bounds []int)
-	// Own returns the elements of each parameter that this process updates: whole blocks.
+	// Own returns the elements of each parameter that this process updates, in whole blocks.
 	Own() []Span
-	// Reduce adds the sums of all processes. sums has a tensor for each parameter for every two bounds of Batches.
-	// Reduce leaves the elements of Own of the whole sum, times scale, in the parameters' Grad.
+	// Reduce adds the sums of all processes. sums has a tensor for each parameter and each two neighbouring bounds of
+	// Batches. Reduce stores the elements of Own of the total, times scale, in the parameters' Grad.
 	Reduce(sums [][]*tensor.Dense, scale float64) error
-	// Norm sends every process the squares of each one's blocks.
+	// Norm sends the sums of squares of each process's blocks to every process.
 	Norm(squares []float64) error
-	// Gather sends every process the values of each one's elements of Own.
+	// Gather sends the values of each process's elements of Own to every process.
 	Gather() error
 	// Collect calls lead in rank 0, where each(i, write) calls write with all elements of tensor i piece by piece, as
-	// slices of numbers. The other processes send their parts. Collect returns the same error in all.
+	// slices of numbers. The other processes send their parts. Collect returns the same error in all processes.
 	Collect(parts []Part, lead func(each func(i int, write func(any) error) error) error) error
 }
 
-// groupStep is a Step's group.
+// groupStep is the part of a Step for its group.
 type groupStep struct {
 	Group
 	reducer Reducer
@@ -59,7 +61,7 @@ type groupStep struct {
 	steps   int
 }
 
-// validateGroup refuses a group that has more processes than a step has batches.
+// validateGroup returns an error for a group with more processes than a step has batches.
 func (c StepConfig) validateGroup() error {
 	if got := c.batches(); c.Group != nil && got < c.Group.Size() {
 		return config.Errorf(c, "Accumulate",
@@ -77,8 +79,8 @@ func newGroupStep(g Group, params []Param, blocks []block, n int) *groupStep {
 	return &groupStep{Group: g, reducer: g.Share(params, ends, n)}
 }
 
-// groupGradients is gradients in a group: this process runs its share of the batches, and the elements of Reducer.Own
-// of the gradient are in the parameters' Grad. All processes return the error of one.
+// groupGradients is gradients in a group: this process computes its share of the batches, and the elements of
+// Reducer.Own of the gradient are then in the parameters' Grad. If one process fails, all return its error.
 func (s *Step) groupGradients(source Source) (loss float64, tokens int, err error) {
 	s.group.before = s.group.Sent()
 	own, sums, err := s.sumShare(source)
@@ -98,8 +100,8 @@ func (s *Step) groupGradients(source Source) (loss float64, tokens int, err erro
 	return loss, tokens, s.group.reducer.Reduce(sums, 1/float64(tokens))
 }
 
-// sumShare runs this process's batches of a step. It draws the batches of other processes too, so that the sources of
-// all processes are at the same position.
+// sumShare runs this process's batches of a step. It also reads the batches of other processes, so that the sources of
+// all processes have the same position.
 func (s *Step) sumShare(source Source) (losses []batchLoss, sums [][]*tensor.Dense, err error) {
 	bounds := s.group.reducer.Batches(s.group.Rank())
 	last := len(bounds) - 1
@@ -117,7 +119,7 @@ func (s *Step) sumShare(source Source) (losses []batchLoss, sums [][]*tensor.Den
 	return losses, sums, s.skip(source, bounds[last], s.config.batches())
 }
 
-// skip draws the batches from lo to hi−1, which other processes run.
+// skip reads the batches from lo to hi−1, which other processes compute.
 func (s *Step) skip(source Source, lo, hi int) error {
 	for i := lo; i < hi; i++ {
 		if _, err := nextBatch(source); err != nil {
@@ -145,9 +147,9 @@ func (s *Step) Collect(lead func(state []Part) error) error {
 	})
 }
 
-// Traffic returns the bytes that this process of a group has sent in a step, the mean of its steps, and the least,
-// 2·(N − 1)/N of the gradients: the bound for a sum that all N processes get. Both are 0 for one process, and before
-// the first step.
+// Traffic returns the bytes that this process of a group has sent per step, as the mean of its steps, and the lower
+// bound of any method that gives all N processes the sum: 2·(N − 1)/N of the gradients. Both are 0 for one process, and
+// before the first step.
 func (s *Step) Traffic() (sent, least int64) {
 	g := s.group
 	if g == nil || g.steps == 0 {
@@ -160,7 +162,7 @@ func (s *Step) Traffic() (sent, least int64) {
 	return g.sent / int64(g.steps), 2 * (size - 1) * bytes / size
 }
 
-// spread gives every process the values that each has updated.
+// spread sends the values that each process has updated to every process.
 func (g *groupStep) spread() error {
 	if err := g.reducer.Gather(); err != nil {
 		return err
@@ -170,7 +172,7 @@ func (g *groupStep) spread() error {
 	return nil
 }
 
-// gatherLosses returns the losses of each process, by rank; all know their numbers.
+// gatherLosses returns the losses of each process, by rank; all processes know their numbers.
 func gatherLosses(g Group, own []batchLoss, counts []int) ([][]batchLoss, error) {
 	mine, err := binary.Append(nil, binary.LittleEndian, own)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A group's own settings are its parameters' alone; without a group there are other bits for
-// none.
+// The settings of a group affect its own parameters only; for parameters without a group no bit changes.
 func TestGroups(t *testing.T) {
 	p, _ := loadProblem(t, tensor.Float64)
 	stepped := func(c train.SolverConfig) []train.Param {
@@ -25,7 +24,7 @@ func TestGroups(t *testing.T) {
 		reason string
 		base   train.SolverConfig
 		group  train.ParamGroup
-		whole  train.SolverConfig // which gives all parameters what the group gives its own
+		whole  train.SolverConfig // gives all parameters the settings that the group gives its own
 	}{
 		{reason: "no decay", base: train.SolverConfig{Name: train.SGD, WeightDecay: 0.5},
 			group: train.ParamGroup{WeightDecay: new(0.0)}, whole: train.SolverConfig{Name: train.SGD}},

@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// muonCases are those of testdata/torch/muon.py.
+// muonCases are the cases of testdata/torch/muon.py.
 var muonCases = map[string]train.SolverConfig{
 	"muon":       {Name: train.Muon},
 	"muon_decay": {Name: train.Muon, WeightDecay: 0.1},
@@ -18,7 +18,7 @@ var muonCases = map[string]train.SolverConfig{
 	"muon_plain": {Name: train.Muon, Nesterov: new(false), NSSteps: 3},
 }
 
-// A step of the iteration multiplies an error by up to 3.4, and there are five of them, of ten roundings each.
+// A step of the iteration multiplies an error by up to 3.4, and there are five steps, with ten roundings each.
 var muonTolerance = map[tensor.Dtype]float64{tensor.Float64: 1e-12, tensor.Float32: 5e-5}
 
 func TestMuonAsPyTorch(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// With fewer than four batches a block is a whole parameter, and always for Muon.
+// With fewer than four batches a block is a whole parameter; for Muon it always is.
 func TestBlocks(t *testing.T) {
 	slots := []slot{{own: Span{0, 10}}, {own: Span{0, 3*blockSize + 1}}}
 	whole := []block{{0, Span{0, 10}}, {1, Span{0, 3*blockSize + 1}}}

@@ -14,8 +14,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The best parameters are in a checkpoint beside the last ones, if they are asked for; a
-// loop that did not keep them so far begins to.
+// A checkpoint holds the best parameters besides the last ones, if the config requests this; a loop that did not keep
+// them before starts to keep them.
 func TestBestInACheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	numbers := []float64{4, 1, 3, 2}
@@ -86,8 +86,7 @@ func TestBestInACheckpoint(t *testing.T) {
 	require.ErrorContains(t, small.Restore(l, kept, nil), "best.w is float64 (1, 1), want float64 (1)")
 }
 
-// A checkpoint with all that there can be is read again: two numbers of Adam's and the best one
-// beside each parameter.
+// A checkpoint with all possible parts is read again: for each parameter Adam's two numbers and the best value.
 func TestBestOfALargerModel(t *testing.T) {
 	c := small.Config()
 	c.EvalEvery, c.KeepBest = 3, true

@@ -10,7 +10,8 @@ import (
 	"attention/layers"
 )
 
-// buffers are the context lengths of the tensors of a file that are no parameters, by name; 0 means any.
+// buffers maps the names of a file's tensors that are buffers, not parameters, to their context lengths; 0 means any
+// length.
 type buffers map[string]int
 
 // buffersIn returns the buffers of parameters that a file holds.
@@ -24,9 +25,9 @@ func buffersIn(r *safetensors.Reader, p *layers.Params) buffers {
 	return here
 }
 
-// bytes returns the most memory that they may take.
+// bytes returns the largest memory that the buffers may take.
 func (b buffers) bytes() (n int64) {
-	const longest, widest = 1 << 14, 8 // of a mask of any context length, of an element
+	const longest, widest = 1 << 14, 8 // of a mask for any context length, per element
 	for _, length := range b {
 		c := int64(cmp.Or(length, longest))
 		n += widest * c * c
@@ -39,7 +40,7 @@ func (b buffers) without(all []dense.Signature) []dense.Signature {
 	return slices.DeleteFunc(all, func(s dense.Signature) bool { _, ok := b[s.Name]; return ok })
 }
 
-// check refuses a buffer that hides other keys than the layer does.
+// check returns an error for a buffer that hides other keys than the layer does.
 func (b buffers) check(f *safetensors.File, path string) error {
 	for name, length := range b {
 		t, _ := f.Get(name)

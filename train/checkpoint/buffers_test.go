@@ -23,8 +23,8 @@ func withContext(c layers.AttentionConfig, length int) layers.AttentionConfig {
 	return c
 }
 
-// The book's classes in PyTorch load a state of ours with strict=True, compute the same, and
-// what they save sets the layer and its Params.
+// The book's classes in PyTorch load our state with strict=True and compute the same; the file that they save can be
+// loaded into the layer and its Params.
 func TestBuffersOfPyTorch(t *testing.T) {
 	rows := []struct {
 		class  string
@@ -50,7 +50,7 @@ func TestBuffersOfPyTorch(t *testing.T) {
 		require.NoError(t, checkpoint.WriteTensors(in, sent, nil))
 		arguments = append(arguments, row.class, row.config, in, out(row.class))
 	}
-	golden.Python(t, "book_read.py", arguments...) // once: PyTorch takes seconds to start
+	golden.Python(t, "book_read.py", arguments...) // only once: PyTorch takes seconds to start
 	for i, row := range rows {
 		t.Run(row.class, func(t *testing.T) {
 			got, _, err := checkpoint.ReadTensors(out(row.class))
@@ -79,8 +79,8 @@ func TestBuffersOfPyTorch(t *testing.T) {
 	}
 }
 
-// ReadParams takes the buffers of the parameters' classes, and refuses one that hides other
-// keys, by name.
+// ReadParams accepts the buffers of the parameters' classes. Its error about a buffer that hides other keys names the
+// buffer.
 func TestReadParamsChecksBuffers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model.safetensors")
 	for _, row := range []struct {

@@ -62,7 +62,7 @@ var metadataRefusals = []refusal{
 		spoil: setState("config", `{"solver":{"name":"adam"}}`)},
 }
 
-// tensorRefusals are those of the tensors of the test's model.
+// tensorRefusals are the refusals about tensors of the test's model.
 func tensorRefusals(t *testing.T) []refusal {
 	tensorAt := func(f *safetensors.File, name string) *safetensors.Tensor {
 		for i := range f.Tensors {
@@ -147,7 +147,7 @@ func tinyLoop(t *testing.T, c loop.Config) (*loop.Loop, layers.Param) {
 	return l, w
 }
 
-// Whichever byte of a checkpoint changes, and wherever it is cut short, it is noticed.
+// A change of any byte of a checkpoint is detected, and so is a truncation at any place.
 func TestEveryDamageIsNoticed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	c := small.Config()
@@ -200,7 +200,7 @@ func TestDamageErrors(t *testing.T) {
 	require.EqualError(t, small.Restore(l, path, nil),
 		"train: checkpoint: "+path+`: damaged: checksum: got none, want 64 digits`)
 
-	// Rewritten by another program: whole, but not sealed.
+	// Rewritten by another program: intact, but without the checksum.
 	require.NoError(t, os.WriteFile(path, whole, 0o644))
 	f := must(safetensors.ReadFile(path))
 	f.Metadata["more"] = "words"
@@ -208,7 +208,7 @@ func TestDamageErrors(t *testing.T) {
 	require.ErrorIs(t, small.Restore(l, path, nil), checkpoint.ErrDamaged)
 }
 
-// cutting is a source that cuts a file short when its place is set.
+// cutting is a source that truncates a file when its position is set.
 type cutting struct {
 	train.Resumable
 	path string
@@ -221,7 +221,7 @@ func (c cutting) SetState(state []byte) error {
 	return c.Resumable.SetState(state)
 }
 
-// A file that ends while it is read leaves a loop that trains no more until it is restored.
+// If a file ends while it is read, the loop does not train until it is restored.
 func TestRestoreOfAFileThatEnds(t *testing.T) {
 	dir := t.TempDir()
 	path, bad := filepath.Join(dir, "whole"), filepath.Join(dir, "bad")

@@ -22,7 +22,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// must is for what a test needs and is not about.
+// must checks the error of a call that a test needs but does not test.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -66,7 +66,7 @@ func TestRestoredLoopGivesTheSameBits(t *testing.T) {
 	}
 }
 
-// A loop may also restore an older state, which its evaluation graph sees too.
+// A loop may also restore an older state; its evaluation graph then uses this state, too.
 func TestRestoreGoesBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint.safetensors")
 	m := small.New(t, tensor.Float32, 7, 0.3)
@@ -89,7 +89,7 @@ func TestCheckpointFile(t *testing.T) {
 	c := small.Runs()["all.adamw"]
 	c.About = map[string]string{"model": `{"width": 6}`, "sha256": "of the text"}
 	m := small.New(t, tensor.Float32, 7, 0.3)
-	// A name that would be the solver's, were there no prefixes.
+	// A parameter with a name that would be the solver's if there were no prefixes.
 	step := must(m.Params.Scope("solver").Param("step", layers.Constant(3), 1))
 	require.NoError(t, m.Params.Freeze("solver"))
 	l := m.Loop(t, c)
@@ -131,14 +131,14 @@ func TestCheckpointFile(t *testing.T) {
 	require.NoError(t, small.Restore(l, path, nil))
 	require.Equal(t, []float32{3}, step.Value().Float32s())
 
-	// Equal loops give equal files, and nothing else is left beside them.
+	// Equal loops give equal files, and no other files remain beside them.
 	before := must(os.ReadFile(path))
 	require.NoError(t, checkpoint.Save(l, path, source))
 	require.Equal(t, before, must(os.ReadFile(path)))
 	require.Len(t, must(os.ReadDir(dir)), 1)
 }
 
-// A loop learns whether another program wrote its checkpoint, whose bits would differ.
+// A loop reports if another program wrote its checkpoint, because the coming bits would differ.
 func TestRestoredByAnotherProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint.safetensors")
 	c := small.Runs()["all.adamw"]

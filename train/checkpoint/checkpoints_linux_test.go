@@ -21,8 +21,8 @@ import (
 	"attention/train/loop"
 )
 
-// requireStopsAt runs a loop whose checkpoint after 6 steps cannot be written. The
-// error wraps want, and the earlier checkpoints are whole.
+// requireStopsAt runs a loop whose checkpoint after 6 steps cannot be written. The error wraps want, and the earlier
+// checkpoints are intact.
 func requireStopsAt(t *testing.T, folder string, want error, block, unblock func()) {
 	checkpoints := small.OpenFolder(t, folder, checkpoint.Config{Every: 2})
 	c := small.Config()
@@ -52,13 +52,13 @@ func requireStopsAt(t *testing.T, folder string, want error, block, unblock func
 	}
 }
 
-// noInputs is for a loss that has none.
+// noInputs is the list for a loss without inputs.
 type noInputs struct{ train.Resumable }
 
 func (noInputs) Next() (train.Batch, error) { return train.Batch{}, nil }
 
-// The disk fills up in the middle of a checkpoint, here by a limit on file sizes that
-// leaves room for what go test writes itself.
+// The disk fills up in the middle of a checkpoint. Here a limit on file sizes causes this; it leaves room for the files
+// of go test itself.
 func TestCheckpointOnAFullDisk(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ)
 	defer signal.Reset(syscall.SIGXFSZ)
@@ -72,7 +72,7 @@ func TestCheckpointOnAFullDisk(t *testing.T) {
 	requireStopsAt(t, t.TempDir(), syscall.EFBIG, limit(2<<20), limit(before.Cur))
 }
 
-// The folder turns read-only.
+// The folder becomes read-only.
 func TestCheckpointInAReadOnlyFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "checkpoints")
 	require.NoError(t, os.Mkdir(folder, 0o755))
@@ -88,8 +88,8 @@ func TestCheckpointInAReadOnlyFolder(t *testing.T) {
 	require.ErrorContains(t, err, "train: checkpoints: mkdir ")
 }
 
-// asNobody makes this goroutine's thread, and no other, one that permissions hold for,
-// when the tests run as root, for whom they do not.
+// asNobody makes permissions apply to this goroutine's thread, and no other. Without it they do not apply when the
+// tests run as root.
 func asNobody(t *testing.T) (become func(uid int)) {
 	if os.Getuid() != 0 {
 		return func(int) {}

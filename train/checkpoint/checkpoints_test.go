@@ -18,8 +18,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// One process at a time holds the folder. It removes the incomplete files of a killed
-// one, and no others.
+// Only one process at a time can open the folder. It removes the incomplete files of a killed process, and no others.
 func TestOpenCheckpoints(t *testing.T) {
 	folder := t.TempDir()
 	names := []string{".tmp-step-00000002.safetensors123", "step-2.safetensors", "step-00000001.safetensors.bak", "notes"}
@@ -68,8 +67,8 @@ func TestOpenCheckpoints(t *testing.T) {
 		"a checkpoint has to hold its position")
 }
 
-// Nothing that a folder of checkpoints holds leads out of it: no lock is written elsewhere, and
-// what no run was writing stays.
+// No file name or link in a folder of checkpoints leads outside the folder: no lock is written elsewhere, and files
+// that no run was writing stay.
 func TestCheckpointsStayInTheirFolder(t *testing.T) {
 	outside, folder := t.TempDir(), t.TempDir()
 	target := filepath.Join(outside, "x")
@@ -110,7 +109,7 @@ func TestCheckpointsStayInTheirFolder(t *testing.T) {
 	requireUntouched()
 }
 
-// Notes are what the caller adds to a checkpoint; they need not agree when a run resumes.
+// The caller adds notes to a checkpoint; they need not agree when a run resumes.
 func TestNotes(t *testing.T) {
 	folder := t.TempDir()
 	checkpoints := small.OpenFolder(t, folder, checkpoint.Config{Every: 4})
@@ -130,8 +129,8 @@ func TestNotes(t *testing.T) {
 	require.Equal(t, map[string]string{"saves": "2"}, again.State().Notes)
 }
 
-// If the newest checkpoint is damaged, the error names the newest one that is not. A run
-// that resumes from that one removes the damaged one.
+// If the newest checkpoint is damaged, the error names the newest intact one. A run that resumes from that one removes
+// the damaged checkpoint.
 func TestDamagedCheckpoint(t *testing.T) {
 	folder := t.TempDir()
 	checkpoints := small.OpenFolder(t, folder, checkpoint.Config{Every: 2, Keep: 4})
@@ -178,7 +177,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	_, err = checkpoints.Restore(l, source)
 	require.ErrorContains(t, err, "; there is no other intact checkpoint")
 
-	// A loop that does not fit is another matter.
+	// A loop that does not fit gets another error.
 	other := small.Config()
 	other.Solver.Name = train.Adam
 	require.NoError(t, checkpoint.Save(l, checkpoints.Path(12), source))

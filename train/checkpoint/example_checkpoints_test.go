@@ -42,7 +42,7 @@ func ExampleFolder() {
 		defer stop()
 		l, err := loop.New(params, text.TokenLoss(model.Loss), loop.Config{
 			Steps:      100,
-			StepConfig: train.StepConfig{Accumulate: 2, Schedule: train.ConstantRate(0.01)}, // 2·4 windows a step
+			StepConfig: train.StepConfig{Accumulate: 2, Schedule: train.ConstantRate(0.01)}, // 2·4 windows per step
 			OnStep: func(s train.StepResult) {
 				if s.Step == stopAfter {
 					stop()
@@ -55,7 +55,7 @@ func ExampleFolder() {
 		check(err)
 		defer checkpoints.Close()
 		l.SaveTo(checkpoints)
-		if _, err := checkpoints.Restore(l, windows); err != nil { // nothing the first time
+		if _, err := checkpoints.Restore(l, windows); err != nil { // does nothing the first time
 			return "", err
 		}
 		err = l.Run(ctx, windows, nil)

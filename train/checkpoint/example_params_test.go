@@ -15,8 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A model of one's own, saved and loaded in three lines. The same in PyTorch, which prints the
-// same:
+// A custom model, saved and loaded in three lines. The same in PyTorch, which prints the same:
 //
 //	import os
 //	import tempfile
@@ -81,7 +80,7 @@ func (n network) forward(b *layers.Build, x *gorgonia.Node) *gorgonia.Node {
 	return b.Of(n.output.Forward(b, b.Of(graph.ReLU(b.Of(n.hidden.Forward(b, x))))))
 }
 
-// A file that does not fit is an error that names what does not, and leaves the parameters as they were.
+// If a file does not fit, the error lists the differences, and the parameters stay as they were.
 func ExampleReadParams_misfit() {
 	folder, err := os.MkdirTemp("", "model")
 	check(err)

@@ -19,8 +19,8 @@ import (
 
 // Config sets when Run saves and how many checkpoints stay.
 type Config struct {
-	Every int `json:"every"` // steps between two checkpoints; 0 means only when Run ends or is stopped
-	Keep  int `json:"keep"`  // the newest ones that stay; 0 means 2
+	Every int `json:"every"` // steps between two checkpoints; 0 means saving only when Run ends or is stopped
+	Keep  int `json:"keep"`  // number of newest checkpoints that stay; 0 means 2
 }
 
 // Validate returns an error that names the first wrong field.
@@ -28,13 +28,12 @@ func (c Config) Validate() error {
 	return config.AtLeast(c, 0, "Every", "Keep")
 }
 
-// Folder is a folder with the checkpoints of one run, named by the steps taken.
-// It is for one process at a time.
+// Folder is a folder with the checkpoints of one run, named by the steps taken. Only one process at a time may use it.
 type Folder struct {
 	dir    *folder.Dir
 	config Config
 	lock   *os.File
-	last   int // steps of the one that was last saved or restored; -1 before
+	last   int // steps of the checkpoint that was last saved or restored; -1 before
 }
 
 // ErrInUse is wrapped by the error for a folder of checkpoints that another process
@@ -103,8 +102,8 @@ func IsName(name string) bool {
 	return ok
 }
 
-// Path returns the path that the checkpoint after n steps has in a folder of
-// checkpoints, whether there is one or not.
+// Path returns the path of the checkpoint after n steps in a folder of checkpoints, even if there is no such
+// checkpoint.
 func Path(folder string, n int) string { return filepath.Join(folder, nameOf(n)) }
 
 // Steps returns the numbers of steps after which a folder has a checkpoint, ascending. It does not
@@ -134,16 +133,15 @@ func stepsIn(dir *folder.Dir) (all []int, err error) {
 	return all, nil
 }
 
-// Path returns the path that the checkpoint after n steps has, whether there is one or not.
+// Path returns the path of the checkpoint after n steps, even if there is no such checkpoint.
 func (f *Folder) Path(n int) string { return f.dir.Path(nameOf(n)) }
 
 // Steps returns the numbers of steps after which there are checkpoints, ascending.
 func (f *Folder) Steps() ([]int, error) { return Steps(f.dir.Path("")) }
 
-// Save saves a checkpoint of the loop and the source of its batches as the function Save does,
-// and then removes all but the newest ones. It also removes checkpoints after more
-// steps than the loop has taken: the run was resumed from an older one. In a group rank 0 calls
-// Save while the other processes call Loop.Save.
+// Save saves a checkpoint of the loop and the source of its batches as the function Save does, and then removes all
+// checkpoints except the newest ones. It also removes checkpoints after more steps than the loop has taken: they remain
+// if the run was resumed from an older one. In a group rank 0 calls Save while the other processes call Loop.Save.
 func (f *Folder) Save(l *loop.Loop, source train.Resumable) error {
 	if l == nil {
 		return errNoLoop
@@ -158,7 +156,7 @@ func (f *Folder) Save(l *loop.Loop, source train.Resumable) error {
 	})
 }
 
-// removeOld removes all checkpoints but the newest ones up to the last.
+// removeOld removes all checkpoints except the newest ones up to the last.
 func (f *Folder) removeOld() error {
 	all, err := stepsIn(f.dir)
 	if err != nil {
@@ -176,9 +174,9 @@ func (f *Folder) removeOld() error {
 	return nil
 }
 
-// Restore restores the loop and the source of its batches from the newest checkpoint
-// as the function Restore does; nil if there is none. If it is damaged, nothing is
-// restored and the error is a DamagedError, which names the newest intact one.
+// Restore restores the loop and the source of its batches from the newest checkpoint as the function Restore does; it
+// returns nil if there is none. If it is damaged, nothing is restored and the error is a DamagedError, which names the
+// newest intact one.
 func (f *Folder) Restore(l *loop.Loop, source train.Resumable) (*Restored, error) {
 	if l == nil {
 		return nil, errNoLoop
@@ -210,7 +208,7 @@ func (f *Folder) newestIntact(l *loop.Loop, all []int) string {
 		if err != nil {
 			continue
 		}
-		_ = r.Close() // nothing was written to it
+		_ = r.Close() // nothing has been changed by the attempt
 		return path
 	}
 	return ""

@@ -25,7 +25,7 @@ const (
 	notesPrefix = "notes." // before the keys of State.Notes, as about.Prefix before those of Config.About
 )
 
-// metadata is the part of a checkpoint beside its tensors.
+// metadata is a checkpoint without its tensors.
 type metadata struct {
 	Steps     int         `json:"steps"`
 	Evaluated int         `json:"evaluated"`

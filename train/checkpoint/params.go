@@ -28,7 +28,7 @@ func WriteParams(path string, p *layers.Params, metadata map[string]string) erro
 	return nil
 }
 
-// WriteParamsTo writes what WriteParams writes to a file.
+// WriteParamsTo writes the content of WriteParams to w.
 func WriteParamsTo(w io.Writer, p *layers.Params, metadata map[string]string) error {
 	if w == nil {
 		return errors.New("train: parameters: got nil, want a writer")
@@ -53,10 +53,10 @@ func paramsFile(p *layers.Params, metadata map[string]string) (*safetensors.File
 }
 
 // ReadParams copies the tensors of a safetensors file into the parameters, which every graph then sees, and returns the
-// file's metadata. The file must hold just the parameters, each with its dtype and shape (half precision is widened to
-// float32), and may hold their buffers (see layers.Params.Buffers), which are checked. The error lists all that is
-// missing, unknown, or of another dtype or shape, and does not change the parameters. If WriteParams wrote the file,
-// the error for one that was changed since wraps ErrDamaged.
+// file's metadata. The file must hold exactly the parameters, each with its dtype and shape (half precision is widened
+// to float32), and may hold their buffers (see layers.Params.Buffers), which are checked. The error lists all tensors
+// that are missing, unknown, or of another dtype or shape; the parameters then stay unchanged. If WriteParams wrote the
+// file and the file has been changed since, the error wraps ErrDamaged.
 func ReadParams(path string, p *layers.Params) (metadata map[string]string, err error) {
 	if err := checkParams(p); err != nil {
 		return nil, err
@@ -91,8 +91,9 @@ func readParams(path string, p *layers.Params) (f *safetensors.File, err error) 
 	return f, besides.check(f, path)
 }
 
-// checkFitting refuses a file that is damaged, does not fit or has more than most bytes. A file that was changed may
-// not fit any more, so its seal comes first. But a much larger one never fitted, and only its header is read.
+// checkFitting returns an error for a file that is damaged, does not fit or has more than most bytes. A changed file
+// may not fit, so its checksum is compared first. But a much larger file cannot have been right, and only its header is
+// read.
 func checkFitting(r *safetensors.Reader, path string, most int64, fits func() error) error {
 	if r.Size() <= most {
 		if err := r.CheckSeal(); err != nil {
@@ -111,7 +112,7 @@ func checkFitting(r *safetensors.Reader, path string, most int64, fits func() er
 // bytesOf returns the memory of parameters.
 func bytesOf(p *layers.Params) int64 { return int64(p.Count()) * int64(p.Dtype().Size()) }
 
-// checkParams refuses parameters that layers.NewParams or the like has not made.
+// checkParams returns an error for parameters that were not made by layers.NewParams or a similar function.
 func checkParams(p *layers.Params) error {
 	if p == nil || p.Dtype() == (tensor.Dtype{}) {
 		return errors.New("train: parameters: got nil or new(layers.Params), want what layers.NewParams returns")
@@ -119,7 +120,7 @@ func checkParams(p *layers.Params) error {
 	return nil
 }
 
-// toFile returns tensors as a file holds them, sharing their memory.
+// toFile returns tensors in the form of a file, sharing their memory.
 func toFile(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safetensors.Tensor, err error) {
 	for name, value := range tensors {
 		if !dense.IsTensor(value) {
@@ -130,7 +131,7 @@ func toFile(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safe
 				"want contiguous row-major data", name, value.Shape())
 		}
 		data := dense.Slice(value)
-		if _, ok := data.([]int); ok { // whose size depends on the machine
+		if _, ok := data.([]int); ok { // the size of an int depends on the machine
 			data = dense.Ints(value)
 		}
 		all = append(all, safetensors.Tensor{Name: prefix + name, Shape: value.Shape(), Data: data})
@@ -138,7 +139,7 @@ func toFile(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []safe
 	return all, nil
 }
 
-// signaturesIn returns the signatures that a file's tensors have when they are read.
+// signaturesIn returns the signatures of a file's tensors after reading.
 func signaturesIn(r *safetensors.Reader) []dense.Signature {
 	all := make([]dense.Signature, len(r.Tensors()))
 	for i, t := range r.Tensors() {

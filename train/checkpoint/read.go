@@ -62,7 +62,7 @@ func openFitting(path string, p *layers.Params, fits func(*safetensors.Reader) e
 		return nil, fmt.Errorf("train: checkpoint: %w", err)
 	}
 	if err := checkFitting(r, path, mostBytes(p), func() error { return fits(r) }); err != nil {
-		_ = r.Close() // nothing was written to it
+		_ = r.Close() // nothing has been changed by the attempt
 		return nil, fmt.Errorf("train: checkpoint: %w", err)
 	}
 	return r, nil
@@ -74,6 +74,6 @@ func errorAbout(path string, err error) error {
 }
 
 // mostBytes returns a size in bytes that no checkpoint of these parameters exceeds, in float32 or float64. For each
-// element a solver keeps two numbers, Config.KeepBest one and an observer three; a solver also keeps a few numbers of
+// element a solver keeps two numbers, Config.KeepBest one and an observer three. A solver also keeps a few numbers for
 // the whole run.
 func mostBytes(p *layers.Params) int64 { return 7*8*int64(p.Count()) + 1<<10 }

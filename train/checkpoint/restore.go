@@ -17,10 +17,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Restored is how the program that wrote a checkpoint differs from this one. If a field is not
-// zero, the coming steps give other bits than the steps of a run that never stopped.
+// Restored lists the differences between this program and the program that wrote a checkpoint. If a field is not zero,
+// the coming steps give other bits than those of a run that never stopped.
 type Restored struct {
-	Kernels   string // "avx512", "avx2", "neon" or "go", if other kernels run now: these sum in another order
+	Kernels   string // "avx512", "avx2", "neon" or "go", if other kernels run now: their sums have another order
 	Precision string // of that program's products, "full" or "bf16", if the loop's precision differs
 }
 
@@ -30,10 +30,10 @@ type Restored struct {
 // file wraps ErrDamaged. Restore reads the file twice: if only the second reading fails, the loop does not train until
 // another Restore.
 //
-// Steps, schedule, clipping, seed and the number of batches of a step come from the loop. If they are equal too, the
-// next steps give the same bits as an uninterrupted run, unless Restored has a difference. With a nil source the file
-// may hold a source's state or none. KeepBest starts over if the file was saved without it. In a group every process
-// calls Restore.
+// Steps, schedule, clipping, seed and the number of batches of a step are the loop's. If they equal those of the
+// checkpoint, the next steps give the same bits as an uninterrupted run, unless Restored has a difference. With a nil
+// source the file may hold a source's state or none. KeepBest starts over if the file was saved without it. In a group
+// every process calls Restore.
 func Restore(l *loop.Loop, path string, source train.Resumable) (*Restored, error) {
 	if l == nil {
 		return nil, errNoLoop
@@ -53,7 +53,7 @@ func Restore(l *loop.Loop, path string, source train.Resumable) (*Restored, erro
 	return w.restored(), nil
 }
 
-// wanted is the part of a checkpoint that a loop takes.
+// wanted is the part of a checkpoint that a loop needs.
 type wanted struct {
 	metadata
 	state loop.State // of the checkpoint, with the config and the tensors of the loop
@@ -121,14 +121,14 @@ func (w *wanted) restore(r *safetensors.Reader, l *loop.Loop, source train.Resum
 	return nil
 }
 
-// readTensors reads each tensor to its place: two of a large model do not fit the memory.
+// readTensors reads each tensor directly to its destination: memory may not hold two copies of a large model's tensor.
 func (w *wanted) readTensors(r *safetensors.Reader) error {
 	if err := readInto(r, paramPrefix, w.state.Params.Own()); err != nil {
 		return err
 	}
 	for _, p := range w.state.Solver {
 		if p.Value == nil {
-			continue // all elements are other processes'
+			continue // all elements belong to other processes
 		}
 		if err := r.ReadPart(solverPrefix+p.Name, p.Lo, dense.Slice(p.Value)); err != nil {
 			return err
@@ -155,7 +155,7 @@ func readInto(r *safetensors.Reader, prefix string, tensors iter.Seq2[string, *t
 	return nil
 }
 
-// restored returns how the writer of the checkpoint differs.
+// restored returns the differences between the checkpoint's writer and this program.
 func (w *wanted) restored() *Restored {
 	var r Restored
 	if w.Kernels != simd.InstructionSet() {
@@ -167,7 +167,7 @@ func (w *wanted) restored() *Restored {
 	return &r
 }
 
-// withoutPrefix returns the signatures without those whose names have a prefix, and those.
+// withoutPrefix splits signatures into those whose names have no such prefix, and those with the prefix.
 func withoutPrefix(all []dense.Signature, prefix string) (without, with []dense.Signature) {
 	for _, s := range all {
 		if strings.HasPrefix(s.Name, prefix) {
@@ -179,5 +179,5 @@ func withoutPrefix(all []dense.Signature, prefix string) (without, with []dense.
 	return without, with
 }
 
-// listed returns the first names of a list and the number of further ones.
+// listed returns the first names of a list and the number of the others.
 func listed(names []string) string { return cmp.Or(oneline.List(names, 3), "none") }

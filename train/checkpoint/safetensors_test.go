@@ -91,7 +91,7 @@ func TestReadParamsRefusesWithoutChangingAnything(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, "train: parameters: ")
 
-	// The order in the file does not matter.
+	// The order of tensors in the file does not matter.
 	reversed := []safetensors.Tensor{good("c"), good("a"), good("b")}
 	require.NoError(t, safetensors.WriteFile(path, &safetensors.File{Tensors: reversed}))
 	must(checkpoint.ReadParams(path, p))
@@ -116,8 +116,8 @@ func TestWriteParamsRefuses(t *testing.T) {
 	require.Equal(t, before, must(os.ReadFile(path)))
 }
 
-// Each byte of a file of WriteParams is covered, but for the name of its checksum: without it the
-// file is another program's.
+// The checksum of WriteParams covers each byte of a file except the checksum's own name: without the name, the file
+// counts as another program's.
 func TestChangedParamsAreNoticed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model.safetensors")
 	p := layers.NewParams(tensor.Float32, 1)
@@ -173,7 +173,7 @@ func TestReadTensorRefuses(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// Tensors of every type and shape come back as they were, but ints as int64s.
+// Tensors of every type and shape are read as they were written, except that ints become int64s.
 func TestTensorsSurviveAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tensors.safetensors")
 	of := func(backing any, shape ...int) *tensor.Dense {
@@ -238,7 +238,7 @@ func TestWrongTensorsAreRefused(t *testing.T) {
 	require.EqualError(t, err, "train: "+path+`: tensor "x": got shape (0, 2), want every axis at least 1`)
 }
 
-// hugeFile makes a file that holds n bytes of data but takes no room on the disk, as an archive can.
+// hugeFile makes a file with n bytes of data that takes no space on the disk, as an archive could contain.
 func hugeFile(t *testing.T, header string, n int64) (path string) {
 	path = filepath.Join(t.TempDir(), "huge.safetensors")
 	content := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
@@ -249,7 +249,7 @@ func hugeFile(t *testing.T, header string, n int64) (path string) {
 	return path
 }
 
-// Of a file that is larger than the parameters only the header is read: the rest would not fit the memory.
+// If a file is larger than the parameters, only its header is read: its data may exceed the memory.
 func TestHugeFilesAreRefused(t *testing.T) {
 	const size = 1 << 42
 	p := layers.NewParams(tensor.Float32, 1)
@@ -279,7 +279,7 @@ func TestHugeFilesAreRefused(t *testing.T) {
 	require.EqualError(t, err, "train: checkpoint: "+path+": got tensors of 4398046511128 bytes, want at most 1360")
 }
 
-// TestUnmadeParams: parameters that nothing has made are refused by every function, and nothing is written.
+// TestUnmadeParams: every function refuses parameters that no function has initialised, and nothing is written.
 func TestUnmadeParams(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model.safetensors")
 	made := layers.NewParams(tensor.Float32, 1)

@@ -24,9 +24,9 @@ const (
 	observedPrefix = "watch." // before State.Observations
 )
 
-// Save writes all that a run needs to resume to a file: parameters, the solver's state, the number of steps taken, the
-// config and the position of the source of the batches. Dropout's masks follow from seed and step. With a nil source
-// the caller keeps the position itself.
+// Save writes everything that a run needs to resume to a file: parameters, the solver's state, the number of steps
+// taken, the config and the position of the source of the batches. Seed and step determine dropout's masks. With a nil
+// source the caller stores the position itself.
 //
 // The file is written beside path, flushed and renamed, and the folder is flushed. path therefore never holds an
 // incomplete file, and keeps its old file if Save fails. The file holds a checksum of all its bytes. A parameter that
@@ -55,7 +55,7 @@ func save(s loop.State, source train.Resumable, write func(fill func(io.Writer) 
 	return nil
 }
 
-// fileOf returns all that a run needs to resume.
+// fileOf returns everything that a run needs to resume.
 func fileOf(s loop.State, source train.Resumable) (*safetensors.File, error) {
 	if err := train.CheckFinite(s.Params); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func fileOf(s loop.State, source train.Resumable) (*safetensors.File, error) {
 	return &safetensors.File{Metadata: metadata, Tensors: slices.Concat(params, solverOf(s), kept, observed)}, nil
 }
 
-// solverOf returns the solver's state as a file holds it.
+// solverOf returns the solver's state in the form of a file.
 func solverOf(s loop.State) (all []safetensors.Tensor) {
 	for _, p := range s.Solver {
 		t := safetensors.Tensor{Name: solverPrefix + p.Name, Shape: p.Shape}
@@ -96,6 +96,6 @@ func solverOf(s loop.State) (all []safetensors.Tensor) {
 	return all
 }
 
-// dtypes are the types of states in a file.
+// dtypes are the types of state tensors in a file.
 var dtypes = map[tensor.Dtype]safetensors.DType{tensor.Float32: safetensors.F32, tensor.Float64: safetensors.F64,
 	tensor.Int64: safetensors.I64}

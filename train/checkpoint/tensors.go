@@ -11,11 +11,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ReadTensor returns one tensor of a safetensors file, such as a state dict of PyTorch's,
-// a model of WriteParams or a checkpoint, where the names of parameters begin with
-// "params.". It reads no other tensor. The dtype is the file's, but float32 for half
-// precision (F16, BF16), which that holds exactly. A tensor of no axes is a scalar.
-// The error for another name lists names that the file has.
+// ReadTensor returns one tensor of a safetensors file, for example of a state dict from PyTorch, a file of WriteParams,
+// or a checkpoint, in which the names of parameters begin with "params.". ReadTensor reads no other tensor. The dtype
+// is the file's, except that half precision (F16, BF16) becomes float32, which represents it exactly. A tensor without
+// axes is a scalar. The error for an unknown name lists names that the file has.
 func ReadTensor(path, name string) (*tensor.Dense, error) {
 	r, err := safetensors.Open(path)
 	if err != nil {
@@ -48,10 +47,10 @@ func ReadTensors(path string) (tensors map[string]*tensor.Dense, metadata map[st
 	return tensors, f.Metadata, nil
 }
 
-// WriteTensors writes tensors by their names, and metadata, which may be nil, to a
-// safetensors file (safetensors.torch.save_file). They hold floats, integers or bools and are
-// row-major; an int is written as an int64. Equal maps give equal bytes. The file is written
-// beside path and then renamed, so that path never holds half of it.
+// WriteTensors writes tensors by their names, and metadata, which may be nil, to a safetensors file
+// (safetensors.torch.save_file). The tensors hold floats, integers or bools and are row-major; an int is written as an
+// int64. Equal maps give equal bytes. The file is written beside path and then renamed, so that path never holds an
+// incomplete file.
 func WriteTensors(path string, tensors map[string]*tensor.Dense, metadata map[string]string) error {
 	list := func(yield func(string, *tensor.Dense) bool) {
 		for _, name := range slices.Sorted(maps.Keys(tensors)) {

@@ -12,16 +12,16 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// best has the best evaluation of Run so far, for Config.KeepBest and Config.Patience.
+// best holds the best evaluation of Run so far, for Config.KeepBest and Config.Patience.
 type best struct {
-	Evaluation               // with the lowest loss; the zero value before the first
+	Evaluation               // the evaluation with the lowest loss; the zero value before the first
 	from       float64       // the last loss that counted as an improvement
 	stale      int           // evaluations since then
 	params     []train.Param // copies of the trained parameters at that evaluation; nil without KeepBest
-	used       bool          // whether the parameters are these
+	used       bool          // whether the parameters now hold these copies
 }
 
-// validateBest refuses settings of evaluations that are never made.
+// validateBest returns an error for settings about evaluations if there are no evaluations.
 func (c Config) validateBest() error {
 	if err := config.AtLeast(c, 0, "Patience", "MinDelta"); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (c Config) validateBest() error {
 	return nil
 }
 
-// remembers reports whether a run looks back at its evaluations.
+// remembers reports whether a run compares its evaluations.
 func (c Config) remembers() bool { return c.KeepBest || c.Patience > 0 }
 
 // makeBest allocates the copies of the trained parameters.
@@ -48,7 +48,7 @@ func (l *Loop) makeBest() {
 	}
 }
 
-// remember takes an evaluation into account.
+// remember updates the best evaluation with a new one.
 func (l *Loop) remember(e Evaluation) {
 	if !l.config.remembers() {
 		return
@@ -69,13 +69,13 @@ func (l *Loop) remember(e Evaluation) {
 // impatient reports whether Run ends before its last step.
 func (l *Loop) impatient() bool { return l.config.Patience > 0 && l.best.stale >= l.config.Patience }
 
-// Best returns the evaluation of Run with the lowest loss, the first one of equals. It is
-// zero before the first evaluation, and without Config.KeepBest and Config.Patience.
+// Best returns the evaluation of Run with the lowest loss, the first of equal ones. The result is zero before the first
+// evaluation, and without Config.KeepBest and Config.Patience.
 func (l *Loop) Best() Evaluation { return l.best.Evaluation }
 
-// UseBest gives the parameters the values of the evaluation Best, to write and to use them
-// when Run has ended. It wants Config.KeepBest. They are no state to train on from: the
-// solver's is another. Step, Run and Save are refused until Restore.
+// UseBest sets the parameters to their values at the evaluation Best, so that they can be written and used after Run
+// has ended. It needs Config.KeepBest. Training cannot continue from these values, because the solver's state belongs
+// to the last step: Step, Run and Save return an error until Restore.
 func (l *Loop) UseBest() error {
 	switch {
 	case !l.config.KeepBest:
@@ -95,7 +95,7 @@ func copyValues(to, from []train.Param) {
 	}
 }
 
-// trainable refuses a loop after UseBest, and one that has read half of a checkpoint.
+// trainable returns an error after UseBest, and after a checkpoint was read only in part.
 func (l *Loop) trainable() error {
 	if l.torn {
 		return errors.New("train: loop: got one whose checkpoint could not be read to its end, want it restored")

@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// walks are walks with their last and their best step.
+// walks are runs with their last and their best step.
 var walks = []struct {
 	reason      string
 	numbers     []float64
@@ -59,7 +59,7 @@ func TestBestAndPatience(t *testing.T) {
 	}
 }
 
-// A run that is stopped anywhere, and resumed, ends at the same step with the same best parameters.
+// A run that is stopped at any step and resumed ends at the same step with the same best parameters.
 func TestBestAndPatienceResume(t *testing.T) {
 	for i, c := range walks {
 		for every := range 4 {
@@ -91,7 +91,7 @@ func TestBestAndPatienceResume(t *testing.T) {
 	}
 }
 
-// stopWalk walks until the step stop, with checkpoints.
+// stopWalk trains until the step stop, with checkpoints.
 func stopWalk(t *testing.T, checkpoints *checkpoint.Folder, c loop.Config, numbers []float64, stop int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.OnStep = func(s train.StepResult) {
@@ -130,7 +130,7 @@ func TestMorePatience(t *testing.T) {
 	require.Equal(t, []int{6, 5}, []int{l.Steps(), l.Best().Step})
 }
 
-// Evaluations that look for the best change nothing of the training.
+// Keeping the best evaluation does not change the training.
 func TestBestChangesNoBits(t *testing.T) {
 	run := func(c loop.Config) map[string][]uint64 {
 		c.EvalEvery = 2

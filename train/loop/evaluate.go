@@ -8,9 +8,9 @@ import (
 	"attention/train"
 )
 
-// Evaluate returns the mean loss over all of a source's targets that count, without dropout. It reads the source up to
-// io.EOF, which an endless source never returns, and changes neither the parameters nor later steps. If an error or its
-// context stops it, a Resumable source returns to its earlier position; another source does not.
+// Evaluate returns the mean loss over all targets of a source that are not ignored, without dropout. It reads the
+// source up to io.EOF, so the source must not be endless, and changes neither the parameters nor later steps. If an
+// error or the context stops Evaluate, a Resumable source returns to its earlier position; another source does not.
 func (l *Loop) Evaluate(ctx context.Context, s train.Source) (Evaluation, error) {
 	if ctx == nil {
 		return Evaluation{}, errNoContext

@@ -24,7 +24,7 @@ func TestEvaluateIsTheMeanOverTokens(t *testing.T) {
 	source := &small.List{List: list, End: io.EOF}
 	sum, tokens := 0.0, 0
 	for _, b := range source.List {
-		s, err := small.New(t, tensor.Float64, 1, 0).Loop(t, small.Config()).Step(b) // its loss is that before the step
+		s, err := small.New(t, tensor.Float64, 1, 0).Loop(t, small.Config()).Step(b) // a loss before the update
 		require.NoError(t, err)
 		sum += s.Loss * float64(b.Tokens)
 		tokens += b.Tokens
@@ -40,7 +40,7 @@ func TestEvaluateIsTheMeanOverTokens(t *testing.T) {
 	require.NotEqual(t, sum/float64(tokens), e.Loss, "the evaluation graph sees the new values")
 }
 
-// The rest of a text that fills no batch counts as if it had one of its own.
+// The last tokens of a text, which do not fill a batch, count as a batch of their own.
 func TestEvaluateSeesAWholeText(t *testing.T) {
 	ids := make([]int, 53)
 	for i := range ids {
@@ -51,7 +51,7 @@ func TestEvaluateSeesAWholeText(t *testing.T) {
 	e := must(l.Evaluate(context.Background(), s))
 	require.Equal(t, len(ids)-1, e.Tokens)
 
-	// The same windows, each alone in a batch whose other rows do not count.
+	// The same windows, each alone in a batch whose other rows are ignored.
 	alone := &small.List{End: io.EOF}
 	for start := 0; start < len(ids)-1; start += small.ContextLength {
 		inputs, targets := make([]int, small.BatchSize*small.ContextLength), make([]int, small.BatchSize*small.ContextLength)
@@ -64,7 +64,7 @@ func TestEvaluateSeesAWholeText(t *testing.T) {
 	}
 	a := must(l.Evaluate(context.Background(), alone))
 	require.Equal(t, e.Tokens, a.Tokens)
-	require.InDelta(t, a.Loss, e.Loss, 1e-14) // another order of the sum
+	require.InDelta(t, a.Loss, e.Loss, 1e-14) // the sum has another order
 }
 
 func TestEvaluationChangesNothing(t *testing.T) {
@@ -139,7 +139,7 @@ func TestEvaluateNamesWhatIsWrong(t *testing.T) {
 	require.ErrorIs(t, err, train.ErrNotFinite)
 }
 
-// A loss that cannot be evaluated fails before the first step, not after many.
+// A loss that cannot be evaluated fails before the first step, not at the first evaluation.
 func TestRunBuildsTheEvaluationFirst(t *testing.T) {
 	m := small.New(t, tensor.Float64, 1, 0)
 	loss := func(b *layers.Build, in layers.Inputs) []*G.Node {
@@ -161,7 +161,7 @@ func infinite(n int) *tensor.Dense {
 	return d
 }
 
-// An evaluation that was cut short starts over, with a Resumable source.
+// An evaluation that was interrupted starts over with a Resumable source.
 func TestEvaluationStartsOver(t *testing.T) {
 	ids := make([]int, 60)
 	s := must(text.NewEpoch(ids, text.WindowConfig{Batch: small.BatchSize, Context: small.ContextLength}))

@@ -13,9 +13,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Eight rows are soon learnt by heart: the loss on eight others falls and then rises again.
-// The run ends when it has risen for a while, and keeps the weights of its lowest value. The
-// same in PyTorch, which prints the same:
+// A model memorises eight rows quickly: the loss on eight other rows falls and then rises again. The run ends after the
+// loss has risen for some evaluations, and keeps the weights of the lowest loss. The same in PyTorch, which prints the
+// same:
 //
 //	import copy
 //	import torch

@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// frozenLoop is a loop over a new model of which the patterns freeze a part.
+// frozenLoop is a loop over a new model, with the parameters frozen that the patterns match.
 func frozenLoop(t *testing.T, c loop.Config, freeze ...string) (*small.Model, *loop.Loop) {
 	m := small.New(t, tensor.Float64, 7, 0.3)
 	require.NoError(t, m.Params.Freeze(freeze...))
@@ -48,7 +48,7 @@ func TestFrozenParametersStay(t *testing.T) {
 	require.EqualError(t, err, "train: parameters: got none, want at least one")
 }
 
-// A resumed run has the same parameters frozen, and ends with the same bits.
+// A resumed run has the same frozen parameters, and ends with the same bits.
 func TestFrozenRunResumes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint.safetensors")
 	for name, c := range small.Runs() {

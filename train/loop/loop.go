@@ -1,6 +1,6 @@
-// Package loop takes the steps of a training run. A Loop trains by the Step of a loss and
-// evaluates, keeps the weights of the best evaluation, and calls a Saver and an Observer: package train/checkpoint has
-// the one, and package train/record the other.
+// Package loop runs the steps of a training. A Loop trains a loss with train.Step and evaluates, keeps the weights of
+// the best evaluation, and calls a Saver and an Observer: package train/checkpoint implements Saver, and package
+// train/record implements Observer.
 package loop
 
 import (
@@ -20,11 +20,11 @@ import (
 // Config sets how a Loop trains.
 //
 // The processes of a Group share evaluations, too. Each process has its own Loop and calls the same methods in the same
-// order as the others. Run compares them first. Rank 0 saves, to the Saver of SaveTo, and calls BeforeSave; every
-// process restores a checkpoint itself.
+// order. Run first compares the loops. Rank 0 saves, to the Saver of SaveTo, and calls BeforeSave; every process
+// restores a checkpoint itself.
 type Config struct {
-	Steps            int `json:"steps"` // of a whole run; at least 1
-	train.StepConfig     // its fields are the config's own, in JSON too
+	Steps            int `json:"steps"` // steps of a whole run; at least 1
+	train.StepConfig     // its fields are fields of this config, in JSON too
 	EvalEvery        int `json:"eval_every"` // steps between evaluations; 0 means only at the end
 
 	// Patience is the number of evaluations in a row without an improvement, by more than
@@ -37,19 +37,18 @@ type Config struct {
 
 	// Precision is the precision of the products of all graphs; the zero value is full.
 	Precision graph.Precision `json:"-"`
-	// CheckpointBlocks makes a step keep only the inputs of a model's blocks and compute the
-	// rest again for their gradients: less memory, the same bits.
+	// CheckpointBlocks makes a step store only the inputs of a model's blocks and compute the other values again for the
+	// gradients: less memory, the same bits.
 	CheckpointBlocks bool `json:"-"`
 
-	// About describes the model and its data beyond the parameters' names and shapes,
-	// such as the model's own config as JSON. A checkpoint holds it, and Restore
-	// refuses one that differs.
+	// About describes the model and its data beyond the parameters' names and shapes, such as the model's own config as
+	// JSON. A checkpoint holds it, and Restore returns an error if it differs.
 	About map[string]string `json:"-"`
 
 	OnStep func(train.StepResult) `json:"-"` // called by Run after every step; may be nil
 	OnEval func(Evaluation)       `json:"-"` // called by Run after every evaluation; may be nil
-	// BeforeSave is called by Run before it saves a checkpoint, which it does not do
-	// after an error; may be nil. The checkpoint holds the notes, as State.Notes.
+	// BeforeSave is called by Run before it saves a checkpoint; Run does not save after an error. It may be nil. Its
+	// result is stored in the checkpoint, as State.Notes.
 	BeforeSave func() (notes map[string]string, err error) `json:"-"`
 }
 
@@ -59,10 +58,10 @@ func (c Config) Validate() error {
 		c.StepConfig.Validate(), c.validateBest())
 }
 
-// Evaluation is the loss over a whole source.
+// Evaluation is the mean loss over a whole source.
 type Evaluation struct {
-	Step   int     `json:"step"`            // steps taken before it; 0 for none
-	Loss   float64 `json:"validation_loss"` // mean over all targets that count
+	Step   int     `json:"step"`            // steps taken before it; 0 if there is no evaluation
+	Loss   float64 `json:"validation_loss"` // mean over all targets that are not ignored
 	Tokens int     `json:"-"`               // number of those targets
 }
 
@@ -79,12 +78,12 @@ type Loop struct {
 	saving    saving
 	observer  Observer // nil if nobody observes
 	notes     map[string]string
-	torn      bool // SetState has failed while it read
+	torn      bool // SetState failed while it was reading
 }
 
 // New returns a loop over a loss, which train.NewStepFunc describes. It trains the parameters of p that are not frozen;
-// all others stay unchanged. The loss is called in Train mode for the first batch of each combination of types and
-// shapes that is trained on, and in Eval mode for those of evaluations.
+// all others stay unchanged. The loss is called in Train mode for the first training batch of each combination of types
+// and shapes, and in Eval mode for the first such evaluation batch.
 func New(p *layers.Params, loss layers.Formula, c Config) (*Loop, error) {
 	if p == nil || loss == nil {
 		return nil, errors.New("train: got no parameters or no loss, want both")
@@ -118,8 +117,8 @@ func New(p *layers.Params, loss layers.Formula, c Config) (*Loop, error) {
 	return l, nil
 }
 
-// Prepare builds the graphs for the next batches of the sources without advancing the sources. Memory then counts the
-// graphs, and a loss that fails does so before the first step. eval may be nil; if eval is not Resumable, Prepare
+// Prepare builds the graphs for the next batches of the sources without advancing the sources. Memory then includes the
+// graphs, and an error of the loss appears before the first step. eval may be nil; if eval is not Resumable, Prepare
 // assumes that its batches have the shapes of source.
 func (l *Loop) Prepare(source train.Resumable, eval train.Source) error {
 	if source == nil {
@@ -160,8 +159,8 @@ func (l *Loop) GradNorms() iter.Seq2[string, float64] { return l.step.GradNorms(
 // Traffic returns Step.Traffic of the steps taken.
 func (l *Loop) Traffic() (sent, least int64) { return l.step.Traffic() }
 
-// Memory returns the memory of the loop now. KeepBest adds the best weights. Graphs are counted once they are built, by
-// Prepare or by the first step or evaluation.
+// Memory returns the present memory of the loop. KeepBest adds the best weights. Graphs count once Prepare or the first
+// step or evaluation has built them.
 func (l *Loop) Memory() train.Memory {
 	m := l.step.Memory()
 	for _, v := range l.best.kept() {
@@ -171,9 +170,8 @@ func (l *Loop) Memory() train.Memory {
 	return m
 }
 
-// Step takes one step: loss and gradients of the batches, clipping, update. It wants
-// as many batches as a step takes, Config.Accumulate or 1. After an error the
-// parameters are as they were and the step does not count.
+// Step takes one step: loss and gradients of the batches, clipping, update. Its argument has as many batches as a step
+// uses, Config.Accumulate or 1. After an error the parameters are unchanged and the step does not count.
 func (l *Loop) Step(batches ...train.Batch) (train.StepResult, error) {
 	if err := l.trainable(); err != nil {
 		return train.StepResult{}, err
@@ -184,7 +182,7 @@ func (l *Loop) Step(batches ...train.Batch) (train.StepResult, error) {
 	return l.step.Take((*list)(&batches))
 }
 
-// list is a source of the batches of a list.
+// list is a source that yields the batches of a list.
 type list []train.Batch
 
 func (l *list) Next() (train.Batch, error) {

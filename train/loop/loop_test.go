@@ -17,7 +17,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// must is for what a test needs and is not about.
+// must checks the error of a call that a test needs but does not test.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -46,8 +46,7 @@ func TestEqualSeedsGiveEqualBits(t *testing.T) {
 	}
 }
 
-// A batch that ends a step with an error leaves no trace: not in the parameters,
-// not in the solver, not in the count of steps.
+// A batch that ends a step with an error changes nothing: not the parameters, not the solver, not the number of steps.
 func TestNotFiniteLossStopsTheRun(t *testing.T) {
 	step := func(l *loop.Loop, seed uint64) error {
 		_, err := l.Step(small.Batch(seed))

@@ -11,8 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// TestMemory counts each part: Adam remembers two numbers of each weight and a step
-// count, momentum one, and several batches of a step need a sum of gradients.
+// TestMemory: each part is counted: Adam stores two numbers per weight and a step count, momentum one number, and
+// several batches per step need a sum of gradients.
 func TestMemory(t *testing.T) {
 	m := small.New(t, tensor.Float64, 1, 0)
 	weights := 8 * m.Params.Count()

@@ -21,25 +21,24 @@ type Saver interface {
 // SaveTo makes Run save checkpoints; nil makes it save none.
 func (l *Loop) SaveTo(s Saver) { l.saver = s }
 
-// Observer is called while a run trains. Package record has one.
+// Observer is called while a run trains. Package record implements one.
 type Observer interface {
 	// Begin is called before each Run takes a step.
 	Begin() error
-	// Observe is called before the first step, and after each step and its evaluation. last
-	// reports that no step follows.
+	// Observe is called before the first step, and after each step and its evaluation. last is true if no step follows.
 	Observe(last bool) error
 	// Flush is called before a checkpoint is saved, and when Run ends.
 	Flush() error
-	// State returns the state for a checkpoint: the number of steps before the last observation, -1 before the first,
-	// and tensors.
+	// State returns the observer's part of a checkpoint: the number of steps before the last observation, -1 before the
+	// first, and tensors.
 	State() (observed int, tensors iter.Seq2[string, *tensor.Dense])
-	// SetState is called after a checkpoint was restored: the tensors have the checkpoint's values,
-	// or observed is -1.
+	// SetState is called after a checkpoint was restored: the tensors then have the checkpoint's values, or observed is
+	// -1.
 	SetState(observed int)
 }
 
-// Observe makes Run call an observer; nil makes it call none. It comes before a checkpoint is
-// restored, whose state the observer then has. With Config.Group one process observes.
+// Observe makes Run call an observer; nil makes it call none. Call Observe before a checkpoint is restored, so that the
+// observer gets its state. With Config.Group only one process has an observer.
 func (l *Loop) Observe(o Observer) { l.observer = o }
 
 // observe calls the observer.

@@ -10,19 +10,17 @@ import (
 	"attention/train"
 )
 
-// Run takes the remaining steps of Config.Steps, each with the next batches of source,
-// which must not end before. It evaluates on eval, unless that is nil, after every
-// Config.EvalEvery steps and after the last one. Then it calls the observer, if there is one.
+// Run takes the remaining steps of Config.Steps, each with the next batches of source, which must not end earlier. It
+// evaluates on eval, unless eval is nil, after every Config.EvalEvery steps and after the last one. Then it calls the
+// observer, if there is one.
 //
 // After SaveTo, source must be Resumable. Run then saves after every Saver.Every steps, after
 // the last one, and when it is stopped. It evaluates before it saves.
 //
-// With Config.Patience it ends sooner, with a checkpoint and no error, if evaluations do
-// not improve any more.
+// With Config.Patience, Run ends earlier, with a checkpoint and without an error, if evaluations no longer improve.
 //
-// A context that is done stops Run between two steps, or in an evaluation, with the
-// context's error; Run may be called again to resume. After any other error it saves
-// nothing, and earlier checkpoints stay.
+// If the context is done, Run stops between two steps, or in an evaluation, and returns the context's error; Run may be
+// called again to resume. After any other error it saves nothing, and earlier checkpoints stay.
 func (l *Loop) Run(ctx context.Context, source, eval train.Source) error {
 	saved, err := l.prepare(ctx, source, eval)
 	if l.config.Group != nil {
@@ -40,7 +38,7 @@ func (l *Loop) Run(ctx context.Context, source, eval train.Source) error {
 	return oneline.Join(err, l.flush())
 }
 
-// isStop reports whether an error is the end of a context.
+// isStop reports whether an error means that a context has ended.
 func isStop(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -109,8 +107,8 @@ func (l *Loop) runSteps(ctx context.Context, source, eval train.Source, saved tr
 	}
 }
 
-// goOn returns an error if no step is to follow: the observer's error, or that the context of this process or
-// another is done.
+// goOn returns an error if no step may follow: the observer's error, or the error of a done context of this process or
+// another.
 func (l *Loop) goOn(ctx context.Context, observeErr error) error {
 	err := cmp.Or(observeErr, ctx.Err())
 	if l.config.Group != nil {
@@ -157,15 +155,16 @@ func (l *Loop) runEval(ctx context.Context, eval train.Source) error {
 	return nil
 }
 
-// saving sets when Run saves. The processes of a group have rank 0's.
+// saving says when Run saves. All processes of a group use the values of rank 0. The processes of a group have rank
+// 0's.
 type saving struct {
 	On    bool
 	Every int64 // steps; 0 means only the last
 	Last  int64 // steps of the checkpoint that was last saved or restored; -1 before
 }
 
-// saveCheckpoint saves a checkpoint, unless Run saves none or has this one already. In a group rank 0
-// does, and the others send their parts.
+// saveCheckpoint saves a checkpoint, unless Run saves none or has already saved this one. In a group rank 0 writes it,
+// and the other processes send their parts.
 func (l *Loop) saveCheckpoint(source train.Resumable) error {
 	if !l.saving.On || l.saving.Last == int64(l.Steps()) {
 		return nil
@@ -184,7 +183,7 @@ func (l *Loop) saveCheckpoint(source train.Resumable) error {
 	return nil
 }
 
-// takeNotes calls Config.BeforeSave, in rank 0.
+// takeNotes calls Config.BeforeSave in rank 0.
 func (l *Loop) takeNotes() error {
 	g, f := l.config.Group, l.config.BeforeSave
 	var err error

@@ -146,8 +146,7 @@ func TestRunSavesCheckpoints(t *testing.T) {
 	}
 }
 
-// However often a run is stopped, between steps or in an evaluation, its losses and its
-// weights are the same.
+// A run that is stopped any number of times, between steps or in an evaluation, has the same losses and weights.
 func TestStoppedRunResumes(t *testing.T) {
 	run := func(stops bool) (shown small.Trail, ends map[string][]uint64) {
 		folder := t.TempDir()
@@ -190,7 +189,7 @@ func TestStoppedRunResumes(t *testing.T) {
 	require.Equal(t, wantEnds, ends)
 }
 
-// A run that goes wrong saves nothing more, and what it had saved stays.
+// A run saves nothing after an error, and its earlier checkpoints stay.
 func TestFailedRunKeepsItsCheckpoints(t *testing.T) {
 	disk := errors.New("disk on fire")
 	for _, row := range []struct {

@@ -38,7 +38,7 @@ var torchRuns = map[string]train.StepConfig{
 		Schedule: train.ScheduleConfig{Schedule: train.CosineLR{Peak: 0.03, Floor: 0.003, WarmupSteps: 3, Steps: 8}}},
 }
 
-// torchGroups are the groups of the cases that have some, in which torchFrozen is frozen too.
+// torchGroups are the groups of those cases that have groups; in these cases torchFrozen is also frozen.
 var torchGroups = []train.ParamGroup{
 	{Params: "attention", LRFactor: new(0.1)},
 	{Params: "output", LRFactor: new(3.0), WeightDecay: new(0.01)},
@@ -46,10 +46,9 @@ var torchGroups = []train.ParamGroup{
 
 const torchFrozen = "tokens"
 
-// Only the order of sums differs. In float64 that leaves 7e-15 at losses and norms
-// of about 5. In float32, where one rounding there is 2e-7, steps feed it back and
-// Adam divides by the gradient's own size, so that an element whose gradient nearly
-// cancels keeps fewer digits: seen is 1.2e-6.
+// Only the order of sums differs. In float64 this gives differences of 7e-15 in losses and norms of about 5. In float32
+// one rounding at this size is 2e-7; later steps amplify it, and Adam divides by the gradient's own size, so that an
+// element whose gradient nearly cancels has fewer correct digits: the largest difference seen is 1.2e-6.
 var trainingTolerance = map[tensor.Dtype]float64{tensor.Float64: 1e-13, tensor.Float32: 5e-6}
 
 func TestTenStepsOfTrainingAsPyTorch(t *testing.T) {
@@ -116,7 +115,7 @@ func TestHundredStepsOfGPTAsPyTorch(t *testing.T) {
 		"plain": {VocabSize: 13, ContextLength: 7, EmbedDim: 12, NumLayers: 2, NumHeads: 3,
 			Activation: "gelu", TieWordEmbeddings: true},
 	}
-	// Steps feed roundings back; seen are 2e-15 and 5e-7.
+	// Later steps amplify roundings; differences of 2e-15 and 5e-7 were seen.
 	tolerance := map[tensor.Dtype]float64{tensor.Float64: 1e-13, tensor.Float32: 5e-6}
 	for name, c := range configs {
 		for dtype, tol := range tolerance {

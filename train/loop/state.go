@@ -23,17 +23,17 @@ type State struct {
 	// Notes are the notes that Config.BeforeSave returned for the checkpoint that was last saved or restored.
 	Notes map[string]string
 
-	// Best is Loop.Best. From is the last loss that counted as an improvement, and Stale the
-	// number of evaluations since then.
+	// Best is Loop.Best. From is the last loss that counted as an improvement, and Stale is the number of evaluations
+	// since then.
 	Best  Evaluation
 	From  float64
 	Stale int
-	Kept  iter.Seq2[string, *tensor.Dense] // the parameters of Best; none without Config.KeepBest
+	Kept  iter.Seq2[string, *tensor.Dense] // the parameters at Best; none without Config.KeepBest
 
 	Solver []train.Part // in its order
 
-	// Observed is the number of steps before the last look of the observer, whose tensors are
-	// Observations; -1 and nil without one.
+	// Observed is the number of steps before the observer's last observation, and Observations are the observer's tensors;
+	// they are -1 and nil without an observer.
 	Observed     int
 	Observations iter.Seq2[string, *tensor.Dense]
 }
@@ -50,7 +50,7 @@ func (l *Loop) State() State {
 	return s
 }
 
-// SetState restores s. read fills the tensors that s shares with the loop; the numbers of s are copied after it has
+// SetState restores s. read fills the tensors that s shares with the loop; the numbers of s are copied after read has
 // succeeded. If it fails, the loop does not train until another SetState.
 func (l *Loop) SetState(s State, read func() error) error {
 	if read == nil {
@@ -72,7 +72,7 @@ func (l *Loop) SetState(s State, read func() error) error {
 
 // Save calls write with the state of the loop, for package checkpoint. In a group every process calls Save: rank 0
 // writes, and the other processes send it their parts of the solver's state. The observer is flushed first, so that no
-// checkpoint is newer than its files.
+// checkpoint is newer than the observer's files.
 func (l *Loop) Save(write func(State) error) error {
 	if err := l.trainable(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (l *Loop) Save(write func(State) error) error {
 		lead = func(solver []train.Part) error {
 			s := l.State()
 			s.Solver = solver
-			flushed := l.flush() // which matters less than the checkpoint
+			flushed := l.flush() // its error matters less than the checkpoint
 			return oneline.Join(write(s), flushed)
 		}
 	}

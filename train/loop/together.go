@@ -16,8 +16,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// beginTogether begins Run in all processes, or in none if one has an error or differs from
-// rank 0. They save when rank 0 does.
+// beginTogether begins Run in all processes, or in none if one has an error or differs from rank 0. All processes save
+// when rank 0 does.
 func (l *Loop) beginTogether(source train.Resumable, err error) error {
 	g := l.config.Group
 	if err := g.Agree(err); err != nil {
@@ -42,7 +42,7 @@ func (l *Loop) beginTogether(source train.Resumable, err error) error {
 	return err
 }
 
-// facts returns the values that the bits of the coming steps depend on, for Group.Same.
+// facts returns the values that determine the bits of the coming steps, for Group.Same.
 func (l *Loop) facts(source train.Resumable) ([]string, error) {
 	settings, err := json.Marshal(l.config)
 	if err != nil {

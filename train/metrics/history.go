@@ -29,8 +29,8 @@ func (h History) evaluated() int {
 	return h.Evaluations[len(h.Evaluations)-1].Step
 }
 
-// Read reads the history in the metrics.jsonl of a run folder, also while the run trains: all whole lines. A folder
-// without that file has none.
+// Read reads the history in the metrics.jsonl of a run folder: all complete lines, even while the run trains. A folder
+// without that file has an empty history.
 func Read(dir string) (h History, err error) {
 	for line, err := range NewTail(dir).Read(func() {}) {
 		if err != nil {
@@ -49,8 +49,8 @@ func (h *History) add(l Line) {
 	}
 }
 
-// readUntil reads lines until the history has the steps and, if evaluated is not 0, the evaluation after that step. It
-// returns the number of bytes read.
+// readUntil reads lines until the history contains the given number of steps and, if evaluated is not 0, the evaluation
+// after that step. It returns the number of bytes read.
 func (h *History) readUntil(r io.Reader, steps, evaluated int) (size int64, _ error) {
 	reached := func() bool { return len(h.Steps) >= steps && h.evaluated() >= evaluated }
 	if reached() {
@@ -78,8 +78,8 @@ func (h *History) readUntil(r io.Reader, steps, evaluated int) (size int64, _ er
 	return 0, fmt.Errorf("line %d: %w", at.Lines+1, unfit(nil))
 }
 
-// continues reports whether a line may follow the lines of the history, in a run of steps steps. After each step there
-// are at most two evaluations: one on random batches and one on all.
+// continues reports whether a line may follow the lines of the history in a run of the given number of steps. After
+// each step there are at most two evaluations: one on random batches and one on all batches.
 func (h *History) continues(l Line, steps int) bool {
 	if _, ok := l.Evaluation(); ok {
 		return l.Step == len(h.Steps) && len(h.Evaluations) < 2*(len(h.Steps)+1)
@@ -108,7 +108,7 @@ func (h History) Recent() (loss, tokensPerSecond float64) {
 	return loss, 1 / seconds
 }
 
-// RecentSteps is the number of steps that a training loss is a mean of.
+// RecentSteps is the number of steps over which a printed training loss is averaged.
 const RecentSteps = 50
 
 // Digest returns the SHA-256 of the numbers that equal runs share: all numbers except the speed.

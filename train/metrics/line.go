@@ -19,7 +19,7 @@ import (
 // FileName is the name of the file in the folder of a run.
 const FileName = "metrics.jsonl"
 
-// Line is a line of metrics.jsonl: a step or, if it has a validation loss, an evaluation.
+// Line is a line of metrics.jsonl: an evaluation if it has a validation loss, otherwise a step.
 type Line struct {
 	train.StepResult
 	ValidationLoss *float64 `json:"validation_loss"`
@@ -50,7 +50,7 @@ type Tail struct {
 func NewTail(dir string) *Tail { return &Tail{path: filepath.Join(dir, FileName)} }
 
 // Read yields the lines that were added since the last call. If lines that it has read are gone, because the run was
-// resumed from an earlier checkpoint or replaced by another run, it calls anew and starts again at the first line. A
+// resumed from an earlier checkpoint or replaced by another run, Read calls anew and starts again at the first line. A
 // file that does not exist yet has no lines, and a last line without a newline is not read yet. An error is the last
 // element.
 func (t *Tail) Read(anew func()) iter.Seq2[Line, error] {

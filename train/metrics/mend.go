@@ -7,8 +7,8 @@ import (
 )
 
 // Mend writes a new file with the lines of a history, if the file was removed, replaced or truncated; later lines are
-// written to the new file. batches is the argument of AddEvaluation; a second evaluation after a step is one of all.
-// The run continues, and Close returns what happened.
+// written to the new file. batches is the argument of AddEvaluation; a second evaluation after a step covers all
+// batches. The run continues, and Close returns an error that says what happened.
 func (w *Writer) Mend(h History, batches int) {
 	if w.err != nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A file that is removed or cut during the run has all its lines again, and Close tells of it.
+// If the file is removed or truncated during the run, all its lines are written again, and Close reports it.
 func TestMend(t *testing.T) {
 	for _, row := range []struct {
 		reason string

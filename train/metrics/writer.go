@@ -15,10 +15,10 @@ import (
 	"attention/train/loop"
 )
 
-// Writer writes metrics.jsonl and keeps the first error.
+// Writer writes metrics.jsonl and remembers the first error.
 type Writer struct {
 	lines *lines.Appender
-	lost  error // the error that the file was changed from outside and was written again
+	lost  error // an error that says that the file was changed from outside and written again
 	err   error
 }
 
@@ -31,9 +31,9 @@ func Begin(dir *folder.Dir) (*Writer, error) {
 	return &Writer{lines: a}, nil
 }
 
-// Resume opens metrics.jsonl for appending after the lines of the first steps and of the evaluations up to the one after
-// step evaluated. It truncates later lines, which training repeats, and returns the history of the lines that it keeps.
-// If digest is not empty, it must be theirs.
+// Resume opens metrics.jsonl for appending after the lines of the first steps and of the evaluations up to the one
+// after step evaluated. It truncates later lines, which training repeats, and returns the history of the lines that it
+// keeps. If digest is not empty, it must be the digest of these lines.
 func Resume(dir *folder.Dir, steps, evaluated int, digest string) (*Writer, History, error) {
 	flag := 0
 	if steps == 0 {
@@ -69,7 +69,7 @@ func (h *History) resume(a *lines.Appender, steps, evaluated int, digest string)
 // AddStep adds a step.
 func (w *Writer) AddStep(s train.StepResult) { w.add(s) }
 
-// AddEvaluation adds an evaluation over some random batches, or over all if batches is 0.
+// AddEvaluation adds an evaluation over the given number of random batches, or over all batches if batches is 0.
 func (w *Writer) AddEvaluation(e loop.Evaluation, batches int) { w.add(evaluation{e, batches}) }
 
 // evaluation is the line of an evaluation.
@@ -84,7 +84,7 @@ func (w *Writer) add(line any) {
 	}
 }
 
-// keep keeps an error, unless there was one before.
+// keep stores an error, unless there was one before.
 func (w *Writer) keep(err error) {
 	if w.err == nil && err != nil {
 		w.err = fmt.Errorf("train: metrics: %w", err)

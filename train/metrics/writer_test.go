@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// enter opens a folder until the end of the test.
+// enter makes a folder the working folder until the end of the test.
 func enter(t *testing.T, path string) *folder.Dir {
 	dir, err := folder.Enter(path)
 	require.NoError(t, err)
@@ -22,7 +22,7 @@ func enter(t *testing.T, path string) *folder.Dir {
 	return dir
 }
 
-// TestMetricsAreCutWhereTheCheckpointStands: later lines are removed.
+// TestMetricsAreCutWhereTheCheckpointStands: lines after the checkpoint are removed.
 func TestMetricsAreCutWhereTheCheckpointStands(t *testing.T) {
 	const lines = `{"step":1,"loss":2.5,"learning_rate":0.5,"grad_norm":3,"tokens_per_second":7}
 {"step":2,"loss":2.25,"learning_rate":0.25,"grad_norm":4,"tokens_per_second":8}
@@ -107,7 +107,7 @@ func TestRead(t *testing.T) {
 		`: line 1: got "learning_rate\n", want a JSON object of numbers`)
 }
 
-// A file of many evaluations is none of a run, and a long line none of it.
+// A file with too many evaluations is not a run's file, and a line that is too long is not a line of one.
 func TestHostileMetrics(t *testing.T) {
 	for want, text := range map[string]string{
 		"line 1: got more than 65536 bytes, want a shorter line": strings.Repeat(" ", 1<<16) + "\n",
@@ -120,7 +120,7 @@ func TestHostileMetrics(t *testing.T) {
 	}
 }
 
-// The digest covers all numbers that equal runs share, and a file that has changed stays as it is.
+// The digest covers all numbers that equal runs share, and a file that was changed from outside stays unchanged.
 func TestChangedMetricsAreNoticed(t *testing.T) {
 	const lines = `{"step":1,"loss":2.5,"learning_rate":0.5,"grad_norm":3,"tokens_per_second":7}
 {"step":1,"validation_loss":1.5}
@@ -161,7 +161,7 @@ func TestChangedMetricsAreNoticed(t *testing.T) {
 	}
 }
 
-// A run says at its end that its metrics have gone.
+// At its end a run reports that its metrics file was removed.
 func TestRemovedMetricsAreSaid(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, FileName)
