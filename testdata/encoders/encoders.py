@@ -18,8 +18,9 @@ The cases in HEADS have a folder with a head, where head.safetensors holds ids, 
         logits                       (B, C), or (B, T, V), those of padding 0
         loss                         the cross entropy that transformers computes
         grad.<name>                  of the loss
+        text                         (C), the logits of the text in TEXT, of a head with classes
 
-Made with torch 2.15.0 and transformers 5.24.0 on Python 3.11: python encoders.py
+Made with torch 2.15.0, transformers 5.24.0 and tokenizers 0.23.3 on Python 3.11: python encoders.py
 """
 import json
 import os
@@ -27,6 +28,7 @@ import shutil
 
 import torch
 from safetensors.torch import save_file
+from tokenizers import Tokenizer
 from transformers import (BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel, DistilBertConfig,
                           DistilBertForMaskedLM, DistilBertForSequenceClassification, DistilBertModel)
 
@@ -40,6 +42,7 @@ B, T, LENGTHS = 3, 7, [7, 1, 4]
 BERT = dict(vocab_size=V, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=12,
             max_position_embeddings=24, type_vocab_size=2, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1)
 DISTILBERT = dict(vocab_size=V, dim=8, n_layers=2, n_heads=2, hidden_dim=12, max_position_embeddings=24)
+TEXT = "The words of hello, in the café!"
 LABELS = {0: "bad", 1: "good", 2: "so so"}
 CASES = {
     "bert": (BertModel, BertConfig(**BERT), "mean"),
@@ -131,6 +134,9 @@ def head(name, kind, config):
               "loss": out.loss.reshape(1)}
     for key, p in model.named_parameters():
         values["grad." + key] = p.grad
+    if logits.dim() == 2:
+        text = Tokenizer.from_str(json.dumps(TOKENIZER)).encode(TEXT).ids
+        values["text"] = model(torch.tensor([text])).logits[0]
     save_file({k: v.detach().contiguous() for k, v in values.items()}, os.path.join(to, "head.safetensors"))
 
 

@@ -1,4 +1,5 @@
-// Package classify is the command attention classify, which gives texts classes by a model of attention finetune.
+// Package classify is the command attention classify, which gives texts classes by a model of attention finetune or by an
+// encoder.
 package classify
 
 import (
@@ -19,8 +20,9 @@ import (
 )
 
 const help = `Print the classes of each text with their probabilities, the likeliest first.
---model is a run of attention finetune --task classify. --text may be given more
-than once. Each line of a --text-file is a text; - is the standard input.`
+--model is a run of attention finetune --task classify, or a folder of BERT or
+DistilBERT for sequence classification. --text may be given more than once. Each
+line of a --text-file is a text; - is the standard input.`
 
 const example = `  attention classify --model runs/spam --text "You have won a prize"
   attention classify --model runs/spam --text-file messages.txt`
@@ -47,7 +49,7 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&c.model, "model", "", "`folder` of the run")
+	f.StringVar(&c.model, "model", "", "`folder` of the run or of the encoder")
 	f.StringVar(&c.base, "base", "", "`folder` in which the base of the run is now")
 	f.StringArrayVar(&c.texts, "text", nil, "`text` whose class is asked for; may be given more than once")
 	f.StringVar(&c.file, "text-file", "", "`file` with a text in each line; - is the standard input")
@@ -59,7 +61,8 @@ func (c *command) run(ctx context.Context, w, notes io.Writer) error {
 	texts := c.texts
 	switch {
 	case c.model == "":
-		return errors.New("--model: missing, want the folder of a run of attention finetune --task classify")
+		return errors.New("--model: missing, want the folder of a run of attention finetune --task classify or " +
+			"of an encoder")
 	case c.file != "" && len(texts) > 0:
 		return errors.New("--text-file: got a file besides --text, want one of them")
 	case c.file != "":

@@ -2,32 +2,44 @@ package models
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"attention/cmd/attention/internal/program"
 	"attention/layers"
+	"attention/train/pretrained"
 	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// Classes is a model that gives texts classes: one of a run of attention finetune.
+// Classes is a model that gives texts classes: one of a run of attention finetune, or an encoder.
 type Classes struct {
-	Names   []string
-	Notes   []string     // on the origin of the weights, to be printed
-	scores  *layers.Func // of ids (T)
-	lessons *text.Lessons
-	Window  int // the tokens that the model reads of a text
+	Names  []string
+	Notes  []string     // on the origin of the weights, to be printed
+	Window int          // the tokens that the model reads of a text
+	scores *layers.Func // of ids (T)
+	// ids returns the ids that are read of a text, and the number of all its tokens.
+	ids func(given string) (ids []int, tokens int, err error)
 }
 
 // OpenClasses reads a model that gives texts classes.
 func (in *Inspection) OpenClasses() (*Classes, error) {
 	t := in.Config.Tuning
+	if !in.IsRun() && in.added.dir == "" {
+		e, err := pretrained.OpenEncoderClassifier(in.Dir)
+		if err == nil {
+			return newEncoderClasses(e)
+		}
+		if !errors.Is(err, pretrained.ErrFamily) {
+			return nil, err
+		}
+	}
 	if t == nil || len(t.Classes) == 0 {
 		return nil, fmt.Errorf("%s: got a model that has learned no classes, want a run of attention finetune "+
-			"--task classify", in.Dir)
+			"--task classify, or BERT or DistilBERT for sequence classification", in.Dir)
 	}
 	m, err := in.Open()
 	if err != nil {
@@ -40,8 +52,37 @@ func (in *Inspection) OpenClasses() (*Classes, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.lessons, err = text.NewLessons(context.Background(), text.LessonConfig{Tokenizer: m.Tokenizer, Ends: m.Ends,
+	lessons, err := text.NewLessons(context.Background(), text.LessonConfig{Tokenizer: m.Tokenizer, Ends: m.Ends,
 		Classes: t.Classes})
+	if err != nil {
+		return nil, err
+	}
+	c.ids = func(given string) ([]int, int, error) {
+		ids, err := lessons.Asked(given)
+		n := len(ids)
+		if n > c.Window {
+			ids = append(ids[:c.Window-1], ids[n-1])
+		}
+		return ids, n, err
+	}
+	return c, nil
+}
+
+// newEncoderClasses returns the classes of an encoder.
+func newEncoderClasses(e *pretrained.Encoder) (c *Classes, err error) {
+	c, whole := &Classes{Names: e.Labels, Window: e.Sentence.MaxLength}, *e
+	whole.Sentence.MaxLength = math.MaxInt
+	c.ids = func(given string) ([]int, int, error) {
+		ids, err := whole.IDs(given)
+		n := len(ids)
+		if n > c.Window {
+			ids, err = e.IDs(given)
+		}
+		return ids, n, err
+	}
+	c.scores, err = layers.NewFunc(e.Params, func(b *layers.Build, in layers.Inputs) []*G.Node {
+		return b.Nodes(e.Classifier.Forward(b, layers.EncoderInput{IDs: in["ids"]}))
+	}, layers.FuncConfig{})
 	return c, err
 }
 
@@ -57,12 +98,9 @@ func (in *Inspection) checkWrites() error {
 // Of returns the probability of each class of a text, and the number of its tokens. If the text is longer than the
 // window, it reads the beginning.
 func (c *Classes) Of(given string) (chances []float64, tokens int, err error) {
-	ids, err := c.lessons.Asked(given)
+	ids, tokens, err := c.ids(given)
 	if err != nil {
 		return nil, 0, err
-	}
-	if tokens = len(ids); tokens > c.Window {
-		ids = append(ids[:c.Window-1], ids[tokens-1])
 	}
 	input := tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))
 	values, err := c.scores.Call(context.Background(), layers.Values{"ids": input})
