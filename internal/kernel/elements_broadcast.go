@@ -90,19 +90,32 @@ type run struct {
 	from   [maxIn]int
 }
 
-// runs calls f for the runs of the elements [lo,hi).
+// runs calls f for the runs of the elements [lo,hi). It divides once for all rows of the last two axes.
 func (b *Broadcast) runs(lo, hi int, f func(r run)) {
+	n := b.lengths[0]
 	for lo < hi {
-		r := run{lo: lo, hi: min(hi, lo+b.lengths[0]-lo%b.lengths[0])}
-		rest := lo
+		first, rest, rows := lo%n, lo, 1
+		if len(b.lengths) > 1 {
+			rows = b.lengths[1] - lo/n%b.lengths[1]
+		}
+		r := run{lo: lo}
 		for axis, n := range b.lengths {
 			for i := range r.from {
 				r.from[i] += rest % n * b.steps[i][axis]
 			}
 			rest /= n
 		}
-		f(r)
-		lo = r.hi
+		for ; lo < hi; rows-- {
+			r.hi = min(hi, lo-first+n)
+			f(r)
+			if lo = r.hi; rows == 1 {
+				break
+			}
+			for i := range r.from {
+				r.from[i] += b.steps[i][1] - first*b.steps[i][0]
+			}
+			r.lo, first = lo, 0
+		}
 	}
 }
 

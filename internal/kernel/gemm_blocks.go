@@ -8,8 +8,10 @@ import (
 // A block of A of blockRows (float32) by blockK stays in the second-level cache while a panel of B, blockK
 // deep and as wide as a tile, stays in the first.
 const (
-	blockK    = 256
-	blockRows = 384
+	blockK      = 256
+	blockRows   = 384
+	partBlocks  = 4  // blocks of rows, at most, that share copies
+	groupPanels = 16 // copies of panels, of the rows of several blocks, that stay in the second-level cache, too
 )
 
 // A matrix B of farBytes or more is taken to be in memory, not in a cache. Where panels are read in place, aheadBytes
@@ -23,18 +25,20 @@ const (
 	storedTall  = 128            // rows, at least, for which it is widened
 )
 
-// maxRows returns the number of rows of A that one goroutine multiplies by a panel of B at a time.
-func maxRows[F Float]() int { return blockRows * 4 / simd.SizeOf[F]() }
+// blockHeight returns the number of rows of A that one goroutine multiplies by a panel of B at a time.
+func blockHeight[F Float]() int { return blockRows * 4 / simd.SizeOf[F]() }
 
 // kBlocks returns into how many blocks k is cut.
 func kBlocks(k int) int { return (k + blockK - 1) / blockK }
 
-// tiles goes over k block by block, and for each over the panels of B. The blocks of k follow from k alone.
+// tiles goes over k block by block, and for each block over groups of columns, blocks of rows and panels of columns. The
+// blocks of k follow from k alone. The copy of a panel serves all blocks of rows.
 func (g *Product[F]) tiles() {
 	rows, lanes := simd.TileShape[F]()
-	width := 2 * lanes
+	width, height := 2*lanes, blockHeight[F]()
+	copies := g.packB || g.B.Stored != nil
 	var w *workspace[F]
-	if g.packA || g.packB || g.B.Stored != nil || g.N%lanes != 0 || g.C.Col != 1 {
+	if g.packA || copies || g.N%lanes != 0 || g.C.Col != 1 {
 		pool := poolOf[F](&workspaces)
 		w = pool.Get().(*workspace[F])
 		defer pool.Put(w)
@@ -43,10 +47,14 @@ func (g *Product[F]) tiles() {
 		g.scattered(w)
 		return
 	}
-	blocks := kBlocks(g.K)
-	beta := g.Beta
-	ahead := aheadBytes / simd.SizeOf[F]()
-	far := !g.packB && g.B.Stored == nil && g.K*g.B.distance() >= farBytes
+	group := g.N
+	if copies {
+		group = width
+		if g.M > height {
+			group *= groupPanels
+		}
+	}
+	blocks, beta := kBlocks(g.K), g.Beta
 	for l := range blocks {
 		k0, k1 := parallel.Share(l, blocks, g.K), parallel.Share(l+1, blocks, g.K)
 		k := k1 - k0
@@ -55,34 +63,63 @@ func (g *Product[F]) tiles() {
 		if g.packA {
 			a, panel = packRows(w, a, g.M, k, rows, width)
 		}
-		together := g.M
+		together := height
 		if a.Row != 1 && a.Col != 1 {
 			together = 1 // tiles of several rows read A by whole rows or columns
 		}
-		for j := 0; j < g.N; j += width {
-			n, m := min(width, g.N-j), g.M
-			if g.symmetric {
-				m = min(m, j+n-g.diagonal)
+		for j0 := 0; j0 < g.N; j0 += group {
+			if copies {
+				g.copyPanels(w, k0, k, j0, min(j0+group, g.N), width)
 			}
-			b := g.B.from(k0, j)
-			if far && j%ahead == 0 {
-				simd.Prefetch(k, min(ahead, g.N-j), b.Data, b.Row)
-			}
-			if b.Stored != nil {
-				if j%storedAhead == 0 {
-					b.prefetch(k, min(storedAhead, g.N-j))
+			for i0 := 0; i0 < g.M; i0 += height {
+				for j := j0; j < min(j0+group, g.N); j += width {
+					n, i1 := min(width, g.N-j), min(i0+height, g.M)
+					if g.symmetric {
+						i1 = min(i1, j+n-g.diagonal)
+					}
+					var b Matrix[F]
+					if copies {
+						b = Rows(w.b[(j-j0)*k:], width)
+					} else if b = g.prefetched(k0, k, j); n%lanes != 0 {
+						b = packColumns(w, b, k, n, width)
+					}
+					for i := i0; i < i1; i += together {
+						simd.Tile(min(together, i1-i), n, k, g.Alpha, a.Data[i/rows*panel+i%rows*a.Row:], a.Row, a.Col, panel,
+							b.Data, b.Row, beta, g.C.Data[i*g.C.Row+j:], g.C.Row)
+					}
 				}
-				b = widenPanel(w, b, k, n)
-			}
-			if b.Col != 1 || g.packB && g.B.Stored == nil || n%lanes != 0 {
-				b = packColumns(w, b, k, n, (n+lanes-1)/lanes*lanes)
-			}
-			for i := 0; i < m; i += together {
-				simd.Tile(min(together, m), n, k, g.Alpha, a.Data[i*a.Row:], a.Row, a.Col, panel, b.Data, b.Row, beta,
-					g.C.Data[i*g.C.Row+j:], g.C.Row)
 			}
 		}
 		beta = 1
+	}
+}
+
+// prefetched returns a panel of B that is read in place, which begins at element (k0,j).
+func (g *Product[F]) prefetched(k0, k, j int) Matrix[F] {
+	b := g.B.from(k0, j)
+	ahead := aheadBytes / simd.SizeOf[F]()
+	if j%ahead == 0 && g.K*b.distance() >= farBytes {
+		simd.Prefetch(k, min(ahead, g.N-j), b.Data, b.Row)
+	}
+	return b
+}
+
+// copyPanels copies k rows of the columns [j0,j1) of B to panels of the given width.
+func (g *Product[F]) copyPanels(w *workspace[F], k0, k, j0, j1, width int) {
+	panels := room(&w.b, (j1-j0+width-1)/width*width*k)
+	for j := j0; j < j1; j += width {
+		b, n, panel := g.B.from(k0, j), min(width, j1-j), panels[(j-j0)*k:]
+		if b.Stored != nil {
+			if j%storedAhead == 0 {
+				b.prefetch(k, min(storedAhead, g.N-j))
+			}
+			if b.Col == 1 {
+				simd.WidenTo(k, n, panel, width, b.Stored, b.Row)
+				continue
+			}
+			b = widenColumns(w, b, k, n)
+		}
+		packPanel(k, n, b.Data, b.Row, b.Col, panel, width)
 	}
 }
 

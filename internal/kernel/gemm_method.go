@@ -20,7 +20,8 @@ const manyColumns = 2048
 // tiles read each column of a block from another page then.
 const someColumns = 256
 
-// manyRows is the number of rows of A from which copying a panel of B pays if each row of B is on another page.
+// manyRows is the number of rows of A from which copying a panel of B pays if its rows have a stride of half a page or
+// more: they are on many pages, and may compete for sets of the cache.
 const manyRows = 128
 
 // prepare chooses the method. A product with one row or column may be better computed as Cᵀ = Bᵀ·Aᵀ; then A
@@ -44,7 +45,7 @@ func (g *Product[F]) prepare() {
 	}
 	g.packA = g.M >= 8 && g.K >= 8 && (g.N >= 16 && g.A.aliased() || g.N >= manyColumns ||
 		g.N >= someColumns && g.A.Row == 1 && g.A.distance() >= page/2)
-	g.packB = g.B.Col != 1 || g.M >= 24 && g.B.aliased() || g.M >= manyRows && g.B.distance() >= page
+	g.packB = g.B.Col != 1 || g.M >= 24 && g.B.aliased() || g.M >= manyRows && g.B.distance() >= page/2
 }
 
 // part returns the rows [i0,i1) and columns [j0,j1) of product l of the batch.

@@ -23,7 +23,7 @@ type tasks[F Float] struct {
 // share computes a product, or a batch, on all cores.
 func (g *Product[F]) share() {
 	work := float64(g.M) * float64(g.N) * float64(max(g.K, 1))
-	if g.Batch == 1 && g.M <= maxRows[F]() && work < 2*leastWork() {
+	if g.Batch == 1 && g.M <= blockHeight[F]() && work < 2*leastWork() {
 		g.compute()
 		return
 	}
@@ -54,7 +54,11 @@ func (t *tasks[F]) cut(workers int, work float64) {
 	g := &t.product
 	count := g.Batch
 	rows, lanes := simd.TileShape[F]()
-	t.down, t.across = (g.M+maxRows[F]()-1)/maxRows[F](), 1
+	tallest := blockHeight[F]()
+	if g.packB {
+		tallest *= partBlocks
+	}
+	t.down, t.across = (g.M+tallest-1)/tallest, 1
 	wanted := 1
 	if workers > 1 {
 		most := float64(4 * workers)

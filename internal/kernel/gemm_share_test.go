@@ -28,6 +28,7 @@ func sameBits[F Float](x, y []F) bool {
 // bitShapes are large enough to be divided among goroutines, on every method.
 var bitShapes = []struct{ batch, m, n, k int }{
 	{batch: 1, m: 391, n: 77, k: 261},
+	{batch: 1, m: 391, n: 1061, k: 261}, // several groups of copied panels
 	{batch: 1, m: 37, n: 531, k: 270},
 	{batch: 1, m: 531, n: 35, k: 259},
 	{batch: 10, m: 97, n: 65, k: 300},

@@ -71,13 +71,9 @@ func (x Matrix[F]) prefetch(k, n int) {
 	simd.Prefetch(k, n/per, words, x.Row/per)
 }
 
-// widenPanel widens k rows of n columns of B, in the order in which they are stored.
-func widenPanel[F Float](w *workspace[F], b Matrix[F], k, n int) Matrix[F] {
-	if b.Col == 1 {
-		return widenRows(room(&w.wide, k*n), b, k, n)
-	}
-	b = b.T()
-	wide := widenRows(room(&w.wide, n*k), b, n, k)
+// widenColumns widens k numbers of each of n columns of B, in which they are contiguous.
+func widenColumns[F Float](w *workspace[F], b Matrix[F], k, n int) Matrix[F] {
+	wide := widenRows(room(&w.wide, n*k), b.T(), n, k)
 	return wide.T()
 }
 

@@ -207,7 +207,7 @@ func testShapes[F Float](t *testing.T, p simd.Set) {
 	// Several blocks of k, of rows, single rows and columns over many blocks, and leading dimensions that
 	// make the kernels copy (2048 and 4096 bytes, and near them).
 	try(1, 13, 2*lanes+1, 2*blockK+1, 1)
-	try(1, maxRows[F]()+1, 37, 23, 0)
+	try(1, blockHeight[F]()+1, 37, 23, 0)
 	try(1, 29, 41, 4096/simd.SizeOf[F](), 0)
 	try(1, 4096/simd.SizeOf[F](), 43, 31, 0)
 	try(1, 31, 2048/simd.SizeOf[F](), 43, 1)
