@@ -13,9 +13,9 @@ import (
 )
 
 // Evaluate returns the mean of a loss over all targets of a source that are not ignored, and the number of these
-// targets. If the context is done, Evaluate stops between two batches, or within one. The processes of a group share
-// the batches; without a group it is nil. The first result of loss is the loss of a batch, a scalar. Evaluate reads the
-// source up to io.EOF.
+// targets. If the context is done, Evaluate stops between two batches, or within one. The first result of loss is the
+// loss of a batch, a scalar. Evaluate reads the source up to io.EOF. The processes of the group g share the batches; g
+// may be nil.
 func Evaluate(ctx context.Context, loss *layers.Func, s Source, g Group) (mean float64, tokens int, err error) {
 	switch {
 	case ctx == nil:

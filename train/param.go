@@ -16,7 +16,7 @@ import (
 
 // Param is a parameter and its gradient, for a solver.
 type Param struct {
-	Name  string        // as in a state dict; unique among a model's parameters
+	Name  string        // as in a state dict; unique within a model
 	Value *tensor.Dense // float32 or float64; updated in place, since graphs are bound to it
 	Grad  *tensor.Dense // the loss's gradient: Value's dtype and shape
 }
@@ -26,7 +26,7 @@ type slot struct {
 	name   string
 	dtype  tensor.Dtype
 	shape  tensor.Shape
-	factor float64         // of the learning rate
+	factor float64         // factor of the learning rate
 	decay  float64         // the weight decay of this parameter: 0 if Decay does not cover it
 	solver string          // that moves it
 	own    Span            // the elements that the solver updates
@@ -34,7 +34,7 @@ type slot struct {
 	state  []*tensor.Dense // each of the parameter's dtype, and of its shape or of own's length
 }
 
-// slots checks a model's parameters, whose gradients need not exist yet, and returns a slot without a state for each.
+// slots checks a model's parameters and returns a slot without a state for each. Gradients need not exist yet.
 func (c SolverConfig) slots(params []Param) ([]slot, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func checkStep(lr float64, slots []slot, params []Param) error {
 	return nil
 }
 
-// check checks a value or a gradient against the parameter it belongs to.
+// check checks a value or a gradient against its parameter.
 func (s slot) check(what string, d *tensor.Dense) error {
 	if err := checkDense(what, d); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (s slot) check(what string, d *tensor.Dense) error {
 	return nil
 }
 
-// checkNonNegative refuses NaN, infinities and negative values of the quantity called what.
+// checkNonNegative returns an error for NaN, infinities and negative values; what names the quantity.
 func checkNonNegative(what string, v float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 		return fmt.Errorf("%s: got %v, want a finite number >= 0", what, v)
@@ -129,7 +129,7 @@ func checkNonNegative(what string, v float64) error {
 	return nil
 }
 
-// checkDense refuses a tensor whose elements are not one slice of floats.
+// checkDense returns an error for a tensor whose elements are not one slice of floats.
 func checkDense(what string, d *tensor.Dense) error {
 	if err := checkLayout(what, d); err != nil {
 		return err
@@ -140,7 +140,7 @@ func checkDense(what string, d *tensor.Dense) error {
 	return nil
 }
 
-// checkLayout refuses a tensor that is not contiguous.
+// checkLayout returns an error for a tensor that is not contiguous.
 func checkLayout(what string, d *tensor.Dense) error {
 	if !dense.IsTensor(d) {
 		return fmt.Errorf("%s: got nil or the zero value, want a tensor", what)
@@ -152,16 +152,16 @@ func checkLayout(what string, d *tensor.Dense) error {
 	return nil
 }
 
-// ParamGroup has settings for some parameters, like the groups of PyTorch's optimizers. A nil setting is the setting
+// ParamGroup has settings for some parameters, like the groups of PyTorch's optimizers. A nil setting means the setting
 // of parameters without a group.
 type ParamGroup struct {
-	// Params is a pattern of the parameters' names, as for layers.Params.Freeze: "h.0".
+	// Params is a pattern that matches names of parameters, as in layers.Params.Freeze: "h.0".
 	Params string `json:"params"`
-	// LRFactor multiplies the learning rate. PyTorch's groups have the product, "lr", which a schedule multiplies.
+	// LRFactor multiplies the learning rate. PyTorch's groups have "lr" instead: the product, which a schedule multiplies.
 	LRFactor *float64 `json:"lr_factor,omitempty"`
-	// WeightDecay replaces the solver's, also for parameters that its Decay leaves out.
+	// WeightDecay replaces the solver's weight decay, also for parameters that the solver's Decay leaves out.
 	WeightDecay *float64 `json:"weight_decay,omitempty"`
-	// Solver is AdamW, for matrices that a Muon leaves to it; "" is the solver itself.
+	// Solver may be AdamW, for matrices that a Muon solver should leave to it; "" means the solver itself.
 	Solver string `json:"solver,omitempty"`
 }
 
@@ -193,14 +193,14 @@ func (g ParamGroup) String() string {
 	return text
 }
 
-// ValidateParams returns an error for a group without a parameter of these names, and for two groups with one
-// parameter.
+// ValidateParams returns an error for a group whose pattern matches no parameter, and for two groups that match the
+// same parameter.
 func (c SolverConfig) ValidateParams(names []string) error {
 	_, err := c.groupsOf(names)
 	return err
 }
 
-// groupsOf returns the group of each of the named parameters that has one.
+// groupsOf returns the group of each named parameter, if it has one.
 func (c SolverConfig) groupsOf(names []string) (map[string]ParamGroup, error) {
 	groups, first := map[string]ParamGroup{}, map[string]int{}
 	for i, g := range c.Groups {

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAllReduceTime prints how long a sum of float32s takes between two processes, by its size: what a
-// step exchanges. It wants mpirun -np 2 of the test's binary, with -test.run AllReduceTime -test.v.
+// TestAllReduceTime prints the time that two processes need to add up float32s, by size, as a step does. Run the test's
+// binary under mpirun -np 2, with -test.run AllReduceTime -test.v.
 func TestAllReduceTime(t *testing.T) {
 	m, _, err := parallel.Join()
 	require.NoError(t, err)
@@ -26,7 +26,7 @@ func TestAllReduceTime(t *testing.T) {
 		var took []time.Duration
 		for range max(3, min(1000, (1<<28)/size)) {
 			begin := time.Now()
-			for range 2 { // the halves of the gradients, and the halves of the weights
+			for range 2 { // half of the gradients, and half of the weights
 				require.NoError(t, m.Exchange(1-m.Rank(), mine, 1-m.Rank(), theirs))
 			}
 			took = append(took, time.Since(begin))

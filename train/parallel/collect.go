@@ -8,16 +8,15 @@ import (
 	"attention/train"
 )
 
-// A checkpoint is whole, but each process has a part of the solver's state. Rank 0 asks for the
+// A checkpoint contains the whole state of the solver, but each process has only a part of it. Rank 0 requests the
 // other parts piece by piece while it writes them, so that it never holds more than one.
 
-// request asks for elements of a tensor. A negative tensor is the end.
+// request names elements of a tensor. A negative tensor ends the requests.
 type request struct{ Tensor, Lo, Hi int64 }
 
 const requestBytes = 3 * 8
 
-// Collect calls lead in rank 0, which may ask for the parts of the other processes: see
-// train.Reducer.
+// Collect calls lead in rank 0, which may request the parts of the other processes: see train.Reducer.
 func (s *shards) Collect(parts []train.Part, lead func(each func(i int, write func(any) error) error) error) error {
 	g := s.group
 	owners, err := s.owners(parts)
@@ -33,7 +32,7 @@ func (s *shards) Collect(parts []train.Part, lead func(each func(i int, write fu
 	return g.Agree(err)
 }
 
-// owners returns the elements of each tensor that each process has.
+// owners returns, for each tensor, the elements that each process has.
 func (s *shards) owners(parts []train.Part) ([][]train.Span, error) {
 	var mine []byte
 	for _, p := range parts {
@@ -94,8 +93,8 @@ func (g *Group) sendRequest(rank int, r request) error {
 	return g.exchange(rank, message, rank, nil)
 }
 
-// eachPiece calls write with all elements of tensor i, in order: each process has some of them. If rank 0 has the whole
-// tensor, such as the number of steps, the elements are those of rank 0.
+// eachPiece calls write with all elements of tensor i, in order, from the processes that have them. If rank 0 has the
+// whole tensor, such as the number of steps, it uses its own elements.
 func (g *Group) eachPiece(p train.Part, i int, owners []train.Span, write func(any) error) error {
 	if whole := p.Shape.TotalSize(); owners[0].Len() == whole {
 		return write(dense.Slice(p.Value))
@@ -126,5 +125,5 @@ func (g *Group) fetch(rank int, r request, values []byte) error {
 	return g.exchange(rank, nil, rank, values)
 }
 
-// numbersOf returns memory as floats.
+// numbersOf returns bytes of memory as floats.
 func numbersOf[F float32 | float64](values []byte) any { return dense.FromBytes[F](values) }

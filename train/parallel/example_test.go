@@ -15,9 +15,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A model of one's own, trained by two processes, which are goroutines here. Under mpirun
-// parallel.Join returns the group, and each process does what a goroutine does here. In
-// PyTorch it is DistributedDataParallel.
+// A custom model, trained by two processes, which are goroutines here. Under mpirun parallel.Join returns the group,
+// and each process does the work of one goroutine. In PyTorch this is DistributedDataParallel.
 func ExampleNewLocal() {
 	trained := func(g train.Group) (*layers.Params, error) {
 		p := layers.NewParams(tensor.Float32, 123)

@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// until waits for a number of steps in metrics.jsonl.
+// until waits until metrics.jsonl has a number of steps.
 func until(t *testing.T, folder string, steps int) {
 	require.Eventually(t, func() bool {
 		lines, _ := os.ReadFile(filepath.Join(folder, "metrics.jsonl"))
@@ -40,7 +40,7 @@ func children(t *testing.T, parent int) (all []int) {
 	return all
 }
 
-// ranksOf returns the processes of a job, which MPICH's mpirun starts by way of another.
+// ranksOf returns the processes of a job. MPICH's mpirun starts them through another process.
 func ranksOf(t *testing.T, job *exec.Cmd) []int {
 	started := children(t, job.Process.Pid)
 	if isOpenMPI(t) {
@@ -53,8 +53,8 @@ func ranksOf(t *testing.T, job *exec.Cmd) []int {
 const long = "--width 16 --context 8 --batch 2 --accumulate 4 --steps %d --decay-steps 400 --eval-every 0 " +
 	"--save-every 10 --dropout 0.1 --sample 0 --out "
 
-// A job ends soon after one of its processes is killed, and resumes with another number of them and the
-// bits of one that was left alone.
+// A job ends soon after one of its processes is killed. It resumes with another number of processes, and gives the bits
+// of a run that was not interrupted.
 func TestMPIKilled(t *testing.T) {
 	dir := t.TempDir()
 	kills := 20
@@ -92,8 +92,8 @@ func TestMPIKilled(t *testing.T) {
 	}
 }
 
-// SIGUSR1 to mpirun finishes the step, saves and ends with 0. MPICH has a handler of it too, which Go's does not
-// bear: one time in six it ended a process.
+// SIGUSR1 to mpirun finishes the step, saves and exits with 0. MPICH also has a handler for this signal, which is not
+// compatible with Go's: one time in six it ended a process.
 func TestMPIFinishes(t *testing.T) {
 	times := 12
 	if isOpenMPI(t) {
@@ -114,7 +114,7 @@ func TestMPIFinishes(t *testing.T) {
 	}
 }
 
-// Ctrl-C finishes the step and saves, where it is fast enough for mpirun.
+// Ctrl-C finishes the step and saves, if this takes less time than mpirun allows.
 func TestMPIInterrupted(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	job := mpirun(t, 2, strings.Fields(fmt.Sprintf(long, 100000)+folder)...)
@@ -126,7 +126,7 @@ func TestMPIInterrupted(t *testing.T) {
 	begin := time.Now()
 	if err := job.Wait(); isOpenMPI(t) {
 		require.Error(t, err)
-	} else { // MPICH waits for the processes, and gives the exit code of any of them
+	} else { // MPICH waits for the processes, and exits with the code of any of them
 		require.Contains(t, printed.String(), "attention: train: stopped after ")
 	}
 	require.Less(t, time.Since(begin), 10*time.Second)
@@ -138,7 +138,7 @@ func TestMPIInterrupted(t *testing.T) {
 	requireSame(t, alone, folder)
 }
 
-// A full disk ends all with one line, and the last checkpoint stays.
+// A full disk ends all processes with one line, and the last checkpoint stays.
 func TestMPIFullDisk(t *testing.T) {
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=600k"); err != nil {
@@ -155,11 +155,10 @@ func TestMPIFullDisk(t *testing.T) {
 	require.NotEmpty(t, must(checkpoint.Steps(filepath.Join(folder, "checkpoints"))))
 }
 
-// failingRank is the environment's variable for joinAndFail.
+// failingRank is the environment variable for joinAndFail.
 const failingRank = "PARALLEL_TEST_FAILING_RANK"
 
-// joinAndFail is a program of somebody's own: one of its processes fails between Join and Run, and closes its group
-// all the same.
+// joinAndFail is a user's program in which one process fails between Join and Run, and still closes its group.
 func joinAndFail(rank string) int {
 	m, _, err := parallel.Join()
 	if err == nil && strconv.Itoa(m.Rank()) != rank {
@@ -175,10 +174,10 @@ func joinAndFail(rank string) int {
 	return 0
 }
 
-// unlikeBytes is the environment's variable for joinUnlike.
+// unlikeBytes is the environment variable for joinUnlike.
 const unlikeBytes = "PARALLEL_TEST_UNLIKE_BYTES"
 
-// joinUnlike is a program of somebody's own whose first process exchanges 100 bytes and whose others another number.
+// joinUnlike is a user's program whose first process exchanges 100 bytes, while the others exchange another number.
 func joinUnlike(bytes string) int {
 	m, _, err := parallel.Join()
 	if err != nil {
@@ -195,7 +194,7 @@ func joinUnlike(bytes string) int {
 	return 0
 }
 
-// Messages of another length than a process expects end the group: longer ones and shorter ones.
+// A message that is longer or shorter than a process expects ends the group.
 func TestMPIUnlikeMessages(t *testing.T) {
 	for n, want := range map[int]int{1: 1, 99: 1, 100: 0, 101: 1, 1 << 20: 1} {
 		job := mpirunOf(t, 2, os.Args[0])
@@ -211,7 +210,7 @@ func TestMPIUnlikeMessages(t *testing.T) {
 	}
 }
 
-// A process that leaves before the others are done ends all.
+// A process that leaves before the others are done ends all processes.
 func TestMPIFailsBeforeRun(t *testing.T) {
 	for n := 2; n <= 4; n++ {
 		for rank := range n {
@@ -227,7 +226,7 @@ func TestMPIFailsBeforeRun(t *testing.T) {
 	}
 }
 
-// A program without MPI says so once, and what mpirun started with another library too.
+// A program without MPI, or with another MPI library than mpirun's, reports this only once.
 func TestMPIMissing(t *testing.T) {
 	out, err := mpirunOf(t, 3, program(t, "default"), "train", "--out", filepath.Join(t.TempDir(), "run")).CombinedOutput()
 	require.Error(t, err)
@@ -241,7 +240,7 @@ func TestMPIMissing(t *testing.T) {
 	require.Contains(t, string(out), "or name the library with ATTENTION_MPI")
 }
 
-// Processes that differ in kind end soon, with one line that names a rank and how it differs.
+// Processes that differ end soon, with one line that names a rank and the difference.
 func TestMPIOfOtherKinds(t *testing.T) {
 	old := filepath.Join(t.TempDir(), "run")
 	runTrain(t, 0, smallRun+old)
@@ -250,7 +249,7 @@ func TestMPIOfOtherKinds(t *testing.T) {
 	resumes := []string{with, "train", "--resume", old, "--steps", "12"}
 	bare := append([]string{without}, begins[1:]...)
 	help := []string{with, "train", "--help"}
-	later := append([]string{"sh", "-c", `sleep 0.5; "$0" "$@"; exit $?`}, begins...) // mpirun notices who ends after this
+	later := append([]string{"sh", "-c", `sleep 0.5; "$0" "$@"; exit $?`}, begins...) // mpirun notices later ends
 	const left = "rank 0 has ended without joining the other processes, want all to do the same"
 	for _, row := range []struct {
 		name  string
@@ -281,7 +280,7 @@ func TestMPIOfOtherKinds(t *testing.T) {
 	}
 }
 
-// What one process refuses or finds is one line of ours.
+// An error of one process is one line of our own.
 func TestMPIFails(t *testing.T) {
 	for _, row := range []struct{ name, flags, want string }{
 		{"few batches", "--accumulate 1", "attention: train: --accumulate: got 1 with 2 processes, want at least 2"},
@@ -297,7 +296,8 @@ func TestMPIFails(t *testing.T) {
 	}
 }
 
-// A processor with other vectors adds in another order: it is refused, and named. On amd64 GODEBUG hides them.
+// A processor with other vector instructions adds in another order: its process is refused with an error that names it.
+// On amd64 GODEBUG hides the instructions.
 func TestMPIOtherKernels(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("GODEBUG cannot hide NEON")

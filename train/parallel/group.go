@@ -18,11 +18,11 @@ type Transport interface {
 	Rank() int
 	// Size returns the number of processes.
 	Size() int
-	// Exchange sends bytes to one process and at the same time receives from another, which
-	// calls it too. The messages of two processes arrive in the order they were sent in, at
-	// their full length. An empty slice is no message.
+	// Exchange sends bytes to one process and at the same time receives from another, which also calls Exchange. Messages
+	// between two processes arrive in the order in which they were sent, with their full length. An empty slice means no
+	// message.
 	Exchange(to int, send []byte, from int, receive []byte) error
-	// Abort ends all processes, whose calls of Exchange fail then, for this reason.
+	// Abort ends all processes; their calls of Exchange then fail with this reason.
 	Abort(reason error)
 }
 
@@ -56,7 +56,7 @@ func (g *Group) Close() error {
 // Sent returns the bytes that this process has sent.
 func (g *Group) Sent() int64 { return g.sent }
 
-// exchange is Exchange. Its error ends all processes: some of them wait for a message.
+// exchange calls Exchange. Its error ends all processes, because some of them wait for a message.
 func (g *Group) exchange(to int, send []byte, from int, receive []byte) error {
 	if err := g.Exchange(to, send, from, receive); err != nil {
 		err = fmt.Errorf("group: rank %d, which sends to %d and receives from %d: %w", g.Rank(), to, from, err)
@@ -67,12 +67,12 @@ func (g *Group) exchange(to int, send []byte, from int, receive []byte) error {
 	return nil
 }
 
-// gatherEqual is Gather for parts of one size.
+// gatherEqual is Gather for parts of equal size.
 func (g *Group) gatherEqual(mine []byte) ([][]byte, error) {
 	return g.Gather(mine, slices.Repeat([]int{len(mine)}, g.Size()))
 }
 
-// gatherTexts returns the text that each process gave, by rank.
+// gatherTexts returns the text of each process, by rank.
 func (g *Group) gatherTexts(mine string) ([]string, error) {
 	lengths, err := g.gatherNumbers(comparing, len(mine))
 	if err != nil {
@@ -89,14 +89,13 @@ func (g *Group) gatherTexts(mine string) ([]string, error) {
 	return texts, nil
 }
 
-// What processes exchange a number for.
+// The purposes for which processes exchange a number.
 const (
 	agreeing  = "agrees on errors"
 	comparing = "sends a text to compare"
 )
 
-// gatherNumbers returns the number that each process gave, by rank. Processes that give it for different things get an
-// error, the same in all.
+// gatherNumbers returns the number of each process, by rank. If the purposes differ, all processes get the same error.
 func (g *Group) gatherNumbers(what string, mine int) ([]int, error) {
 	parts, err := g.gatherEqual(binary.LittleEndian.AppendUint64([]byte{what[0]}, uint64(mine)))
 	if err != nil {
@@ -122,8 +121,8 @@ const (
 	otherError
 )
 
-// Agree returns the same error in all processes: the error of the first rank with one that is not
-// the end of its context, or else that the context of one has ended, or else nil.
+// Agree returns the same error in all processes: the first rank's error that is not the end of a context; otherwise the
+// end of a context, if there is one; otherwise nil.
 func (g *Group) Agree(err error) error {
 	if g.Size() == 1 {
 		return err
@@ -162,7 +161,7 @@ func kindOf(err error) int {
 	return otherError
 }
 
-// rankError is the error of one process of a Group, in all of them.
+// rankError is the error of one process of a Group, as all processes return it.
 type rankError struct {
 	rank      int
 	text      string
@@ -171,7 +170,7 @@ type rankError struct {
 
 // Error names the process.
 func (e *rankError) Error() string {
-	if text, ok := strings.CutPrefix(e.text, "train: "); ok { // which stays in front
+	if text, ok := strings.CutPrefix(e.text, "train: "); ok { // its prefix stays first
 		return fmt.Sprintf("train: rank %d: %s", e.rank, text)
 	}
 	return fmt.Sprintf("rank %d: %s", e.rank, e.text)

@@ -18,8 +18,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// loops makes the loop of a small model in each process of a group, whose config and model a test may change, and calls
-// run with it.
+// loops makes the loop of a small model in each process of a group and calls run with it. A test may change the config
+// and the model.
 func loops(t *testing.T, size int, change func(g *parallel.Group, m *small.Model, c *loop.Config),
 	run func(g *parallel.Group, l *loop.Loop) error) []error {
 	return small.Together(t, size, func(g *parallel.Group) error {
@@ -35,7 +35,7 @@ func loops(t *testing.T, size int, change func(g *parallel.Group, m *small.Model
 	})
 }
 
-// grouped trains a small model in two processes, whose config and model a row may change.
+// grouped trains a small model in two processes. A row may change the config and the model.
 func grouped(t *testing.T, ctx func(rank int) context.Context, change func(rank int, m *small.Model, c *loop.Config),
 	source func(rank int) train.Source) []error {
 	return loops(t, 2, func(g *parallel.Group, m *small.Model, c *loop.Config) { change(g.Rank(), m, c) },
@@ -48,7 +48,7 @@ func always(int) context.Context { return context.Background() }
 
 func noChange(int, *small.Model, *loop.Config) {}
 
-// Processes that are not alike do not begin, and the first one that differs is named.
+// Processes that differ do not begin, and the error names the first one that differs.
 func TestGroupRefusesUnlikeProcesses(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -92,14 +92,14 @@ func TestGroupRefusesUnlikeProcesses(t *testing.T) {
 	}
 }
 
-// An error of one process is that of all, which names it.
+// An error of one process becomes the error of all processes, and names it.
 func TestGroupNamesTheProcessThatFails(t *testing.T) {
 	failing := func(rank int) train.Source {
 		if rank == 0 {
 			return small.Batches(100)
 		}
 		s := small.Batches(100)
-		s.List[7].Tokens = 0 // the last one of the second step
+		s.List[7].Tokens = 0 // the last batch of the second step
 		return s
 	}
 	for _, err := range grouped(t, always, noChange, failing) {
@@ -151,7 +151,7 @@ func TestGroupStopsTogether(t *testing.T) {
 	require.Equal(t, []int{4}, small.StepsIn(t, checkpoints))
 }
 
-// A checkpoint that rank 0 cannot write ends all.
+// If rank 0 cannot write a checkpoint, all processes end.
 func TestGroupEndsWhenItCannotSave(t *testing.T) {
 	errs := loops(t, 2, func(g *parallel.Group, _ *small.Model, c *loop.Config) {
 		c.BeforeSave = func() (map[string]string, error) {
@@ -169,7 +169,7 @@ func TestGroupEndsWhenItCannotSave(t *testing.T) {
 	}
 }
 
-// Other processes than rank 0 learn that it cannot write.
+// The other processes learn that rank 0 cannot write.
 func TestGroupSaves(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	save := func(path string) []error {
@@ -184,7 +184,7 @@ func TestGroupSaves(t *testing.T) {
 	require.NoError(t, small.Restore(small.New(t, tensor.Float64, 8, 0).Loop(t, small.Config()), path, nil))
 }
 
-// A process whose exchange fails ends the group, and nobody waits for it.
+// A process whose exchange fails ends the group, and no process waits for it.
 func TestGroupEndsWithItsExchange(t *testing.T) {
 	errs := loops(t, 3, func(g *parallel.Group, _ *small.Model, c *loop.Config) {
 		if g.Rank() == 1 {
@@ -221,13 +221,13 @@ func TestGroupRefuses(t *testing.T) {
 	require.NoError(t, alone[0].Close())
 }
 
-// nobody is a transport of no process.
+// nobody is a transport without processes.
 type nobody struct{ parallel.Transport }
 
 func (nobody) Rank() int { return 0 }
 func (nobody) Size() int { return 0 }
 
-// The first fact that differs is told with its values, others by their names.
+// The error gives the values of the first fact that differs, and the names of the others.
 func TestGroupSame(t *testing.T) {
 	model, rate, text := []string{"model", "a"}, []string{"rate", "1"}, []string{"text", "\"\n"}
 	rank0 := slices.Concat(model, rate, text)
@@ -261,7 +261,7 @@ func TestGroupSame(t *testing.T) {
 	}
 }
 
-// Processes that do different things get the same error, which names them, or end the group with one.
+// Processes that call different methods get the same error, which names them, or the group ends with one error.
 func TestGroupOfDifferentCalls(t *testing.T) {
 	for _, row := range []struct {
 		name  string
@@ -269,7 +269,7 @@ func TestGroupOfDifferentCalls(t *testing.T) {
 		want  string
 	}{
 		{"a comparison", func(g *parallel.Group) error {
-			if err := g.Agree(nil); err != nil { // which Same begins with
+			if err := g.Agree(nil); err != nil { // the first exchange of Same
 				return err
 			}
 			return g.Same("task", "x")

@@ -19,7 +19,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// must is for what a test needs and is not about.
+// must checks the error of a call that a test needs but does not test.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -27,8 +27,7 @@ func must[V any](v V, err error) V {
 	return v
 }
 
-// groupRuns are solvers with and without clipping, over steps of a power of two of
-// micro-batches and of other numbers.
+// groupRuns are solvers with and without clipping, with steps of 2ᵏ micro-batches and of other numbers.
 func groupRuns() map[string]loop.Config {
 	runs := map[string]loop.Config{}
 	for name, c := range small.Runs() {
@@ -40,13 +39,13 @@ func groupRuns() map[string]loop.Config {
 	return runs
 }
 
-// ending is what a run gives.
+// ending is the result of a run.
 type ending struct {
 	trail  small.Trail
 	values map[string][]uint64
 }
 
-// trained runs a small language model with dropout, evaluations and the best parameters.
+// trained trains a small language model with dropout, evaluations and KeepBest.
 func trained(t *testing.T, dtype tensor.Dtype, c loop.Config) (ending, error) {
 	var o ending
 	o.trail.Follow(&c)
@@ -62,7 +61,7 @@ func trained(t *testing.T, dtype tensor.Dtype, c loop.Config) (ending, error) {
 	return o, err
 }
 
-// A run has the same bits in any number of processes, in each of them.
+// A run has the same bits with any number of processes, in each process.
 func TestGroupGivesTheSameBits(t *testing.T) {
 	for name, c := range groupRuns() {
 		for _, dtype := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
@@ -88,7 +87,7 @@ func TestGroupGivesTheSameBits(t *testing.T) {
 	}
 }
 
-// wide is a model whose parameters have several blocks of a solver's, the last one shorter.
+// wide is a model whose parameters have several blocks; the last one is shorter.
 type wide struct {
 	params         *layers.Params
 	hidden, output *layers.Linear
@@ -119,15 +118,15 @@ func (w wide) rows(t testing.TB) *train.Batches {
 	return rows
 }
 
-// wideConfig is a run that saves and clips.
+// wideConfig configures a run that saves and clips.
 func wideConfig(solver train.SolverConfig, n int) loop.Config {
 	c := small.Config()
 	c.Steps, c.Accumulate, c.Solver, c.ClipNorm = 6, n, solver, 0.3
 	return c
 }
 
-// resumed trains wide in the processes of a group up to some steps, from the newest checkpoint of a
-// folder, if there is one, and saves. It returns the weights' bits.
+// resumed trains wide in the processes of a group up to the given number of steps and saves. It starts from the newest
+// checkpoint of a folder, if there is one, and returns the weights' bits.
 func resumed(t *testing.T, folder string, dtype tensor.Dtype, c loop.Config, size int) map[string][]uint64 {
 	checkpoints := small.OpenFolder(t, folder, checkpoint.Config{Every: 2, Keep: 9})
 	defer checkpoints.Close()
@@ -160,8 +159,8 @@ func resumed(t *testing.T, folder string, dtype tensor.Dtype, c loop.Config, siz
 	return values[0]
 }
 
-// A run resumes with another number of processes, each of which keeps a part of the solver's state,
-// and its checkpoints are the same files.
+// A run resumes with another number of processes, each of which keeps a part of the solver's state. Its checkpoints are
+// equal files.
 func TestGroupResumesWithAnotherNumber(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -199,8 +198,8 @@ func contentOf(t *testing.T, path string) []byte {
 	return must(os.ReadFile(path))
 }
 
-// A step sends little more than the least, however many processes there are, and each keeps its
-// part of the solver's state.
+// A step sends little more than the lower bound, for any number of processes, and each process keeps its part of the
+// solver's state.
 func TestGroupTraffic(t *testing.T) {
 	alone := newWide(t, tensor.Float32, 3)
 	c := wideConfig(train.SolverConfig{}, 4)
@@ -210,7 +209,7 @@ func TestGroupTraffic(t *testing.T) {
 	sent, _ := l.Traffic()
 	require.Zero(t, sent)
 	whole := l.Memory()
-	for size, unequal := range map[int]float64{2: 0.1, 4: 0.25} { // since this model has few blocks
+	for size, unequal := range map[int]float64{2: 0.1, 4: 0.25} { // because this model has few blocks
 		small.RequireNone(t, small.Together(t, size, func(g *parallel.Group) error {
 			c := c
 			c.Group = g

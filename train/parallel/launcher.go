@@ -11,19 +11,19 @@ import (
 	"syscall"
 )
 
-// launcher describes the launcher that started the processes of this program.
+// launcher describes the program that started these processes together.
 type launcher struct {
 	name    string
 	size    int    // 0 if the environment does not say
 	mpich   bool   // whether its library is MPICH or derived from it
 	path    string // of the library, "" for the usual ones
-	ranked  string // the environment's variable with the rank
+	ranked  string // the environment variable with the rank
 	rank    string // "" if the environment does not say
-	sharing int    // processes of this machine; 0 if the environment does not say
+	sharing int    // number of processes on this machine; 0 if the environment does not say
 }
 
-// launcherOf returns what started this process together with other processes, nil if nothing did. A launcher
-// whose processes do not speak MPI is an error.
+// launcherOf returns the launcher that started this process together with others, or nil if there is none. A launcher
+// whose processes cannot use MPI is an error.
 func launcherOf(env func(name string) string) (*launcher, error) {
 	size := func(name string) int {
 		n, _ := strconv.Atoi(env(name)) // 0 if there is none
@@ -59,7 +59,7 @@ func (l *launcher) withRank(env func(name string) string) *launcher {
 	return l
 }
 
-// named returns an error of this process with the launcher and its rank.
+// named returns an error of this process that names the launcher and the rank.
 func (l *launcher) named(err error) error {
 	if l.rank == "" {
 		return fmt.Errorf("%s: %w", l.name, err)
@@ -67,8 +67,8 @@ func (l *launcher) named(err error) error {
 	return fmt.Errorf("%s: rank %.10s: %w", l.name, l.rank, err)
 }
 
-// speaks reports whether this process prints the error of Join. Of the processes that a launcher started together on a
-// machine, the first one that calls speaks prints. If this is unknown, it is the first process by the environment.
+// speaks reports whether this process prints the error of Join. If a launcher started several processes on a machine,
+// the first one that calls speaks prints. If this is unknown, it is the first process by the environment.
 func speaks() bool {
 	asked.once.Do(func() { asked.first = firstToAsk(jobOf(os.Getenv), first(os.Getenv)) })
 	return asked.first
@@ -77,10 +77,10 @@ func speaks() bool {
 var asked struct {
 	once  sync.Once
 	first bool
-	held  net.Listener // as long as the process lives
+	held  net.Listener // held as long as the process lives
 }
 
-// jobOf returns a name that the processes which a launcher started together share on their machine.
+// jobOf returns a name that is the same for all processes on a machine that one launcher started together.
 func jobOf(env func(name string) string) string {
 	for _, name := range []string{"PMIX_NAMESPACE", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"} {
 		if job := env(name); job != "" {
@@ -90,8 +90,8 @@ func jobOf(env func(name string) string) string {
 	return strconv.Itoa(os.Getppid())
 }
 
-// firstToAsk reports whether no other process holds the name of the job, and holds it then: a socket without a file,
-// which Linux has and which ends with the process.
+// firstToAsk reports whether no other process holds the name of the job, and then holds it: as a Linux socket without a
+// file, which closes when the process ends.
 func firstToAsk(job string, otherwise bool) bool {
 	if runtime.GOOS != "linux" {
 		return otherwise
@@ -107,8 +107,8 @@ func firstToAsk(job string, otherwise bool) bool {
 	return true
 }
 
-// first reports whether this process is the first of a launcher's on its machine, by the environment, or was started
-// alone.
+// first reports, by the environment, whether this process is the first on its machine that a launcher started, or was
+// started alone.
 func first(env func(name string) string) bool {
 	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "LOCAL_RANK"} {
 		if rank := env(name); rank != "" {

@@ -44,7 +44,7 @@ func TestLauncher(t *testing.T) {
 	}
 }
 
-// One process of each machine tells an error of all.
+// One process of each machine reports an error that all processes have.
 func TestFirst(t *testing.T) {
 	for _, row := range []struct {
 		name string
@@ -62,7 +62,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// The first process of a job to ask holds its name, and others do not.
+// The first process of a job that calls firstToAsk holds its name, and others do not.
 func TestFirstToAsk(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there are no sockets without a file")
@@ -84,7 +84,7 @@ func TestFirstToAsk(t *testing.T) {
 	require.Equal(t, strconv.Itoa(os.Getppid()), jobOf(func(string) string { return "" }))
 }
 
-// Processes of one machine share its cores, or what their container may use of them.
+// Processes on one machine share its cores, or the cores that their container may use.
 func TestMachineThreads(t *testing.T) {
 	for _, row := range []struct {
 		name    string

@@ -11,11 +11,11 @@ import (
 type local struct {
 	rank  int
 	links [][]chan []byte // from one rank to another
-	left  []*ending       // of each rank: when it leaves the group
+	left  []*ending       // for each rank, closed when it leaves the group
 	end   *ending
 }
 
-// ending is how a group ends before its work is done.
+// ending is the premature end of a group.
 type ending struct {
 	once   sync.Once
 	done   chan struct{}
@@ -32,11 +32,11 @@ func (e *ending) because(reason error) {
 	})
 }
 
-// NewLocal returns the n processes of a group, by rank, each for a goroutine of its own. They show
-// and test what a group does; one process alone uses all cores as well. A goroutine that ends before the
-// others closes its process, so that they do not wait for it.
+// NewLocal returns the n processes of a group, by rank, each for a goroutine of its own. They serve for tests and
+// examples; one process alone uses all cores equally well. A goroutine that ends before the others must close its
+// process, so that they do not wait for it.
 func NewLocal(n int) ([]*Group, error) {
-	const most = 1 << 8 // each pair of them has a channel
+	const most = 1 << 8 // each pair of processes has a channel
 	if n < 1 || n > most {
 		return nil, fmt.Errorf("parallel: processes: got %d, want 1 to %d", n, most)
 	}
@@ -83,13 +83,13 @@ func (l *local) Exchange(to int, send []byte, from int, receive []byte) error {
 	return nil
 }
 
-// send sends a message to a process that is still there.
+// send sends a message to a process that has not left.
 func (l *local) send(to int, message []byte) error {
 	if len(message) == 0 {
 		return nil
 	}
 	select {
-	case <-l.left[to].done: // which a link with room would hide
+	case <-l.left[to].done: // a buffered link would hide this
 		return l.reasonOf(to)
 	default:
 	}
@@ -121,7 +121,7 @@ func (l *local) receive(from int) ([]byte, error) {
 	}
 }
 
-// reasonOf returns why a process has left: it may have ended the group before.
+// reasonOf returns why a process has left. It may have ended the group before.
 func (l *local) reasonOf(rank int) error {
 	select {
 	case <-l.end.done:
@@ -131,7 +131,7 @@ func (l *local) reasonOf(rank int) error {
 	}
 }
 
-// unlike is the error of a message of another length than this process expects.
+// unlike is the error about a message whose length this process does not expect.
 func unlike(got, want, from int) error {
 	return fmt.Errorf("got %d bytes of rank %d, want %d: the two do not do the same", got, from, want)
 }
@@ -142,10 +142,10 @@ func (l *local) Close() error {
 	return nil
 }
 
-// Abort makes the calls of Exchange of all processes fail for a reason.
+// Abort makes calls of Exchange fail with a reason in all processes.
 func (l *local) Abort(reason error) {
 	l.end.because(fmt.Errorf("parallel: rank %d ended the group: %w", l.rank, cause(reason)))
 }
 
-// cause returns a reason, or an error that none was given.
+// cause returns the reason or, if it is nil, an error that says that none was given.
 func cause(reason error) error { return cmp.Or(reason, errors.New("no reason given")) }

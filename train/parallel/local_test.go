@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Messages arrive in order, whole, from whom they are, and what was sent may be changed at once.
+// Messages arrive in order, complete, and from the right sender; the sender may change the bytes at once.
 func TestLocalExchanges(t *testing.T) {
 	const n, rounds = 5, 100
 	group := must(parallel.NewLocal(n))
 	var running sync.WaitGroup
 	for rank, g := range group {
 		running.Go(func() {
-			defer g.Close() // so that the others do not wait for one that has failed
+			defer g.Close() // so that the others do not wait for a failed process
 			message, got := make([]byte, 3), make([]byte, 3)
 			for i := range rounds {
 				for d := 1; d < n; d++ {
@@ -38,7 +38,7 @@ func TestLocalExchanges(t *testing.T) {
 	running.Wait()
 }
 
-// An empty slice is no message, and one of another length is refused.
+// An empty slice is no message, and a message of unexpected length is refused.
 func TestLocalMessages(t *testing.T) {
 	group := must(parallel.NewLocal(2))
 	require.NoError(t, group[0].Exchange(1, nil, 1, nil))
@@ -50,7 +50,7 @@ func TestLocalMessages(t *testing.T) {
 	require.EqualError(t, group[0].Exchange(1, nil, 1, make([]byte, 1)), "parallel: rank 1 ended the group: enough")
 }
 
-// A process that has left ends those that wait for it, after they have its last message.
+// Processes that wait for one that has left get its last message and then an error.
 func TestLocalLeaves(t *testing.T) {
 	group := must(parallel.NewLocal(3))
 	require.NoError(t, group[1].Exchange(0, []byte{7}, 0, nil))
@@ -70,7 +70,7 @@ func TestLocalLeaves(t *testing.T) {
 	require.ErrorContains(t, group[0].Agree(nil), left)
 }
 
-// A process that ends the group and leaves it is known for its reason, not for having left.
+// If a process ends the group and leaves, the others report its reason, not that it has left.
 func TestLocalAborts(t *testing.T) {
 	group := must(parallel.NewLocal(2))
 	group[1].Abort(errors.New("enough"))

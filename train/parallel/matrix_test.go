@@ -47,12 +47,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// mpirun returns mpirun of n processes of attention train.
+// mpirun returns the command that runs attention train in n processes.
 func mpirun(t *testing.T, n int, args ...string) *exec.Cmd {
 	return mpirunOf(t, n, append([]string{program(t, "mpi"), "train"}, args...)...)
 }
 
-// mpirunOf returns mpirun, of Open MPI or MPICH, of n processes of a command.
+// mpirunOf returns the command that runs a command in n processes, for Open MPI or MPICH.
 func mpirunOf(t *testing.T, n int, command ...string) *exec.Cmd {
 	flags := append([]string{"-np", strconv.Itoa(n)}, command...)
 	if isOpenMPI(t) {
@@ -61,10 +61,10 @@ func mpirunOf(t *testing.T, n int, command ...string) *exec.Cmd {
 	return exec.Command(launcher(), flags...)
 }
 
-// launcher is the mpirun of the tests: that of the environment's MPIRUN, where several are installed.
+// launcher is the mpirun of the tests: that of the environment variable MPIRUN, if several are installed.
 func launcher() string { return cmp.Or(os.Getenv("MPIRUN"), "mpirun") }
 
-// isOpenMPI reports whether mpirun is Open MPI's. It skips the test where there is none.
+// isOpenMPI reports whether mpirun is Open MPI's. It skips the test if there is no mpirun.
 func isOpenMPI(t *testing.T) bool {
 	if _, err := exec.LookPath(launcher()); err != nil {
 		t.Skip("there is no mpirun: matrix.sh installs it")
@@ -88,7 +88,7 @@ func runTrain(t *testing.T, n int, args string) string {
 
 var speed = regexp.MustCompile(`,"tokens_per_second":[^}]*`)
 
-// outcome returns the model and the metrics of a run, without its speed.
+// outcome returns the model and the metrics of a run, without its speeds.
 func outcome(t *testing.T, folder string) (model, metrics string) {
 	weights := must(os.ReadFile(filepath.Join(folder, "model.safetensors")))
 	lines := must(os.ReadFile(filepath.Join(folder, "metrics.jsonl")))
@@ -111,7 +111,7 @@ func TestMPIGivesTheSameRun(t *testing.T) {
 			runTrain(t, 0, smallRun+alone+flags)
 			for n := 1; n <= 4; n++ {
 				if testing.Short() && i > 0 && n != 3 {
-					continue // -short has one number of processes of the other solvers
+					continue // with -short, the other solvers run with one number of processes
 				}
 				together := filepath.Join(dir, strconv.Itoa(n))
 				printed := runTrain(t, n, smallRun+together+flags)

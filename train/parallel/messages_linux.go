@@ -27,7 +27,7 @@ func (k *link) exchange(to int, send []byte, from int, receive []byte) (err erro
 // tag is the tag of all messages.
 const tag = 1
 
-// message sends and receives one message each. An empty one is none.
+// message sends and receives one message each. An empty one is not sent.
 func (k *link) message(to int, send []byte, from int, receive []byte) error {
 	var pinned runtime.Pinner
 	defer pinned.Unpin()
@@ -64,8 +64,8 @@ func (k *link) message(to int, send []byte, from int, receive []byte) error {
 	return k.wait(sending)
 }
 
-// wait returns when a request is done, with its status. It polls, and yields the core to other processes
-// in between, for longer the longer it waits.
+// wait returns when a request is done, with its status. It polls, and in between yields the core to other processes,
+// for increasing times.
 func (k *link) wait(request *uint64) error {
 	for asked := 0; ; asked++ {
 		if done, err := k.test(request, address(&written.status)); done || err != nil {
@@ -92,5 +92,5 @@ func pause(asked int) {
 		return
 	}
 	wait := unix.NsecToTimespec(min(int64(asked-quick+1)*10_000, longest))
-	_ = unix.Nanosleep(&wait, nil) // a signal may end it
+	_ = unix.Nanosleep(&wait, nil) // a signal may interrupt it
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// library is the functions of MPI's library, and the handles of its header.
+// library holds the functions of the MPI library and the handles of its header.
 type library struct {
 	functions                                   map[string]uintptr
 	world, byteType, errorsReturn, statusIgnore uintptr
 	anySource                                   uintptr
 }
 
-// functionNames are the functions that link calls.
+// functionNames are the names of the functions that link calls.
 var functionNames = []string{"MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Comm_rank", "MPI_Comm_size",
 	"MPI_Comm_set_errhandler", "MPI_Error_string", "MPI_Allgather", "MPI_Isend", "MPI_Irecv", "MPI_Test",
 	"MPI_Ibarrier", "MPI_Iprobe", "MPI_Get_count"}
 
-// load loads the library of the launcher: the two do not work with each other's.
+// load loads the MPI library of the launcher, because a launcher does not work with another library.
 func (l *launcher) load() (*library, error) {
 	names, packages := []string{"libmpi.so.40"}, "libopenmpi3 (Debian 12) or openmpi"
 	if l.mpich {
@@ -42,8 +42,8 @@ func (l *launcher) load() (*library, error) {
 	return nil, l.named(fmt.Errorf("%w; install %s, or name the library with %s", failed, packages, Library))
 }
 
-// newLibrary looks up what link needs. Open MPI's handles are addresses of variables, and
-// MPICH's and its relatives' are numbers (https://www.mpich.org/abi).
+// newLibrary looks up the functions and handles that link needs. Open MPI's handles are addresses of variables; those
+// of MPICH and its derivatives are numbers (https://www.mpich.org/abi).
 func newLibrary(handle uintptr) (*library, error) {
 	l := &library{functions: map[string]uintptr{}}
 	for _, name := range functionNames {
@@ -69,7 +69,7 @@ func newLibrary(handle uintptr) (*library, error) {
 	return l, nil
 }
 
-// call calls a function of the library, whose results other than MPI_SUCCESS are errors.
+// call calls a function of the library. Any result other than MPI_SUCCESS is an error.
 func (l *library) call(name string, arguments ...uintptr) error {
 	code, _, _ := purego.SyscallN(l.functions[name], arguments...)
 	if int32(code) == 0 {
@@ -78,14 +78,15 @@ func (l *library) call(name string, arguments ...uintptr) error {
 	return fmt.Errorf("%s: %s", name, l.errorText(code))
 }
 
-// errorText returns the library's words for an error.
+// errorText returns the library's text for an error.
 func (l *library) errorText(code uintptr) string {
 	text := &written.text
 	purego.SyscallN(l.functions["MPI_Error_string"], code, address(text), address(&written.number))
 	return string(text[:max(0, min(int(written.number), len(text)))])
 }
 
-// written is where MPI writes results. One thread makes all calls, and a variable of the package does not move.
+// written is the memory into which MPI writes results. One thread makes all calls, and a package variable does not
+// move.
 var written struct {
 	requests [2]uint64 // handles of at most eight bytes
 	status   [8]uint64 // MPI_Status, which has 20 bytes in one library and 24 in the other
@@ -93,5 +94,5 @@ var written struct {
 	text     [1 << 10]byte
 }
 
-// address returns where C finds a value, which is pinned or a variable of the package.
+// address returns the address that C uses for a value, which must be pinned or a package variable.
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }

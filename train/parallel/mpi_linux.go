@@ -21,7 +21,7 @@ type link struct {
 	aborted atomic.Bool
 }
 
-// join loads the library and begins MPI.
+// join loads the library and initialises MPI.
 func (l *launcher) join() (Transport, Machine, error) {
 	lib, err := l.load()
 	if err != nil {
@@ -37,7 +37,7 @@ func (l *launcher) join() (Transport, Machine, error) {
 	return m, m.machine, nil
 }
 
-// serve makes the calls, on one thread.
+// serve executes the calls, on one thread.
 func (k *link) serve() {
 	runtime.LockOSThread()
 	for call := range k.calls {
@@ -45,7 +45,7 @@ func (k *link) serve() {
 	}
 }
 
-// do makes calls on the thread of MPI, and returns when they are done.
+// do executes calls on MPI's thread, and returns when they are done.
 func (k *link) do(calls func()) {
 	done := make(chan struct{})
 	k.calls <- func() {
@@ -55,7 +55,7 @@ func (k *link) do(calls func()) {
 	<-done
 }
 
-// begin calls MPI_Init_thread and asks for the group.
+// begin calls MPI_Init_thread and then queries the group.
 func (m *mpi) begin() error {
 	k := m.link
 	const funneled = 1
@@ -78,13 +78,13 @@ func (m *mpi) begin() error {
 	return m.findSharers()
 }
 
-// seat is a machine's name and the cores of it that a process may run on.
+// seat is a machine's name and the cores on which a process may run.
 type seat struct {
 	host  [64]byte
 	cores unix.CPUSet
 }
 
-// findSharers counts the processes that may run on the cores of this one.
+// findSharers counts the processes that may run on this process's cores.
 func (m *mpi) findSharers() error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -131,8 +131,8 @@ func (k *link) close() (err error) {
 	return err
 }
 
-// waitForAll returns when all processes have called it, or an error if one sends a message to this
-// one, as each does whose Exchange wants it.
+// waitForAll returns when all processes have called it. It returns an error if another process sends this one a
+// message, as a process does that expects an Exchange.
 func (k *link) waitForAll() error {
 	request := &written.requests[0]
 	if err := k.call("MPI_Ibarrier", k.world, address(request)); err != nil {

@@ -4,7 +4,7 @@ package parallel
 
 import "errors"
 
-// join returns nil if there is no other process: this program does without MPI's library.
+// join returns nil if there is no other process: this build has no MPI.
 func (l *launcher) join() (Transport, Machine, error) {
 	if l.size == 1 {
 		return nil, Machine{}, nil

@@ -32,16 +32,15 @@ func (m *mpi) Exchange(to int, send []byte, from int, receive []byte) error {
 	return nil
 }
 
-// Abort ends all processes, this one too, with exit code 1. No other process knows why, so it prints
-// the reason to the standard error.
+// Abort ends all processes, this one too, with exit code 1. The other processes do not learn the reason, so this
+// process prints it to standard error.
 func (m *mpi) Abort(reason error) {
 	fmt.Fprintf(os.Stderr, "parallel: rank %d ends the group: %v\n", m.rank, cause(reason))
 	m.link.abort()
 }
 
-// Close leaves the group when all processes do, after their last Exchange. If another one waits
-// for an Exchange of this one, Close returns an error instead: mpirun ends the other processes soon after this
-// process has ended.
+// Close leaves the group when all processes do, after their last Exchange. If another process waits for an Exchange
+// with this one, Close returns an error instead: mpirun ends the other processes soon after this process has ended.
 func (m *mpi) Close() error {
 	if err := m.link.close(); err != nil {
 		return fmt.Errorf("parallel: close: %w", err)

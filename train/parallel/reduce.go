@@ -10,22 +10,21 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// pieceBytes is the memory of the numbers that are under way in one round of reduce and
-// Gather.
+// pieceBytes is the memory of the numbers that one round of reduce and Gather transfers.
 const pieceBytes = 16 << 20
 
-// messageSize is the number of elements of a message where each process gets one from every other.
+// messageSize is the number of elements of a message if each process gets one from every other process.
 const messageSize = 1 << 16
 
-// piece returns the k-th piece of a process's shard, as elements of all parameters one after
-// the other; it may be empty.
+// piece returns the k-th piece of a process's shard, as a range of elements of all parameters concatenated; it may be
+// empty.
 func (s *shards) piece(rank, k int) train.Span {
 	shard, n := s.spans[rank], s.numPieces()
 	return train.Span{Lo: shard.Lo + k*shard.Len()/n, Hi: shard.Lo + (k+1)*shard.Len()/n}
 }
 
-// numPieces returns the number of pieces of every shard. With a message for each process a piece has
-// messageSize elements, however many processes there are, since the time of a message does not shrink.
+// numPieces returns the number of pieces of every shard. With a message for each process, a piece has messageSize
+// elements however many processes there are, because the time of a message does not shrink with its size.
 func (s *shards) numPieces() int {
 	most := pieceBytes / s.width()
 	if !s.halving {
@@ -37,7 +36,7 @@ func (s *shards) numPieces() int {
 // width returns the bytes of an element.
 func (s *shards) width() int { return int(s.params[0].Value.Dtype().Size()) }
 
-// each calls visit for the parameters that have some of these elements, and which.
+// each calls visit for the parameters that overlap a range of elements, with the overlap.
 func (s *shards) each(elements train.Span, visit func(param int, own train.Span)) {
 	for i, end := range s.starts[1:] {
 		begin := s.starts[i]
@@ -48,7 +47,7 @@ func (s *shards) each(elements train.Span, visit func(param int, own train.Span)
 	}
 }
 
-// pack copies elements of tensors, which are like the parameters, to memory.
+// pack copies elements of tensors with the parameters' shapes to memory.
 func (s *shards) pack(to []byte, elements train.Span, tensors []*tensor.Dense) {
 	s.each(elements, func(i int, own train.Span) { to = to[copy(to, dense.BytesOf(tensors[i], own.Lo, own.Hi)):] })
 }
@@ -59,9 +58,8 @@ func (s *shards) unpack(from []byte, elements train.Span, tensors []*tensor.Dens
 		func(i int, own train.Span) { from = from[copy(dense.BytesOf(tensors[i], own.Lo, own.Hi), from):] })
 }
 
-// Reduce adds the sums of all nodes and leaves this process's shard of the whole, times scale,
-// in the gradients; own are the sums of its own nodes. A process sends (size − 1)/size of the gradients
-// of each of its nodes.
+// Reduce adds the sums of all nodes and stores this process's shard of the total, times scale, in the gradients; own
+// are the sums of its own nodes. A process sends (size − 1)/size of the gradients of each of its nodes.
 func (s *shards) Reduce(own [][]*tensor.Dense, scale float64) error {
 	if s.width() == 4 {
 		return reduce[float32](s, own, scale)
@@ -89,8 +87,8 @@ func reduce[F kernel.Float](s *shards, own [][]*tensor.Dense, scale float64) err
 	return nil
 }
 
-// halves reports whether a node is the sum of one node of each of some processes, which partners
-// add in the order of the tree, two by two.
+// halves reports whether a node is the sum of one node each of several processes, so that partners can add them in the
+// order of the tree, two by two.
 func (s *shards) halves(n, ranks node) bool {
 	if ranks.len() == 1 {
 		own := s.nodes[ranks.lo]
@@ -104,11 +102,11 @@ func (s *shards) halves(n, ranks node) bool {
 	return s.halves(left, node{ranks.lo, mid}) && s.halves(right, node{mid, ranks.hi})
 }
 
-// halve returns this process's k-th piece of the sum of all processes' gradients. In each of its log₂ N rounds two
-// partners exchange halves, and each adds the half that it keeps, with the numbers of the lower rank on the left.
+// halve returns this process's k-th piece of the sum of all processes' gradients. In each of log₂ N rounds two partners
+// exchange halves, and each adds the half that it keeps, with the numbers of the lower rank as the left operand.
 func halve[F kernel.Float](s *shards, own []*tensor.Dense, k int) ([]F, error) {
 	g, n := s.group, s.group.Size()
-	begin := make([]int, n+1) // of the piece of a position
+	begin := make([]int, n+1) // the range of a position's piece
 	for i := range n {
 		begin[i+1] = begin[i] + s.piece(g.at(i), k).Len()
 	}
@@ -134,8 +132,8 @@ func halve[F kernel.Float](s *shards, own []*tensor.Dense, k int) ([]F, error) {
 	return sum, nil
 }
 
-// collect returns this process's k-th piece of the sum of all nodes: every process sends it that
-// piece of its nodes.
+// collect returns this process's k-th piece of the sum of all nodes: every process sends it this piece of its own
+// nodes.
 func collect[F kernel.Float](s *shards, own [][]*tensor.Dense, k int) ([]F, error) {
 	size, rank := s.group.Size(), s.group.Rank()
 	mine, most, nodes := s.piece(rank, k).Len()*s.width(), 0, 0
@@ -183,7 +181,7 @@ func sumNodes[F kernel.Float](n node, sums map[node][]F) []F {
 	return left
 }
 
-// Gather sends every process the values of the parameters of each one's shard.
+// Gather sends the parameter values of each process's shard to every process.
 func (s *shards) Gather() error {
 	values := make([]*tensor.Dense, len(s.params))
 	for i, p := range s.params {

@@ -11,9 +11,9 @@ import (
 // of two, the ranks of two partners in a round differ in one bit, and neighbours exchange most. For other numbers the
 // parts rotate (Bruck et al., 1997, doi:10.1109/71.642949).
 
-// at returns the process at position i in the order of this process: itself, its partner of the first round, those of
-// the second, and so on. In the round d = 1, 2, 4, … it receives the parts of positions d to 2·d − 1 from the process
-// at position d.
+// at returns the process at position i in the order of this process: itself, its partner of the first round, the
+// partners of the second round, and so on. In the round d = 1, 2, 4, … it receives the parts of positions d to 2·d − 1
+// from the process at position d.
 func (g *Group) at(i int) int {
 	n := g.Size()
 	if n&(n-1) == 0 {
@@ -34,14 +34,14 @@ func (g *Group) before(d int) int {
 // reversed returns the number of the log₂ n bits of i in reverse.
 func reversed(i, n int) int { return int(bits.Reverse64(uint64(i)) >> (65 - bits.Len(uint(n)))) }
 
-// Gather returns what each process gave, by rank; all know the numbers of bytes. The bytes are
-// valid until the next call.
+// Gather returns the bytes of each process, by rank; all processes know the lengths. The bytes are valid until the next
+// call.
 func (g *Group) Gather(mine []byte, sizes []int) ([][]byte, error) {
 	n := g.Size()
 	if n == 1 {
 		return [][]byte{mine}, nil
 	}
-	begin := make([]int, n+1) // of the part of a position
+	begin := make([]int, n+1) // the range of a position's part
 	for i := range n {
 		begin[i+1] = begin[i] + sizes[g.at(i)]
 	}
@@ -60,8 +60,8 @@ func (g *Group) Gather(mine []byte, sizes []int) ([][]byte, error) {
 	return parts, nil
 }
 
-// room returns memory of n bytes, aligned for numbers. It is the group's: the next call may
-// return it again.
+// room returns memory of n bytes, aligned for numbers. The memory belongs to the group: the next call may return it
+// again.
 func (g *Group) room(n int) []byte {
 	if len(g.scratch)*8 < n {
 		g.scratch = make([]float64, (n+7)/8)

@@ -34,8 +34,8 @@ func gpt(t testing.TB) (*layers.Params, layers.Formula) {
 	return p, text.TokenLoss(g.Loss)
 }
 
-// What a step sends is 2·(N − 1)/N of the gradients, and a tenth at most beside: for a model of 0.8 million
-// parameters and a power of two of processes, whose number of messages is one of log₂ N.
+// A step sends 2·(N − 1)/N of the gradients, and at most a tenth more: for a model of 0.8 million parameters and a
+// power of two of processes, which exchange log₂ N messages.
 func TestGroupTrafficOfGPT(t *testing.T) {
 	for _, row := range []struct {
 		size, n, rounds int
@@ -43,7 +43,7 @@ func TestGroupTrafficOfGPT(t *testing.T) {
 	}{
 		{size: 2, n: 4, rounds: 1, most: 1.1},
 		{size: 4, n: 8, rounds: 2, most: 1.1},
-		{size: 8, n: 8, rounds: 3, most: 1.15}, // which share 13 blocks
+		{size: 8, n: 8, rounds: 3, most: 1.15}, // the processes share 13 blocks
 	} {
 		small.RequireNone(t, small.Together(t, row.size, func(g *parallel.Group) error {
 			own := &counting{Transport: g.Transport}

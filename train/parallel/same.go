@@ -10,12 +10,12 @@ import (
 	"attention/internal/oneline"
 )
 
-// fact is a value that must be equal in all processes of a Group, such as the text that they learn from.
+// fact is a value that must be equal in all processes of a Group, such as the training text.
 type fact struct{ Name, Value string }
 
-// Same returns an error, in all processes, if one has another value of a fact than rank 0, or a
-// fact that rank 0 has not, or lacks one: facts are a name, its value, the next name and so on. The error names
-// the first such rank, with the first such fact and its values, and the names of other facts.
+// Same returns an error in all processes if the facts of a process differ from those of rank 0: another value, an
+// additional fact or a missing one. Facts are a name, its value, the next name and so on. The error names the first
+// such rank, its first differing fact with both values, and the names of the other differing facts.
 func (g *Group) Same(facts ...string) error {
 	var mine []fact
 	for i := 0; i+1 < len(facts); i += 2 {
@@ -81,7 +81,7 @@ func valueOf(facts []fact, name string) (value string, ok bool) {
 	return facts[i].Value, true
 }
 
-// shortened returns a long value's beginning and the checksum of all of it.
+// shortened returns the beginning of a long value and the checksum of the whole value.
 func shortened(value string) string {
 	const most = 100
 	if len(value) <= most {

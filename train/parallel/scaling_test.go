@@ -10,18 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shape is a model and how its steps are taken, for the README's section on many nodes.
+// shape is a model with the size of its steps, for the README's section on many nodes.
 type shape struct {
 	name      string
 	gradients float64 // G, in bytes
 	compute   float64 // C, in seconds
 }
 
-// network is a link: B in bytes a second, L in seconds a message.
+// network is a link: B in bytes per second, L in seconds per message.
 type network struct{ bandwidth, latency float64 }
 
-// stepSeconds returns the time of a step of 2^k processes: that of computing, and of the gradients there and the
-// weights back. A message of round i is half as long as that before it, but no shorter than a block.
+// stepSeconds returns the time of a step of 2^k processes: the computation, the exchange of gradients and the exchange
+// of weights. A message of round i is half as long as the message before it, but no shorter than a block.
 func (s shape) stepSeconds(k int, n network) float64 {
 	const block, piece = 4 << 16, 16 << 20
 	bytes := 0.0
@@ -32,7 +32,7 @@ func (s shape) stepSeconds(k int, n network) float64 {
 	return s.compute + 2*bytes/n.bandwidth + n.latency*float64(k)*(2*pieces+4)
 }
 
-// The README's table has what its formula gives.
+// The README's table has the results of its formula.
 func TestScalingTable(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)

@@ -5,25 +5,24 @@ import (
 	"attention/train"
 )
 
-// Each process of a Group makes the gradient, keeps the solver's state and updates the
-// parameters of one shard of their elements (ZeRO-1: Rajbhandari et al., arXiv:1910.02054).
-// A shard is a run of whole blocks, by which gradient norms are summed: they do not depend on
-// the number of processes.
+// Each process of a Group makes the gradient, keeps the solver's state and updates the parameters of one shard of their
+// elements (ZeRO-1: Rajbhandari et al., arXiv:1910.02054). A shard is a run of whole blocks. Gradient norms are summed
+// by blocks, so they do not depend on the number of processes.
 
-// shards is how the processes of a group share the work of a step.
+// shards says how the processes of a group share the work of a step.
 type shards struct {
 	group  *Group
 	n      int // batches of a step
 	params []train.Param
-	starts []int        // of the parameters among the elements of all, and their end
-	nodes  [][]node     // the nodes of the tree that each process sums
-	blocks []int        // numbers of blocks of each process
+	starts []int        // elements of each parameter within all elements, and the end
+	nodes  [][]node     // the tree nodes that each process sums
+	blocks []int        // number of blocks of each process
 	spans  []train.Span // of each process: elements of all parameters, concatenated
 
 	halving bool // whether partners add the sums of all processes
 }
 
-// Share shares out the work of steps of n batches: see train.Group.
+// Share divides the work of steps of n batches: see train.Group.
 func (g *Group) Share(params []train.Param, ends []int, n int) train.Reducer {
 	s := &shards{group: g, n: n, params: params, starts: []int{0}}
 	total := 0
@@ -39,7 +38,8 @@ func (g *Group) Share(params []train.Param, ends []int, n int) train.Reducer {
 	return s
 }
 
-// shareBlocks gives each process blocks, up to the bound between two that is nearest to equal shards.
+// shareBlocks assigns blocks to each process, so that the bounds between shards are as close to equal shards as blocks
+// allow.
 func (s *shards) shareBlocks(ends []int, total int) {
 	size, at := s.group.Size(), 0
 	for rank := range size {
@@ -70,7 +70,7 @@ func (s *shards) ownOf(rank int) []train.Span {
 	return own
 }
 
-// Norm sends every process the squares of each one's blocks.
+// Norm sends the sums of squares of each process's blocks to every process.
 func (s *shards) Norm(squares []float64) error {
 	sizes, first := make([]int, s.group.Size()), 0
 	for rank, count := range s.blocks {

@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// sized is a Transport of which only the size matters.
+// sized is a Transport that has only a size.
 type sized struct {
 	Transport
 	rank, size int
@@ -18,7 +18,7 @@ type sized struct {
 func (s sized) Rank() int { return s.rank }
 func (s sized) Size() int { return s.size }
 
-// Shards are runs of whole blocks, as equal as blocks allow, and their pieces cover them.
+// Shards are runs of whole blocks, as equal as blocks allow, and their pieces cover them completely.
 func TestShards(t *testing.T) {
 	const blockSize = 1 << 16
 	counts := []int{10, 3 * blockSize, 7, 2*blockSize + 5, 1}

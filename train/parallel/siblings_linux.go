@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// await waits for MPI to begin, which it does when all processes have come. One that ends before, as it prints help or
-// fails, lets it wait for ever; Open MPI ends the others only if they came first.
+// await waits until MPI has started, which happens when all processes have joined. If a process ends before, because it
+// prints help or fails, MPI would wait for ever; Open MPI ends the others only if they joined first.
 func (l *launcher) await(began <-chan error) error {
-	const every, patience = 250 * time.Millisecond, 3 * time.Second // a process may not be started yet
+	const every, patience = 250 * time.Millisecond, 3 * time.Second // a process may not have started yet
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for gone := time.Duration(0); ; {
@@ -35,14 +35,14 @@ func (l *launcher) await(began <-chan error) error {
 	}
 }
 
-// left names a process of this machine that has ended, or returns "". Running processes are children of the launcher
-// and have their ranks in their environments.
+// left returns the name of a process of this machine that has ended, or "". Running processes are children of the
+// launcher and have their ranks in their environments.
 func (l *launcher) left() string {
 	if l.sharing < 2 {
 		return ""
 	}
 	parent := os.Getppid()
-	for l.rankOf(parent) != "" { // a script of this process
+	for l.rankOf(parent) != "" { // a script between the launcher and this process
 		var ok bool
 		if parent, ok = parentOf(parent); !ok {
 			return ""
@@ -65,7 +65,7 @@ func (l *launcher) left() string {
 		}
 	}
 	if len(here) == 0 || len(here) >= l.sharing {
-		return "" // none can be seen, or all
+		return "" // either none can be seen, or all
 	}
 	if l.sharing < l.size {
 		return "a process of this machine"

@@ -13,8 +13,9 @@ type handling struct{ handler, flags, restorer, mask uintptr }
 
 const signals = 64
 
-// keepSignals calls a function of C and takes its handlers of signals back. MPICH has one of SIGUSR1 and Open MPI
-// some of faults, which do not run on Go's stack for signals: Go ends the program where such a handler calls its own.
+// keepSignals calls a C function and then restores the signal handlers from before. MPICH installs one for SIGUSR1, and
+// Open MPI some for faults. These do not run on Go's signal stack, and Go ends a program if such a handler calls Go's
+// own.
 func keepSignals(call func() error) error {
 	var before, after [signals + 1]handling
 	for s := range signals {

@@ -2,10 +2,9 @@ package parallel
 
 import "math/bits"
 
-// The gradients of a step's n batches are added in a tree that depends on n alone, so that
-// processes can share them out and add the same numbers in the same order as one process
-// (package train, Step): a node over n > 1 batches is its left part, over the largest power of two below n, plus
-// its right part.
+// The gradients of a step's n batches are added in a tree that depends on n alone, so that processes can divide them
+// and still add the same numbers in the same order as one process (package train, Step): a node over n > 1 batches is
+// its left part, over the largest power of two below n, plus its right part.
 
 // node is the batches of a step from lo to hi−1, whose gradients are added up.
 type node struct{ lo, hi int }

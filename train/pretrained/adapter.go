@@ -17,7 +17,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// moduleOf returns PEFT's name of the module of a parameter at a place.
+// moduleOf returns PEFT's name for the module of a parameter at a place.
 func (t *target) moduleOf(at place) (module, kind string) {
 	dot := strings.LastIndexByte(at.name, '.')
 	if at.name == t.family.weights.head {
@@ -26,7 +26,7 @@ func (t *target) moduleOf(at place) (module, kind string) {
 	return adapterPrefix + at.name[:dot], at.name[dot:]
 }
 
-// placeOf returns where a parameter is in a folder.
+// placeOf returns the place of a parameter in a folder.
 func (t *target) placeOf(name string) place {
 	at := t.family.weights.place(name)
 	at.headDim = t.Model.Config().Block(0).Resolved().Attention.HeadDim
@@ -38,7 +38,7 @@ func (t *target) placeOf(name string) place {
 //	adapter_config.json
 //	adapter_model.safetensors
 //
-// The adapter is then as if layers.Params.AddLoRA had made it: its weights can be trained further, and Write merges
+// The result is the same as after layers.Params.AddLoRA: the adapter's weights can be trained further, and Write merges
 // them. The file names its modules: linear maps, token embeddings and the output head, each with its own rank, and
 // biases and modules that are trained whole. Biases of adapters are added to those of their modules. If the adapter
 // changes only one of two tied embeddings, the model gets its own output head.
@@ -114,7 +114,7 @@ func (g *GPT) readAdapter(c adapterConfig, r *safetensors.Reader) error {
 	return f.fill(t)
 }
 
-// fill sets the parameters of an adapter to the tensors in their places of the file, which has no others.
+// fill sets the parameters of an adapter to the tensors of the file, which must not have others.
 func (f *adapterFile) fill(t *target) error {
 	var missing, unknown, wrong []string
 	used := map[string]bool{}

@@ -34,7 +34,7 @@ func tuned(t *testing.T, name string, c layers.LoRAConfig) *pretrained.GPT {
 	return g
 }
 
-// byName returns tensors as numbers by their names.
+// byName returns the tensors' numbers by name.
 func byName(all []safetensors.Tensor) map[string][]float64 {
 	numbers := map[string][]float64{}
 	for _, x := range all {
@@ -43,8 +43,8 @@ func byName(all []safetensors.Tensor) map[string][]float64 {
 	return numbers
 }
 
-// An adapter's files have PEFT's names, W + s·B·A of them and of the base's files is the merged folder, and a base that
-// reads them is the tuned model.
+// An adapter's files use PEFT's names. W + s·B·A, computed from them and the base's files, is the merged folder, and a
+// base that reads them is the tuned model.
 func TestAdapters(t *testing.T) {
 	for _, c := range []struct {
 		name, first string
@@ -106,8 +106,8 @@ func TestAdapters(t *testing.T) {
 	}
 }
 
-// The adapters of GPT-NeoX's queries, keys and values are one of the map that a folder has, in and out: the rank of a
-// file is that of all three.
+// GPT-NeoX's folder has one map for queries, keys and values. Their adapters are written and read as one adapter of
+// this map, whose rank is the sum of the three ranks.
 func TestAdaptersOfFusedMaps(t *testing.T) {
 	for _, c := range []struct {
 		lora        layers.LoRAConfig
@@ -150,7 +150,7 @@ func TestAdaptersOfFusedMaps(t *testing.T) {
 	}
 }
 
-// plainMerge returns a tensor of a base with what an adapter's file adds to it, or has in its place.
+// plainMerge returns a tensor of a base after adding or replacing what an adapter's file has for it.
 func plainMerge(f *safetensors.File, x safetensors.Tensor, scale float64, transposed bool) []float64 {
 	at := "base_model.model." + strings.TrimSuffix(x.Name, ".weight")
 	if own, ok := f.Get(at + ".weight"); ok {
@@ -178,7 +178,7 @@ func plainMerge(f *safetensors.File, x safetensors.Tensor, scale float64, transp
 	return sum
 }
 
-// What is not supported, and what is an adapter of another model, is refused by name.
+// The error about an unsupported adapter, or an adapter of another model, names the problem.
 func TestAdaptersAreRefused(t *testing.T) {
 	from := t.TempDir()
 	_, err := tuned(t, "llama", layers.LoRAConfig{Rank: 2}).WriteAdapter(from, "base")
@@ -226,7 +226,7 @@ func TestAdaptersAreRefused(t *testing.T) {
 	}
 }
 
-// An adapter in the form of older versions of PEFT says which file is wanted.
+// The error about an adapter in the form of older PEFT versions says which file is expected.
 func TestOldAdaptersAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	g := tuned(t, "llama", layers.LoRAConfig{})
@@ -239,7 +239,7 @@ func TestOldAdaptersAreRefused(t *testing.T) {
 		"adapter_model.safetensors: PEFT's save_pretrained writes it")
 }
 
-// Tensors that contradict the model, or one another, are refused by name.
+// The error about tensors that contradict the model, or one another, names them.
 func TestAdaptersWithWrongTensors(t *testing.T) {
 	peft, err := golden.Path("peft", "adapters")
 	require.NoError(t, err)

@@ -29,10 +29,10 @@ const (
 	loraB         = ".lora_B.weight"
 )
 
-// headModule is what PEFT calls the output head of any family.
+// headModule is PEFT's name for the output head of any family.
 const headModule = adapterPrefix + "lm_head"
 
-// adapterConfig is an adapter_config.json. PEFT's null, {}, [] and false are the zeros here.
+// adapterConfig is an adapter_config.json. null, {}, [] and false in PEFT's file become zeros here.
 type adapterConfig struct {
 	Type       string   `json:"peft_type"`
 	Task       string   `json:"task_type"`
@@ -41,30 +41,31 @@ type adapterConfig struct {
 	Alpha      float64  `json:"lora_alpha"`
 	Dropout    float64  `json:"lora_dropout"`
 	Stabilized bool     `json:"use_rslora"`
-	Targets    any      `json:"target_modules"` // a list, or a pattern: the file of weights has the modules' names
+	Targets    any      `json:"target_modules"` // a list, or a pattern: the names of modules are in the file of weights
 	Whole      []string `json:"modules_to_save"`
 	Bias       string   `json:"bias"`
 	Transposed bool     `json:"fan_in_fan_out"`
 	Inference  bool     `json:"inference_mode"`
 	Init       any      `json:"init_lora_weights"`
-	Tied       bool     `json:"ensure_weight_tying"` // head and token embeddings are trained as one
+	Tied       bool     `json:"ensure_weight_tying"` // train head and token embeddings as one
 
 	ranks, alphas []sizePattern // rank_pattern and alpha_pattern
 }
 
-// sizePattern is a rank or an alpha of the modules whose names a pattern matches.
+// sizePattern is the rank or alpha of modules whose names a pattern matches.
 type sizePattern struct {
 	module *regexp.Regexp
 	size   float64
 }
 
-// harmlessAdapterKeys are keys of an adapter_config.json that change no number of a trained adapter.
+// harmlessAdapterKeys are keys of an adapter_config.json that do not change the result of a trained adapter.
 const harmlessAdapterKeys = `peft_type task_type base_model_name_or_path r lora_alpha lora_dropout use_rslora
 	target_modules modules_to_save bias fan_in_fan_out inference_mode auto_mapping revision init_lora_weights peft_version
 	megatron_core qalora_group_size runtime_config loftq_config eva_config corda_config ensure_weight_tying
 	rank_pattern alpha_pattern lora_bias exclude_modules layers_to_transform layers_pattern`
 
-// parseAdapter reads an adapter_config.json, and refuses what would change what an adapter computes.
+// parseAdapter reads an adapter_config.json. Keys that would change the adapter's result and are not supported are
+// errors.
 func parseAdapter(contents []byte) (c adapterConfig, err error) {
 	c = adapterConfig{Rank: 8, Alpha: 8, Bias: "none"}
 	if err := config.Foreign.Decode(contents, &c); err != nil {
@@ -98,7 +99,7 @@ func parseAdapter(contents []byte) (c adapterConfig, err error) {
 	return c, nil
 }
 
-// parseSizes returns the patterns of a JSON object, in order, with whole numbers as sizes if whole is true.
+// parseSizes returns the patterns of a JSON object with their sizes, in order. Sizes must be integers if whole is true.
 func parseSizes(object []byte, whole bool) (all []sizePattern, err error) {
 	for key, value := range config.Members(object) {
 		p := sizePattern{}
@@ -116,7 +117,7 @@ func parseSizes(object []byte, whole bool) (all []sizePattern, err error) {
 	return all, nil
 }
 
-// sizeOf returns the size of a module: that of the first pattern that matches its name, or else the usual one.
+// sizeOf returns the size of a module: that of the first pattern that matches its name, or else the default.
 func sizeOf(patterns []sizePattern, module string, usual float64) float64 {
 	for _, p := range patterns {
 		if p.module.MatchString(module) {
@@ -136,7 +137,7 @@ func (c *adapterConfig) size(module string) (rank int, alpha, scale float64) {
 	return int(r), alpha, alpha / r
 }
 
-// changesBase reports whether an initial value of adapters subtracts a part from the model's weights.
+// changesBase reports whether initialising adapters in this way changes the model's own weights.
 func changesBase(init any) bool {
 	name, _ := init.(string)
 	name, _, _ = strings.Cut(strings.ToLower(name), "_") // pissa_niter_16, lora_ga
@@ -158,7 +159,7 @@ func readAdapterConfig(dir string) (c adapterConfig, err error) {
 	return c, nil
 }
 
-// IsAdapter reports whether a folder is that of an adapter in PEFT's form, and of no model.
+// IsAdapter reports whether a folder holds an adapter in PEFT's form, and not a model.
 func IsAdapter(dir string) bool {
 	return isFile(filepath.Join(dir, adapterConfigName)) && !isFile(filepath.Join(dir, configName))
 }

@@ -11,28 +11,28 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// adapterFile is an adapter_model.safetensors. Its tensors have plain names: the modules are called as in the model,
-// and the adapter of a table lora_A (r, E) and lora_B (V, r), as that of a linear map.
+// adapterFile is an adapter_model.safetensors. The names of its tensors are normalised: the modules have their names in
+// the model, and the adapter of an embedding is lora_A (r, E) and lora_B (V, r), like that of a linear map.
 type adapterFile struct {
 	reader  *safetensors.Reader
 	tensors map[string]adapterTensor
 	places  map[string]place     // of the parameters
-	added   map[string]addedBias // to the biases that are parameters
+	added   map[string]addedBias // added to the biases that are parameters
 }
 
-// adapterTensor is a tensor with the shape that it has under its plain name, for which it may be transposed.
+// adapterTensor is a tensor with its shape under the normalised name; it may have to be transposed.
 type adapterTensor struct {
 	safetensors.Tensor
 	transposed bool
 }
 
-// addedBias is the bias of an adapter, at a place, with its scale.
+// addedBias is an adapter's bias with its place and scale.
 type addedBias struct {
 	place
 	scale float64
 }
 
-// Ends of names in the file other than the plain ones.
+// Ends of names in the file that normalising removes.
 const (
 	loraBias   = ".lora_B.bias"
 	loraTableA = ".lora_embedding_A" // (r, V)
@@ -41,15 +41,15 @@ const (
 	baseBias   = ".base_layer.bias"
 )
 
-// openAdapter returns the tensors of a file without those that PEFT does not read and without copies of the model's own
-// weights, which must be equal to them.
+// openAdapter returns the tensors of a file. It leaves out tensors that PEFT does not read, and copies of the model's
+// own weights, which must equal them.
 func (t *target) openAdapter(r *safetensors.Reader) (*adapterFile, error) {
 	f := &adapterFile{reader: r, tensors: map[string]adapterTensor{}, places: map[string]place{},
 		added: map[string]addedBias{}}
 	head := adapterPrefix + strings.TrimSuffix(t.family.weights.head, "weight")
 	for _, s := range r.Tensors() {
 		of, name := adapterTensor{s, false}, s.Name
-		if rest, ok := strings.CutPrefix(name, head); ok { // as transformers 4 calls GPT-NeoX's
+		if rest, ok := strings.CutPrefix(name, head); ok { // as transformers 4 calls GPT-NeoX's modules
 			name = headModule + "." + rest
 		}
 		switch {
@@ -77,7 +77,7 @@ func (t *target) openAdapter(r *safetensors.Reader) (*adapterFile, error) {
 	return f, nil
 }
 
-// checkCopy returns an error for a copy of a module's weight that has other numbers than the model.
+// checkCopy returns an error for a copy of a module's weight that differs from the model's.
 func (t *target) checkCopy(r *safetensors.Reader, s safetensors.Tensor, module string) error {
 	for name, value := range t.Params.All() {
 		at := t.placeOf(name)
@@ -98,7 +98,7 @@ func (t *target) checkCopy(r *safetensors.Reader, s safetensors.Tensor, module s
 	return fmt.Errorf("unknown %.100q", s.Name)
 }
 
-// has reports whether the file has a tensor of a plain name.
+// has reports whether the file has a tensor with a normalised name.
 func (f *adapterFile) has(name string) bool {
 	_, ok := f.tensors[name]
 	return ok
@@ -114,7 +114,7 @@ func (f *adapterFile) hasModule(module string) bool {
 	return false
 }
 
-// floats returns the numbers of the tensor of a plain name.
+// floats returns the numbers of the tensor with a normalised name.
 func (f *adapterFile) floats(name string) ([]float64, error) {
 	s := f.tensors[name]
 	data := make([]float64, tensor.Shape(s.Shape).TotalSize())
@@ -126,7 +126,7 @@ func (f *adapterFile) floats(name string) ([]float64, error) {
 	return turned, nil
 }
 
-// part returns the numbers of a parameter of a shape at a place.
+// part returns the numbers of a parameter with a shape and a place.
 func (f *adapterFile) part(at place, shape tensor.Shape) ([]float64, error) {
 	whole, err := f.floats(at.name)
 	if err != nil || at.plain() {

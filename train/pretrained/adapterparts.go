@@ -15,11 +15,11 @@ import (
 type adapterParts struct {
 	*target
 	names   []string            // of the tensors in a folder
-	params  map[string][]string // the parameters of each, which are its parts
+	params  map[string][]string // the parameters that are parts of each tensor
 	tensors []safetensors.Tensor
 	targets []string // modules with adapters
 	whole   []string // modules that are trained whole
-	tied    bool     // targets or whole have the token embeddings, to which the head is tied
+	tied    bool     // targets or whole contain the token embeddings, to which the head is tied
 }
 
 func (t *target) newAdapterParts() *adapterParts {
@@ -37,7 +37,7 @@ func (t *target) newAdapterParts() *adapterParts {
 	return a
 }
 
-// rows returns a function from a row of one of a tensor's parameters to the row of the tensor.
+// rows returns a function that maps a row of one of a tensor's parameters to the row of the tensor.
 func (a *adapterParts) rows(name string) func(part, row int) int {
 	var at []place
 	for _, part := range a.params[name] {
@@ -46,7 +46,7 @@ func (a *adapterParts) rows(name string) func(part, row int) int {
 	return func(part, row int) int { return at[part].row(row) }
 }
 
-// addAdapters adds the adapters, all with the largest rank and with one scale.
+// addAdapters adds the adapters. All get the largest rank and the same scale.
 func (a *adapterParts) addAdapters(lora layers.LoRAConfig) (rank int, scale float64) {
 	maps := map[string]lowRank{}
 	for _, name := range a.names {
@@ -83,7 +83,8 @@ func (a *adapterParts) addAdapters(lora layers.LoRAConfig) (rank int, scale floa
 	return rank, scale
 }
 
-// tieHead adds the output head to modules that include the token embeddings, and reports whether it is tied to them.
+// tieHead adds the output head to modules that include the token embeddings, if it is tied to them, and reports whether
+// it is.
 func (a *adapterParts) tieHead(modules *[]string) bool {
 	if !a.Model.Config().TieWordEmbeddings {
 		return false
@@ -93,9 +94,9 @@ func (a *adapterParts) tieHead(modules *[]string) bool {
 	return true
 }
 
-// addWhole adds the parameters that are trained whole, and returns PEFT's word for the trained biases. PEFT trains all
-// parameters of a module, and the biases of all modules or of all modules with adapters: the other parameters are added
-// with the base's numbers.
+// addWhole adds the parameters that are trained whole, and returns PEFT's name for the choice of trained biases. PEFT
+// trains all parameters of a module, and the biases of all modules or of all modules with adapters, so the untrained
+// parameters of these are added with the base's numbers.
 func (a *adapterParts) addWhole() (bias string) {
 	trained := map[string]bool{} // by the names of tensors
 	for name := range a.Params.Own() {
@@ -137,7 +138,7 @@ func (a *adapterParts) addWhole() (bias string) {
 	return bias
 }
 
-// tensor returns a tensor of a folder by another name.
+// tensor returns a tensor of a folder under another name.
 func (a *adapterParts) tensor(as, name string) safetensors.Tensor {
 	first, _ := a.Params.Get(a.params[name][0])
 	shape := first.Shape().Clone()
@@ -152,7 +153,7 @@ func (a *adapterParts) tensor(as, name string) safetensors.Tensor {
 	return a.floats(as, data, shape...)
 }
 
-// floats returns numbers as a tensor of the model's type.
+// floats returns a tensor of the model's type with the given numbers.
 func (t *target) floats(name string, of []float64, shape ...int) safetensors.Tensor {
 	to := safetensors.Tensor{Name: name, Shape: shape, Data: of}
 	if t.GPT.Dtype() == tensor.Float32 {
@@ -161,7 +162,7 @@ func (t *target) floats(name string, of []float64, shape ...int) safetensors.Ten
 	return to
 }
 
-// row returns which row of the tensor at a place a row of a parameter is.
+// row returns the row, in the tensor at a place, of a row of a parameter.
 func (at place) row(row int) int {
 	if at.of == 0 {
 		return row

@@ -13,9 +13,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// readTied makes the model of an adapter whose base has tied embeddings. Trained as one, the file has the tensors of
-// both, which are equal: those of the head are left out. Otherwise PEFT trains either by itself, and the other keeps
-// the base's numbers: then the model's head is untied.
+// readTied makes the model for an adapter whose base has tied embeddings. If the adapter trained both as one, the file
+// has equal tensors for both, and those of the head are ignored. Otherwise PEFT trains only one of them, and the other
+// keeps the base's numbers: then the model's head is untied.
 func (t *target) readTied(c adapterConfig, f *adapterFile) error {
 	tokens, _ := t.moduleOf(place{name: t.family.weights.tokens})
 	head, table := f.hasModule(headModule), f.hasModule(tokens)

@@ -13,12 +13,12 @@ import (
 	"attention/internal/safetensors"
 )
 
-// WriteAdapter writes the adapters of the model, and the weights that are trained whole, to a folder and returns the
-// names of the files. ReadAdapter and PEFT read the folder, which must be new or empty before. base is the path or name
-// of the model that the adapters are added to. With ChatTemplate, there is a chat_template.jinja.
+// WriteAdapter writes the adapters of the model, and the weights that are trained whole, to a folder, which must be new
+// or empty, and returns the names of the files. ReadAdapter and PEFT read the folder. base is the path or name of the
+// model to which the adapters belong. If ChatTemplate is set, the folder gets a chat_template.jinja.
 //
-// The adapters of GPT-NeoX's queries, keys and values are written as one adapter of their common map, of their ranks
-// together. All adapters get the largest rank, filled up with zeros, and one scale. Token embeddings that are tied are
+// The adapters of GPT-NeoX's queries, keys and values are written as one adapter of their common map, whose rank is the
+// sum of theirs. All adapters get the largest rank, filled up with zeros, and one scale. Tied token embeddings are
 // trained as one with the output head ("ensure_weight_tying"). If biases are trained without their weights, all biases
 // are written, or those of all modules with adapters.
 func (g *GPT) WriteAdapter(dir, base string) ([]string, error) {
@@ -71,8 +71,8 @@ func (g *GPT) adapter(base string) (*writing, error) {
 	return w, err
 }
 
-// shortTargets returns the last words of the names of modules, as PEFT's target_modules usually are; or the names
-// themselves if other modules end with the same words.
+// shortTargets returns the last words of the names of modules, the usual form of PEFT's target_modules. If other
+// modules end with the same words, it returns the full names.
 func (t *target) shortTargets(modules []string) []string {
 	last := func(module string) string { return module[strings.LastIndexByte(module, '.')+1:] }
 	words := map[string]bool{}

@@ -16,7 +16,7 @@ type Format string
 // The formats.
 const (
 	HuggingFace Format = "huggingface" // transformers' GPT-2, weights (in, out)
-	Torch       Format = "torch"       // the same names, weights (out, in) as in nn.Linear, and a model.py to run it
+	Torch       Format = "torch"       // the same names, weights (out, in) as in nn.Linear, with a model.py that runs it
 )
 
 // Formats returns all formats.
@@ -31,25 +31,25 @@ const (
 type folderConfig struct {
 	family  *family
 	decoder layers.DecoderConfig
-	gpt     layers.GPTConfig // of GPT-2, which the decoder's is
+	gpt     layers.GPTConfig // of GPT-2, whose keys describe the decoder
 	configExtra
 }
 
-// configExtra holds the keys that are not the model's.
+// configExtra holds the keys that do not describe the model itself.
 type configExtra struct {
 	ModelType  string                `json:"model_type"`
-	Format     Format                `json:"format"`       // torch; empty is Hugging Face's
+	Format     Format                `json:"format"`       // "torch"; empty means Hugging Face's
 	EOS        any                   `json:"eos_token_id"` // a number, a list of them or null
 	Vocabulary *text.TokenizerConfig `json:"vocabulary"`   // the tokenizer; nil if there is none
-	Dtype      string                `json:"dtype"`        // of the weights, transformers 5's key
+	Dtype      string                `json:"dtype"`        // type of the weights, transformers 5's key
 	OldDtype   string                `json:"torch_dtype"`
 }
 
 // ErrFamily is the error for a folder that holds a model of no family known here.
 var ErrFamily = errors.New("family not supported")
 
-// parseConfig parses a config.json. A key that transformers reads for the family and that is not obeyed here is an
-// error; others are ignored.
+// parseConfig parses a config.json. A key that transformers uses for the family and that is not supported here is an
+// error; other unknown keys are ignored.
 func parseConfig(contents []byte) (c folderConfig, err error) {
 	if err := config.Foreign.Decode(contents, &c.configExtra); err != nil {
 		return folderConfig{}, err

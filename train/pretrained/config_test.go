@@ -64,7 +64,8 @@ func TestWrongConfigs(t *testing.T) {
 	require.ErrorContains(t, err, "config.json: vocabulary: characters: got 'a' after 'b'")
 }
 
-// A config.json of GPT-2 means, by what it leaves out, what transformers' GPT2Config does; empty and null are absent.
+// A key that a GPT-2 config.json leaves out means the default of transformers' GPT2Config; empty and null mean the same
+// as left out.
 func TestGPT2Config(t *testing.T) {
 	all := layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 12, NumLayers: 2, NumHeads: 3,
 		Activation: "gelu_new", TieWordEmbeddings: true, Bias: true}
@@ -95,7 +96,7 @@ func TestGPT2Config(t *testing.T) {
 	}
 }
 
-// Parse takes the contents of config.json and does not read the folder's.
+// Parse uses the given contents of config.json and does not read the folder's.
 func TestParse(t *testing.T) {
 	want, err := pretrained.ReadGPT(write(t, hub, gpt(t)))
 	require.NoError(t, err)
@@ -118,7 +119,7 @@ func TestParse(t *testing.T) {
 	require.ErrorContains(t, err, ": config.json: got [1], want a JSON object")
 }
 
-// A duplicate key is an error and does not get the last value.
+// A duplicate key is an error; the last value does not win.
 func TestConfigKeyTwice(t *testing.T) {
 	dir := without(t, "config.json")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"),
@@ -127,8 +128,7 @@ func TestConfigKeyTwice(t *testing.T) {
 	require.EqualError(t, err, "pretrained: "+dir+`: config.json: field "n_embd" comes twice`)
 }
 
-// For any config.json, reading the folder returns an error or a model of the size of its
-// weights.
+// For any config.json, reading the folder returns an error, or a model no larger than its weights.
 func FuzzConfig(f *testing.F) {
 	for _, config := range cases {
 		text, err := json.Marshal(config)

@@ -44,7 +44,7 @@ func (f *family) decoder(s settings) (layers.DecoderConfig, error) {
 	return c, c.Validate()
 }
 
-// layerKind is what differs between the layers of a model.
+// layerKind holds the differences between the layers of a model.
 type layerKind struct {
 	window bool // the layer sees a window of keys
 	turned bool // the layer has rotary positions
@@ -85,7 +85,7 @@ func period(list []int) []int {
 	return list
 }
 
-// activations are transformers' names, of an MLP of one product and of one with a gate.
+// activations maps transformers' names of activations to those of an MLP without a gate and of one with a gate.
 var activations = map[string][2]layers.Activation{
 	"silu": {layers.SiLU, layers.SwiGLU}, "swish": {layers.SiLU, layers.SwiGLU},
 	"gelu": {layers.GELU, layers.GeGLU}, "gelu_new": {layers.GELUTanh, layers.GeGLUTanh},
@@ -148,6 +148,6 @@ func rounded(x float64, dtype string) float64 {
 	return float64(safetensors.Round(dtypes[dtype], float32(x)))
 }
 
-// dtypes are torch's names of the types of weights.
+// dtypes are torch's names for the types of weights.
 var dtypes = map[string]safetensors.DType{"float64": safetensors.F64, "float32": safetensors.F32,
 	"float16": safetensors.F16, "bfloat16": safetensors.BF16}

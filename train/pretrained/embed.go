@@ -15,20 +15,20 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Embedder makes vectors of texts with an encoder. One goroutine at a time may use it; Encoder.Embedder makes another
-// over the same parameters.
+// Embedder makes vectors of texts with an encoder. Only one goroutine at a time may use it; Encoder.Embedder makes
+// another over the same parameters.
 type Embedder struct {
 	encoder *Encoder
 	f       *layers.Func
 }
 
-// The most tokens of a batch, padding included, and the graphs that an Embedder keeps.
+// The largest number of tokens of a batch, padding included, and of graphs that an Embedder keeps.
 const (
 	batchTokens = 2048
 	keptGraphs  = 16
 )
 
-// Embedder returns a function of texts over the model's parameters.
+// Embedder returns an Embedder over the model's parameters.
 func (e *Encoder) Embedder() (*Embedder, error) {
 	if e.Model == nil {
 		return nil, errors.New("pretrained: embedder: got an Encoder without a Model, want one")
@@ -43,13 +43,14 @@ func (e *Encoder) Embedder() (*Embedder, error) {
 	return &Embedder{e, f}, nil
 }
 
-// IDs returns the ids of a text with those of the template around them. A text that is too long is cut at its end.
+// IDs returns the ids of a text, including those that the template puts around it. A text that is too long is truncated
+// at its end.
 func (e *Encoder) IDs(text string) ([]int, error) {
 	if e.Tokenizer == nil {
 		return nil, errors.New("pretrained: encoder: got no tokenizer, want one")
 	}
 	if e.Sentence.Lowercase {
-		text = strings.ToLower(strings.ReplaceAll(text, "İ", "i\u0307")) // as tokenizers' Lowercase writes it
+		text = strings.ToLower(strings.ReplaceAll(text, "İ", "i\u0307")) // as tokenizers' Lowercase does
 	}
 	ids, err := e.Tokenizer.Encode(text)
 	if err != nil {
@@ -110,7 +111,7 @@ func (e *Embedder) Embed(ctx context.Context, texts ...string) ([][]float32, err
 	return vectors, nil
 }
 
-// padded returns the tokens to which a text of n is padded: at most an eighth more, or 8.
+// padded returns the length to which a text of n tokens is padded: at most an eighth more, or 8.
 func padded(n int) int {
 	step := 8
 	for step*8 < n {
@@ -119,7 +120,7 @@ func padded(n int) int {
 	return (n + step - 1) / step * step
 }
 
-// Cosine returns the cosine of the angle between two vectors: 0 if one has no length, NaN if one has more numbers.
+// Cosine returns the cosine of the angle between two vectors: 0 if one of them is zero, NaN if their lengths differ.
 func Cosine(x, y []float32) float64 {
 	if len(x) != len(y) {
 		return math.NaN()

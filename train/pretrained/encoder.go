@@ -38,8 +38,8 @@ type Encoder struct {
 //	tokenizer.json, tokenizer_config.json
 //	modules.json, sentence_bert_config.json and 1_Pooling/config.json, of sentence-transformers
 //
-// Weights of heads, such as pooler.dense.weight, are left out. For a model of another family the error is ErrFamily. One
-// error lists all weights that do not fit the config.
+// Weights of heads, such as pooler.dense.weight, are left out. The error for a model of another family is ErrFamily.
+// One error lists all weights that do not fit the config.
 func OpenEncoder(dir string) (*Encoder, error) { return openEncoder(dir, "", nil) }
 
 // openEncoder reads a folder of an encoder with a head, unless its name is "". add makes the parameters of the head.
@@ -129,8 +129,8 @@ func parseEncoder(contents []byte) (f *encoderFamily, c layers.EncoderConfig, er
 	return f, c, err
 }
 
-// open opens the weights of a folder. Tensors get their names in a model without a head, and those of old checkpoints
-// their newer ones.
+// open opens the weights of a folder. Tensors get the names that they have in a model without a head; old names get
+// their newer form.
 func (f *encoderFamily) open(dir string) (*weights, error) {
 	w, err := openWeights(dir, names{})
 	if err != nil {
@@ -154,13 +154,13 @@ func (f *encoderFamily) open(dir string) (*weights, error) {
 	return w, nil
 }
 
-// isHead reports whether a tensor is a part of a head or no weight.
+// isHead reports whether a tensor is part of a head, or not a weight.
 func isHead(name string) bool {
 	return !strings.HasPrefix(name, "embeddings.") && !strings.HasPrefix(name, "encoder.") &&
 		!strings.HasPrefix(name, "transformer.") || name == "embeddings.position_ids"
 }
 
-// checkEncoder returns one error for all tensors that do not fit the parameters, adapters aside.
+// checkEncoder returns one error for all tensors that do not fit the parameters, except adapters.
 func (w *weights) checkEncoder(p *layers.Params, f *encoderFamily) error {
 	var missing, unknown, wrong []string
 	used := map[string]bool{}
@@ -188,7 +188,7 @@ func (w *weights) checkEncoder(p *layers.Params, f *encoderFamily) error {
 	return nil
 }
 
-// fillEncoder gives the parameters their values.
+// fillEncoder sets the values of the parameters.
 func (w *weights) fillEncoder(p *layers.Params, f *encoderFamily) error {
 	for name, shape := range p.Shapes() {
 		v, err := w.value(p.Dtype(), f.weights.place(name), shape)

@@ -32,8 +32,8 @@ func encoderFolder(t testing.TB, name string) string {
 	return dir
 }
 
-// Each family's encoder has the vectors, the vectors of texts by each kind of pooling, and the gradients of
-// transformers, with padding and types of tokens.
+// For each family, the encoder's vectors, the vectors of texts by each kind of pooling, and the gradients equal those
+// of transformers, with padding and types of tokens.
 func TestEncoders(t *testing.T) {
 	for _, name := range encoderCases {
 		for dt, tolerance := range map[tensor.Dtype]float64{tensor.Float64: 1e-10, tensor.Float32: 1e-5} {
@@ -95,7 +95,7 @@ func TestEncoders(t *testing.T) {
 	}
 }
 
-// A folder of sentence-transformers says how texts become vectors; without its files that is the mean.
+// The files of sentence-transformers determine how a text becomes a vector; without them the vector is the mean.
 func TestSentences(t *testing.T) {
 	for name, want := range map[string]pretrained.Sentence{
 		"bert":       {Pooling: layers.MeanPooling, Normalize: true, MaxLength: 24},
@@ -109,9 +109,10 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// The longest text is the smallest of what sentence_bert_config.json, tokenizer_config.json and the positions say
-// (text-embeddings-inference#146, fastembed#531); the truncation in tokenizer.json, 128 in all-MiniLM-L6-v2 where 256
-// holds, is none of them. do_lower_case lowers the text before any tokenizer (vllm#11815).
+// The maximal length of a text is the smallest of the values in sentence_bert_config.json, tokenizer_config.json and
+// the number of positions (text-embeddings-inference#146, fastembed#531); the truncation in tokenizer.json does not
+// count: all-MiniLM-L6-v2 has 128 there, and its length is 256. do_lower_case lowers the text before any tokenizer
+// (vllm#11815).
 func TestLengthOfSentences(t *testing.T) {
 	for _, row := range []struct {
 		sentence, tokenizer string
@@ -144,14 +145,14 @@ func TestLengthOfSentences(t *testing.T) {
 	}
 }
 
-// Letters become small by do_lower_case of sentence_bert_config.json before any tokenizer sees them, and by the
-// tokenizer's own flag, which the first leaves alone (vllm#11815): one that is set does not wait for the other, and
-// strip_accents: null follows the tokenizer's flag alone (ollama#15609, llama.cpp#5496). The flags of
-// tokenizer_config.json, or their defaults, win over those of tokenizer.json in the classes of BERT's tokenizers. The ids
-// are those of transformers 5.24.0, and with do_lower_case those of sentence-transformers 6.2.0.
+// Two flags make letters lower case: do_lower_case of sentence_bert_config.json, before any tokenizer (vllm#11815), and
+// the tokenizer's own flag. Each works alone, and strip_accents: null follows the tokenizer's flag only (ollama#15609,
+// llama.cpp#5496). The flags of tokenizer_config.json, or their defaults, win over those of tokenizer.json in the
+// classes of BERT's tokenizers. The ids are those of transformers 5.24.0, and with do_lower_case those of
+// sentence-transformers 6.2.0.
 func TestLowercase(t *testing.T) {
-	const plain = `{"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": true}` // which knows no flags
-	hello, cafe := []int{44, 135, 142, 142, 145}, []int{71, 163, 168, 211}                // HELLO and café, in letters
+	const plain = `{"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": true}` // this tokenizer has no flags
+	hello, cafe := []int{44, 135, 142, 142, 145}, []int{71, 163, 168, 211}                // HELLO, café as letters
 	for _, row := range []struct {
 		sentence, tokenizer bool
 		accents, config     string
@@ -194,9 +195,9 @@ func TestLowercase(t *testing.T) {
 	}
 }
 
-// LayerNorm's eps of 1e-12 survives float32 (1 + 1e-12 is 1, but eps is added to a variance): embeddings that are 8192
-// times smaller have the same vectors, whatever their unit, to what eps is beside a variance of 1e-8. With 1e-5 they
-// would be near zero. Embeddings that are all alike become the bias and no NaN.
+// LayerNorm's eps of 1e-12 is not lost in float32 (1 + 1e-12 is 1, but eps is added to a variance). Embeddings divided
+// by 8192 give the same vectors, up to the effect of eps on a variance of 1e-8. With 1e-5 they would be near zero.
+// Embeddings that are all equal give the bias, not NaN.
 func TestSmallEps(t *testing.T) {
 	e, err := pretrained.OpenEncoder(encoderFolder(t, "bert"))
 	require.NoError(t, err)
@@ -225,7 +226,8 @@ func TestSmallEps(t *testing.T) {
 	require.InDelta(t, 1, pretrained.Cosine(vectors[2], vectors[2]), 1e-6)
 }
 
-// A text has the same vector alone as among longer ones, whose padding it gets (hugot#94), by each kind of pooling.
+// The vector of a text is the same alone as among longer ones, with whose length it is padded (hugot#94), by each kind
+// of pooling.
 func TestEmbedderPadsNothing(t *testing.T) {
 	for _, name := range encoderCases {
 		t.Run(name, func(t *testing.T) { padsNothing(t, name) })
@@ -253,12 +255,12 @@ func padsNothing(t *testing.T, name string) {
 	}
 	_, err = embedder.Embed(t.Context(), "fine", "\xff")
 	require.ErrorContains(t, err, "pretrained: embed: text 1: ")
-	e.Sentence.MaxLength = 100 // more than the positions
+	e.Sentence.MaxLength = 100 // longer than the positions
 	_, err = embedder.Embed(t.Context(), "fine", strings.Repeat("hello ", 90))
 	require.EqualError(t, err, "pretrained: embed: text 1: got 92 tokens, want 1 to 24")
 }
 
-// The published all-MiniLM-L6-v2 has the vectors of sentence-transformers.
+// The published all-MiniLM-L6-v2 gives the vectors of sentence-transformers.
 func TestPublishedMiniLM(t *testing.T) {
 	dir := golden.Published(t, "minilm")
 	path, err := golden.Path("published", "minilm_texts.json")

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A folder that does not fit is refused in one line.
+// The error about a folder that does not fit is one line.
 func TestEncoderErrors(t *testing.T) {
 	const config, modules, pooling, tokenizer = "config.json", "modules.json", "1_Pooling/config.json", "tokenizer.json"
 	const sentence = "sentence_bert_config.json"
@@ -54,7 +54,7 @@ func TestEncoderErrors(t *testing.T) {
 		{config, `"bert"`, `"distilbert"`, "embeddings.word_embeddings.weight: got shape [250 8], want (250, 768)"},
 		{modules, "[", `[null, `, "modules.json: [0]: got null, want a JSON object"},
 		{modules, "1_Pooling", "none", "modules.json: "},
-		{tokenizer, `"the": 219, `, "", ""}, // the vocabulary may have holes
+		{tokenizer, `"the": 219, `, "", ""}, // the vocabulary may have gaps
 		{tokenizer, `"the": 219`, `"the": 4000000000`, `vocab: "the": got id 4000000000, want 0 to 2097151`},
 		{tokenizer, `"the": 219`, `"the": -1`, `vocab: "the": got id -1, want 0 to 2097151`},
 		{tokenizer, `"the": 219`, `"the": 220`, `vocab: id 220 comes twice, of tokens "the" and "word"`},
@@ -66,7 +66,7 @@ func TestEncoderErrors(t *testing.T) {
 		{tokenizer, `"ids": [2]`, `"ids": [999]`, "post_processor: got id 999, want a token's"},
 		{tokenizer, `"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]}, `, "",
 			`post_processor: single: got token "[CLS]", want one of special_tokens`},
-		{tokenizer, first, `{"Sequence": {"id": "A", "type_id": 0}}`, ""}, // no [CLS] before a text
+		{tokenizer, first, `{"Sequence": {"id": "A", "type_id": 0}}`, ""}, // no [CLS] at the beginning
 		{tokenizer, `"max_input_chars_per_word": 100`, `"max_input_chars_per_word": -1`, ""},
 		{sentence, "", `{"max_seq_length": 1}`,
 			"tokenizer: got a template of 2 tokens, want at most the 1 of the longest text"},
@@ -83,8 +83,8 @@ func TestEncoderErrors(t *testing.T) {
 	}
 }
 
-// embeds opens a folder and makes the vectors of some texts, which fails with an error in one line, or does not if want
-// is "".
+// embeds opens a folder and computes the vectors of some texts. If want is not "", this must fail with that error in
+// one line.
 func embeds(t *testing.T, dir, want string) {
 	t.Helper()
 	e, err := pretrained.OpenEncoder(dir)
@@ -101,10 +101,10 @@ func embeds(t *testing.T, dir, want string) {
 	require.NotContains(t, err.Error(), "\n")
 }
 
-// Weights that do not fit are refused in one line, wherever they are.
+// The error about weights that do not fit is one line, whichever they are.
 func TestEncoderWeightErrors(t *testing.T) {
 	for _, row := range []struct {
-		end    string // of the name of a tensor
+		end    string // in the name of a tensor
 		change func(x *safetensors.Tensor)
 		want   string
 	}{
@@ -145,7 +145,7 @@ func TestEncoderWeightErrors(t *testing.T) {
 	}
 }
 
-// A config.json and files of sentence-transformers of any content are read or refused in one line.
+// For any content, a config.json and files of sentence-transformers are read or refused in one line.
 func FuzzEncoder(f *testing.F) {
 	from, err := golden.Path("encoders", "bert")
 	require.NoError(f, err)

@@ -9,13 +9,13 @@ import (
 	"attention/layers"
 )
 
-// encoderFamily is a family of encoders as data: what its config.json says, and what its weights are called.
+// encoderFamily describes a family of encoders by data: the meaning of its config.json, and the names of its weights.
 type encoderFamily struct {
 	name    string            // model_type
-	prefix  string            // of all names in models with a head
-	keys    map[string]string // of config.json that BERT calls otherwise, by BERT's
-	absent  encoderSettings   // what keys mean that a config.json leaves out
-	refuses string            // keys that are not obeyed here, of refusals
+	prefix  string            // prefix of all names in models with a head
+	keys    map[string]string // BERT's name for each key that is named differently in the family's config.json
+	absent  encoderSettings   // values of keys that a config.json leaves out
+	refuses string            // keys that are not supported here, a subset of refusals
 	weights names
 	heads   map[string]*head
 	pooled  layers.Activation // of the first token's vector, before the scores of classes
@@ -84,7 +84,7 @@ var distilBERT = encoderFamily{
 	}},
 }
 
-// encoderFamilies are all families of encoders.
+// encoderFamilies lists all families of encoders.
 var encoderFamilies = []*encoderFamily{&bert, &distilBERT}
 
 // encoderFamilyOf returns the family of a model_type.
@@ -146,7 +146,7 @@ func (s encoderSettings) encoder() (c layers.EncoderConfig, err error) {
 	return c, config.From(s, c.Validate(), encoderFields)
 }
 
-// encoderFields are the fields of settings by those of a layers.EncoderConfig.
+// encoderFields maps the fields of a layers.EncoderConfig to fields of settings.
 var encoderFields = map[string]string{"VocabSize": "VocabSize", "ContextLength": "MaxPositions",
 	"TypeVocabSize": "TypeVocabSize", "NumLayers": "NumHiddenLayers", "EmbeddingDropout": "HiddenDropout",
 	"Block.Attention.EmbedDim": "HiddenSize", "Block.Attention.OutDim": "HiddenSize", "Block.Attention.NumHeads": "NumHeads",

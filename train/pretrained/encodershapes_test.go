@@ -17,7 +17,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// encoderShapes are encoders that many use, by the keys of their config.json that shape them, with fewer layers.
+// encoderShapes are common encoders, given by the keys of their config.json that determine the shape, with fewer
+// layers.
 var encoderShapes = map[string]struct {
 	width, heads, hidden, layers int
 	pooling                      string
@@ -55,9 +56,9 @@ func shapeFolder(t *testing.T, name string) string {
 	return dir
 }
 
-// Encoders of published shapes are opened, embed and go out bit for bit, and have the vectors of transformers and
-// sentence-transformers where there is a Python with both. A weight that is not finite and is used where it lies in the
-// file is refused when it is used.
+// Encoders of published shapes are opened, compute vectors and are written bit for bit. If there is a Python with
+// transformers and sentence-transformers, the vectors equal theirs. A non-finite weight that is used in the file's
+// memory is an error when it is used.
 func TestPublishedEncoderShapes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the weights have 400 MB")

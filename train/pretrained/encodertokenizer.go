@@ -10,11 +10,11 @@ import (
 	"attention/train/text"
 )
 
-// bertTokenizers are the classes of tokenizers in transformers that have flags of BERT; "" is BERT's own.
+// bertTokenizers are the tokenizer classes of transformers that have BERT's flags; "" means BERT's own.
 var bertTokenizers = []string{"", "BertTokenizer", "BertTokenizerFast", "DistilBertTokenizer", "DistilBertTokenizerFast"}
 
 // openBERTTokenizer reads the tokenizer of a folder. Its BertNormalizer has the flags of tokenizer_config.json, or else
-// their defaults, whatever tokenizer.json says, as with the classes of BERT in transformers.
+// their defaults, whatever tokenizer.json says, as in transformers' classes for BERT.
 func openBERTTokenizer(dir string) (*text.BPETokenizer, error) {
 	c := struct {
 		Class     string `json:"tokenizer_class"`

@@ -16,7 +16,7 @@ import (
 
 // encoderOrigin is the folder that an encoder was read from.
 type encoderOrigin struct {
-	dir      string // "" of an encoder that was not read
+	dir      string // "" if the encoder was not read from a folder
 	family   *encoderFamily
 	config   []byte // of config.json
 	sentence Sentence
@@ -26,11 +26,10 @@ type encoderOrigin struct {
 }
 
 // Write writes an encoder that OpenEncoder read to a folder, which must be new or empty, and returns the names of the
-// files it made. transformers and sentence-transformers read the folder as they read the one it came from, which must
-// still be there.
+// files it made. transformers and sentence-transformers read it like the original folder, which must still exist.
 //
-// Weights keep the files, names and types that they came with. Weights that were not trained, heads, config.json and
-// the files of the tokenizer and of sentence-transformers go out bit for bit. Adapters are added to their weights.
+// Weights keep their files, names and types. Weights that were not trained, heads, config.json and the files of the
+// tokenizer and of sentence-transformers are copied bit for bit. Adapters are merged into their weights.
 func (e *Encoder) Write(dir string) ([]string, error) {
 	files, err := e.write(dir)
 	if err != nil {
@@ -87,7 +86,7 @@ func (e *Encoder) addFiles(out *writing, w *weights) error {
 	return nil
 }
 
-// copied returns the names of the files beside the weights and config.json that go out as they came in.
+// copied returns the names of the other files, which are copied unchanged.
 func (o encoderOrigin) copied() []string {
 	names := slices.Concat(copiedNames, []string{"vocab.txt", indexName, modulesName, sentenceName,
 		"config_sentence_transformers.json"})
@@ -100,7 +99,7 @@ func (o encoderOrigin) copied() []string {
 	})
 }
 
-// tensors returns the tensors of a file: the parameters' values, and those of heads from the file.
+// tensors returns the tensors of a file: the values of parameters, and the tensors of heads from the original file.
 func (e *Encoder) tensors(r *safetensors.Reader, w *weights) []safetensors.Tensor {
 	parameters := map[string]string{} // by tensor
 	for name := range e.Params.Shapes() {

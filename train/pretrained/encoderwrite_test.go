@@ -20,8 +20,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// goesOut opens the folder of an encoder and writes it to another one, whose files are those that may go out, byte for
-// byte.
+// goesOut opens the folder of an encoder, writes it to another folder and compares the files byte for byte with the
+// originals.
 func goesOut(t *testing.T, from string, open func(string) (*pretrained.Encoder, error)) {
 	t.Helper()
 	e, err := open(from)
@@ -53,7 +53,7 @@ func goesOut(t *testing.T, from string, open func(string) (*pretrained.Encoder, 
 	}
 }
 
-// changeTensors writes the tensors of a folder anew.
+// changeTensors rewrites the tensors of a folder.
 func changeTensors(t testing.TB, dir string, change func(*safetensors.Tensor)) {
 	path := filepath.Join(dir, "model.safetensors")
 	f, err := safetensors.ReadFile(path)
@@ -64,7 +64,7 @@ func changeTensors(t testing.TB, dir string, change func(*safetensors.Tensor)) {
 	require.NoError(t, safetensors.WriteFile(path, f))
 }
 
-// halves gives a tensor elements of 16 bits.
+// halves converts a tensor to elements of 16 bits.
 func halves(d safetensors.DType) func(*safetensors.Tensor) {
 	return func(x *safetensors.Tensor) {
 		data := safetensors.Floats[float32](x.Data)
@@ -72,8 +72,8 @@ func halves(d safetensors.DType) func(*safetensors.Tensor) {
 	}
 }
 
-// A folder goes out as it came in: weights in their types and under their names, heads, the config, the tokenizer and
-// what sentence-transformers reads.
+// A folder is written as it was read: weights with their types and names, heads, the config, the tokenizer and the
+// files that sentence-transformers reads.
 func TestEncodersGoOut(t *testing.T) {
 	for _, name := range encoderCases {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestEncodersGoOut(t *testing.T) {
 	t.Run("published", func(t *testing.T) { goesOut(t, golden.Published(t, "minilm"), pretrained.OpenEncoder) })
 }
 
-// step moves all weights of an encoder against the gradients of the sum of the cubes of a text's vectors.
+// step changes all weights of an encoder by one step against the gradients of the sum of the cubes of a text's vectors.
 func step(t *testing.T, e *pretrained.Encoder, ids []int64) {
 	x, b := vectorsOf(t, e, ids)
 	grads, err := G.Grad(G.Must(G.Sum(G.Must(G.Cube(x)))), b.Learnables()...)
@@ -149,7 +149,7 @@ func step(t *testing.T, e *pretrained.Encoder, ids []int64) {
 	}
 }
 
-// vectorsOf returns the vectors of a text in a new graph.
+// vectorsOf returns the vectors of a text, computed in a new graph.
 func vectorsOf(t *testing.T, e *pretrained.Encoder, ids []int64) (*G.Node, *layers.Build) {
 	b := layers.NewBuild(e.Params, layers.Eval)
 	in := b.InputOf(tensor.Int64, "ids", len(ids))
@@ -160,8 +160,8 @@ func vectorsOf(t *testing.T, e *pretrained.Encoder, ids []int64) (*G.Node, *laye
 	return x, b
 }
 
-// After a step of training every weight is another one in the folder, heads are as before, and transformers and
-// sentence-transformers have our vectors. The vectors are compared where there is a Python with both.
+// After a training step every weight in the written folder has changed, heads are unchanged, and transformers and
+// sentence-transformers compute our vectors from it. The vectors are compared if there is a Python with both.
 func TestTrainedEncodersGoOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loading PyTorch takes seconds")
@@ -211,7 +211,7 @@ func TestTrainedEncodersGoOut(t *testing.T) {
 	}
 }
 
-// An encoder that would not go out as it is now is refused, and nothing is written.
+// An encoder that cannot be written in its present form is refused, and nothing is written.
 func TestEncoderWriteRefuses(t *testing.T) {
 	for _, row := range []struct {
 		name   string

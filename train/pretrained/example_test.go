@@ -18,8 +18,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Fine-tuning in a program: a model's folder, adapters, examples, steps under a context that ends them, and two
-// folders: the adapter alone, and one model of both. With PyTorch, transformers and PEFT:
+// Fine-tuning in a program: a model's folder, adapters, examples, training steps with a context, and two results: a
+// folder with only the adapter, and a folder with the merged model. With PyTorch, transformers and PEFT:
 //
 //	base = AutoModelForCausalLM.from_pretrained(folder)
 //	model = get_peft_model(base, LoraConfig(r=4, lora_alpha=8, target_modules="all-linear", modules_to_save=["lm_head"]))
@@ -37,7 +37,7 @@ func Example() {
 	base, err := pretrained.ReadGPT(folder)
 	check(err)
 	check(base.Params.AddLoRA(layers.LoRAConfig{Rank: 4, Alpha: 8, Whole: []string{"lm_head"}}))
-	base.Params.Widen() // what is trained whole, from bfloat16
+	base.Params.Widen() // parameters that are trained whole, converted from bfloat16
 	examples, err := text.OpenExamples(talks)
 	check(err)
 	defer examples.Close()

@@ -42,7 +42,7 @@ func as(t testing.TB, g *pretrained.GPT, dt tensor.Dtype) *pretrained.GPT {
 	return &other
 }
 
-// Each family's model has PyTorch's logits, loss and gradients, which are named as the weights in the folder.
+// Each family's model has PyTorch's logits, loss and gradients. The gradients have the names of the folder's weights.
 func TestFamilies(t *testing.T) {
 	for _, name := range familyCases {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestFamilies(t *testing.T) {
 				loss, gradients := lossAndGradients(t, m, f)
 				require.InDelta(t, f.Float64("loss")[0], loss, tolerance)
 				all := tensorsOf(t, gradients)
-				all = slices.DeleteFunc(all, func(x safetensors.Tensor) bool { // the copy of a tied head
+				all = slices.DeleteFunc(all, func(x safetensors.Tensor) bool { // the copy in a tied head
 					return x.Name == "lm_head.weight" && g.Model.Config().TieWordEmbeddings
 				})
 				for _, x := range all {
@@ -70,7 +70,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// lossAndGradients returns the loss of a case, and its gradients in place of the parameters.
+// lossAndGradients returns the loss of a case, and its gradients in the form of parameters.
 func lossAndGradients(t testing.TB, g *pretrained.GPT, f *golden.File) (float64, *pretrained.GPT) {
 	b := layers.NewBuild(g.Params, layers.Eval)
 	in := map[string]*G.Node{}
@@ -118,8 +118,8 @@ func tensorsIn(t testing.TB, dir string) (all []safetensors.Tensor) {
 	return all
 }
 
-// Token by token with a cache and by whole passes, which have the same logits, each family continues a text as PyTorch
-// does.
+// Each family continues a text as PyTorch does, both token by token with a cache and with a whole pass per token; the
+// logits of both ways are equal.
 func TestFamiliesContinueATextAsPyTorch(t *testing.T) {
 	for _, name := range familyCases {
 		f := golden.Load(t, "families/"+name+"/values.safetensors")
@@ -149,7 +149,7 @@ func TestFamiliesContinueATextAsPyTorch(t *testing.T) {
 	}
 }
 
-// A folder goes out as it came in: each weight in its type, bit for bit, config.json and the files beside it.
+// A folder is written as it was read: each weight in its type, bit for bit, config.json and the other files.
 func TestFamiliesGoOut(t *testing.T) {
 	for _, name := range familyCases {
 		from, to := familyFolder(t, name), t.TempDir()
@@ -172,7 +172,8 @@ func isBuffer(name string) bool {
 		strings.HasSuffix(name, "attention.bias")
 }
 
-// A model that was not read from a folder is written as one of a family, and is the same when it is read.
+// A model that was not read from a folder is written as a member of one of the families, and is the same model when it
+// is read again.
 func TestDecodersGoOutAsFamilies(t *testing.T) {
 	for _, name := range familyCases {
 		g, err := pretrained.ReadGPT(familyFolder(t, name))

@@ -7,26 +7,26 @@ import (
 	"attention/layers"
 )
 
-// family is a family of models as data: what its config.json says, and what its weights are called. A new one is a
-// file with such a value, a line in families and a folder of test values.
+// family describes a family of models by data: the meaning of its config.json, and the names of its weights. A new
+// family needs a file with such a value, a line in families and a folder of test values.
 type family struct {
 	name         string // model_type
 	architecture string // the class in transformers
-	classifier   string // that of models which give texts classes; "" if there is none
+	classifier   string // its class for models that classify texts; "" if there is none
 
-	keys    string   // of config.json that shape a model; each is a field of settings
-	refuses string   // keys that transformers reads for this family alone and that are not obeyed here, of refusals
-	absent  settings // what keys mean that a config.json leaves out
+	keys    string   // keys of config.json that determine a model; each is a field of settings
+	refuses string   // keys of transformers for this family alone that are not supported here, in refusals
+	absent  settings // values of keys that a config.json leaves out
 
 	block  layers.BlockConfig               // settings that no key has
 	scaled bool                             // embeddings are multiplied by √E
-	slides func(s settings, layer int) bool // whether a layer has the window, without layer_types; nil means none has
+	slides func(s settings, layer int) bool // whether a layer has the window, without layer_types; nil: none
 
 	weights names
 	gguf    ggufForm
 }
 
-// families are all families.
+// families lists all families.
 var families = []*family{&gpt2, &llama, &mistral, &qwen2, &qwen3, &smollm3, &olmo2, &gemma2, &gemma3, &gptNeoX}
 
 // familyNames returns the model_types of all families.

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// windows returns the window of each layer, its own position counted; 0 means none.
+// windows returns the window of each layer, including the query's own position; 0 means no window.
 func windows(c layers.DecoderConfig) any {
 	var all []int
 	for i := range c.NumLayers {
@@ -43,7 +43,7 @@ func headDim(c layers.DecoderConfig) any { return c.Blocks[0].Attention.HeadDim 
 func kvHeads(c layers.DecoderConfig) any { return c.Blocks[0].Attention.NumKVHeads }
 func tied(c layers.DecoderConfig) any    { return c.TieWordEmbeddings }
 
-// A key that is left out means what transformers takes it for, and null is not the same.
+// A key that is left out means the default of transformers, and null means something else.
 func TestAbsentKeys(t *testing.T) {
 	many := func(n int, all ...int) []int { return slices.Repeat(all, n)[:n] }
 	for _, row := range []struct {

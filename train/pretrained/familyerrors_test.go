@@ -21,7 +21,7 @@ func configOf(t testing.TB, name string) (c fields) {
 	return c
 }
 
-// parsed returns the error of a case with other keys.
+// parsed returns the error of a case after changing keys.
 func parsed(t testing.TB, name string, more fields) error {
 	text, err := json.Marshal(configOf(t, name).with(more))
 	require.NoError(t, err)
@@ -29,7 +29,7 @@ func parsed(t testing.TB, name string, more fields) error {
 	return err
 }
 
-// A key that transformers reads and that is not obeyed is refused by name.
+// The error about a key that transformers uses and that is not supported names the key.
 func TestRefusedKeys(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for _, row := range []struct {
@@ -89,7 +89,7 @@ func TestRefusedKeys(t *testing.T) {
 	require.NoError(t, parsed(t, "llama", fields{"is_causal": true, "use_bidirectional_attention": true}))
 }
 
-// A key that no line of transformers' files of the family reads is ignored. It is named unless it is known.
+// A key that transformers' files for the family never read is ignored. It is reported unless it is known.
 func TestIgnoredKeys(t *testing.T) {
 	g, err := pretrained.ReadGPT(familyFolder(t, "llama"))
 	require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestIgnoredKeys(t *testing.T) {
 	}
 }
 
-// A folder that cannot be read is one clear line.
+// The error about a folder that cannot be read is one clear line.
 func TestWrongFamilyFolders(t *testing.T) {
 	config, weights := configOf(t, "llama3"), tensorsIn(t, familyFolder(t, "llama3"))
 	index := func(dir string, files fields) string {
@@ -191,7 +191,7 @@ func TestGemmaScale(t *testing.T) {
 	}
 }
 
-// For any config.json of any family, reading a folder is an error or gives a model of the size of its weights.
+// For any config.json of any family, reading a folder returns an error, or a model no larger than its weights.
 func FuzzFamilyConfig(f *testing.F) {
 	for _, name := range familyCases {
 		text, err := os.ReadFile(filepath.Join(familyFolder(f, name), "config.json"))

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// copyOf returns a copy of a case's folder without its values, with more files.
+// copyOf returns a copy of a case's folder with more files, but without the reference values.
 func copyOf(t testing.TB, name string, more map[string]string) string {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(familyFolder(t, name))))
@@ -26,7 +26,7 @@ func copyOf(t testing.TB, name string, more map[string]string) string {
 	return dir
 }
 
-// The files of the tokenizer and generation_config.json go out as they came in; others stay.
+// The tokenizer's files and generation_config.json are written as they were read; other files are not copied.
 func TestFilesGoOut(t *testing.T) {
 	more := map[string]string{"generation_config.json": `{"eos_token_id": [3, 5]}`, "tokenizer_config.json": "{ }",
 		"special_tokens_map.json": "{}", "chat_template.jinja": "{{ x }}"}
@@ -74,7 +74,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Weights in several files are those in one, and the index names the file of each.
+// Weights in several files equal those in one file, and the index names the file of each.
 func TestShards(t *testing.T) {
 	from := familyFolder(t, "gpt_neox")
 	g, err := pretrained.ReadGPT(from)
@@ -122,7 +122,7 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// In another type the weights are rounded, and config.json says so.
+// If another type is chosen, the weights are rounded to it, and config.json names it.
 func TestWrittenTypes(t *testing.T) {
 	for _, name := range []string{"gpt2", "llama", "smollm2"} {
 		g, err := pretrained.ReadGPT(familyFolder(t, name))
@@ -152,7 +152,7 @@ func TestWrittenTypes(t *testing.T) {
 	}
 }
 
-// What a folder cannot be is an error, and nothing is written.
+// A model that has no form as a folder is an error, and nothing is written.
 func TestWriteRefusesFamilies(t *testing.T) {
 	g, err := pretrained.ReadGPT(familyFolder(t, "llama"))
 	require.NoError(t, err)

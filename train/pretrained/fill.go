@@ -15,8 +15,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// optional reports whether a tensor needs no parameter of its name: a tied head, or a bias
-// of zeros in a model without biases.
+// optional reports whether a tensor may exist without a parameter: a tied head, or a bias of zeros in a model without
+// biases.
 func (w *weights) optional(name string, c folderConfig) bool {
 	if name == w.names.head {
 		return c.decoder.TieWordEmbeddings
@@ -34,7 +34,7 @@ func hasBias(c layers.GPTConfig, name string) (has bool, key string) {
 	return c.Bias, "bias"
 }
 
-// fitsOptional reports whether an optional tensor has floats of the shape that it needs.
+// fitsOptional reports whether an optional tensor has floats and the right shape.
 func (w *weights) fitsOptional(name string) bool {
 	t := w.tensors[name]
 	if name == w.names.head {
@@ -81,7 +81,7 @@ func (w *weights) fill(p *layers.Params, c folderConfig) error {
 	return nil
 }
 
-// keep gives a parameter its value.
+// keep sets the value of a parameter.
 func keep(p *layers.Params, name string, v *tensor.Dense) error {
 	if !v.IsManuallyManaged() && !dense.IsFinite(v) { // mapped values are checked when they are used
 		return fmt.Errorf("parameter %s: has values that are %w", name, train.ErrNotFinite)
@@ -89,7 +89,7 @@ func keep(p *layers.Params, name string, v *tensor.Dense) error {
 	return p.Keep(name, v)
 }
 
-// checkZero returns an error for a bias that is not 0 and that the model does not have.
+// checkZero returns an error if a bias that the model does not have is not 0.
 func (w *weights) checkZero(name string, c folderConfig) error {
 	data, err := w.floats(name)
 	if err != nil {

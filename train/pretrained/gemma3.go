@@ -3,7 +3,7 @@ package pretrained
 import "attention/layers"
 
 // gemma3 is the text model of Gemma 3 (Gemma Team 2025): norms of queries and keys in place of the caps, and windows in
-// five of six layers, whose positions have their own base.
+// five of six layers, with another base for the positions of these layers.
 var gemma3 = family{
 	name: "gemma3_text", architecture: "Gemma3ForCausalLM", classifier: "Gemma3TextForSequenceClassification",
 	keys: sharedKeys + `

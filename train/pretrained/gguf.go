@@ -14,7 +14,7 @@ import (
 	"attention/internal/mapped"
 )
 
-// GGUFType is how a GGUF file has the matrices: f32, f16, bf16 or q8_0.
+// GGUFType is the format of matrices in a GGUF file: f32, f16, bf16 or q8_0.
 type GGUFType = gguf.Type
 
 // GGUFTypes returns all types, the most exact first.
@@ -23,19 +23,19 @@ func GGUFTypes() []GGUFType { return gguf.Types() }
 // WriteGGUF writes the model with its tokenizer to a file for llama.cpp and the programs that read its files. If there
 // is a file at path, it is replaced once the new one is whole.
 //
-// Matrices have the type t, but F16 in place of Q8_0 where rows do not divide into its blocks of 32; vectors and
-// the table of positions are F32. In llama.cpp a GELU is the approximation with tanh, from a table in half precision,
-// also in a model with the exact one: log-probabilities differ by some 1e-3. Where a model has windows and
-// llama.cpp's form of it has none, the longest sequence is the window: within it they hide nothing. The scale of
-// Gemma's embeddings is not rounded to the folder's type there.
+// Matrices have the type t, or F16 in place of Q8_0 if their rows do not divide into its blocks of 32; vectors and the
+// table of positions are F32. llama.cpp computes every GELU by the approximation with tanh, from a table in half
+// precision, even for a model with the exact GELU: log-probabilities differ by about 1e-3. If a model has windows and
+// llama.cpp's form of its family has none, the file limits the sequence length to the window: up to this length windows
+// hide nothing. The scale of Gemma's embeddings is not rounded to the folder's type there.
 //
-// What the format cannot say is an error that names it.
+// The error about a model that the format cannot represent names the reason.
 func (g *GPT) WriteGGUF(path string, t GGUFType) error {
 	f, err := g.gguf(strings.TrimSuffix(filepath.Base(path), ".gguf"), t)
 	return g.writeGGUF(path, f, err)
 }
 
-// writeGGUF writes a file, unless there is an error, and returns that with the path.
+// writeGGUF writes a file, unless err is set, and returns an error that names the path.
 func (g *GPT) writeGGUF(path string, f *gguf.File, err error) error {
 	if err == nil {
 		err = folder.WriteFile(path, func(w io.Writer) error {

@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// logProbs returns the rows of log-probabilities of logits.
+// logProbs returns the log-probabilities of rows of logits.
 func logProbs(logits []float64, rows int) (all [][]float64) {
 	width := len(logits) / rows
 	for i := range rows {
@@ -45,7 +45,8 @@ func furthest(t testing.TB, want, got [][]float64) (most float64) {
 	return most
 }
 
-// GPT-2's scores are ours, with biases and without, with a head of its own, with the exact GELU and with grouped heads.
+// llama.cpp's scores for GPT-2 equal ours: with and without biases, with an untied head, with the exact GELU and with
+// grouped heads.
 func TestGGUFScores(t *testing.T) {
 	var jobs []job
 	var models []*pretrained.GPT
@@ -61,12 +62,12 @@ func TestGGUFScores(t *testing.T) {
 	}
 	for i, v := range llamacpp(t, jobs...) {
 		t.Run(names[i], func(t *testing.T) {
-			requireScores(t, models[i], jobs[i], v, 2e-2) // its GELU is a table in half precision
+			requireScores(t, models[i], jobs[i], v, 2e-2) // llama.cpp's GELU is a table in half precision
 		})
 	}
 }
 
-// requireScores holds llama.cpp's scores to a model's.
+// requireScores compares llama.cpp's scores with a model's.
 func requireScores(t testing.TB, g *pretrained.GPT, j job, v verdict, bound float64) {
 	fine(t, v)
 	want := logProbs(run(t, g, j.IDs, len(j.IDs)), len(j.IDs))
@@ -83,12 +84,13 @@ func requireScores(t testing.TB, g *pretrained.GPT, j job, v verdict, bound floa
 	}
 }
 
-// Matrices in fewer bits cost what their rounding costs, and that of the vectors that llama.cpp rounds as well before
-// it multiplies: a number is off by at most 2⁻⁹ of itself in BF16, 2⁻¹² in F16, and 1/254 of its block's largest in
-// Q8_0. In three layers, 1.7e-2, 2.5e-3 and 5.8e-2 come of it, of log-probabilities that span 4.6.
+// Matrices in fewer bits cause differences from two roundings: of the matrices, and of the vectors, which llama.cpp
+// also rounds before it multiplies. The relative error of a number is at most 2⁻⁹ in BF16 and 2⁻¹² in F16; in Q8_0 the
+// error is at most 1/254 of the block's largest number. In three layers, this gives differences of 1.7e-2, 2.5e-3 and
+// 5.8e-2 in log-probabilities that range over 4.6.
 func TestGGUFTypes(t *testing.T) {
 	c := layers.GPTConfig{VocabSize: 256, ContextLength: 32, EmbedDim: 96, NumLayers: 3, NumHeads: 4,
-		DimFeedforward: 208, Bias: true, Activation: "gelu_new"} // rows of 208 are no blocks of 32
+		DimFeedforward: 208, Bias: true, Activation: "gelu_new"} // rows of 208 are not whole blocks of 32
 	p := layers.NewParams(tensor.Float32, 5)
 	m, err := layers.NewGPT(p.Scope(""), c)
 	require.NoError(t, err)

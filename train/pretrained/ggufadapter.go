@@ -10,9 +10,9 @@ import (
 	"attention/layers"
 )
 
-// WriteGGUFAdapter writes the adapters of the model to a file that llama.cpp adds to a file of its base (--lora), which
-// WriteGGUF writes of the base. The matrices have the type t, as there. It is an error if parameters are trained whole
-// beside the adapters, or if token embeddings have one that are tied to the output head: such a file cannot hold them.
+// WriteGGUFAdapter writes the adapters of the model to a file that llama.cpp applies with --lora to the base's file,
+// which WriteGGUF writes. The matrices have the type t, as in WriteGGUF. If parameters are trained whole, or if tied
+// token embeddings have an adapter, the result is an error: such a file cannot hold them.
 func (g *GPT) WriteGGUFAdapter(path string, t GGUFType) error {
 	f, err := g.ggufAdapter(t)
 	return g.writeGGUF(path, f, err)
@@ -35,7 +35,7 @@ func (g *GPT) ggufAdapter(t GGUFType) (*gguf.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	alpha := lora.Alpha // llama.cpp multiplies by it over the rank of each
+	alpha := lora.Alpha // llama.cpp multiplies by alpha over the rank of each matrix
 	if lora.RankStabilized {
 		alpha *= math.Sqrt(float64(lora.Rank))
 	}
@@ -75,7 +75,7 @@ func (m *ggufModel) adapters(p *layers.Params, alpha float64, t GGUFType) (all [
 		if table := to == ggufNames["model.embed_tokens"]+".weight"; table && m.TieWordEmbeddings {
 			return nil, fmt.Errorf("parameter %s: got an adapter of token embeddings that are tied to the output head, which "+
 				"llama.cpp's form of adapters cannot hold, want the merged model", name)
-		} else if table { // llama.cpp looks up its rows
+		} else if table { // llama.cpp reads single rows of it
 			turned := make([]float64, len(j.a))
 			transpose(turned, j.a, j.in)
 			all = append(all, matrix(to+".lora_a", j.out, j.rank, j.b, t), matrix(to+".lora_b", j.in, j.rank, turned, t))

@@ -29,13 +29,13 @@ func addAdapters(t testing.TB, g *pretrained.GPT, c layers.LoRAConfig) {
 	}
 }
 
-// llama.cpp adds a file of adapters to the file of a base, of each family, and has the tuned model's scores. Without it
-// the scores are far away.
+// For each family, llama.cpp applies a file of adapters to the base's file and gives the tuned model's scores. Without
+// the adapters the scores differ a lot.
 func TestGGUFAdapters(t *testing.T) {
 	var jobs []job
 	var models []*pretrained.GPT
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(decoders)), func(name string) bool {
-		return name == "olmo2 tied" || name == "llama linear" // whose maps are those of others
+		return name == "olmo2 tied" || name == "llama linear" // these families have the maps of others
 	})
 	for i, name := range names {
 		dir := t.TempDir()
@@ -58,7 +58,7 @@ func TestGGUFAdapters(t *testing.T) {
 	require.Greater(t, furthest(t, want, all[len(names)].LogProbs), 0.5)
 }
 
-// GPT-2's packed map has one adapter, and a map of which only the queries have one adds nothing to the others.
+// GPT-2's packed map has one adapter. If only the queries have one, it adds nothing to keys and values.
 func TestGGUFAdaptersOfPackedMaps(t *testing.T) {
 	config := cases["gpt"].with(fields{"vocabulary": fields{"characters": "abcdefghijklm"}})
 	gpt, err := pretrained.ReadGPT(write(t, config, caseTensors(t, "torch/gpt.safetensors", "gpt")))
@@ -75,11 +75,11 @@ func TestGGUFAdaptersOfPackedMaps(t *testing.T) {
 		jobs = append(jobs, j)
 	}
 	for i, v := range llamacpp(t, jobs...) {
-		requireScores(t, models[i], jobs[i], v, 2e-2) // its GELU is a table in half precision
+		requireScores(t, models[i], jobs[i], v, 2e-2) // llama.cpp's GELU is a table in half precision
 	}
 }
 
-// llama.cpp has the scores of adapters of an output head, and of several ranks and scales.
+// llama.cpp gives our scores with adapters of an output head, and with several ranks and scales.
 func TestGGUFAdaptersOfEveryForm(t *testing.T) {
 	rows := []struct {
 		name string
@@ -112,7 +112,7 @@ func TestGGUFAdaptersOfEveryForm(t *testing.T) {
 	}
 }
 
-// What a file of adapters cannot hold is refused by name, and no file is written.
+// The error about adapters that the file cannot hold names the reason, and no file is written.
 func TestGGUFAdaptersAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lora.gguf")
 	g := decoder(t, of())

@@ -10,8 +10,8 @@ import (
 	"attention/train/text"
 )
 
-// checkAdded returns an error for what llama.cpp does not do with a token: it keeps the blanks beside it, and finds it
-// within words.
+// checkAdded returns an error for an added token with properties that llama.cpp ignores: it keeps the blanks beside a
+// token, and finds the token within words.
 func checkAdded(a text.AddedToken) error {
 	for _, flag := range []struct {
 		name string
@@ -59,7 +59,7 @@ func (v *ggufVocabulary) fillBPE(t *text.BPETokenizer) error {
 	return v.fillTemplate(t)
 }
 
-// fillCut sets how texts are cut.
+// fillCut sets how texts are split into words.
 func (v *ggufVocabulary) fillCut(parts text.Parts) error {
 	change, cut := parts.Normalizer, parts.PreTokenizer
 	whole := parts.IgnoreMerges
@@ -80,7 +80,7 @@ func (v *ggufVocabulary) fillCut(parts text.Parts) error {
 		"Llama 2 or 3, Qwen 2, SmolLM, Mistral or Gemma, which llama.cpp has", change, cut, whole)
 }
 
-// endings are tokens that llama.cpp takes for the end of a text or for marks in code by their names.
+// endings are tokens whose names make llama.cpp treat them as ends of a text or as marks in code.
 var endings = []string{"</s>", "<eos>", "<end_of_turn>", "<end_of_utterance>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]",
 	"<turn|>", "<|tool_response>", "[e~[", "<fim-prefix>", "<fim_prefix>", "<PRE>", "▁<PRE>", "<fim-suffix>",
 	"<fim_suffix>", "<SUF>", "▁<SUF>", "<fim-middle>", "<fim_middle>", "<MID>", "▁<MID>", "<fim-pad>", "<PAD>", "[PAD]",
@@ -99,7 +99,8 @@ func isByteToken(name string) bool {
 	return n == 1 && name == fmt.Sprintf("<0x%02X>", b)
 }
 
-// fillMerges sets the merges, of SentencePiece's as scores of what they make: the sooner, the higher.
+// fillMerges sets the merges. A SentencePiece vocabulary gets them as scores of the merged tokens: an earlier merge has
+// a higher score.
 func (v *ggufVocabulary) fillMerges(t *text.BPETokenizer) {
 	merges := t.Merges()
 	if v.model == "gpt2" {
@@ -118,7 +119,7 @@ func (v *ggufVocabulary) fillMerges(t *text.BPETokenizer) {
 	}
 }
 
-// fillTemplate sets what is put before and behind a text.
+// fillTemplate sets the tokens that go before and behind a text.
 func (v *ggufVocabulary) fillTemplate(t *text.BPETokenizer) error {
 	const mark = -1
 	around := t.WithTemplate([]int{mark})

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// cut is a tokenizer.json of a package, with which changes, and the token that ends a text.
+// cut is a tokenizer.json of a package, with changes, and the token that ends a text.
 type cut struct{ name, old, new, ends string }
 
 // The patterns of Llama 3 and of Mistral Nemo in a tokenizer.json.
@@ -29,7 +29,7 @@ const (
 		` ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`
 )
 
-// cuts are all ways to cut that llama.cpp has: four of them by the vocabularies of others.
+// cuts covers all of llama.cpp's ways to split words; four of them use the vocabularies of others.
 var cuts = map[string]cut{
 	"llama-2":   {name: "llama2", ends: "</s>"},
 	"llama-bpe": {name: "llama3", ends: "<|end_of_text|>"},
@@ -59,8 +59,8 @@ func (c cut) open(t testing.TB) *text.BPETokenizer {
 	return of
 }
 
-// llama.cpp cuts texts into the ids of the tokenizers of Llama 2 and 3, Qwen 3, Gemma 3, GPT-2 and others, special
-// tokens among them.
+// llama.cpp splits texts into the ids of the tokenizers of Llama 2 and 3, Qwen 3, Gemma 3, GPT-2 and others, including
+// special tokens.
 func TestGGUFTokenizers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reading and writing eight large vocabularies takes a minute")
@@ -68,11 +68,11 @@ func TestGGUFTokenizers(t *testing.T) {
 	requireLlamacpp(t)
 	var texts []string
 	for _, of := range nasty(10_000) {
-		texts = append(texts, norm.NFC.String(of)) // which llama.cpp does not do
+		texts = append(texts, norm.NFC.String(of)) // llama.cpp does not do this
 	}
 	names := slices.Sorted(maps.Keys(cuts))
 	var jobs []job
-	var tokenizers, read []*text.BPETokenizer // of the package, and of the file
+	var tokenizers, read []*text.BPETokenizer // by the package, and from the file
 	for _, name := range names {
 		of := cuts[name].open(t)
 		end, ok := of.ID(cuts[name].ends)
@@ -88,7 +88,7 @@ func TestGGUFTokenizers(t *testing.T) {
 			fine(t, v)
 			for j, of := range texts {
 				if names[i] == "tekken" && strings.ContainsFunc(of, unicode.IsMark) {
-					continue // whose letters and marks llama.cpp has otherwise than the tokenizer
+					continue // llama.cpp classifies its letters and marks differently from the tokenizer
 				}
 				want, err := tokenizers[i].Encode(of)
 				require.NoError(t, err)
@@ -101,7 +101,7 @@ func TestGGUFTokenizers(t *testing.T) {
 	}
 }
 
-// SmolLM2's file cuts texts into the ids of llama.cpp, special tokens among them.
+// SmolLM2's file splits texts into the ids of llama.cpp, including special tokens.
 func TestReadGGUFTokenizer(t *testing.T) {
 	path := golden.Published(t, "smollm2") + ".gguf"
 	texts := nasty(10_000)
@@ -115,7 +115,7 @@ func TestReadGGUFTokenizer(t *testing.T) {
 	}
 }
 
-// A tokenizer that llama.cpp would cut otherwise is refused by what it does.
+// The error about a tokenizer that llama.cpp would treat differently names the difference.
 func TestGGUFTokenizersRefused(t *testing.T) {
 	model := fields{"type": "BPE", "vocab": fields{"a": 0, "b": 1, "ab": 2}, "merges": []string{"a b"}}
 	level := fields{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}

@@ -13,7 +13,8 @@ import (
 	"attention/internal/gguf"
 )
 
-// harmlessGGUF are settings of models that change no number, and harmlessValues those that change none with one value.
+// harmlessGGUF are settings that do not change a model's results; harmlessValues are settings that do not with one
+// value.
 var (
 	harmlessGGUF   = []string{"vocab_size", "rope.scaling.finetuned", "tensor_data_layout"}
 	harmlessValues = map[string]string{"attention.causal": "true", "rope.scaling.type": `"none"`,
@@ -115,10 +116,11 @@ func (g *ggufFile) addHeads(f *family, fields map[string]any, read map[string]js
 	return nil
 }
 
-// addFactors adds the scaling of Llama 3. A file has only the divisor of each frequency, so its parameters are searched.
+// addFactors adds the scaling of Llama 3. A file has only the divisor of each frequency, so the scaling's parameters
+// are found by search.
 func (g *ggufFile) addFactors(f *family, fields map[string]any, t gguf.Tensor, headDim int) error {
 	var theta float64
-	text, _ := json.Marshal(fields["rope_theta"]) // which is a number
+	text, _ := json.Marshal(fields["rope_theta"]) // the position of each divisor
 	if err := json.Unmarshal(text, &theta); err != nil {
 		return fmt.Errorf("%s.rope.freq_base: got %s, want a number", f.gguf.name, short(text))
 	}
@@ -147,9 +149,9 @@ func (g *ggufFile) addFactors(f *family, fields map[string]any, t gguf.Tensor, h
 	return errors.New("tensor rope_freqs.weight: got factors of frequencies that are not those of Llama 3, want these")
 }
 
-// addLayers adds the keys of windows and of the head.
+// addLayers adds the keys about windows and about the head.
 func (g *ggufFile) addLayers(f *family, fields map[string]any, read map[string]json.RawMessage) error {
-	layers, period := 0, 2 // Gemma 2's; Gemma 3 has 6
+	layers, period := 0, 2 // the value of Gemma 2; Gemma 3 has 6
 	if f == &gemma3 {
 		period = 6
 	}

@@ -30,7 +30,7 @@ func changed(t testing.TB, name string, change func(*gguf.File)) string {
 	return to
 }
 
-// set returns a change of a setting; nil takes it away.
+// set returns a change of a setting; nil removes it.
 func set(key string, value any) func(*gguf.File) {
 	return func(f *gguf.File) {
 		f.Settings = slices.DeleteFunc(f.Settings, func(s gguf.Setting) bool { return s.Key == key })
@@ -49,13 +49,13 @@ func tensorOf(t testing.TB, name string, change func(*gguf.Tensor)) func(*gguf.F
 	}
 }
 
-// What is not understood is refused by its name, and what changes nothing is not.
+// The error about a setting that is not supported names it; settings without an effect are accepted.
 func TestReadGGUFRefuses(t *testing.T) {
 	rename := func(to string) func(*gguf.Tensor) { return func(of *gguf.Tensor) { of.Name = to } }
 	for _, c := range []struct {
 		model  string
 		change func(*gguf.File)
-		want   string // "" of what is read
+		want   string // "" if the file is accepted
 	}{
 		{"llama", set("general.architecture", "mamba"), `general.architecture: got "mamba": family not supported, want one of ` +
 			"gpt2, llama, qwen2, qwen3, smollm3, olmo2, gemma2, gemma3, gptneox"},
@@ -112,7 +112,7 @@ func TestReadGGUFRefuses(t *testing.T) {
 	}
 }
 
-// A file whatever is an error of one line or a model.
+// Any file gives either an error of one line or a model.
 func FuzzReadGGUF(f *testing.F) {
 	for _, name := range []string{"llama 3", "gemma3", "gpt_neox", "qwen2 yarn"} {
 		content, err := os.ReadFile(changed(f, name, func(*gguf.File) {}))

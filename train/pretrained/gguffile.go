@@ -16,10 +16,10 @@ type ggufFile struct {
 	*gguf.File
 	tensors  map[string]gguf.Tensor
 	model    *ggufModel
-	template string // of conversations; "" if there is none
+	template string // template of conversations; "" if there is none
 }
 
-// maxGGUFLayers is the largest number of layers, as in llama.cpp. A layer takes memory even if the file has no tensor
+// maxGGUFLayers is the largest number of layers, as in llama.cpp. A layer needs memory even if the file has no tensor
 // for it.
 const maxGGUFLayers = 512
 
@@ -81,7 +81,7 @@ func (f *Folder) parseGGUF() (err error) {
 	return err
 }
 
-// family returns the family whose form the file has.
+// family returns the family to whose form the file belongs.
 func (g *ggufFile) family() (*family, error) {
 	var name, kind string
 	parts := 0
@@ -118,7 +118,7 @@ func (g *ggufFile) vocabulary() (c text.TokenizerConfig, err error) {
 	}
 	var all []byte
 	for _, token := range tokens {
-		if strings.HasPrefix(token, `\xff`) && len(token) > 4 { // which no text has
+		if strings.HasPrefix(token, `\xff`) && len(token) > 4 { // a token that no text contains
 			break
 		}
 		all = append(all, unescaped(token)...)

@@ -2,18 +2,19 @@ package pretrained
 
 import "attention/layers"
 
-// ggufForm is a family in llama.cpp, as data. Its blocks are the family's.
+// ggufForm describes llama.cpp's form of a family by data. Its blocks are those of the family.
 type ggufForm struct {
 	name   string // general.architecture
 	biases biases
 	packed bool // queries, keys and values are one product
 	pairs  bool // positions turn pairs (2i, 2i+1) of a head, not (i, i + D/2)
 	narrow bool // heads are E/H wide
-	head   bool // the scores have a matrix of their own, also if it is the token embeddings
+	head   bool // the head has its own matrix even if it is the token embeddings
 	slides bool // all layers but every n-th have a window
 	skips  int  // n of a model whose every n-th layer has no positions; 0 means none
 	capped bool // scores and logits have caps
-	// wide is the number of layers of the model whose scores have the scale of heads of E/H; 0 means there is none.
+	// wide is the number of layers of the one model whose attention scale is that of heads of width E/H; 0 means there is
+	// no such model.
 	wide int
 }
 
@@ -23,11 +24,12 @@ type biases int
 const (
 	noBiases  biases = iota
 	qkvBiases        // those of queries, keys and values
-	allBiases        // all: one that the model has not is 0
+	allBiases        // all of them: a bias that the model does not have is 0
 )
 
-// blockKind returns what a block has, resolved: not its sizes, biases, positions, mask, scale and caps, which
-// settings of a file say, nor what only training needs. A GELU is the approximation by tanh, which llama.cpp has.
+// blockKind returns the kind of a block, with defaults filled in. It leaves out sizes, biases, positions, mask, scale
+// and caps, which the file's settings contain, and fields that only training needs. A GELU counts as the approximation
+// by tanh, which llama.cpp uses.
 func blockKind(b layers.BlockConfig) layers.BlockConfig {
 	b = b.Resolved()
 	a := &b.Attention

@@ -21,7 +21,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// blocks returns the config of a block of Llama's kin, after changes.
+// blocks returns the config of a Llama-like block after changes.
 func blocks(changes ...func(*layers.BlockConfig)) layers.BlockConfig {
 	b := layers.BlockConfig{
 		Attention: layers.AttentionConfig{EmbedDim: 24, NumHeads: 3, Mask: mask.Causal{},
@@ -40,7 +40,7 @@ func of(changes ...func(*layers.BlockConfig)) layers.DecoderConfig {
 	return layers.DecoderConfig{Blocks: []layers.BlockConfig{blocks(changes...)}}
 }
 
-// The changes that make other families of it.
+// The changes that turn such a block into that of another family.
 func grouped(b *layers.BlockConfig)   { b.Attention.NumHeads, b.Attention.NumKVHeads = 6, 2 }
 func wideHeads(b *layers.BlockConfig) { b.Attention.NumKVHeads, b.Attention.HeadDim = 1, 12 }
 func unturned(b *layers.BlockConfig)  { b.Attention.RoPE = nil }
@@ -83,7 +83,7 @@ func neoX(b *layers.BlockConfig) {
 
 var llama3 = graph.RoPEConfig{Base: 500, Scaling: graph.Llama3Scaling, Factor: 32, OriginalLength: 32}
 
-// decoders has a small model of each form, and the bound of its scores.
+// decoders holds a small model of each form, and the error bound of its scores.
 var decoders = map[string]struct {
 	config layers.DecoderConfig
 	bound  float64
@@ -131,7 +131,7 @@ func decoder(t testing.TB, c layers.DecoderConfig) *pretrained.GPT {
 	return &pretrained.GPT{Model: m, Params: p, Tokenizer: characters(t, []string{"abcdefghijklm"}), EndOfText: -1}
 }
 
-// Each family's scores are ours, and its greedy tokens where two are not as probable.
+// For each family llama.cpp's scores equal ours, and so do its greedy tokens unless two are nearly equally probable.
 func TestGGUFFamilies(t *testing.T) {
 	var jobs []job
 	var models []*pretrained.GPT
@@ -154,7 +154,7 @@ func TestGGUFFamilies(t *testing.T) {
 	}
 }
 
-// familyFiles says what becomes of the families' folders: as many ids as are compared, or why there is no file.
+// familyFiles says what happens to the folder of each family: how many ids are compared, or why there is no file.
 var familyFiles = map[string]struct {
 	ids   int
 	bound float64
@@ -162,7 +162,7 @@ var familyFiles = map[string]struct {
 }{
 	"gpt2": {ids: 7, bound: 2e-2}, "llama": {ids: 7}, "smollm2": {ids: 7}, "qwen2": {ids: 7}, "qwen3": {ids: 7},
 	"olmo2": {ids: 7}, "gpt_neox": {ids: 7, bound: 2e-2}, "gpt_neox_serial": {ids: 7, bound: 2e-2},
-	"mistral": {ids: 3}, "qwen2_window": {ids: 3}, // as many as the window has
+	"mistral": {ids: 3}, "qwen2_window": {ids: 3}, // as many ids as the window has
 	"llama3":         {want: "llama: biases: got some of the attention's output or the MLP, want none"},
 	"smollm3":        {want: "smollm3: layers: got 3, want at least 4, the last of which has no positions"},
 	"smollm3_window": {want: "smollm3: layers: got 3, want at least 4, the last of which has no positions"},
@@ -171,7 +171,7 @@ var familyFiles = map[string]struct {
 	"gemma3_types":   {want: "gemma3: scale of the scores: got 0.40824829046386"},
 }
 
-// A family's folder becomes a file with its scores, or is refused for what llama.cpp has not.
+// A family's folder becomes a file with the same scores, or an error that names the unsupported property.
 func TestGGUFFamilyFolders(t *testing.T) {
 	require.Len(t, familyFiles, len(familyCases))
 	var jobs []job

@@ -18,10 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// quantised are the formats that the package gguf writes: others it only reads.
+// quantised are the formats that the package gguf can write; it only reads the others.
 var quantised = []string{"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"}
 
-// inBlocks returns a config whose matrices have rows of whole blocks of 32 numbers.
+// inBlocks returns a config with matrices whose rows are whole blocks of 32 numbers.
 func inBlocks(c layers.DecoderConfig) layers.DecoderConfig {
 	c.Blocks = slices.Clone(c.Blocks)
 	for i := range c.Blocks {

@@ -10,12 +10,12 @@ import (
 
 // ggufKey is a setting of a model in a GGUF file.
 type ggufKey struct {
-	name  string                 // after the form's name and a dot
+	name  string                 // follows the form's name and a dot
 	key   string                 // of a config.json, with the same value; "" if it has none
-	value func(m *ggufModel) any // in the file of a model; nil if a file of the form has none
+	value func(m *ggufModel) any // its value for a model; nil if the form does not write it
 }
 
-// ggufKeys are all settings of models, in the order of a file.
+// ggufKeys lists all settings of models, in the order of a file.
 var ggufKeys = []ggufKey{
 	{"attention.head_count", "num_attention_heads", size(func(m *ggufModel) int { return m.kind.Attention.NumHeads })},
 	{"attention.head_count_kv", "num_key_value_heads", size(func(m *ggufModel) int {
@@ -77,7 +77,7 @@ func (m *ggufModel) settings() (all []gguf.Setting) {
 	return all
 }
 
-// just returns a value if there is one.
+// just returns a value, and whether there is one.
 func just(is bool, value any) any {
 	if is {
 		return value
@@ -90,7 +90,7 @@ func size(of func(m *ggufModel) int) func(*ggufModel) any {
 	return func(m *ggufModel) any { return uint32(of(m)) }
 }
 
-// epsilon returns what norms of a kind add.
+// epsilon returns the eps of norms of a kind.
 func (m *ggufModel) epsilon(kind layers.NormKind) any {
 	return just(m.kind.Norm.Kind == kind, float32(m.kind.Norm.Eps))
 }
@@ -105,7 +105,7 @@ func ofRoPE(value func(*ggufModel, *graph.RoPEConfig) any) func(*ggufModel) any 
 	}
 }
 
-// scaled reports whether settings say the scaling of positions; that of Llama 3 is a tensor.
+// scaled reports whether settings contain the scaling of positions; Llama 3's scaling is a tensor instead.
 func scaled(r *graph.RoPEConfig) bool {
 	return r.Scaling == graph.LinearScaling || r.Scaling == graph.YaRNScaling
 }

@@ -21,10 +21,10 @@ type ggufModel struct {
 	layers.DecoderConfig // resolved
 	family               *family
 	kind                 layers.BlockConfig      // one layer's
-	context              int                     // the longest sequence that all layers see whole
+	context              int                     // the longest sequence that all layers see completely
 	global, local        *graph.RoPEConfig       // of layers without window and with one; nil means none
 	window               int                     // keys that a layer sees; 0 means all
-	period               int                     // n of a model whose every n-th layer has no window
+	period               int                     // n if every n-th layer has no window
 	shapes               map[string]tensor.Shape // of the parameters
 }
 
@@ -37,7 +37,7 @@ func ggufModelOf(c layers.DecoderConfig, from *origin) (*ggufModel, error) {
 	c = c.Resolved()
 	b := c.Block(0)
 	parallel := b.Parallel
-	b.Parallel = false // which a setting says
+	b.Parallel = false // a setting contains it
 	var reason error
 	for _, f := range all {
 		if c.Layout != f.layout() || parallel && f != &gptNeoX ||
@@ -71,11 +71,11 @@ func (f *family) layout() layers.Layout {
 	return layers.Llama
 }
 
-// check returns an error for what the form cannot say.
+// check returns an error for a property that the form cannot represent.
 func (m *ggufModel) check() error {
 	b, e := m.kind, m.kind.Attention.EmbedDim
 	scale, last := m.EmbeddingScale, m.Norm
-	last.Bias = b.Norm.Bias // the file has zeros for biases that the model has not
+	last.Bias = b.Norm.Bias // the file has zeros for biases that the model does not have
 	switch {
 	case m.LearnedPositions != (m.family == &gpt2):
 		return fmt.Errorf("learned positions: got %v, want %v", m.LearnedPositions, !m.LearnedPositions)
@@ -129,7 +129,7 @@ func (m *ggufModel) checkHeads() error {
 	return nil
 }
 
-// checkLayer checks a layer beside the first, and notes windows and positions.
+// checkLayer checks a layer against the first one, and records windows and positions.
 func (m *ggufModel) checkLayer(i int) error {
 	b, first := m.Block(i), m.kind
 	window, err := windowOf(b.Attention.Mask)
@@ -179,7 +179,7 @@ func (m *ggufModel) noteWindow(i, window int) {
 	}
 }
 
-// windowOf returns how many keys a query sees by a mask; 0 means all up to its own.
+// windowOf returns how many keys a mask shows each query; 0 means all keys up to its own.
 func windowOf(of mask.Mask) (int, error) {
 	switch of := of.(type) {
 	case nil:
@@ -196,7 +196,7 @@ func windowOf(of mask.Mask) (int, error) {
 	return 0, fmt.Errorf("mask: got %T %+v, want a causal one or a window", of, of)
 }
 
-// checkRoPE checks the positions of layers without window, and that those with one have no scaling.
+// checkRoPE checks the positions of layers without a window, and that layers with a window have no scaling.
 func (m *ggufModel) checkRoPE(r *graph.RoPEConfig) error {
 	if m.local != nil && m.local.Scaling != graph.NoScaling {
 		return fmt.Errorf("positions of layers with a window: got the scaling %v, want none", m.local.Scaling)

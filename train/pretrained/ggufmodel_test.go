@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refusedDecoders are models that llama.cpp has no form for.
+// refusedDecoders are models for which llama.cpp has no form.
 var refusedDecoders = []struct {
 	want   string
 	config layers.DecoderConfig
@@ -66,7 +66,7 @@ var refusedDecoders = []struct {
 		layers.DecoderConfig{Norm: layers.NormConfig{Kind: layers.LayerNorm}, Blocks: of().Blocks}},
 }
 
-// What llama.cpp has no form for is one line that says what, and no file is written.
+// The error about a model for which llama.cpp has no form is one line that names the reason, and no file is written.
 func TestGGUFRefuses(t *testing.T) {
 	for _, row := range refusedDecoders {
 		path := filepath.Join(t.TempDir(), "model.gguf")

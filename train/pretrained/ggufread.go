@@ -22,7 +22,7 @@ func (f *Folder) readGGUF() (*GPT, error) {
 	p := layers.NewStoredParams(tensor.Float32)
 	g := &GPT{Params: p, Tokenizer: f.tokenizer, EndOfText: c.endOfText(f.tokenizer), Ends: c.ids(c.EOS),
 		ChatTemplate: f.gguf.template}
-	if c.Vocabulary == nil { // with one, the file is in a form that only this package writes
+	if c.Vocabulary == nil { // only this package writes files with such a tokenizer
 		g.origin = &origin{family: c.family, config: f.contents, decoder: c.decoder}
 	}
 	var err error
@@ -32,7 +32,7 @@ func (f *Folder) readGGUF() (*GPT, error) {
 	return g, mapped.Guard(func() error { return f.gguf.fill(p) })
 }
 
-// fill gives the parameters their values.
+// fill sets the values of the parameters.
 func (g *ggufFile) fill(p *layers.Params) error {
 	m := g.model
 	m.shapes = maps.Collect(p.Shapes())
@@ -62,7 +62,7 @@ func (g *ggufFile) fill(p *layers.Params) error {
 		if err != nil {
 			return err
 		}
-		if !v.IsManuallyManaged() && !dense.IsFinite(v) { // a file's memory is checked when it is used
+		if !v.IsManuallyManaged() && !dense.IsFinite(v) { // mapped values are checked when they are used
 			return fmt.Errorf("parameter %s: has values that are %w", name, train.ErrNotFinite)
 		}
 		if err := p.Keep(name, v); err != nil {
@@ -72,7 +72,7 @@ func (g *ggufFile) fill(p *layers.Params) error {
 	return nil
 }
 
-// whole returns the parameter in whose tensor a parameter is, and which part of the tensor it is.
+// whole returns the parameter whose tensor contains a parameter, and which part of the tensor that is.
 func (m *ggufModel) whole(name string) (whole string, part int) {
 	if m.isPart(name) {
 		whole = strings.NewReplacer(".k_proj.", ".q_proj.", ".v_proj.", ".q_proj.").Replace(name)
@@ -82,7 +82,7 @@ func (m *ggufModel) whole(name string) (whole string, part int) {
 }
 
 // value returns the value of a parameter: the memory of the file if its format and order are those of the parameter, or
-// else a float32 copy. It is the only place that decides in which form a weight is kept.
+// else a float32 copy. No other function decides in which form a weight is kept.
 func (g *ggufFile) value(name string) (*tensor.Dense, error) {
 	m, shape := g.model, g.model.shapes[name]
 	whole, part := m.whole(name)

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every form that is written is read: the same scores, and written again, the same file, bit for bit. Gemma's norms are
-// stored as 1 + weight, which rounds the weight.
+// Every form that is written can be read. The model has the same scores and is written to the same file again, bit for
+// bit. Gemma's norms are stored as 1 + weight, which rounds the weight.
 func TestReadGGUF(t *testing.T) {
 	ids := []int64{3, 0, 12, 7, 7, 1, 9, 4}
 	for _, name := range slices.Sorted(maps.Keys(decoders)) {

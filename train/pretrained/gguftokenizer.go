@@ -11,23 +11,23 @@ import (
 	"attention/train/text"
 )
 
-// ggufVocabulary is a tokenizer as llama.cpp has it.
+// ggufVocabulary is a tokenizer in llama.cpp's form.
 type ggufVocabulary struct {
-	model  string // how texts are cut: gpt2 is byte-pair encoding, llama SentencePiece's, rwkv takes the longest token
-	pre    string // of gpt2: the name of how words are cut
+	model  string // the algorithm: gpt2 is byte-pair encoding, llama SentencePiece's, rwkv takes the longest token
+	pre    string // with gpt2: the name of the way to split words
 	tokens []string
 	kinds  []int32
 	merges []string  // of gpt2
 	scores []float32 // of llama
-	blank  bool      // of llama: a blank is put before a text
+	blank  bool      // with llama: whether a blank is put before a text
 	// begin, end and unknown are the ids of the tokens that begin and end a text and stand for unknown characters; −1
 	// if there are none.
 	begin, end, unknown int
-	addsBegin, addsEnd  bool   // a text gets the tokens
+	addsBegin, addsEnd  bool   // whether a text gets these tokens
 	template            string // of conversations; "" if there is none
 }
 
-// ggufVocabulary returns the model's tokenizer. Rows of the model that no id has get names that no text has.
+// ggufVocabulary returns the model's tokenizer. Rows of the model without an id get names that no text contains.
 func (g *GPT) ggufVocabulary() (*ggufVocabulary, error) {
 	v := &ggufVocabulary{model: "rwkv", begin: g.beginOfText(), end: g.EndOfText, unknown: -1}
 	switch t := g.Tokenizer.(type) {
@@ -51,7 +51,7 @@ func (g *GPT) ggufVocabulary() (*ggufVocabulary, error) {
 	unused := "[PAD%d]"
 	if v.model == "rwkv" {
 		unused = `\xff%d` // is not UTF-8
-		v.unknown = 0     // what no token begins with becomes the first one
+		v.unknown = 0     // text that no token matches becomes the first token
 	}
 	for id := len(v.tokens); id < g.Model.Config().VocabSize; id++ {
 		v.add(fmt.Sprintf(unused, id), gguf.UnusedToken)
@@ -74,8 +74,8 @@ func (v *ggufVocabulary) add(token string, kind int32) {
 	}
 }
 
-// beginOfText returns the id that config.json has for the token that begins a text, or else that between texts; −1 if
-// there is none.
+// beginOfText returns the id of the token that begins a text, by config.json, or else the id of the token between
+// texts; −1 if there is none.
 func (g *GPT) beginOfText() int {
 	var of struct {
 		BOS any `json:"bos_token_id"`
@@ -88,7 +88,7 @@ func (g *GPT) beginOfText() int {
 	return g.EndOfText
 }
 
-// chatTemplate returns the source of the template of conversations in a folder, "" if there is none.
+// chatTemplate returns the source of a folder's template of conversations, "" if there is none.
 func (o *origin) chatTemplate() (string, error) {
 	if o == nil || o.dir == "" {
 		return "", nil
@@ -100,7 +100,7 @@ func (o *origin) chatTemplate() (string, error) {
 	return source, err
 }
 
-// escaped returns a token as rwkv's form has it: bytes other than printable ASCII ones by their hexadecimal numbers.
+// escaped returns a token in rwkv's form: bytes other than printable ASCII ones are written as hexadecimal numbers.
 func escaped(token string) string {
 	var to strings.Builder
 	for _, b := range []byte(token) {
@@ -113,7 +113,7 @@ func escaped(token string) string {
 	return to.String()
 }
 
-// unescaped returns a token of rwkv's form: escaped takes it back.
+// unescaped returns a token from rwkv's form; it is the inverse of escaped.
 func unescaped(token string) (to []byte) {
 	for len(token) > 0 {
 		n := 1

@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// llama.cpp cuts texts as GPT-2's tokenizer does, and as those of characters and bytes.
+// llama.cpp splits texts as GPT-2's tokenizer does, and as tokenizers of characters and bytes do.
 func TestGGUFTokens(t *testing.T) {
 	texts := nasty(10_000)
 	tokenizers := []text.Tokenizer{text.NewGPT2Tokenizer(), text.ByteTokenizer{}, characters(t, texts)}
@@ -38,7 +38,8 @@ func TestGGUFTokens(t *testing.T) {
 	}
 }
 
-// tokenizerFile returns a GGUF file of a tokenizer and a small model, which has three rows more.
+// tokenizerFile returns a GGUF file of a tokenizer and of a small model, which has three rows more than the tokenizer
+// has ids.
 func tokenizerFile(t testing.TB, of text.Tokenizer, end int) string {
 	c := layers.GPTConfig{VocabSize: of.Len() + 3, ContextLength: 4, EmbedDim: 4, NumLayers: 1, NumHeads: 1}
 	p := layers.NewBlankParams(tensor.Float32)
@@ -49,7 +50,7 @@ func tokenizerFile(t testing.TB, of text.Tokenizer, end int) string {
 	return path
 }
 
-// characters returns a tokenizer of the characters of texts.
+// characters returns a tokenizer for the characters of some texts.
 func characters(t testing.TB, texts []string) text.Tokenizer {
 	all := ""
 	for _, of := range texts {
@@ -60,7 +61,7 @@ func characters(t testing.TB, texts []string) text.Tokenizer {
 	return of
 }
 
-// A folder's template of conversations and the tokens that begin and end a text are in the file.
+// The GGUF file contains the folder's template of conversations and the tokens that begin and end a text.
 func TestGGUFTemplate(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(familyFolder(t, "llama"))))

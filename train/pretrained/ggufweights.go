@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ggufNames has llama.cpp's names of the parts of a decoder, those of a block after "blk.N.".
+// ggufNames maps the parts of a decoder to llama.cpp's names; those of a block follow "blk.N.".
 var ggufNames = map[string]string{
 	"transformer.wte": "token_embd", "transformer.wpe": "position_embd", "transformer.ln_f": "output_norm",
 	"ln_1": "attn_norm", "attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output",
@@ -59,7 +59,7 @@ func (m *ggufModel) ggufName(name string) string {
 func (m *ggufModel) tensors(p *layers.Params, t GGUFType) (all []gguf.Tensor, err error) {
 	m.shapes = maps.Collect(p.Shapes())
 	for name := range p.All() {
-		if p.IsAdapter(name) { // which its weight has added
+		if p.IsAdapter(name) { // merged into the adapter's weight
 			continue
 		}
 		if m.ggufName(name) == "" {
@@ -84,7 +84,7 @@ func (m *ggufModel) tensors(p *layers.Params, t GGUFType) (all []gguf.Tensor, er
 	return all, nil
 }
 
-// missingBias returns the name of a parameter's bias, and whether the file has it and the model has not.
+// missingBias returns the name of a parameter's bias, and whether the file has this bias although the model does not.
 func (m *ggufModel) missingBias(p *layers.Params, name, to string) (bias string, missing bool) {
 	stem, isWeight := strings.CutSuffix(name, "weight")
 	bias = stem + "bias"
@@ -103,7 +103,7 @@ func constant(name string, n int, of func(i int) float64) gguf.Tensor {
 	}}
 }
 
-// llama3Factors returns what the frequency of each pair is divided by.
+// llama3Factors returns the divisor of each pair's frequency.
 func llama3Factors(r graph.RoPEConfig) func(pair int) float64 {
 	low, high := cmp.Or(r.LowFreqFactor, 1), cmp.Or(r.HighFreqFactor, 4)
 	return func(pair int) float64 {
@@ -114,12 +114,12 @@ func llama3Factors(r graph.RoPEConfig) func(pair int) float64 {
 	}
 }
 
-// isPart reports whether a parameter is in the file behind another one, in the same tensor.
+// isPart reports whether a parameter follows another parameter in the same tensor of the file.
 func (m *ggufModel) isPart(name string) bool {
 	return m.packed && (strings.Contains(name, ".k_proj.") || strings.Contains(name, ".v_proj."))
 }
 
-// parts returns the names of the parameters that are in the tensor of the first of them.
+// parts returns the names of the parameters in the tensor of which name is the first.
 func (m *ggufModel) parts(name string) []string {
 	if !m.packed || !strings.Contains(name, ".q_proj.") {
 		return []string{name}
@@ -127,7 +127,7 @@ func (m *ggufModel) parts(name string) []string {
 	return []string{name, strings.Replace(name, ".q_proj.", ".k_proj.", 1), strings.Replace(name, ".q_proj.", ".v_proj.", 1)}
 }
 
-// rows returns which row of the tensor of a parameter a row of one of its parts is.
+// rows returns a function that maps a row of one of a tensor's parameters to the row of the tensor.
 func (m *ggufModel) rows(name string) func(part, row int) int {
 	var before []int
 	all := 0
@@ -155,7 +155,8 @@ func (m *ggufModel) shape(name string) (shape tensor.Shape, transposed bool) {
 	return shape, transposed
 }
 
-// plus returns what a tensor has more than its parameter: norms with an offset have the factors themselves.
+// plus returns the number that is added to a parameter in the file: for norms with an offset the file has the complete
+// factors.
 func (m *ggufModel) plus(name string) float32 {
 	if m.kind.Norm.UnitOffset && strings.Contains(name, "norm.") {
 		return 1
@@ -196,7 +197,8 @@ func (m *ggufModel) tensor(p *layers.Params, name string, t GGUFType) gguf.Tenso
 	return to
 }
 
-// headsOf returns the number of heads whose rows a tensor has in another order in the file; 0 means it has none.
+// headsOf returns the number of heads of a tensor whose rows have another order in the file; 0 if the order is the
+// same.
 func (m *ggufModel) headsOf(name string) int {
 	a := m.kind.Attention
 	switch {
@@ -209,13 +211,14 @@ func (m *ggufModel) headsOf(name string) int {
 	return 0
 }
 
-// pairedRow returns where a row of heads goes so that the pair of the rows i and i + D/2 of each becomes 2i and 2i + 1.
+// pairedRow returns the new position of a row of heads: in each head, the rows i and i + D/2 of a pair become 2i and 2i
+// + 1.
 func pairedRow(row, headDim int) int {
 	i := row % headDim
 	return row - i + 2*(i%(headDim/2)) + i/(headDim/2)
 }
 
-// ggufType returns the type of a tensor in a file whose matrices are of type t.
+// ggufType returns the type of a tensor in a file whose matrices have type t.
 func ggufType(name string, shape tensor.Shape, t GGUFType) GGUFType {
 	switch {
 	case len(shape) == 1 || name == "position_embd.weight":
