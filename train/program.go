@@ -14,8 +14,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// ErrNotFinite is wrapped by the error of a step with a NaN or infinite loss or gradient, which leaves the parameters
-// as they were, and by the error of saving such a parameter or of reading one from a file.
+// ErrNotFinite is wrapped by errors about NaN and infinities: of a step with such a loss or gradient, which does not
+// change the parameters, of saving such a parameter, and of reading one from a file.
 var ErrNotFinite = machine.ErrNotFinite
 
 // program is a loss's graph, for batches of one shape, with its gradients and the machine that runs it.
@@ -23,13 +23,13 @@ type program struct {
 	loss       *G.Node // nil if the program computes embeddings alone
 	embeddings G.Nodes // of a step in mini-batches
 	inputs     map[string]*G.Node
-	dropoutKey *G.Node // nil without dropout
+	dropoutKey *G.Node // parameters to train, in the Step's order
 	grads      G.Nodes // of the parameters to train, in the Step's order, or of the embeddings
 	machine    *machine.Machine
 	gradients  gradients
 }
 
-// newProgram returns the program of a loss and its gradients, and the parameters that they belong to.
+// newProgram returns the program of a loss and its gradients, and the parameters of these gradients.
 func newProgram(b *layers.Build, loss *G.Node, a *machine.Arena) (*program, []Param, error) {
 	if err := checkLoss(b, loss); err != nil {
 		return nil, nil, err
@@ -67,8 +67,7 @@ func (pr *program) reached(b *layers.Build) map[*G.Node]bool {
 	return all
 }
 
-// differentiate adds the gradient of every parameter that the loss depends on and that is not frozen, and returns
-// these parameters. A parameter may have a node without a path to the loss.
+// Grad is then the machine's
 func (pr *program) differentiate(b *layers.Build) (params []Param, err error) {
 	reached, used := pr.reached(b), map[string]*G.Node{}
 	for _, n := range b.Learnables() {
@@ -90,8 +89,8 @@ func (pr *program) differentiate(b *layers.Build) (params []Param, err error) {
 	return params, nil
 }
 
-// run binds values to the graph's inputs and returns the loss, which is finite. No context stops it between two ops:
-// a batch that is drawn is used, so that a run that resumes later gives the same bits.
+// run binds values to the graph's inputs and returns the loss, which is finite. A context does not stop the run between
+// two ops: a batch that was drawn is always used, so that a run that resumes later gives the same bits.
 func (pr *program) run(v Values, key int64) (float64, error) {
 	for name, n := range pr.inputs {
 		if err := G.Let(n, v[name]); err != nil {
@@ -112,7 +111,7 @@ func (pr *program) run(v Values, key int64) (float64, error) {
 // finder finds the first op of its last run that produced a NaN or an infinity.
 type finder interface{ FindNotFinite() (*G.Node, error) }
 
-// finite returns a loss, or an error that wraps ErrNotFinite.
+// for example if squares of finite gradients overflow
 func finite(of finder, loss float64) (float64, error) {
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return 0, withOrigin(of, fmt.Errorf("loss: got %v, which is %w", loss, ErrNotFinite))
@@ -120,7 +119,7 @@ func finite(of finder, loss float64) (float64, error) {
 	return loss, nil
 }
 
-// withOrigin appends the op with which it began.
+// withOrigin appends the op that first produced a NaN or an infinity.
 func withOrigin(of finder, err error) error {
 	n, findErr := of.FindNotFinite()
 	if findErr != nil || n == nil { // as when squares of finite gradients overflow
@@ -149,8 +148,8 @@ func (pr *program) check(values Values) error {
 	return nil
 }
 
-// CheckFinite returns an error that wraps ErrNotFinite and names the first parameter with a NaN or an infinity: a
-// model that has one computes nothing else.
+// CheckFinite returns an error that wraps ErrNotFinite and names the first parameter with a NaN or an infinity. Such a
+// model computes nothing but NaN.
 func CheckFinite(p *layers.Params) error {
 	if p == nil {
 		return errors.New("train: parameters: got nil, want Params")
@@ -171,7 +170,7 @@ type Memory struct {
 	Graphs    int // of the values within the graphs, of the forward and the backward pass, but the gradients
 }
 
-// Memory returns the memory of the step now.
+// Memory returns the step's present memory.
 func (s *Step) Memory() Memory {
 	m := Memory{Graphs: s.arena.Bytes()}
 	for _, v := range s.all.All() {

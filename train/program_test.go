@@ -19,7 +19,7 @@ import (
 	"attention/train/loop"
 )
 
-// weights makes a set of one parameter, all v.
+// weights makes a set of one parameter whose elements are all v.
 func weights(t *testing.T, name string, v float64, shape ...int) (*layers.Params, layers.Param) {
 	p := layers.NewParams(tensor.Float64, 0)
 	return p, must(p.Scope("").Param(name, layers.Constant(v), shape...))
@@ -38,8 +38,8 @@ func TestNotFiniteGradientStopsTheRun(t *testing.T) {
 	require.Zero(t, l.Steps())
 }
 
-// Parameters that the loss does not depend on are to be frozen, whether they have no node or one that does not lead to
-// the loss. Then they do not change, not even by weight decay.
+// Parameters that the loss does not depend on must be frozen, whether they have no node or one without a path to the
+// loss. Frozen, they do not change, not even by weight decay.
 func TestParametersTheLossDoesNotDependOnAreLeftAlone(t *testing.T) {
 	m := small.New(t, tensor.Float64, 1, 0)
 	absent := must(m.Params.Scope("absent").Param("weight", layers.Constant(1), 2, 2))
@@ -68,7 +68,7 @@ func TestParametersTheLossDoesNotDependOnAreLeftAlone(t *testing.T) {
 	require.Equal(t, small.Bits(plain.Values()), small.Bits(got), "the others learn as without them")
 }
 
-// sumLoss is Σ op(w + v, x), whose two parameters have one gradient.
+// sumLoss is Σ op(w + v, x); its two parameters have one gradient node.
 func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*loop.Loop, []layers.Param) {
 	p, w := weights(t, "w", 1, 2)
 	v := must(p.Scope("").Param("v", layers.Constant(1), 2))
@@ -80,8 +80,8 @@ func sumLoss(t *testing.T, op func(sum, x *G.Node) (*G.Node, error)) (*loop.Loop
 	return must(loop.New(p, loss, c)), []layers.Param{w, v}
 }
 
-// Gradients may be one tensor, and may be one that the graph holds, here the input
-// x: clipping must scale each once and x not at all.
+// Several gradients may be one tensor, and that may be a value that the graph also holds, here the input x: clipping
+// must scale each gradient once and must not change x.
 func TestClippingSparesTheGraph(t *testing.T) {
 	for name, op := range map[string]func(sum, x *G.Node) (*G.Node, error){
 		"stock": func(sum, x *G.Node) (*G.Node, error) { return G.Sum(G.Must(G.HadamardProd(sum, x))) },
@@ -100,8 +100,8 @@ func TestClippingSparesTheGraph(t *testing.T) {
 	}
 }
 
-// dot is Σ a·b with b itself, not a copy, as the gradient of a: right for a loss,
-// into which the gradient 1 flows.
+// dot is Σ a·b that returns b itself, not a copy, as the gradient of a. This is right for a loss, whose own gradient is
+// 1.
 type dot struct{}
 
 func (dot) Arity() int                                        { return 2 }
@@ -128,7 +128,7 @@ func (dot) Do(in ...G.Value) (G.Value, error) {
 	return G.NewF64(sum), nil
 }
 
-// tensor.Shape.Eq calls a column and a vector equal, and an op would not.
+// For tensor.Shape.Eq a column and a vector are equal, but for an op they are not.
 func TestStepRefusesAColumnForAVector(t *testing.T) {
 	p, w := weights(t, "w", 1, 2)
 	b := layers.NewBuild(p, layers.Train)
@@ -162,7 +162,7 @@ func TestNewRefuses(t *testing.T) {
 	require.EqualError(t, err, "train: got no parameters or no loss, want both")
 }
 
-// A build and a formula are refused for the same losses.
+// A build and a formula return errors for the same losses.
 func TestStepsRefuseLosses(t *testing.T) {
 	broken := errors.New("no such layer")
 	p, w := weights(t, "w", 1, 2, 3)

@@ -33,14 +33,14 @@ func (c constant) At(int) float64 { return c.Rate }
 func (c constant) Validate() error { return config.AtLeast(c, 0, "Rate") }
 
 // CosineLR warms up linearly, follows half a cosine down to a floor and stays there: the schedule of nanoGPT. This
-// one rises to 1e-3 in 100 steps, has fallen to 1e-4 after 2000, and goes into a StepConfig:
+// example rises to 1e-3 in 100 steps, falls to 1e-4 until step 2000, and is used in a StepConfig:
 //
 //	train.ScheduleConfig{Schedule: train.CosineLR{Peak: 1e-3, Floor: 1e-4, WarmupSteps: 100, Steps: 2000}}
 type CosineLR struct {
 	Peak        float64 `json:"peak"`         // rate at the end of the warm-up
 	Floor       float64 `json:"floor"`        // rate from step Steps on; at most Peak
-	WarmupSteps int     `json:"warmup_steps"` // 0 starts at Peak
-	Steps       int     `json:"steps"`        // warm-up and descent together; more than WarmupSteps
+	WarmupSteps int     `json:"warmup_steps"` // steps of the warm-up; 0 starts at Peak
+	Steps       int     `json:"steps"`        // steps of warm-up and descent together; more than WarmupSteps
 }
 
 // At returns
@@ -73,16 +73,16 @@ func (c CosineLR) Validate() error {
 	return err
 }
 
-// WSD warms up linearly, stays at its peak and falls linearly to a floor, where it stays: warm-up, stable, decay (Hu
-// et al. 2024, MiniCPM). It is torch's SequentialLR of LinearLR, ConstantLR and LinearLR. This one rises to 0.02 in
-// 10 steps, stays there for 130 and has fallen to 0 after 60 more:
+// WSD warms up linearly, stays at its peak, falls linearly to a floor and stays there: warm-up, stable, decay (Hu et
+// al. 2024, MiniCPM). It is torch's SequentialLR of LinearLR, ConstantLR and LinearLR. This example rises to 0.02 in 10
+// steps, stays there for 130 steps and falls to 0 in 60 more:
 //
 //	train.ScheduleConfig{Schedule: train.WSD{Peak: 0.02, WarmupSteps: 10, StableSteps: 130, DecaySteps: 60}}
 type WSD struct {
 	Peak        float64 `json:"peak"`         // rate between warm-up and decay
 	Floor       float64 `json:"floor"`        // rate after the decay; at most Peak
-	WarmupSteps int     `json:"warmup_steps"` // 0 starts at Peak
-	StableSteps int     `json:"stable_steps"` // 0 falls right after the warm-up
+	WarmupSteps int     `json:"warmup_steps"` // steps of the warm-up; 0 starts at Peak
+	StableSteps int     `json:"stable_steps"` // steps at the peak; 0 starts the decay after the warm-up
 	DecaySteps  int     `json:"decay_steps"`  // at least 1
 }
 
@@ -124,8 +124,9 @@ func belowPeak(c any, floor, peak float64) error {
 	return config.Errorf(c, "Floor", "got %v, want at most %s=%v", floor, config.Field("Peak"), peak)
 }
 
-// ScheduleConfig holds one schedule. Its JSON is the schedule's own with its name as "type", {"type": "constant",
-// "rate": 0.001}. The zero value holds none, which Validate refuses: no learning rate suits every model.
+// ScheduleConfig holds one schedule. Its JSON is that of the schedule with the schedule's name as "type": {"type":
+// "constant", "rate": 0.001}. The zero value holds none, and Validate returns an error for it: no learning rate suits
+// every model.
 type ScheduleConfig struct{ Schedule }
 
 // ConstantRate returns the config of one learning rate for all steps.
@@ -147,7 +148,7 @@ func (c ScheduleConfig) Validate() error {
 	return c.Schedule.Validate()
 }
 
-// schedules are the schedules that have JSON, by their type there.
+// schedules maps the types in JSON to the schedules.
 var schedules = map[string]Schedule{"constant": constant{}, "cosine": CosineLR{}, "wsd": WSD{}}
 
 // MarshalJSON writes the schedule's fields and its type.
@@ -169,7 +170,7 @@ func (c ScheduleConfig) MarshalJSON() ([]byte, error) {
 	return nil, fmt.Errorf("got a %T, want a constant rate, a CosineLR or a WSD: others have no JSON", c.Schedule)
 }
 
-// UnmarshalJSON replaces the schedule by the one that MarshalJSON wrote.
+// UnmarshalJSON sets the schedule from the JSON of MarshalJSON.
 func (c *ScheduleConfig) UnmarshalJSON(text []byte) error {
 	if err := config.NotNil(c); err != nil {
 		return err

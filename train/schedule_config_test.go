@@ -46,5 +46,5 @@ func TestScheduleConfigRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "got a train_test.halving, want a constant rate, a CosineLR or a WSD")
 }
 
-// halving is a schedule of one's own.
+// halving is a custom schedule.
 type halving struct{ train.CosineLR }

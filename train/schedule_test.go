@@ -37,7 +37,7 @@ func TestWSDAsPyTorch(t *testing.T) {
 	for i := range got {
 		got[i] = c.At(i)
 	}
-	golden.Close(t, "learning rate", want, got, 0, 1e-14) // PyTorch multiplies the rate of the step before
+	golden.Close(t, "learning rate", want, got, 0, 1e-14) // PyTorch multiplies the rate of the previous step
 	require.Equal(t, 3e-3/6, c.At(-1))
 	require.Equal(t, []float64{3e-3, 3e-3}, []float64{c.At(5), c.At(13)})
 	require.Equal(t, []float64{3e-4, 3e-4}, []float64{c.At(20), c.At(math.MaxInt)})

@@ -20,12 +20,12 @@ type Solver struct {
 	config SolverConfig // resolved
 	slots  []slot
 	steps  *tensor.Dense   // (1), int64: steps taken; nil if the updates do not depend on it
-	rooms  []*tensor.Dense // for updates of Muon side by side; nil before the first
+	rooms  []*tensor.Dense // memory for concurrent updates of Muon; nil before the first
 }
 
-// New makes the solver for these parameters. It reads their names and values; gradients may still be nil. Parameters
-// without a name or of one name, one tensor under two names, values that are not contiguous float32 or float64, and
-// groups that none or that two match are errors.
+// New makes the solver for these parameters. It reads their names and values; gradients may still be nil. These are
+// errors: parameters without a name or with the same name, one tensor under two names, values that are not contiguous
+// float32 or float64, and groups that match no parameter or a parameter of another group.
 func (c SolverConfig) New(params []Param) (*Solver, error) {
 	slots, err := c.slots(params)
 	if err != nil {
@@ -57,9 +57,9 @@ func (c SolverConfig) newSolver(slots []slot) *Solver {
 	return s
 }
 
-// Step updates every Value in place with its Grad at learning rate lr. The parameters are those the solver was made
-// for, in the same order; the tensors behind Grad may differ each time. An error (a missing or misshapen gradient, a
-// learning rate that is negative, infinite or NaN) leaves all values and the state as they were.
+// Step updates every Value in place with its Grad at learning rate lr. The parameters must be those for which the
+// solver was made, in the same order; the tensors in Grad may differ each time. An error (a missing or misshapen
+// gradient, a learning rate that is negative, infinite or NaN) leaves all values and the state as they were.
 func (s *Solver) Step(lr float64, params []Param) error {
 	if err := checkStep(lr, s.slots, params); err != nil {
 		return fmt.Errorf("train: %w", err)
@@ -83,12 +83,12 @@ func (s *Solver) Step(lr float64, params []Param) error {
 	return nil
 }
 
-// Part is a tensor of a solver's state, or the part of it that this process of a group has.
+// Part is a tensor of a solver's state, or this process's part of it in a group.
 type Part struct {
 	Name  string
 	Dtype tensor.Dtype
 	Shape tensor.Shape  // of the whole
-	Value *tensor.Dense // the elements from index Lo, as a vector if they are a part; nil for none
+	Value *tensor.Dense // the elements from index Lo on, as a vector if they are only a part; nil for none
 	Lo    int
 
 	// Each calls write with all elements in order, as slices of numbers, in Step.Collect of a group; nil if Value is
@@ -96,9 +96,9 @@ type Part struct {
 	Each func(write func(part any) error) error
 }
 
-// State returns all that the solver remembers between steps, in a fixed order, under names made of PyTorch's and the
-// parameter's: "exp_avg.h.0.attn.bias". The tensors are the solver's own: the next Step changes them, and an earlier
-// state that is written to them is restored.
+// State returns the solver's whole state between steps, in a fixed order. A name joins PyTorch's name of the tensor and
+// the parameter's name: "exp_avg.h.0.attn.bias". The tensors are the solver's own: the next Step changes them, and
+// writing an earlier state to them restores it.
 func (s *Solver) State() (all []Part) {
 	if s.steps != nil {
 		all = append(all, Part{Name: "step", Dtype: tensor.Int64, Shape: s.steps.Shape(), Value: s.steps})
@@ -115,15 +115,15 @@ func (s *Solver) State() (all []Part) {
 	return all
 }
 
-// State returns the solver's state, in a group this process's part of it.
+// State returns the solver's state; in a group this process's part of it.
 func (s *Step) State() []Part { return s.solver.State() }
 
-// states returns PyTorch's names of the values that a solver keeps for each parameter.
+// states returns PyTorch's names of the tensors that a solver stores for each parameter.
 func (c SolverConfig) states(solver string) []string {
 	switch {
 	case solver == Adam || solver == AdamW: // running averages of the gradient and of its square
 		return []string{"exp_avg", "exp_avg_sq"}
-	case c.Momentum != 0: // PyTorch's first buffer of SGD is the gradient itself, as momentum·0 + grad is
+	case c.Momentum != 0: // PyTorch's first SGD buffer is the gradient itself, and so is momentum·0 + grad
 		return []string{"momentum_buffer"}
 	}
 	return nil
@@ -154,7 +154,7 @@ func adam[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 		Eps:  F(c.Eps),
 	}
 	if at.solver == AdamW {
-		k.Keep = F(1 - float64(lr*at.decay)) // rounded twice, on every processor
+		k.Keep = F(1 - float64(lr*at.decay)) // rounded twice on every processor
 	} else {
 		k.Decay = F(at.decay)
 	}
@@ -162,7 +162,8 @@ func adam[F kernel.Float](s *Solver, at slot, lr float64, p Param) {
 		dense.Floats[F](at.state[0]), dense.Floats[F](at.state[1]), k)
 }
 
-// moveMatrices updates the parameters of these numbers as Muon does, each on one core: the products of one are small.
+// moveMatrices updates the parameters with these numbers by Muon. Each runs on one core, because the products of one
+// matrix are small.
 func (s *Solver) moveMatrices(lr float64, params []Param, numbers []int) {
 	workers := min(runtime.GOMAXPROCS(0), len(numbers))
 	if len(s.rooms) < workers {
@@ -183,8 +184,9 @@ func (s *Solver) moveMatrices(lr float64, params []Param, numbers []int) {
 	end()
 }
 
-// muon updates a matrix (m, n) as Muon (Jordan et al. 2024), torch.optim.Muon: by the momentum's gradient with all its
-// singular values brought near 1. room is its scratch memory, which it replaces by a larger tensor if it is too small.
+// muon updates a matrix (m, n) as Muon (Jordan et al. 2024), torch.optim.Muon: by the momentum's gradient after
+// bringing all its singular values near 1. room is scratch memory, which muon replaces by a larger tensor if it is too
+// small.
 func muon[F kernel.Float](c SolverConfig, at slot, lr float64, p Param, room **tensor.Dense) {
 	m, n := at.shape[0], at.shape[1]
 	value, grad, buffer := dense.Floats[F](p.Value), dense.Floats[F](p.Grad), dense.Floats[F](at.state[0])

@@ -7,7 +7,7 @@ import (
 	"attention/internal/config"
 )
 
-// Names of solvers for SolverConfig.Name.
+// Names of solvers, for SolverConfig.Name.
 const (
 	SGD   = "sgd"
 	Adam  = "adam"
@@ -15,34 +15,34 @@ const (
 	Muon  = "muon"
 )
 
-// MatchRMSAdamW is the AdjustLR with which Muon's updates are as large as AdamW's.
+// MatchRMSAdamW is the AdjustLR that makes Muon's updates as large as AdamW's.
 const MatchRMSAdamW = "match_rms_adamw"
 
-// SolverConfig chooses a solver and its constants; the learning rate comes with each step. The zero value is AdamW
-// with PyTorch's betas and eps and no decay.
+// SolverConfig selects a solver and its constants; the learning rate is an argument of each step. The zero value is
+// AdamW with PyTorch's betas and eps and no decay.
 type SolverConfig struct {
-	// Name is SGD, Adam, AdamW or Muon; "" means AdamW. Muon moves parameters of two axes, and AdamW all others and
-	// those of groups that ask for it: embeddings and the head, as Muon is for hidden layers.
+	// Name is SGD, Adam, AdamW or Muon; "" means AdamW. Muon updates parameters of two axes; all others, and those of
+	// groups with Solver AdamW, are updated by AdamW. Use such groups for embeddings and the head, since Muon is for
+	// hidden layers.
 	Name string `json:"name"`
-	// Momentum is SGD's, in [0, 1); 0 means none. It is Muon's, too, in Nesterov's form, where 0 means
-	// 0.95. Adam and AdamW have none.
+	// Momentum is the momentum of SGD, in [0, 1); 0 means none. For Muon it is Nesterov's momentum, and 0 means 0.95. Adam
+	// and AdamW do not use it.
 	Momentum float64 `json:"momentum,omitempty"`
-	// AdjustLR is how Muon's learning rate follows from the shape (m, n) of a matrix: times √max(1, m/n), which is
-	// "", or with MatchRMSAdamW times 0.2·√max(m, n) (torch.optim.Muon's adjust_lr_fn).
+	// AdjustLR selects how the shape (m, n) of a matrix changes Muon's learning rate: "" multiplies it by √max(1, m/n),
+	// MatchRMSAdamW by 0.2·√max(m, n) (torch.optim.Muon's adjust_lr_fn).
 	AdjustLR string `json:"adjust_lr,omitempty"`
-	// Nesterov is whether Muon's momentum looks a step ahead; nil means true. Without it the update is the momentum's
-	// own.
+	// Nesterov selects Nesterov's form of Muon's momentum; nil means true. Without it the update is the momentum itself.
 	Nesterov *bool `json:"nesterov,omitempty"`
-	// NSSteps are the steps of Muon's Newton–Schulz iteration, which brings singular values near 1; 0 means 5.
+	// NSSteps is the number of steps of Muon's Newton–Schulz iteration, which brings singular values near 1; 0 means 5.
 	NSSteps int `json:"ns_steps,omitempty"`
-	// Beta1 and Beta2 are the decay rates of Adam's and AdamW's running averages of the gradient and of its square,
-	// in (0, 1); 0 means 0.9 and 0.999. With Muon they and Eps are those of the AdamW beside it.
+	// Beta1 and Beta2 are the decay rates of Adam's and AdamW's running averages of the gradient and of its square, in
+	// (0, 1); 0 means 0.9 and 0.999. With Muon these fields and Eps are used by the AdamW for the other parameters.
 	Beta1 float64 `json:"beta1,omitempty"`
 	Beta2 float64 `json:"beta2,omitempty"`
 	// Eps keeps Adam and AdamW from dividing by 0; 0 means 1e-8.
 	Eps float64 `json:"eps,omitempty"`
-	// WeightDecay is λ: SGD and Adam add λ·value to the gradient, AdamW and Muon shrink the value by lr·λ of itself.
-	// 0 means none, also for AdamW and Muon, where PyTorch's own defaults are 0.01 and 0.1: ask for it.
+	// WeightDecay is λ: SGD and Adam add λ·value to the gradient; AdamW and Muon subtract lr·λ·value from the value. 0
+	// means none, also for AdamW and Muon, for which PyTorch's defaults are 0.01 and 0.1.
 	WeightDecay float64 `json:"weight_decay,omitempty"`
 	// Decay selects the parameters that WeightDecay applies to; 0 means DecayAll.
 	Decay Decay `json:"decay"`
@@ -58,7 +58,7 @@ func (c SolverConfig) Validate() error {
 		config.Check(c, solverRules), c.validateMuon(), c.validateGroups())
 }
 
-// solverRules list the constants that a solver does not have.
+// solverRules lists the constants that a solver does not use.
 var solverRules = []config.Rule{
 	{Settings: "AdjustLR Nesterov NSSteps", Need: "Name=muon"},
 	{Settings: "Momentum", Exclude: "Name=adam", Why: "only sgd and muon have it"},
@@ -66,7 +66,7 @@ var solverRules = []config.Rule{
 	{Settings: "Beta1 Beta2 Eps", Exclude: "Name=sgd", Why: "only adam, adamw and muon have it"},
 }
 
-// validateMuon refuses constants of Muon that it cannot have.
+// validateMuon returns an error for constants that Muon does not accept.
 func (c SolverConfig) validateMuon() error {
 	if c.Name != Muon {
 		return nil
@@ -75,7 +75,7 @@ func (c SolverConfig) validateMuon() error {
 		config.AtLeast(c, 1, "NSSteps"), config.AtMost(c, 99, "NSSteps")) // as for torch.optim.Muon
 }
 
-// resolved replaces zeros by the defaults they stand for.
+// resolved replaces zeros by their defaults.
 func (c SolverConfig) resolved() SolverConfig {
 	c.Name = cmp.Or(c.Name, AdamW)
 	if c.Name == SGD {
@@ -128,8 +128,8 @@ var decays = config.Enum[Decay]{Name: "Decay", Words: []string{"all", "matrices"
 // String returns "all" or "matrices".
 func (d Decay) String() string { return decays.String(d) }
 
-// MarshalText writes what String returns.
+// MarshalText returns the text of String.
 func (d Decay) MarshalText() ([]byte, error) { return decays.MarshalText(d) }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads the text of MarshalText.
 func (d *Decay) UnmarshalText(text []byte) error { return decays.UnmarshalText(d, text) }

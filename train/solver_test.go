@@ -15,13 +15,13 @@ import (
 
 const solverSteps = 10
 
-// problem is a model of four tensors with ten given gradients each.
+// problem is a model of four tensors, with ten given gradients for each.
 type problem struct {
 	dtype  tensor.Dtype
 	names  []string
 	shapes [][]int
 	values [][]float64 // at the start
-	grads  [][]float64 // all steps, one after the other
+	grads  [][]float64 // all steps concatenated
 	rates  []float64
 }
 
@@ -70,9 +70,8 @@ var solverCases = map[string]train.SolverConfig{
 	"adamw_matrices":     {Name: train.AdamW, WeightDecay: 0.1, Decay: train.DecayMatrices},
 }
 
-// Values are of order 1 and PyTorch may fuse a multiplication with an addition,
-// so ten steps leave a few roundings of difference: float64's is 1e-16 and
-// float32's 6e-8; seen are 9e-16 and 5e-7, at values of about 3.
+// Values are of order 1, and PyTorch may fuse a multiplication with an addition, so ten steps differ by a few roundings
+// of 1e-16 (float64) or 6e-8 (float32); differences of 9e-16 and 5e-7 were seen, at values of about 3.
 var solverTolerance = map[tensor.Dtype]float64{tensor.Float64: 1e-14, tensor.Float32: 1e-6}
 
 func eachSolver(t *testing.T, test func(t *testing.T, name string, c train.SolverConfig, dtype tensor.Dtype)) {
@@ -95,8 +94,8 @@ func TestTenStepsAsPyTorch(t *testing.T) {
 	})
 }
 
-// checkSteps compares the values after each of ten steps and the state after the last one, and returns how many
-// tensors the state has beside the number of steps.
+// checkSteps compares the values after each of ten steps and the state after the last one, and returns the number of
+// state tensors besides the number of steps.
 func (p *problem) checkSteps(t *testing.T, file *golden.File, name string, c train.SolverConfig, tol float64) (entries int) {
 	params := p.start()
 	solver := must(c.New(params))
@@ -157,14 +156,14 @@ func (p *problem) testRestored(t *testing.T, c train.SolverConfig) {
 	}
 	require.Equal(t, bits(t, params), bits(t, twinParams))
 
-	if len(solver.State()) > 0 { // and a solver that lost its state takes other steps
+	if len(solver.State()) > 0 { // and a solver without its state takes other steps
 		p.step(t, must(c.New(p.start())), twinParams, solverSteps-1)
 		p.step(t, solver, params, solverSteps-1)
 		require.NotEqual(t, bits(t, params), bits(t, twinParams))
 	}
 }
 
-// restore gives a solver the state of another one for parameters of the same shapes.
+// restore copies the state of one solver to another for parameters of the same shapes.
 func restore(to, from *train.Solver) {
 	state := stateOf(from)
 	for name, value := range stateOf(to) {

@@ -21,14 +21,14 @@ import (
 // Values are the values of a graph's inputs, by the inputs' names.
 type Values = layers.Values
 
-// Batch has the values of a loss's inputs for one batch of examples.
+// Batch holds the values of a loss's inputs for one batch of examples.
 type Batch struct {
 	Inputs Values // by the inputs' names
-	Tokens int    // number of targets that count, which the loss is a mean over
+	Tokens int    // number of targets that are not ignored, over which the loss is a mean
 }
 
-// Source yields batches. A batch belongs to the source: it is valid until the next call of Next, which may write into
-// the same tensors.
+// Source yields batches. A batch belongs to the source: it is valid until the next call of Next, which may overwrite
+// its tensors.
 type Source interface {
 	// Next returns the next batch, or io.EOF after the last one of an evaluation.
 	Next() (Batch, error)
@@ -39,7 +39,7 @@ type Resumable interface {
 	Source
 	// State returns the source's position.
 	State() []byte
-	// SetState continues from the position that State returned. An error leaves the source where it was.
+	// SetState moves the source to a position that State returned. After an error the source stays at its position.
 	SetState(state []byte) error
 }
 
@@ -48,8 +48,8 @@ type BatchConfig struct {
 	BatchSize int    `json:"batch_size"`          // B, rows of a batch; at least 1
 	Shuffle   bool   `json:"shuffle,omitempty"`   // each epoch has its own order
 	Seed      uint64 `json:"seed,omitempty"`      // of the orders
-	DropLast  bool   `json:"drop_last,omitempty"` // leaves out the rows at the end of an epoch that do not fill a batch
-	Epochs    int    `json:"epochs,omitempty"`    // after which io.EOF comes; 0 means that it never does
+	DropLast  bool   `json:"drop_last,omitempty"` // leaves out rows at the end of an epoch that do not fill a batch
+	Epochs    int    `json:"epochs,omitempty"`    // number of epochs before io.EOF; 0 means that the source is endless
 }
 
 // Validate returns an error that names the first wrong field.
@@ -57,8 +57,8 @@ func (c BatchConfig) Validate() error {
 	return cmp.Or(config.AtLeast(c, 1, "BatchSize"), config.AtLeast(c, 0, "Epochs"))
 }
 
-// Batches is a Resumable source of the rows of tensors, as of all examples of a data set. An epoch has each row once;
-// a batch never has rows of two epochs.
+// Batches is a Resumable source of the rows of tensors, such as all examples of a data set. An epoch contains each row
+// once; a batch never has rows of two epochs.
 type Batches struct {
 	config BatchConfig
 	values Values
@@ -66,12 +66,12 @@ type Batches struct {
 	rows   int
 	epoch  uint64
 	next   int   // first row of the next batch, in the epoch's order
-	order  []int // of the epoch's rows; nil if they are in order, or not drawn yet
+	order  []int // the epoch's rows; nil if they are in order, or not drawn yet
 }
 
-// NewBatches returns a source over values, which it keeps: tensors by the names of a loss's inputs, all with the same
-// number of rows, their first axis. The last batch of an epoch may have fewer rows than the others. Batch.Tokens counts
-// rows. Equal values and configs give equal batches.
+// NewBatches returns a source over values, which must not change: tensors by the names of a loss's inputs, all with the
+// same number of rows, which is their first axis. The last batch of an epoch may have fewer rows than the others.
+// Batch.Tokens counts rows. Equal values and configs give equal batches.
 func NewBatches(values Values, c BatchConfig) (*Batches, error) {
 	rows, err := 0, c.Validate()
 	if err == nil {
@@ -86,7 +86,7 @@ func NewBatches(values Values, c BatchConfig) (*Batches, error) {
 	return &Batches{config: c, values: maps.Clone(values), rows: rows}, nil
 }
 
-// rowsOf returns the number of rows that all tensors have.
+// rowsOf returns the number of rows that all tensors have, which must be enough for a batch.
 func rowsOf(values Values) (rows int, err error) {
 	if len(values) == 0 {
 		return 0, errors.New("values: got none, want a tensor")
@@ -108,8 +108,8 @@ func rowsOf(values Values) (rows int, err error) {
 	return rows, nil
 }
 
-// Next returns the next rows. After every BatchConfig.Epochs it returns io.EOF, and the call after that begins the
-// next epoch. The next call may write to the same tensors: copy what must outlive it.
+// Next returns the next rows. After every BatchConfig.Epochs epochs it returns io.EOF, and the following call begins
+// the next epoch. The next call may overwrite the same tensors: copy values that must outlive it.
 func (s *Batches) Next() (Batch, error) {
 	n := min(s.config.BatchSize, s.rows-s.next)
 	if n == 0 || n < s.config.BatchSize && s.config.DropLast {
@@ -149,7 +149,7 @@ func (s *Batches) State() []byte {
 	return binary.BigEndian.AppendUint64(state, uint64(s.next))
 }
 
-// SetState continues from the position that State returned, over equal values and with an equal config.
+// SetState moves the source to a position that State returned, over equal values and with an equal config.
 func (s *Batches) SetState(state []byte) error {
 	if len(state) != 16 {
 		return fmt.Errorf("train: batches: state: got %d bytes, want 16", len(state))

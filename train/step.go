@@ -1,12 +1,12 @@
-// Package train trains models. Begin with NewStepFunc: its Step trains the parameters of a formula on batches of any
-// shapes, and Step.Run takes a step on a batch. The Step of NewStep trains a graph that was built by hand, whose loss
+// Package train trains models. Start with NewStepFunc: its Step trains the parameters of a formula on batches of any
+// shapes, and Step.Run makes a step with a batch. The Step of NewStep trains a graph that was built by hand, whose loss
 // is one of its nodes, on batches of the graph's shape.
 //
 // A Solver updates parameters in place, at the learning rate of a Schedule, from gradients that may be clipped and
-// accumulated. A model is parameters and a formula of its loss. Data is a Source of batches: Batches is a source of
-// tensors, and train/text has sources of text. Evaluate and Accuracy measure what a model has learnt.
+// accumulated. A model consists of parameters and a formula of its loss. A Source yields batches of data: Batches is a
+// source of tensors, and train/text has sources of text. Evaluate and Accuracy measure what a model has learnt.
 //
-// Package train/loop takes the steps of a run, evaluates and saves. Package train/checkpoint saves a run to files, so
+// Package train/loop makes the steps of a run, evaluates and saves. Package train/checkpoint saves a run to files, so
 // that a run that was stopped or killed ends with the same bits as an uninterrupted run. Package train/record records
 // how the weights change. Package train/parallel divides the steps among processes, with the same bits as in one
 // process. Everything is deterministic: the same configs, seeds and data give the same bits.
@@ -34,7 +34,7 @@ import (
 
 // StepConfig sets how a step updates the parameters.
 type StepConfig struct {
-	Accumulate int            `json:"accumulate"` // batches of a step, whose gradients are averaged by tokens; 0 means 1
+	Accumulate int            `json:"accumulate"` // batches per step, whose gradients are averaged by tokens; 0 means 1
 	Solver     SolverConfig   `json:"solver"`     // zero value: AdamW
 	Schedule   ScheduleConfig `json:"schedule"`   // of the learning rate; there is no default
 	ClipNorm   float64        `json:"clip_norm"`  // limit of the gradients' global norm; 0 means none
@@ -46,16 +46,16 @@ type StepConfig struct {
 	// its embeddings by layers.Build.Cached. Each mini-batch has its own dropout masks.
 	MiniBatchSize int `json:"mini_batch_size,omitempty"`
 
-	// BatchTokens is how many tokens of a batch StepResult.TokensPerSecond counts; 0 means those whose targets count.
+	// BatchTokens is the number of tokens per batch that StepResult.TokensPerSecond counts; 0 means the tokens whose
+	// targets are not ignored.
 	BatchTokens int `json:"-"`
 
-	// Graphs is the most graphs that a Step of NewStepFunc keeps; 0 means 8.
+	// Graphs is the largest number of graphs that a Step of NewStepFunc keeps; 0 means 8.
 	Graphs int `json:"-"`
 
 	// Group is the processes that share the batches of every step, and the solver's state; nil means one process. The bits
 	// do not depend on the number of processes, which is at most Accumulate. Each process has its own Step, over
-	// parameters with the same values. It takes its steps together with the other processes, from sources that yield the
-	// same batches.
+	// parameters with the same values. All processes step together, from sources that yield the same batches.
 	Group Group `json:"-"`
 }
 
@@ -66,24 +66,23 @@ func (c StepConfig) Validate() error {
 		c.validateGroup())
 }
 
-// batches returns how many batches a step takes.
+// batches returns the number of batches of a step.
 func (c StepConfig) batches() int { return max(c.Accumulate, 1) }
 
-// Step takes training steps: the loss and its gradients, clipping, and the solver's update of the parameters in place.
-// It is not safe for concurrent use.
+// all parameters, for the formula
 type Step struct {
 	config   StepConfig
 	all      *layers.Params
-	formula  layers.Formula // of NewStepFunc, or nil
+	formula  layers.Formula // copies of gradients that must not be overwritten in the graph, else nil
 	version  int            // of all parameters, for the formula
 	programs shapes.Cache[*program]
 	cached   cachedStep
-	program  *program        // of the last batch
-	arena    machine.Arena   // of all programs
-	params   []Param         // those to train, which the loss depends on, with the last gradients
+	program  *program        // norm of each parameter's gradient in the last step, before clipping; nil before the first
+	arena    machine.Arena   // memory for sums of gradients, one set per sum; none for steps of one batch
+	params   []Param         // number of sets that hold a sum
 	copies   []*tensor.Dense // of gradients that cannot be written to in the graph, else nil
 	solver   *Solver
-	own      []Span // of each parameter, the elements that this process updates
+	own      []Span // indices of the batches that this process sums
 	blocks   []block
 	norms    []float64         // of each parameter's gradient in the last step, before clipping; nil before the first
 	sums     [][]*tensor.Dense // room for sums of gradients, of all parameters each; none for steps of one batch
@@ -104,12 +103,12 @@ type StepResult struct {
 }
 
 // NewStepFunc returns a Step whose batches may have any shapes. The first node that the formula returns is the loss;
-// others are for a layers.Func, and a step does not compute them. The formula is called for the first batch of each
-// combination of names, types and shapes, in Train mode. Graphs are kept as those of a layers.Func are,
-// StepConfig.Graphs of them, and compute in the same memory. Gradients, their sums and the solver's state exist once.
+// other nodes are for a layers.Func, and a step does not compute them. The formula is called for the first batch of
+// each combination of names, types and shapes, in Train mode. At most StepConfig.Graphs graphs are kept, as in a
+// layers.Func, and all use the same memory. Gradients, their sums and the solver's state exist once.
 //
-// All parameters that are not frozen are trained, and the loss of every batch has to depend on each of them: freeze
-// others. After Params.Keep, Widen, Freeze, Unfreeze or AddLoRA a step is refused; make another Step.
+// All parameters that are not frozen are trained, and the loss of every batch must depend on each of them: freeze the
+// others. After Params.Keep, Widen, Freeze, Unfreeze or AddLoRA a step returns an error; make a new Step.
 func NewStepFunc(p *layers.Params, loss layers.Formula, c StepConfig) (*Step, error) {
 	if p == nil || loss == nil {
 		return nil, errors.New("train: step: got no parameters or no formula, want both")
@@ -124,8 +123,8 @@ func NewStepFunc(p *layers.Params, loss layers.Formula, c StepConfig) (*Step, er
 }
 
 // NewStep adds the gradients of loss, a scalar of the build's graph, and compiles the graph. Parameters that the loss
-// depends on and that are not frozen are trained, and all others stay unchanged. Batches have the shapes of the
-// build's inputs. The build's first error comes first, so that a formula need not check its own.
+// depends on and that are not frozen are trained, and all others stay unchanged. Batches have the shapes of the build's
+// inputs. If the build has an error, NewStep returns its first one, so that a formula need not check its own.
 func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 	if b == nil || b.Graph() == nil {
 		return nil, errors.New("train: step: got no build, want one of layers.NewBuild")
@@ -142,8 +141,8 @@ func NewStep(b *layers.Build, loss *G.Node, c StepConfig) (*Step, error) {
 	return s.init()
 }
 
-// init makes what belongs to the parameters and not to one graph: the solver, the blocks of the norms and the sums of
-// gradients, in a group for this process's part.
+// init makes the parts that belong to the parameters and not to one graph: the solver, the blocks of the norms and the
+// sums of gradients; in a group only this process's part.
 func (s *Step) init() (*Step, error) {
 	if err := s.config.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -183,9 +182,9 @@ func (s *Step) init() (*Step, error) {
 	return s, nil
 }
 
-// Run takes one step on a batch and returns its loss, computed before the parameters moved. v holds a value of the
-// right type and shape for every input and no other. After an error the step does not count, and the parameters are
-// unchanged. Take takes a step of several batches.
+// Run makes one step with a batch and returns its loss before the update. v holds a value of the right type and shape
+// for every input, and no others. After an error the step does not count, and the parameters are unchanged. Take makes
+// a step with several batches.
 func (s *Step) Run(v Values) (loss float64, err error) {
 	if n := s.config.batches(); n > 1 {
 		return 0, fmt.Errorf("train: step %d: got 1 batch, want %d: Take reads them from a source", s.taken+1, n)
@@ -194,13 +193,13 @@ func (s *Step) Run(v Values) (loss float64, err error) {
 	return r.Loss, err
 }
 
-// once is a source of one batch.
+// once is a source that yields one batch.
 type once Values
 
 func (v once) Next() (Batch, error) { return Batch{Inputs: Values(v)}, nil }
 
-// Take takes one step with the next batches of a source, StepConfig.Accumulate of them, which must not end before.
-// After an error the step does not count, and the parameters are unchanged.
+// Take makes one step with the next StepConfig.Accumulate batches of a source, which must not end earlier. After an
+// error the step does not count, and the parameters are unchanged.
 func (s *Step) Take(source Source) (StepResult, error) {
 	r, err := s.step(source)
 	if err != nil {
@@ -244,10 +243,10 @@ func (s *Step) step(source Source) (StepResult, error) {
 		TokensPerSecond: float64(tokens) / time.Since(begin).Seconds()}, nil
 }
 
-// dropoutKey returns the key of one batch's dropout masks; n counts the batches of a run. Keys are different for all n
-// below 2³¹ and all seeds whose differences are below 2³¹: 2⁶⁴ divided by the golden ratio is the number whose
-// multiples stay farthest from each other. For seeds with larger differences, equal keys are as unlikely as for random
-// seeds.
+// dropoutKey returns the key of one batch's dropout masks; n counts the batches of a run. Keys differ for all n below
+// 2³¹ and all seeds whose differences are below 2³¹: they are multiples of 2⁶⁴ divided by the golden ratio, and the
+// multiples of this number stay farthest from each other. For seeds with larger differences, equal keys are as unlikely
+// as for random seeds.
 func dropoutKey(seed int64, n int) int64 {
 	const golden = 0x9e3779b97f4a7c15
 	return int64(uint64(seed)*golden + uint64(n))
@@ -256,10 +255,10 @@ func dropoutKey(seed int64, n int) int64 {
 // Steps returns the number of steps taken.
 func (s *Step) Steps() int { return s.taken }
 
-// SetSteps sets the number of steps taken to n. Callers use it after they have set the parameters and the state to
-// those after n steps. The schedule and the dropout masks continue from there.
+// SetSteps sets the number of steps taken to n. Call it after setting the parameters and the state to those after n
+// steps. The schedule and the dropout masks continue from there.
 func (s *Step) SetSteps(n int) { s.taken, s.norms = n, nil }
 
-// Params returns the parameters that are trained, in order, with the gradients of the last step, which the next one
-// overwrites.
+// Params returns the parameters that are trained, in order, with the gradients of the last step. The next step
+// overwrites them.
 func (s *Step) Params() []Param { return slices.Clone(s.params) }

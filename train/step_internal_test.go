@@ -8,16 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// distance is how many steps lie between the keys of two seeds.
+// distance is the number of steps between the keys of two seeds.
 func distance(a, b int64) uint64 {
 	d := uint64(dropoutKey(a, 0)) - uint64(dropoutKey(b, 0))
 	return min(d, -d)
 }
 
-// The steps of one seed count up from its first key, so keys differ as long as
-// the first keys are farther apart than a run is long. How far depends on the
-// difference of the seeds alone, and for multiples of the golden ratio the record
-// lows are at the Fibonacci numbers.
+// The keys of one seed count up from its first key, so keys differ as long as the first keys are farther apart than the
+// length of a run. The distance depends only on the difference of the seeds, and for multiples of the golden ratio the
+// smallest distances occur at the Fibonacci numbers.
 func TestDropoutKeysOfAllSeedsDiffer(t *testing.T) {
 	const steps = 1 << 31
 	for step := range 100 {

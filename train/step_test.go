@@ -13,7 +13,7 @@ import (
 	"attention/train/loop"
 )
 
-// must is for what a test needs and is not about.
+// must checks the error of a call that a test needs but does not test.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -21,8 +21,8 @@ func must[V any](v V, err error) V {
 	return v
 }
 
-// TestStepIsTheLoops trains one model by Step and one by Loop: equal losses and
-// parameters, bit for bit, with dropout and clipping.
+// TestStepIsTheLoops trains one model by Step and one by Loop: losses and parameters are equal, bit for bit, with
+// dropout and clipping.
 func TestStepIsTheLoops(t *testing.T) {
 	c := small.Config()
 	c.ClipNorm, c.Seed = 0.5, 3
@@ -40,7 +40,7 @@ func TestStepIsTheLoops(t *testing.T) {
 	}
 }
 
-// The speed counts the targets, or as many tokens of a batch as the config says.
+// The speed counts the targets, or the number of tokens per batch that the config sets.
 func TestBatchTokens(t *testing.T) {
 	c := small.Config()
 	c.Accumulate = 2
@@ -97,7 +97,7 @@ func TestStepRefuses(t *testing.T) {
 	require.EqualError(t, err, "train: train graph: loss: got nil, want a node")
 	_, err = train.NewStep(b, loss, train.StepConfig{})
 	require.EqualError(t, err, "train: Schedule: got none, want a constant, a cosine or a WSD schedule")
-	failed := b.Of(G.Add(x, b.Input("x", 1))) // the name twice: the build's first error comes first
+	failed := b.Of(G.Add(x, b.Input("x", 1))) // the name twice: NewStep returns the build's first error
 	_, err = train.NewStep(b, failed, c)
 	require.ErrorContains(t, err, `train: train graph: layers: input "x": the name is taken`)
 }

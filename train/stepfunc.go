@@ -14,7 +14,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Prepare builds the graph for batches like v, as the first step on such a batch does. Memory then counts the graph.
+// Prepare builds the graph for batches like v, as the first step with such a batch does. Memory then includes the
+// graph.
 func (s *Step) Prepare(v Values) error {
 	rows, err := s.split(v)
 	switch {
@@ -30,7 +31,7 @@ func (s *Step) Prepare(v Values) error {
 	return nil
 }
 
-// choose makes the program of a batch the step's, which it is always for a Step of NewStep.
+// choose makes the program for a batch the current one; for a Step of NewStep there is only one.
 func (s *Step) choose(v Values) error {
 	if s.formula == nil {
 		return s.program.check(v)

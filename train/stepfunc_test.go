@@ -19,7 +19,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// shaped is the model of testdata/torch/shapes.py and its batches, which differ in shape.
+// shaped is the model of testdata/torch/shapes.py and its batches, which have different shapes.
 type shaped struct {
 	params  *layers.Params
 	loss    layers.Formula
@@ -67,7 +67,7 @@ func shapedConfig(batches int) train.StepConfig {
 		Schedule: train.ConstantRate(0.003), ClipNorm: 1}
 }
 
-// batches is a source of the batches of a list.
+// batches is a source that yields the batches of a list.
 type batches []train.Batch
 
 func (b *batches) Next() (train.Batch, error) {
@@ -76,7 +76,7 @@ func (b *batches) Next() (train.Batch, error) {
 	return next, nil
 }
 
-// Losses and weights of steps whose batches differ in shape are PyTorch's, for steps of one batch and of three.
+// Losses and weights of steps with batches of different shapes equal PyTorch's, for steps of one batch and of three.
 func TestStepsOfAnyShapeAsPyTorch(t *testing.T) {
 	file := golden.Load(t, "torch/shapes.safetensors")
 	for name, n := range map[string]int{"one": 1, "three": 3} {
@@ -109,7 +109,7 @@ func TestStepsOfAnyShapeAsPyTorch(t *testing.T) {
 	}
 }
 
-// Batches of one shape have the bits of NewStep, with dropout; a graph is built once for each shape.
+// Batches of one shape give the bits of NewStep, with dropout; a graph is built once for each shape.
 func TestStepFuncHasTheBitsOfStep(t *testing.T) {
 	file := golden.Load(t, "torch/shapes.safetensors")
 	m, other := newShaped(t, tensor.Float32, file, 0.3), newShaped(t, tensor.Float32, file, 0.3)
@@ -133,8 +133,8 @@ func requireSameValues(t *testing.T, want, got *layers.Params) {
 	}
 }
 
-// A step that was made anew, with the state and the weights of another one, goes on with its bits before it has built a
-// graph, whichever graphs the other one had.
+// A new Step with the state and the weights of another continues with the same bits before it has built a graph,
+// whichever graphs the other Step had.
 func TestStepFuncResumesToTheBit(t *testing.T) {
 	file := golden.Load(t, "torch/shapes.safetensors")
 	for _, n := range []int{1, 3} {
@@ -160,8 +160,8 @@ func TestStepFuncResumesToTheBit(t *testing.T) {
 	}
 }
 
-// Gradients, sums and state are in memory once: many shapes take what the largest alone takes, and a sixteenth more of
-// the graphs' memory at most.
+// Gradients, sums and state exist once in memory: many shapes need the memory of the largest shape alone, and at most a
+// sixteenth more of the graphs' memory.
 func TestMemoryOfAStepFunc(t *testing.T) {
 	file := golden.Load(t, "torch/shapes.safetensors")
 	m := newShaped(t, tensor.Float64, file, 0)
@@ -214,7 +214,7 @@ func TestErrorsOfAStepFunc(t *testing.T) {
 	step := must(train.NewStepFunc(m.params, m.loss, shapedConfig(1)))
 	_, err := step.Run(train.Values{"ids": ids["ids"]})
 	require.ErrorContains(t, err, "batch of ids int64")
-	must(step.Run(ids)) // an error leaves it as it was
+	must(step.Run(ids)) // an error leaves the source unchanged
 	require.NoError(t, m.params.Freeze("embedding"))
 	_, err = step.Run(ids)
 	require.EqualError(t, err, "train: step 2: parameters: got some that were replaced, frozen or given adapters, "+
@@ -229,7 +229,7 @@ func TestErrorsOfAStepFunc(t *testing.T) {
 	require.EqualError(t, err, "train: Graphs: got -1, want at least 0")
 }
 
-// Two processes that share the batches of steps, which differ in shape, have the bits of one.
+// Two processes that share the batches of steps, which have different shapes, give the bits of one process.
 func TestStepFuncOfAGroup(t *testing.T) {
 	file := golden.Load(t, "torch/shapes.safetensors")
 	train3 := func(g train.Group) *layers.Params {

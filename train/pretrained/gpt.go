@@ -1,7 +1,8 @@
-// Package pretrained reads and writes folders of models: config.json and safetensors files, in two formats: those of
-// Hugging Face's transformers (huggingface), of GPT-2, Llama, Mistral, Qwen 2 and 3, SmolLM 3, OLMo 2, Gemma 2 and 3
-// and GPT-NeoX; and of a GPT for plain PyTorch code (torch). It also reads and writes models as GGUF files, the form of
-// llama.cpp, reads and writes adapters in peft's form, and writes adapters for llama.cpp.
+// Package pretrained reads and writes folders of models, which consist of config.json and safetensors files, in two
+// formats. The first is that of Hugging Face's transformers (huggingface), for GPT-2, Llama, Mistral, Qwen 2 and 3,
+// SmolLM 3, OLMo 2, Gemma 2 and 3 and GPT-NeoX. The second is for a GPT in plain PyTorch code (torch). The package also
+// reads and writes models as GGUF files, the form of llama.cpp, reads and writes adapters in PEFT's form, and writes
+// adapters for llama.cpp.
 package pretrained
 
 import (
@@ -26,31 +27,31 @@ type GPT struct {
 	Model     *layers.Decoder
 	Params    *layers.Params
 	Tokenizer text.Tokenizer // nil if the folder does not name one
-	EndOfText int            // the id between texts; −1 if there is none
-	// Ends are the ids that end a text: those of generation_config.json or else config.json.
+	EndOfText int            // id of the token between texts; −1 if there is none
+	// Ends are the ids that end a text, from generation_config.json or else config.json.
 	Ends []int
-	// Labels are the names of the classes that the model gives texts by the parameter score.weight, of a
-	// layers.Classifier; nil of a model that continues texts.
+	// Labels are the names of the classes of a model that classifies texts with the parameter score.weight, as a
+	// layers.Classifier does; nil for a model that continues texts.
 	Labels []string
 	// Ignored are the keys of config.json and generation_config.json that have no effect here and are not known to be
 	// harmless.
 	Ignored []string
-	// ChatTemplate is the source of the template that goes out in place of the folder's; "" keeps that.
+	// ChatTemplate is the source of a template that Write writes in place of the folder's; "" keeps the folder's.
 	ChatTemplate string
 
-	origin *origin         // of a model that was read; nil of others
-	untied bool            // whether an adapter gave the model its own head, which its base lacks
-	ctx    context.Context // that ends writing; nil means none
+	origin *origin         // the folder of a model that was read; nil for others
+	untied bool            // whether an adapter gave the model its own head, which its base does not have
+	ctx    context.Context // when done, writing stops; nil means never
 }
 
-// WithContext returns the same model, whose writing of files fails with the error of ctx when that ends.
+// WithContext returns the same model, which stops writing files when ctx is done and then returns the error of ctx.
 func (g *GPT) WithContext(ctx context.Context) *GPT {
 	same := *g
 	same.ctx = ctx
 	return &same
 }
 
-// writer is where a model writes a file until its context ends.
+// writer is the destination of a file that a model writes until its context is done.
 type writer struct {
 	io.Writer
 	ctx context.Context
@@ -80,7 +81,7 @@ type Folder struct {
 	contents  []byte // of config.json
 	config    folderConfig
 	tokenizer text.Tokenizer // nil if the folder does not name one
-	gguf      *ggufFile      // of a GGUF file; nil of a folder
+	gguf      *ggufFile      // for a GGUF file; nil for a folder
 }
 
 // Open reads the config.json of a folder in one of the Formats, or the head of a GGUF file, which is then used as a
@@ -96,7 +97,7 @@ func Open(dir string) (*Folder, error) {
 	return Parse(dir, contents)
 }
 
-// Parse is Open for a folder whose config.json has these contents.
+// Parse is Open for a folder whose config.json has the given contents.
 func Parse(dir string, contents []byte) (*Folder, error) {
 	f := &Folder{dir: dir, contents: contents}
 	var err error
@@ -115,8 +116,8 @@ func (f *Folder) Config() layers.DecoderConfig { return f.config.decoder }
 // about returns an error about a folder.
 func about(dir string, err error) error { return fmt.Errorf("pretrained: %s: %w", dir, err) }
 
-// Spec returns what ReadGPT reads except the weights, and checks only how many they are.
-// ReadGPT may still return an error about their names and shapes.
+// Spec returns everything that ReadGPT reads except the weights. It checks only the number of weights; ReadGPT may
+// still return an error about their names and shapes.
 func (f *Folder) Spec() (Spec, error) {
 	if f.gguf != nil {
 		return Spec{Config: f.config.decoder, Dtype: tensor.Float32, Tokenizer: f.tokenizer}, nil
@@ -145,7 +146,7 @@ func ReadGPT(dir string) (*GPT, error) {
 // float64 if the token embeddings are, otherwise float32. Files are mapped into memory where the system can, and
 // weights are used without a copy: opening reads only small tensors. The model keeps the old contents if a file is
 // replaced; if a file is truncated, a run returns an error. Writing to a weight does not change its file. A matrix in
-// bfloat16 stays in bfloat16 and is widened where it is used: see layers.Params.Keep, and Widen before it is trained.
+// bfloat16 stays in bfloat16 and is widened where it is used: see layers.Params.Keep. Call Widen before it is trained.
 // Other weights in half precision are widened to float32.
 //
 // The matrices of a GGUF file are used without a copy if they are F32 or BF16 and in the order of the parameters. Other
@@ -196,7 +197,7 @@ func (f *Folder) readGPT() (*GPT, error) {
 	return g, nil
 }
 
-// openWeights opens the files of weights. A config of a much larger model than theirs is an error.
+// openWeights opens the files of weights. A config that describes a much larger model than the files hold is an error.
 func (f *Folder) openWeights() (*weights, error) {
 	w, err := openWeights(f.dir, f.config.family.weights)
 	if err != nil {
@@ -209,7 +210,7 @@ func (f *Folder) openWeights() (*weights, error) {
 	return w, nil
 }
 
-// CopyTo copies the weights to the parameters of a GPT that may have fewer positions or tokens, and another type.
+// CopyTo copies the weights to the parameters of a GPT, which may have fewer positions or tokens, and another type.
 func (g *GPT) CopyTo(p *layers.Params) error {
 	if p == nil || g.Params == nil {
 		return errors.New("pretrained: copy: got nil, want parameters")

@@ -36,7 +36,8 @@ type gpt2Config struct {
 	Initializer       string  `json:"initializer,omitempty"`
 }
 
-// gptSizes are the other families' names of GPT-2's sizes. Where a file has both, transformers takes these.
+// gptSizes maps other families' names to GPT-2's sizes. If a file has both, transformers uses the other families'
+// names.
 type gptSizes struct {
 	EmbedDim      int `json:"hidden_size"`
 	ContextLength int `json:"max_position_embeddings"`

@@ -29,7 +29,7 @@ func (f fields) with(others fields) fields {
 	return all
 }
 
-// hub is the config of the cases in gpt.safetensors as transformers would write it.
+// hub is the config of the cases in gpt.safetensors in the form of transformers.
 var hub = fields{
 	"model_type": "gpt2", "architectures": []string{"GPT2LMHeadModel"}, "vocab_size": 13, "n_positions": 11, "n_ctx": 11,
 	"n_embd": 12, "n_layer": 2, "n_head": 3, "n_inner": nil, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5,
@@ -39,7 +39,7 @@ var hub = fields{
 	"task_specific_params": map[string]any{"text-generation": map[string]any{"do_sample": true}},
 }
 
-// cases maps the cases in gpt.safetensors that are GPT-2 to their configs.
+// cases maps the GPT-2 cases in gpt.safetensors to their configs.
 var cases = map[string]fields{
 	"gpt":                hub,
 	"gpt_no_bias":        hub.with(fields{"bias": false}),
@@ -101,7 +101,7 @@ func same(t testing.TB, want, got *layers.Params) {
 	}
 }
 
-// A model of transformers' GPT-2 has PyTorch's logits, before and after both formats.
+// A GPT-2 of transformers has PyTorch's logits, both as read and after it was written in each format.
 func TestHuggingFaceFolders(t *testing.T) {
 	f := golden.Load(t, "torch/gpt.safetensors")
 	for name, config := range cases {
@@ -184,7 +184,7 @@ func without(t testing.TB, name string) string {
 	return dir
 }
 
-// Folders of all kinds have the same model.
+// Folders of all kinds give the same model.
 func TestKindsOfFolders(t *testing.T) {
 	want, err := pretrained.ReadGPT(write(t, hub, gpt(t)))
 	require.NoError(t, err)
@@ -258,7 +258,7 @@ func specOf(dir string) (pretrained.Spec, error) {
 	return f.Spec()
 }
 
-// The weights of a model go to one with fewer positions, of either type.
+// The weights of a model can be copied to one with fewer positions, of either type.
 func TestCopyTo(t *testing.T) {
 	g, err := pretrained.ReadGPT(write(t, hub, caseTensors(t, "torch/gpt.safetensors", "gpt")))
 	require.NoError(t, err)

@@ -10,18 +10,18 @@ import (
 	"attention/internal/config"
 )
 
-// A key of config.json is a field of settings, or is refused, or is ignored. What transformers reads for a family is in
-// testdata/families/keys.json.
+// A key of config.json is a field of settings, or refused, or ignored. testdata/families/keys.json lists the keys that
+// transformers uses for each family.
 
 // sharedKeys are the keys of all families except GPT-2.
 const sharedKeys = `vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads
 	max_position_embeddings tie_word_embeddings attention_dropout
 	rope_scaling rope_parameters partial_rotary_factor original_max_position_embeddings `
 
-// refusal is the only value that a key may have, and the reason.
+// refusal holds the only value that a key may have, and the reason.
 type refusal struct{ want, why string }
 
-// refusals are the keys that transformers reads and that are not supported here. The refused values would change a
+// refusals are the keys that transformers uses and that are not supported here. Values that are refused would change a
 // model's results.
 var refusals = map[string]refusal{
 	"quantization_config":             {"none", "quantized weights are not read; give the folder they were made from"},
@@ -39,13 +39,13 @@ var refusals = map[string]refusal{
 	"tie_word_embeddings":             {"true", "scores of tokens by weights of their own are not supported"},
 }
 
-// alwaysRefused are the keys of refusals of all families.
+// alwaysRefused are the keys in refusals that count for all families.
 const alwaysRefused = "quantization_config auto_map per_layer_config is_causal "
 
-// check refuses a key of config.json that would change the model's results and that is not supported.
+// check returns an error for a key of config.json that would change the model's results and is not supported.
 func (f *family) check(contents []byte) error { return checkRefused(contents, alwaysRefused+f.refuses) }
 
-// checkRefused refuses values of keys of refusals.
+// checkRefused returns an error for a refused value of one of the keys in refusals.
 func checkRefused(contents []byte, keys string) error {
 	refused := strings.Fields(keys)
 	for key, value := range config.Members(contents) {
@@ -59,7 +59,7 @@ func checkRefused(contents []byte, keys string) error {
 	return nil
 }
 
-// harmlessKeys are keys of config.json that change no number that a model computes from ids: special tokens, initial
+// harmlessKeys are keys of config.json that do not change a model's results for given ids: special tokens, initial
 // values, settings of training, and the author of the file. Keys that begin with _ or unsloth are harmless too.
 const harmlessKeys = `architectures model_type torch_dtype dtype transformers_version use_cache vocabulary format
 	bos_token_id eos_token_id pad_token_id sep_token_id unk_token_id cls_token_id mask_token_id decoder_start_token_id
@@ -73,7 +73,7 @@ const harmlessKeys = `architectures model_type torch_dtype dtype transformers_ve
 	hidden_act sliding_window_size max_window_layers rope_interleaved finetuned attn_factor mrope_section type
 	` + generationKeys
 
-// generationKeys are keys of how a text is drawn, which flags of the program say.
+// generationKeys are keys about sampling, for which the program has flags.
 const generationKeys = `max_length min_length do_sample early_stopping num_beams num_beam_groups num_return_sequences
 	temperature top_k top_p top_h min_p typical_p repetition_penalty length_penalty diversity_penalty
 	no_repeat_ngram_size max_new_tokens min_new_tokens max_time output_scores output_logits return_dict_in_generate
@@ -81,8 +81,8 @@ const generationKeys = `max_length min_length do_sample early_stopping num_beams
 	target_lookbehind assistant_early_exit max_matching_ngram_size prompt_lookup_num_tokens prefill_chunk_size
 	trust_remote_code chat_format max_window_size forced_bos_token_id forced_eos_token_id disable_compile `
 
-// ignored returns the keys of config.json and generation_config.json that have a value, have no effect here and are not
-// known to be harmless.
+// ignored returns the keys of config.json and generation_config.json that have a value but no effect here, unless they
+// are known to be harmless.
 func (f *Folder) ignored(generation []byte) (keys []string) {
 	of := f.config.family
 	keys = ignoredIn("", f.contents, of.keys+" "+of.refuses+" "+alwaysRefused+harmlessKeys)
@@ -96,7 +96,7 @@ func (f *Folder) ignored(generation []byte) (keys []string) {
 	return append(keys, ignoredIn(generationName+": ", generation, harmlessKeys)...)
 }
 
-// ignoredIn returns the unknown keys of a JSON object that have a value, each after a prefix.
+// ignoredIn returns the unknown keys of a JSON object that have a value, each with a prefix.
 func ignoredIn(prefix string, contents []byte, known string) (keys []string) {
 	all := strings.Fields(known)
 	for key, value := range config.Members(contents) {

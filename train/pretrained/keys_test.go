@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unusedKeys are keys that the source of transformers reads for a family and that no number depends on.
+// unusedKeys are keys that the source of transformers reads for a family but that do not change any result.
 var unusedKeys = map[string][]string{
-	"gemma3_text": {"attn_logit_softcapping"}, // kept as an attribute, which nothing reads
-	"gpt_neox":    {"rope_theta"},             // rotary_emb_base is read in its place
+	"gemma3_text": {"attn_logit_softcapping"}, // stored as an attribute that no code reads
+	"gpt_neox":    {"rope_theta"},             // rotary_emb_base is used instead
 }
 
-// Each key of config.json that transformers reads for a family, by testdata/families/keys.py, is obeyed, refused or
-// known to be harmless, and so is each of rope_parameters.
+// Each key of config.json that transformers reads for a family, according to testdata/families/keys.py, is used,
+// refused or known to be harmless, and so is each key of rope_parameters.
 func TestKeysOfTransformers(t *testing.T) {
 	path, err := golden.Path("families", "keys.json")
 	require.NoError(t, err)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// checkLabels returns an error for a model that gives classes if other programs have no form for it.
+// checkLabels returns an error for a model that classifies texts if other programs have no form for it.
 func (t *target) checkLabels() error {
 	score, ok := t.Params.Get("score.weight")
 	switch {
@@ -22,8 +22,8 @@ func (t *target) checkLabels() error {
 	return nil
 }
 
-// addLabels makes a config.json that of a model which gives classes. Without a token that pads, transformers asks a
-// decoder for the class at the last token, which is the one that ends a text.
+// addLabels adds the classes to a config.json if the model classifies texts. Without a padding token, transformers
+// reads the class at the last token, which is the token that ends a text.
 func (t *target) addLabels(fields map[string]any) {
 	if t.Labels != nil {
 		fields["architectures"], fields["pad_token_id"] = []string{t.family.classifier}, nil

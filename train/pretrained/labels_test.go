@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A model that gives classes goes out with its scores in the place of the head, under transformers' names; all other
-// weights and keys are those of the model without classes.
+// A model that classifies texts is written with the scores of classes in place of the head, under transformers' names;
+// all other weights and keys are those of the model without classes.
 func TestLabels(t *testing.T) {
 	for name, class := range map[string]string{
 		"llama": "LlamaForSequenceClassification", "smollm2": "LlamaForSequenceClassification",
@@ -64,7 +64,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// What other programs have no class for is refused by name.
+// The error about a model that other programs cannot represent with classes names the reason.
 func TestLabelsAreRefused(t *testing.T) {
 	for _, row := range []struct {
 		name   string

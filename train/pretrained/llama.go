@@ -16,7 +16,7 @@ var llama = family{
 // llamaForm is llama.cpp's form of Llama and Mistral.
 var llamaForm = ggufForm{name: "llama", pairs: true}
 
-// rmsBlock is the block of Llama and its kin.
+// rmsBlock is the block of Llama and similar families.
 var rmsBlock = layers.BlockConfig{
 	MLP:  layers.MLPConfig{Activation: layers.SwiGLU},
 	Norm: layers.NormConfig{Kind: layers.RMSNorm},

@@ -31,13 +31,14 @@ var gpt2Shape = publishedShape{name: "gpt2", weights: 124439808, config: `{"arch
 // benched are the shapes that benchmarks take.
 var benched = append([]publishedShape{gpt2Shape}, published...)
 
-// BenchmarkLlamaCpp times prompts and tokens of the same random weights here and in llama.cpp, in turns, with two
-// threads each: a shape, gpt2 or a published one, in a type, f32 or bf16.
+// BenchmarkLlamaCpp times prompts and tokens with the same random weights here and in llama.cpp, in turns, with two
+// threads each, for a shape (gpt2 or a published one) and a type (f32 or bf16).
 //
 //	LLAMACPP_SHAPE=gpt2 LLAMACPP_TYPE=bf16 go test ./train/pretrained -run '^$' -bench LlamaCpp -benchtime 1x
 //
-// In bf16 the products here are too, where that is fast. llama.cpp runs twice, with its fused attention and without;
-// its time is the better median. Its cache has float32 numbers for f32, as ours always, and half ones for bf16.
+// With bf16 our products also use bfloat16, if that is fast. llama.cpp runs twice, with its fused attention and
+// without; its time is the better median. For f32 its cache holds float32, as ours always does; for bf16 it holds half
+// precision.
 func BenchmarkLlamaCpp(b *testing.B) {
 	node, _ := requireLlamacpp(b)
 	dtype, precision := safetensors.F32, graph.FullPrecision
@@ -78,10 +79,10 @@ func BenchmarkLlamaCpp(b *testing.B) {
 	}
 }
 
-// timed returns the milliseconds until the first token after n ids, then those of each of the next tokens.
+// timed returns the milliseconds until the first token after n ids, then those for each of the following tokens.
 type timed func(n, tokens int) []float64
 
-// sameWeights returns this program, and llama.cpp with its fused attention and without.
+// sameWeights returns the programs to compare: this one, and llama.cpp with and without its fused attention.
 func sameWeights(b *testing.B, shape string, t safetensors.DType, p graph.Precision, node string) []timed {
 	g, err := pretrained.ReadGPT(benchedFolder(b, shape, t))
 	require.NoError(b, err)
@@ -133,7 +134,7 @@ func startLlamaCpp(b *testing.B, node string, args ...string) timed {
 	}
 }
 
-// benchedFolder returns a folder of a shape with random weights of a type, and with the tokenizer of its vocabulary.
+// benchedFolder returns a folder of a shape with random weights of a type, and with a tokenizer for its vocabulary.
 func benchedFolder(b *testing.B, shape string, t safetensors.DType) string {
 	i := slices.IndexFunc(benched, func(p publishedShape) bool { return p.name == shape })
 	require.GreaterOrEqual(b, i, 0, "LLAMACPP_SHAPE: got %q", shape)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// job is what llama.cpp is asked of a file.
+// job is a request to llama.cpp about a file.
 type job struct {
 	Model   string   `json:"model"`
 	LoRA    string   `json:"lora,omitempty"` // a file of adapters for it
@@ -23,16 +23,16 @@ type job struct {
 	Letters bool     `json:"letters"` // the tokens are a few letters, too few for any text
 }
 
-// verdict is what it answers.
+// verdict is llama.cpp's answer to a job.
 type verdict struct {
 	Error    string      `json:"error"`
 	Warnings []string    `json:"warnings"` // about the file
-	LogProbs [][]float64 `json:"logProbs"` // after each id, of all tokens
+	LogProbs [][]float64 `json:"logProbs"` // after each id, for all tokens
 	Greedy   []int64     `json:"greedy"`
 	Tokens   [][]int     `json:"tokens"`
 }
 
-// requireLlamacpp skips the test where llama.cpp is not installed, and returns the paths of node and the script.
+// requireLlamacpp skips the test if llama.cpp is not installed, and returns the paths of node and the script.
 func requireLlamacpp(t testing.TB) (node, script string) {
 	script, err := golden.Path("llamacpp", "judge.mjs")
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func requireLlamacpp(t testing.TB) (node, script string) {
 	return node, script
 }
 
-// llamacpp returns what llama.cpp says of files.
+// llamacpp returns llama.cpp's answers about files.
 func llamacpp(t testing.TB, jobs ...job) (all []verdict) {
 	node, script := requireLlamacpp(t)
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func llamacpp(t testing.TB, jobs ...job) (all []verdict) {
 	return all
 }
 
-// fine requires that llama.cpp loaded a file and said nothing of it.
+// fine requires that llama.cpp loaded a file without a message about it.
 func fine(t testing.TB, v verdict) {
 	require.Empty(t, v.Error)
 	require.Empty(t, v.Warnings, "llama.cpp warns about the file")

@@ -7,9 +7,9 @@ import (
 	"attention/layers"
 )
 
-// lowRank is the adapter of a map as a file has it: of one of the decoder's maps, or of several as one.
+// lowRank is the adapter of a map in a file: the adapter of one of the decoder's maps, or of several maps as one.
 type lowRank struct {
-	maps          int // the decoder's that have adapters
+	maps          int // the decoder's maps that have adapters
 	rank, in, out int
 	scale         float64   // the factor of B·A
 	a, b          []float64 // (rank, in), (out, rank)
@@ -21,8 +21,8 @@ type lowRank struct {
 func joined(p *layers.Params, parts []string, to func(part, row int) int) (j lowRank) {
 	type block struct {
 		a, b  []float64
-		rank  int // 0 of a part without an adapter
-		at    int // where its rank begins in the whole
+		rank  int // 0 for a part without an adapter
+		at    int // first index of its rank in the whole
 		scale float64
 	}
 	blocks := make([]block, len(parts))
@@ -56,7 +56,7 @@ func joined(p *layers.Params, parts []string, to func(part, row int) int) (j low
 	return j
 }
 
-// widened returns the adapter with a rank of at least its own, filled up with zeros.
+// widened returns the adapter with a larger rank, filled up with zeros.
 func (j lowRank) widened(rank int) lowRank {
 	b := make([]float64, j.out*rank)
 	for i, v := range j.b {

@@ -7,7 +7,7 @@
                                        # save what DistributedDataParallel wraps (its .module),
                                        # in one process
 
-For FullyShardedDataParallel gather the state_dict first and hand it to save.
+For FullyShardedDataParallel gather the state_dict first and pass it to save.
 """
 import functools
 import json

@@ -5,37 +5,38 @@ import (
 	"strings"
 )
 
-// names are a family's names of weights. Weights that are not listed have the decoder's names.
+// names maps the decoder's names of weights to a family's. Weights that are not listed have the decoder's names.
 type names struct {
-	prefix, tokens, head string // of all names but the head's; of the token embeddings; of the head
+	prefix, tokens, head string // prefix of all names except the head's; name of the token embeddings; name of the head
 	renamed              []rename
 }
 
-// llamaNames are those of Llama and its kin, which are the decoder's.
+// llamaNames are the names of Llama and similar families, which are the decoder's names.
 var llamaNames = names{prefix: "model.", tokens: "model.embed_tokens.weight", head: "lm_head.weight"}
 
-// rename is the decoder's name and the family's of weights and biases; * is the number of the layer. If of is not 0, it
-// is a part of that many: of each head's rows, the rows of part 0, 1, …
+// rename is a name of weights and biases in the decoder and in the family; * is the number of the layer. If of is not
+// 0, the weight is one of that many parts: of each head's rows it has the rows of part 0, 1, … If of is not 0, it is a
+// part of that many: of each head's rows, the rows of part 0, 1, …
 type rename struct {
 	ours, theirs string
 	part, of     int
 }
 
-// place is where a parameter is in a folder.
+// place says where a parameter is in a folder.
 type place struct {
 	name       string // of the tensor
-	transposed bool   // it is (out, in) and the parameter (in, out)
+	transposed bool   // the tensor is (out, in) and the parameter (in, out)
 	part, of   int    // as in rename
-	headDim    int    // rows of a head in a part
+	headDim    int    // rows per head in a part
 }
 
-// named returns the place with another tensor's name.
+// named returns the place with another name of the tensor.
 func (at place) named(name string) place {
 	at.name = name
 	return at
 }
 
-// place returns where the parameter of a name is.
+// place returns the place of the parameter with a name.
 func (n names) place(name string) place {
 	stem, kind := name, ""
 	if at := strings.LastIndexByte(name, '.'); at >= 0 {
@@ -62,8 +63,8 @@ func (n names) canonical(name string) string {
 	return n.prefix + name
 }
 
-// buffer matches the names of tensors that are no weights, which older versions of transformers wrote: the causal mask,
-// the score of hidden keys and the frequencies of rotary positions.
+// buffer matches the names of tensors that are not weights, which older versions of transformers wrote: the causal
+// mask, the score of hidden keys and the frequencies of rotary positions.
 var buffer = regexp.MustCompile(`^transformer\.h\.[0-9]+\.attn\.(bias|masked_bias)$|` +
 	`^gpt_neox\.layers\.[0-9]+\.attention\.(bias|masked_bias)$|\.rotary_emb\.inv_freq$`)
 

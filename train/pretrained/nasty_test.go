@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// pieces are what nasty texts are put together from, all in Unicode's composed form.
+// pieces are the parts from which nasty texts are composed, all in Unicode's composed form.
 var pieces = []string{
 	" ", "  ", "    ", "\t", "\n", "\n\n", "\r\n", "\r", "\u00a0", "\u2028", "\u3000", "\u200b", "\ufeff",
 	"\v", "\x00", "\x7f", "a", "I", "the", "The", " word", "Hello", "WORLD", "iPhone", "naïve", "é", "İ", "ß",
@@ -19,7 +19,7 @@ var pieces = []string{
 	"<tool_call>", "<unused7>", "<table>", "\n\n\n\n", "[PAD7]",
 }
 
-// nasty returns texts that tokenizers cut differently if they can, the same ones each time.
+// nasty returns texts that different tokenizers are likely to split differently; the texts are the same each time.
 func nasty(n int) []string {
 	r := rand.New(rand.NewPCG(1, 7))
 	texts := make([]string, n)

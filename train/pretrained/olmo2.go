@@ -2,8 +2,8 @@ package pretrained
 
 import "attention/layers"
 
-// olmo2 is OLMo 2 (OLMo et al. 2024): norms of the outputs of attention and MLP, and of all queries and keys as one
-// row.
+// olmo2 is OLMo 2 (OLMo et al. 2024): norms of the outputs of attention and MLP, and norms of queries and keys over all
+// heads together.
 var olmo2 = family{
 	name: "olmo2", architecture: "Olmo2ForCausalLM",
 	keys: sharedKeys + `

@@ -21,13 +21,13 @@ const chatTemplateName = "chat_template.jinja"
 var copiedNames = []string{tokenizerName, tokenizerConfigName, "special_tokens_map.json", "added_tokens.json",
 	"vocab.json", "merges.txt", sentencePieceName, chatTemplateName, "chat_template.json", generationName}
 
-// origin is the parts of the folder of a model that are written unchanged.
+// origin holds the parts of a model's folder that are written unchanged.
 type origin struct {
-	dir     string // "" of a GGUF file
+	dir     string // "" for a GGUF file
 	family  *family
 	config  []byte // of config.json
 	decoder layers.DecoderConfig
-	tensors map[string]safetensors.Tensor // without data, by their names in the family
+	tensors map[string]safetensors.Tensor // tensors without data, by their names in the family
 }
 
 // origin returns the parts of the folder that are written unchanged. It returns nil for a GPT in one of our own forms:
@@ -45,7 +45,7 @@ func (f *Folder) origin(w *weights) *origin {
 	return o
 }
 
-// files returns the names of the files beside the model; none of no folder.
+// files returns the names of the files beside the model; none if there is no folder.
 func (o *origin) files() []string {
 	if o == nil || o.dir == "" {
 		return nil
@@ -54,7 +54,7 @@ func (o *origin) files() []string {
 	return slices.DeleteFunc(slices.Clone(copiedNames), func(name string) bool { return !slices.Contains(all, name) })
 }
 
-// copyOf returns a function that writes a file of a folder.
+// copyOf returns a function that copies a file of a folder.
 func copyOf(dir, name string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		f, err := folder.Open(filepath.Join(dir, name))

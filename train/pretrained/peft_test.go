@@ -23,7 +23,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// peftCase is what PEFT says of an adapter: see adapters.py, which made the cases.
+// peftCase is PEFT's output for an adapter: see adapters.py, which made the cases.
 type peftCase struct {
 	Of     string    `json:"of"`
 	NLL    []float64 `json:"nll"`
@@ -92,9 +92,9 @@ func trainedLosses(t testing.TB, g *pretrained.GPT) (losses []float64) {
 	return losses
 }
 
-// With adapters of every form, of each family, the model has PEFT's losses, token by token; three steps of training
-// in float64 have PEFT's losses, too; the merged folder that Write writes is the same model;
-// and so is the base with the adapter that WriteAdapter writes.
+// For each family, with adapters of every form, the model has PEFT's losses, token by token, and so do three training
+// steps in float64. The merged folder that Write writes gives the same model, and so does the base with the adapter
+// that WriteAdapter writes.
 func TestAdaptersAsPEFT(t *testing.T) {
 	cases, dir := peftCases(t)
 	families := map[string]bool{}
@@ -125,7 +125,7 @@ func TestAdaptersAsPEFT(t *testing.T) {
 			require.NoError(t, again.ReadAdapter(written))
 			golden.Close(t, "written again", nll(t, g), nll(t, again), 2e-6, 1e-6)
 
-			if strings.HasPrefix(name, "adapter_") || want.Of == "gpt_neox" { // whose parts are trained by themselves here
+			if strings.HasPrefix(name, "adapter_") || want.Of == "gpt_neox" { // its parts are trained separately here
 				return
 			}
 			g, err = pretrained.ReadGPT(base)
@@ -139,7 +139,7 @@ func TestAdaptersAsPEFT(t *testing.T) {
 	require.Len(t, families, 11)
 }
 
-// requirePEFT skips the test where PEFT is not installed, and returns the path of Python and the script.
+// requirePEFT skips the test if PEFT is not installed, and returns the path of Python and the script.
 func requirePEFT(t testing.TB) (python, script string) {
 	script, err := golden.Path("peft", "adapters.py")
 	require.NoError(t, err)
@@ -150,7 +150,7 @@ func requirePEFT(t testing.TB) (python, script string) {
 	return python, script
 }
 
-// PEFT reads what WriteAdapter writes, of adapters of every form, and has the same losses.
+// PEFT reads the folders of WriteAdapter, with adapters of every form, and computes the same losses.
 func TestWrittenAdaptersByPEFT(t *testing.T) {
 	python, script := requirePEFT(t)
 	_, dir := peftCases(t)

@@ -30,7 +30,7 @@ type publishedShape struct {
 	large   bool // only with ATTENTION_TESTS=all
 }
 
-// published are models by what their config.json says, with the number of their parameters.
+// published lists models by the contents of their config.json, with the numbers of their parameters.
 var published = []publishedShape{
 	{name: "SmolLM2-135M", weights: 134515008, config: `{"architectures": ["LlamaForCausalLM"], "attention_bias": false,
 		"attention_dropout": 0.0, "bos_token_id": 0, "eos_token_id": 0, "hidden_act": "silu", "hidden_size": 576,
@@ -77,8 +77,8 @@ var published = []publishedShape{
 		"vocab_size": 128256}`},
 }
 
-// Models of the published shapes with random weights are read, continue a text, show their heads and go out as they
-// came in.
+// Models of the published shapes with random weights can be read, continue a text, return the weights of their heads,
+// and are written as they were read.
 func TestPublishedShapes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("models of hundreds of millions of weights take seconds")
@@ -154,7 +154,7 @@ func randomFolder(t testing.TB, config string, weights int, of safetensors.DType
 	return dir
 }
 
-// continues requires tokens with a cache to be those of whole passes.
+// continues requires that generation with a cache gives the tokens of whole passes.
 func continues(t testing.TB, g *pretrained.GPT) {
 	ids := []int{1, 999, 40000, 7}
 	cached, err := generate.New(g.Model, generate.Config{Capacity: 16})
@@ -176,7 +176,7 @@ func continues(t testing.TB, g *pretrained.GPT) {
 	}
 }
 
-// showsHeads requires the weights of all heads of all layers to be shares.
+// showsHeads requires that the weights of all heads of all layers are nonnegative and sum to 1.
 func showsHeads(t testing.TB, g *pretrained.GPT) {
 	const T = 6
 	b := layers.NewBuild(g.Params, layers.Eval)

@@ -35,7 +35,7 @@ func smolLM2(t *testing.T) (*pretrained.GPT, []int64) {
 	return g, all
 }
 
-// topShare returns the share of rows whose largest numbers are at the same place.
+// topShare returns the share of rows whose largest number has the same index in both tables.
 func topShare(a, b [][]float64) float64 {
 	same := 0.0
 	for i := range a {
@@ -54,8 +54,8 @@ func ownDifference(ids []int64, a, b [][]float64) (sum float64) {
 	return sum
 }
 
-// What exports of a published model cost, as the manual says: the largest difference of a log-probability, and how
-// often the likeliest token is the same.
+// The cost of exports of a published model, as the manual states it: the largest difference of a log-probability, and
+// how often the likeliest token stays the same.
 func TestPublishedExports(t *testing.T) {
 	g, ids := smolLM2(t)
 	requireLlamacpp(t)
@@ -77,7 +77,7 @@ func TestPublishedExports(t *testing.T) {
 	}
 }
 
-// An adapter merged in bfloat16, the base's type, is rounded; in float32 it is not.
+// An adapter that is merged in bfloat16, the base's type, is rounded; in float32 it is not.
 func TestPublishedMerges(t *testing.T) {
 	g, ids := smolLM2(t)
 	require.NoError(t, g.Params.AddLoRA(layers.LoRAConfig{Rank: 8, Alpha: 16, Seed: 1}))

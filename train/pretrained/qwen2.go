@@ -2,8 +2,8 @@ package pretrained
 
 import "attention/layers"
 
-// qwen2 is Qwen 2 and 2.5 (Yang et al. 2024): Llama with biases of queries, keys and values, which no key sets. With
-// use_sliding_window, layers from max_window_layers have a window.
+// qwen2 is Qwen 2 and 2.5 (Yang et al. 2024): Llama with biases of queries, keys and values. No key of config.json
+// controls these biases. With use_sliding_window, the layers from number max_window_layers on have a window.
 var qwen2 = family{
 	name: "qwen2", architecture: "Qwen2ForCausalLM", classifier: "Qwen2ForSequenceClassification",
 	keys: sharedKeys + `

@@ -15,7 +15,7 @@ type ropeSettings struct {
 	Type            string  `json:"rope_type"`
 	OldType         string  `json:"type"` // before transformers 4.43
 	Theta           float64 `json:"rope_theta"`
-	Partial         float64 `json:"partial_rotary_factor"` // the part of a head that is turned
+	Partial         float64 `json:"partial_rotary_factor"` // the fraction of a head that is rotated
 	Factor          float64 `json:"factor"`
 	OriginalLength  int     `json:"original_max_position_embeddings"`
 	LowFreqFactor   float64 `json:"low_freq_factor"`
@@ -28,12 +28,13 @@ type ropeSettings struct {
 	Truncate        bool    `json:"truncate"`
 }
 
-// ropeKeys are the keys of rope_scaling and rope_parameters that transformers reads for the types of positions here.
+// ropeKeys are the keys of rope_scaling and rope_parameters that transformers reads for the supported types of
+// positions.
 const ropeKeys = `rope_type type rope_theta partial_rotary_factor factor original_max_position_embeddings
 	low_freq_factor high_freq_factor beta_fast beta_slow attention_factor mscale mscale_all_dim truncate full_attention
 	sliding_attention short_factor long_factor `
 
-// rope returns the rotary positions of the layers with the window or of those without.
+// rope returns the rotary positions of the layers with a window, or of those without.
 func (f *family) rope(s settings, window bool, headDim int) (*graph.RoPEConfig, error) {
 	r := ropeSettings{Theta: cmp.Or(s.RotaryEmbBase, s.RopeTheta), Truncate: true,
 		Partial: cmp.Or(s.RotaryPct, s.PartialRotary, 1)}
@@ -52,7 +53,7 @@ func (f *family) rope(s settings, window bool, headDim int) (*graph.RoPEConfig, 
 		return nil, config.In(s, field, err)
 	}
 	if f.localRope() {
-		r.Truncate = true // which transformers looks for beside the types of layers
+		r.Truncate = true // transformers looks for it beside the types of layers
 	} else {
 		r.OriginalLength = cmp.Or(s.OriginalLength, r.OriginalLength)
 	}
@@ -60,11 +61,12 @@ func (f *family) rope(s settings, window bool, headDim int) (*graph.RoPEConfig, 
 	return c, config.In(s, field, err)
 }
 
-// localRope reports whether layers with the window have their own positions.
+// localRope reports whether layers with a window have their own positions.
 func (f *family) localRope() bool { return f.knows("rope_local_base_freq") }
 
-// ropeMembers returns the field with the rotary positions of the layers with the window or of those without, and its
-// members that have a value. rope_scaling replaces rope_parameters, or is added to those of layers without window.
+// ropeMembers returns the field with the rotary positions of the layers with a window, or of those without, and those
+// of its members that have a value. rope_scaling replaces rope_parameters, or is added to the parameters of layers
+// without a window.
 func (f *family) ropeMembers(s settings, window bool) (field string, own map[string]json.RawMessage) {
 	scaling, field := members(s.RopeScaling), "RopeParameters"
 	own = members(s.RopeParameters)
@@ -83,11 +85,11 @@ func (f *family) ropeMembers(s settings, window bool) (field string, own map[str
 	return field, own
 }
 
-// ropeConfig returns the settings in our form, nil if no element of a head is turned.
+// ropeConfig returns the settings in this module's form, nil if no element of a head is rotated.
 func (f *family) ropeConfig(r ropeSettings, positions, headDim int) (*graph.RoPEConfig, error) {
 	c, kind := &graph.RoPEConfig{Base: r.Theta}, cmp.Or(r.Type, r.OldType, "default")
 	if kind == "default" && !f.knows("rotary_pct") {
-		r.Partial = 1 // transformers turns whole heads
+		r.Partial = 1 // transformers rotates whole heads
 	}
 	// An odd number of elements is rounded up; the frequencies are those of the odd number.
 	exact := int(float64(headDim) * r.Partial)
@@ -109,7 +111,7 @@ func (f *family) ropeConfig(r ropeSettings, positions, headDim int) (*graph.RoPE
 	}
 	original := cmp.Or(r.OriginalLength, positions)
 	switch kind {
-	case "default", "dynamic": // the same up to max_position_embeddings
+	case "default", "dynamic": // the same for positions up to max_position_embeddings
 	case "linear", "proportional":
 		c.Scaling, c.Factor = graph.LinearScaling, r.Factor
 	case "llama3":
@@ -131,10 +133,11 @@ func (f *family) ropeConfig(r ropeSettings, positions, headDim int) (*graph.RoPE
 	return c, nil
 }
 
-// yarnGain returns YaRN's factor of rotated elements (appendix A.2) with the weight that transformers calls mscale.
+// yarnGain returns YaRN's factor for rotated elements (appendix A.2), multiplied by the weight that transformers calls
+// mscale.
 func yarnGain(factor, weight float64) float64 { return 0.1*weight*math.Log(max(factor, 1)) + 1 }
 
-// ropeText returns rotary positions in the form of rope_scaling; nil for default ones.
+// ropeText returns rotary positions in the form of rope_scaling; nil for the default.
 func ropeText(c *graph.RoPEConfig) json.RawMessage {
 	if c.Scaling == graph.NoScaling {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"attention/layers"
 )
 
-// sameModel reports whether two configs are of models that compute the same from the same weights, dropout aside.
+// sameModel reports whether the models of two configs compute the same from the same weights, ignoring dropout.
 func sameModel(a, b layers.DecoderConfig) bool {
 	if a.NumLayers != b.NumLayers || len(a.Blocks) == 0 || len(b.Blocks) == 0 {
 		return false
@@ -36,7 +36,7 @@ func kindAt(c layers.DecoderConfig, layer int) int {
 	return c.Pattern[layer%len(c.Pattern)]
 }
 
-// forInference returns a resolved config without what only training uses.
+// forInference returns a resolved config without the fields that only training uses.
 func forInference(c layers.DecoderConfig) layers.DecoderConfig {
 	c = c.Resolved()
 	for i := range c.Blocks {
@@ -50,7 +50,8 @@ func forInference(c layers.DecoderConfig) layers.DecoderConfig {
 	return c
 }
 
-// plainMask returns a causal window as one mask. It is one too if it is both, causal and a sliding window.
+// plainMask returns the mask of a causal window in one form. A causal mask joined with a sliding window gets the same
+// form.
 func plainMask(m mask.Mask) mask.Mask {
 	if m == nil {
 		return mask.Causal{}

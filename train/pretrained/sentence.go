@@ -14,7 +14,7 @@ import (
 	"attention/layers"
 )
 
-// The files of sentence-transformers beside a model.
+// Names of the files of sentence-transformers beside a model.
 const (
 	modulesName  = "modules.json"
 	sentenceName = "sentence_bert_config.json"
@@ -22,14 +22,14 @@ const (
 
 // Sentence says how an encoder makes one vector of a text, as sentence-transformers does.
 type Sentence struct {
-	Pooling   layers.Pooling // of the tokens' vectors; mean if the folder does not say
-	Normalize bool           // vectors have length 1
-	MaxLength int            // the most tokens of a text, with those of the template; the rest is cut off
-	Lowercase bool           // a text is written in small letters before its tokenizer sees it
+	Pooling   layers.Pooling // pooling of the tokens' vectors; mean if the folder does not say
+	Normalize bool           // whether vectors are scaled to length 1
+	MaxLength int            // the most tokens of a text, including those of the template; longer texts are truncated
+	Lowercase bool           // whether texts become lower case before the tokenizer
 }
 
-// openSentence reads sentence-transformers' files of a folder. positions are those of the model. It returns the folders
-// of the modules too.
+// openSentence reads a folder's files of sentence-transformers. positions is the model's number of positions. It also
+// returns the folders of the modules.
 func openSentence(dir string, positions int) (s Sentence, folders []string, err error) {
 	s = Sentence{Pooling: layers.MeanPooling, MaxLength: positions}
 	var c struct {
@@ -110,7 +110,7 @@ func openPooling(dir string) (layers.Pooling, error) {
 		layers.FirstPooling, layers.MaxPooling)
 }
 
-// readJSON reads a file of a folder. It reports whether there is one.
+// readJSON reads a file of a folder, and reports whether the file exists.
 func readJSON(dir, name string, to any) (bool, error) {
 	text, err := folder.ReadFile(filepath.Join(dir, name), folder.MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -34,26 +34,26 @@ type settings struct {
 
 	RopeTheta         float64         `json:"rope_theta"`
 	RopeScaling       json.RawMessage `json:"rope_scaling"`
-	RopeParameters    json.RawMessage `json:"rope_parameters"`      // transformers 5's; RopeScaling comes first
-	RopeLocalBaseFreq float64         `json:"rope_local_base_freq"` // of layers with the window
+	RopeParameters    json.RawMessage `json:"rope_parameters"`      // transformers 5's key; RopeScaling takes precedence
+	RopeLocalBaseFreq float64         `json:"rope_local_base_freq"` // for layers with a window
 	RotaryEmbBase     float64         `json:"rotary_emb_base"`      // GPT-NeoX's rope_theta
 	RotaryPct         float64         `json:"rotary_pct"`
-	PartialRotary     float64         `json:"partial_rotary_factor"`            // RotaryPct of other families
-	OriginalLength    int             `json:"original_max_position_embeddings"` // in place of rope_parameters' own
-	NoRopeLayers      []int           `json:"no_rope_layers"`                   // 0 means without positions
+	PartialRotary     float64         `json:"partial_rotary_factor"`            // other families' name of RotaryPct
+	OriginalLength    int             `json:"original_max_position_embeddings"` // replaces the value in rope_parameters
+	NoRopeLayers      []int           `json:"no_rope_layers"`                   // 0 means that the layer has no positions
 	NoRopeInterval    int             `json:"no_rope_layer_interval"`
 
 	SlidingWindow        int      `json:"sliding_window"` // 0 means none
 	UseSlidingWindow     bool     `json:"use_sliding_window"`
-	MaxWindowLayers      int      `json:"max_window_layers"` // the first layer with the window
+	MaxWindowLayers      int      `json:"max_window_layers"` // the first layer with a window
 	LayerTypes           []string `json:"layer_types"`
 	SlidingWindowPattern int      `json:"sliding_window_pattern"`
 
-	QueryPreAttnScalar    float64 `json:"query_pre_attn_scalar"` // scores are divided by its root
+	QueryPreAttnScalar    float64 `json:"query_pre_attn_scalar"` // scores are divided by its square root
 	AttnLogitSoftcapping  float64 `json:"attn_logit_softcapping"`
 	FinalLogitSoftcapping float64 `json:"final_logit_softcapping"`
 
-	dtype string // of the weights, to which Gemma's embedding scale is rounded
+	dtype string // type of the weights, to which the scale of Gemma's embeddings is rounded
 }
 
 // fields returns the fields of settings by their keys.
@@ -67,10 +67,10 @@ func (s *settings) fields() map[string]reflect.Value {
 	return all
 }
 
-// knows reports whether a key is one of the family's.
+// knows reports whether the family has a key.
 func (f *family) knows(key string) bool { return slices.Contains(strings.Fields(f.keys), key) }
 
-// settings reads a config.json. A key that is null is 0, which is not the same as one that is left out.
+// settings reads a config.json. A key with null counts as 0, unlike a key that is left out.
 func (f *family) settings(contents []byte, dtype string) (settings, error) {
 	s := f.absent
 	s.dtype = cmp.Or(dtype, "float32")
@@ -94,7 +94,7 @@ func (f *family) settings(contents []byte, dtype string) (settings, error) {
 	return s, config.JSON(s.validate())
 }
 
-// maxLayers is more than any model has. It bounds the memory that is allocated for each layer.
+// maxLayers is larger than the number of layers of any model. It bounds the memory that is allocated for each layer.
 const maxLayers = 1 << 16
 
 // validate checks the settings from which a decoder's config is computed. That config checks all other values.

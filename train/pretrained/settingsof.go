@@ -7,8 +7,8 @@ import (
 	"attention/layers"
 )
 
-// settingsOf returns the family's settings of a decoder whose weights are of a type, as far as it has words for them:
-// if they make the same decoder, the decoder is of the family.
+// settingsOf returns the family's settings for a decoder with weights of a type, as far as the family has keys for
+// them. If these settings describe the same decoder, it belongs to the family.
 func (f *family) settingsOf(c layers.DecoderConfig, dtype string) settings {
 	s, own := allSettings(c, dtype), f.absent
 	to := own.fields()
@@ -21,7 +21,7 @@ func (f *family) settingsOf(c layers.DecoderConfig, dtype string) settings {
 	return own
 }
 
-// allSettings returns the settings of a decoder by all keys that there are.
+// allSettings returns the settings of a decoder in all known keys.
 func allSettings(c layers.DecoderConfig, dtype string) settings {
 	c = c.Resolved()
 	b := c.Block(0)
@@ -48,7 +48,7 @@ func allSettings(c layers.DecoderConfig, dtype string) settings {
 	return s
 }
 
-// layers sets what differs between layers.
+// layers sets the settings that differ between layers.
 func (s *settings) layers(c layers.DecoderConfig) {
 	s.MaxWindowLayers = c.NumLayers
 	for i := range c.NumLayers {

@@ -20,8 +20,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// SmolLM2-135M-Instruct answers as transformers does without sampling, and has its logits, by
-// testdata/published/values.py.
+// SmolLM2-135M-Instruct gives the answers of transformers without sampling, and its logits
+// (testdata/published/values.py).
 func TestSmolLM2(t *testing.T) {
 	if testenv.Race {
 		t.Skip("half a minute under the race detector, which finds nothing that small models do not")
@@ -62,7 +62,7 @@ func TestSmolLM2(t *testing.T) {
 	}
 }
 
-// The weights of all heads of SmolLM2 for a sentence are transformers'.
+// The attention weights of all heads of SmolLM2 for a sentence equal those of transformers.
 func TestSmolLM2Heads(t *testing.T) {
 	g, err := pretrained.ReadGPT(golden.Published(t, "smollm2"))
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestSmolLM2Heads(t *testing.T) {
 	golden.Close(t, "attention", f.Float64("attention"), got, 1e-5, 0)
 }
 
-// SmolLM2's tokenizer has the ids of the tokenizers package for texts that are hard to cut.
+// SmolLM2's tokenizer gives the ids of the tokenizers package for texts that are hard to split.
 func TestSmolLM2Texts(t *testing.T) {
 	tokenizer, err := text.OpenTokenizer(golden.Published(t, "smollm2"))
 	require.NoError(t, err)
@@ -111,8 +111,8 @@ func TestSmolLM2Texts(t *testing.T) {
 	}
 }
 
-// SmolLM2's GGUF file, most of whose weights have 4 bits, has the log-probabilities and the answers of transformers with
-// the weights of gguf.dequantize, by testdata/published/ggufvalues.py.
+// SmolLM2's GGUF file, in which most weights have 4 bits, gives the log-probabilities and answers of transformers with
+// the weights of gguf.dequantize (testdata/published/ggufvalues.py).
 func TestSmolLM2GGUF(t *testing.T) {
 	if testenv.Race {
 		t.Skip("half a minute under the race detector, which finds nothing that small models do not")

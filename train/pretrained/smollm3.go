@@ -1,7 +1,7 @@
 package pretrained
 
-// smollm3 is SmolLM 3 (Hugging Face 2025): Llama with some layers without positions: every fourth layer, unless a list
-// names them.
+// smollm3 is SmolLM 3 (Hugging Face 2025): Llama in which some layers have no positions: every fourth layer, unless a
+// list names them.
 var smollm3 = family{
 	name: "smollm3", architecture: "SmolLM3ForCausalLM", classifier: "SmolLM3ForSequenceClassification",
 	keys: sharedKeys + `

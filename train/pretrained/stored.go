@@ -14,9 +14,9 @@ import (
 // norms and biases, are copied and checked when they are read.
 const leastMapped = 1 << 16
 
-// storedAs returns the element type that a parameter keeps when a tensor in a file is used without conversion; ok
-// reports whether it is. Matrices in bfloat16 stay in bfloat16. Other tensors that do not have the parameter's type are
-// converted.
+// storedAs returns the element type that a parameter has if a tensor in a file is used without conversion; ok reports
+// whether this is possible. Matrices in bfloat16 stay in bfloat16. Other tensors that do not have the parameter's type
+// are converted.
 func storedAs(d safetensors.DType, dt tensor.Dtype, axes int) (kept tensor.Dtype, ok bool) {
 	switch {
 	case d == safetensors.F32 && dt == tensor.Float32, d == safetensors.F64 && dt == tensor.Float64:
@@ -68,7 +68,7 @@ func converted[F float32 | float64](t stored, at place, shape tensor.Shape) (*te
 // plain reports whether a parameter is a whole tensor that is not transposed.
 func (at place) plain() bool { return !at.transposed && at.of == 0 }
 
-// arrange fills dst with the elements at a place in a tensor of a shape. size is the number of bytes of an element.
+// arrange fills dst with the elements of a place from a tensor of a shape. size is the number of bytes of an element.
 func (at place) arrange(dst, src []byte, shape []int, size int) {
 	if at.transposed {
 		switch columns := shape[1]; size {
@@ -81,13 +81,13 @@ func (at place) arrange(dst, src []byte, shape []int, size int) {
 		}
 		return
 	}
-	n := at.headDim * (len(src) / shape[0]) // bytes of a head
+	n := at.headDim * (len(src) / shape[0]) // bytes per head
 	for i := 0; i < len(dst); i += n {
 		copy(dst[i:i+n], src[i*at.of+at.part*n:])
 	}
 }
 
-// elementsOf returns bytes as elements.
+// elementsOf returns bytes as a slice of elements.
 func elementsOf[E any](b []byte) []E {
 	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(E))))
 }

@@ -23,19 +23,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkStored measures gpt2's or a published shape with random weights in bfloat16, as STORED_SHAPE names it: how
-// long it takes to read the file, until the first token, and for the next ones as a share of the bandwidth; with
-// STORED_LONG also for a prompt of 510, and the most memory with 2040 tokens.
+// BenchmarkStored measures a model with random weights in bfloat16, gpt2 or the published shape that STORED_SHAPE
+// names: the time to read the file, the time until the first token, and the time of the following tokens relative to
+// the memory bandwidth. With STORED_LONG it also measures a prompt of 510 tokens, and the peak memory with 2040 tokens.
 //
 //	STORED_SHAPE=Qwen2.5-0.5B go test ./train/pretrained -run '^$' -bench Stored -benchtime 1x
 //
-// STORED_FOLDER is a folder to keep the model in, or that has it; STORED_PRECISION may be bf16.
+// STORED_FOLDER is a folder that has the model, or in which it is stored; STORED_PRECISION may be bf16.
 func BenchmarkStored(b *testing.B) {
 	dir := storedShape(b, os.Getenv("STORED_SHAPE"), os.Getenv("STORED_FOLDER"))
 	precision, err := graph.ParsePrecision(cmp.Or(os.Getenv("STORED_PRECISION"), "full"))
 	require.NoError(b, err)
 	manyFloats = make([]float32, 1<<26)
-	for i := range manyFloats { // else all pages are one
+	for i := range manyFloats { // otherwise all pages would be one page
 		manyFloats[i] = 1
 	}
 	for b.Loop() {
@@ -102,7 +102,7 @@ func measureTokens(b *testing.B, g *generate.Generator, bytes float64) {
 		speed/1e9)
 }
 
-// measureLong prints the time of a prompt, and the most memory with as many tokens as fit.
+// measureLong prints the time of a prompt, and the peak memory with the largest number of tokens.
 func measureLong(b *testing.B, g *generate.Generator, size float64, length int) {
 	const chunk = 510
 	best := time.Hour
@@ -123,7 +123,7 @@ func next(b *testing.B, g *generate.Generator) {
 	require.NoError(b, err)
 }
 
-// readFile returns how long it takes to read a file from the page cache, at best.
+// readFile returns the shortest time to read a file from the page cache.
 func readFile(b *testing.B, path string) time.Duration {
 	best := time.Hour
 	for range 3 {
@@ -146,14 +146,14 @@ func fileSize(b *testing.B, path string) float64 {
 
 var manyFloats []float32
 
-// bandwidth returns the bytes of memory that all cores read in a second.
+// bandwidth returns the bytes of memory that all cores together read per second.
 func bandwidth() float64 {
 	begin := time.Now()
 	parallel.For(len(manyFloats), 1<<18, func(lo, hi int) { kernel.SumSquares(manyFloats[lo:hi]) })
 	return float64(len(manyFloats)) * float64(unsafe.Sizeof(manyFloats[0])) / time.Since(begin).Seconds()
 }
 
-// peakMemory returns the most memory of the process in MB, where /proc says it, without that of bandwidth.
+// peakMemory returns the peak memory of the process in MB, if /proc has it, without the memory of bandwidth.
 func peakMemory(b *testing.B) float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

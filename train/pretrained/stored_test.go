@@ -28,7 +28,7 @@ const storedConfig = `{"model_type": "llama", "vocab_size": 600, "hidden_size": 
 	"num_hidden_layers": 2, "num_attention_heads": 3, "num_key_value_heads": 3, "max_position_embeddings": 64,
 	"rms_norm_eps": 1e-05, "rope_theta": 10000.0, "hidden_act": "silu", "tie_word_embeddings": TIED}`
 
-// storedFolder returns a folder of a Llama with weights of a type, in files of at most so many bytes.
+// storedFolder returns a folder of a Llama with weights of a type, in files with a limited number of bytes.
 func storedFolder(t testing.TB, dtype string, shard int64, tied string) string {
 	dir := t.TempDir()
 	config := []byte(storedConfig)
@@ -49,11 +49,11 @@ func storedFolder(t testing.TB, dtype string, shard int64, tied string) string {
 // wide returns a copy of a model with all weights widened.
 func wide(t testing.TB, g *pretrained.GPT) *pretrained.GPT { return as(t, g, tensor.Float32) }
 
-// matrices are in the memory of the file and stay in its type.
+// matrices are used in the memory of the file and keep its type.
 const gateName = "model.layers.1.mlp.gate_proj.weight"
 
-// TestStoredFolders reads weights of each type, from one file and from several: how they are held, and that the model
-// has the bits of the one whose weights are widened first.
+// TestStoredFolders reads weights of each type, from one file and from several. It checks in which form they are
+// stored, and that the model has the bits of a model whose weights are widened first.
 func TestStoredFolders(t *testing.T) {
 	for _, row := range []struct {
 		name, dtype string
@@ -82,7 +82,7 @@ func TestStoredFolders(t *testing.T) {
 			}
 			w := wide(t, g)
 			ids := []int64{5, 599, 5, 0, 77, 8}
-			for _, n := range []int{1, 2, 6} { // products of one row, of few and of more
+			for _, n := range []int{1, 2, 6} { // products of one row, of a few and of many
 				require.Equal(t, run(t, w, ids[:n], n), run(t, g, ids[:n], n), "%d tokens", n)
 			}
 			for _, precision := range []graph.Precision{graph.FullPrecision, graph.BFloat16} {
@@ -102,7 +102,7 @@ func mapsFiles(t testing.TB) bool {
 	return err == nil
 }
 
-// drawn returns the tokens that follow a prompt, read with a cache.
+// drawn returns the tokens generated after a prompt, which is read with a cache.
 func drawn(t testing.TB, g *pretrained.GPT, p graph.Precision) (ids []int) {
 	t.Setenv("ATTENTION_BF16", "emulated")
 	generator, err := generate.New(g.Model, generate.Config{Capacity: 16, Precision: p})
@@ -116,7 +116,7 @@ func drawn(t testing.TB, g *pretrained.GPT, p graph.Precision) (ids []int) {
 	return ids
 }
 
-// onTape returns a model's logits that Gorgonia's own machine computes.
+// onTape returns a model's logits, computed by Gorgonia's own machine.
 func onTape(t testing.TB, g *pretrained.GPT, ids []int64) []float64 {
 	b := layers.NewBuild(g.Params, layers.Eval)
 	in := b.InputOf(tensor.Int64, "ids", len(ids))
@@ -130,7 +130,7 @@ func onTape(t testing.TB, g *pretrained.GPT, ids []int64) []float64 {
 }
 
 // TestStoredWeightsAreNotTrained trains the norms of a model whose matrices are stored in bfloat16: gradients flow
-// through them, with the bits of widened ones. The matrices themselves are refused until they are widened.
+// through them, with the bits of widened ones. Training the matrices is refused until they are widened.
 func TestStoredWeightsAreNotTrained(t *testing.T) {
 	g, err := pretrained.ReadGPT(storedFolder(t, "bfloat16", 0, "true"))
 	require.NoError(t, err)
@@ -181,7 +181,7 @@ func TestStoredWeightsAreNotTrained(t *testing.T) {
 	require.NotEqual(t, before, gate.Float32s()[0])
 }
 
-// TestMappedFloatsAreTrained trains weights that lie in a file: the file stays as it was.
+// TestMappedFloatsAreTrained trains weights that are in a mapped file: the file does not change.
 func TestMappedFloatsAreTrained(t *testing.T) {
 	dir := storedFolder(t, "float32", 0, "true")
 	path := filepath.Join(dir, "model.safetensors")
@@ -198,7 +198,7 @@ func TestMappedFloatsAreTrained(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// TestOddOffsets reads a file whose header ends at an odd byte: what does not begin at a whole element is copied.
+// TestOddOffsets reads a file whose header ends at an odd byte: tensors that are not aligned are copied.
 func TestOddOffsets(t *testing.T) {
 	for _, dtype := range []string{"bfloat16", "float32"} {
 		dir := storedFolder(t, dtype, 0, "true")
@@ -221,7 +221,8 @@ func TestOddOffsets(t *testing.T) {
 	}
 }
 
-// TestNaNInAFile finds a NaN in a matrix in the first run that reads it, and one in a norm at once.
+// TestNaNInAFile: a NaN in a matrix is found in the first run that reads it, and a NaN in a norm when the folder is
+// read.
 func TestNaNInAFile(t *testing.T) {
 	for name, atOnce := range map[string]bool{gateName: false, "model.norm.weight": true} {
 		dir := storedFolder(t, "bfloat16", 0, "true")
@@ -249,7 +250,8 @@ func TestNaNInAFile(t *testing.T) {
 	}
 }
 
-// TestCutFolder cuts a file of weights after it was opened. Whatever reads them returns an error.
+// TestCutFolder truncates a file of weights after it was opened. Every function that reads the weights returns an
+// error. Whatever reads them returns an error.
 func TestCutFolder(t *testing.T) {
 	if !mapsFiles(t) {
 		t.Skip("files are not mapped here")

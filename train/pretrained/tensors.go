@@ -27,10 +27,10 @@ func tensors[F float32 | float64](t *target) (all []safetensors.Tensor) {
 	from := folderConfig{family: t.family, configExtra: configExtra{Format: t.format}}
 	parts := map[string][]func() []F{}
 	for name, value := range t.Params.All() {
-		if t.Params.IsAdapter(name) { // which its weight has added
+		if t.Params.IsAdapter(name) { // merged into the adapter's weight
 			continue
 		}
-		if t.Labels != nil && from.place(name).name == t.family.weights.head { // in whose place are the scores of classes
+		if t.Labels != nil && from.place(name).name == t.family.weights.head { // replaced by the scores of classes
 			continue
 		}
 		at, width, size := from.place(name), value.Shape()[value.Dims()-1], value.Shape().TotalSize()
@@ -63,16 +63,16 @@ func tensors[F float32 | float64](t *target) (all []safetensors.Tensor) {
 	return all
 }
 
-// merged returns the elements of a parameter, with those of its adapter added.
+// merged returns the elements of a parameter after adding its adapter.
 func merged[F float32 | float64](p *layers.Params, name string) []F {
 	value, _ := p.Merged(name)
 	return dense.Floats[F](dense.Widened(value))
 }
 
-// needsBiases reports whether the folder has biases that the model may not have.
+// needsBiases reports whether the folder must have biases that the model may not have.
 func (t *target) needsBiases() bool { return t.family == &gpt2 && t.format == HuggingFace }
 
-// nameOf returns the name in the folder of a tensor of a name in the family.
+// nameOf returns the folder's name of a tensor from its name in the family.
 func (t *target) nameOf(name string) string {
 	if t.origin != nil && t.origin.tensors[name].Name != "" {
 		return t.origin.tensors[name].Name
@@ -80,7 +80,7 @@ func (t *target) nameOf(name string) string {
 	return name
 }
 
-// stream returns the elements of parts in a type, a run of each in turn.
+// stream returns the elements of several parts in a type; the parts alternate in runs.
 func stream[F float32 | float64](d safetensors.DType, run int, of []func() []F) safetensors.Stream {
 	return safetensors.Stream{DType: d, Each: func(write func(any) error) error {
 		var parts [][]F
@@ -101,7 +101,7 @@ func stream[F float32 | float64](d safetensors.DType, run int, of []func() []F) 
 }
 
 // Rounds returns the type to which Write rounds weights that were trained or that have an adapter: "bfloat16",
-// "float16", or "" if it rounds none. The base's own weights have that type in its folder.
+// "float16", or "" if it does not round. The base's own weights already have this type in the folder.
 func (g *GPT) Rounds(c WriteConfig) string {
 	t, err := g.target(c)
 	if err != nil {
@@ -122,7 +122,7 @@ func (g *GPT) Rounds(c WriteConfig) string {
 	return ""
 }
 
-// elements returns floats in the type of the elements of a stream.
+// elements returns floats in the type of a stream's elements.
 func elements[F float32 | float64](d safetensors.DType, from []F) any {
 	_, is64 := any(from).([]float64)
 	switch {
@@ -134,7 +134,7 @@ func elements[F float32 | float64](d safetensors.DType, from []F) any {
 	return safetensors.Convert[float64](from)
 }
 
-// addWeights adds the files of weights: one, or shards of at most that many bytes and their index.
+// addWeights adds the files of weights: one file, or shards of limited size and their index.
 func (w *writing) addWeights(all []safetensors.Tensor, most int64) error {
 	var shards [][]safetensors.Tensor
 	var size, total int64

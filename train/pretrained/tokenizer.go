@@ -13,8 +13,8 @@ import (
 )
 
 // tokenizer returns the tokenizer that config.json names, or else the one of the folder's tokenizer.json, or of its
-// vocab.json and merges.txt; nil if there is none. Of GPT-2 that is GPT-2's if the vocabulary has its size, also when
-// padded to a multiple of 64 or 128, unless the folder holds another vocabulary: then it is nil.
+// vocab.json and merges.txt; nil if there is none. For GPT-2 without such files it is GPT-2's own tokenizer, if the
+// vocabulary has its size (or that size padded to a multiple of 64 or 128) and the folder holds no other vocabulary.
 func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
 	const padded = 50304
 	switch {
@@ -32,7 +32,7 @@ func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
 		return nil, err
 	}
 	t, err := text.OpenTokenizer(dir)
-	if err != nil { // a nil *BPETokenizer is no nil Tokenizer
+	if err != nil { // a nil *BPETokenizer would not be a nil Tokenizer
 		return nil, err
 	}
 	return t, nil
@@ -51,8 +51,8 @@ func (c folderConfig) named(dir string) (text.Tokenizer, error) {
 	return t, nil
 }
 
-// findTokenizer reports whether a folder has the files of a tokenizer. One whose only tokenizer is SentencePiece's is
-// an error.
+// findTokenizer reports whether a folder has the files of a tokenizer. If the only tokenizer is SentencePiece's, the
+// result is an error.
 func findTokenizer(dir string) (bool, error) {
 	has := func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))
@@ -79,7 +79,7 @@ func (c folderConfig) endOfText(t text.Tokenizer) int {
 	return -1
 }
 
-// ids returns the ids in a JSON value, a number or a list of them, that are tokens.
+// ids returns the token ids in a JSON value, which is a number or a list of numbers.
 func (c folderConfig) ids(value any) (ids []int) {
 	list, ok := value.([]any)
 	if !ok {
@@ -102,7 +102,7 @@ func (f *Folder) generation() ([]byte, error) {
 	return text, err
 }
 
-// ends returns the ids that end a text, by the contents of generation_config.json or else of config.json.
+// ends returns the ids that end a text, from generation_config.json or else from config.json.
 func (f *Folder) ends(generation []byte) ([]int, error) {
 	var of struct {
 		EOS any `json:"eos_token_id"`
@@ -121,7 +121,7 @@ func (f *Folder) ends(generation []byte) ([]int, error) {
 }
 
 // isGPT2 reports whether the vocabulary beside a model is GPT-2's or missing. Models of other languages have other
-// tokens, sometimes the same number of them.
+// tokens, sometimes equally many.
 func isGPT2(dir string, t *text.BPETokenizer) bool {
 	ids, err := text.VocabularyOf(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tokenizer is the one that config.json names, or GPT-2's if the size is right and the
-// folder has no other vocabulary.
+// The tokenizer is the one that config.json names, or GPT-2's if the vocabulary has its size and the folder has no
+// other vocabulary.
 func TestTokenizers(t *testing.T) {
 	tiny := func(vocab int, more fields) string {
 		config := hub.with(fields{"vocab_size": vocab, "n_embd": 1, "n_head": 1}).with(more)
@@ -78,8 +78,8 @@ func TestTokenizers(t *testing.T) {
 	require.Equal(t, "", name(dir))
 }
 
-// gpt2JSON returns GPT-2's vocab.json, its bytes written as in GPT-2's own program:
-// printable ones unchanged, the others as U+0100, U+0101, …
+// gpt2JSON returns GPT-2's vocab.json. Bytes are written as in GPT-2's own program: printable ones unchanged, the
+// others as U+0100, U+0101, …
 func gpt2JSON(t testing.TB) map[string]int {
 	var letter [256]rune
 	next := rune(256)

@@ -11,14 +11,14 @@ import (
 const (
 	tokenizerName       = "tokenizer.json"
 	tokenizerConfigName = "tokenizer_config.json"
-	sentencePieceName   = "tokenizer.model" // which it does not read
+	sentencePieceName   = "tokenizer.model" // transformers does not read this one
 )
 
 // object is a JSON object.
 type object map[string]any
 
-// tokenizerFiles returns the contents of the files of Hugging Face's libraries for the tokenizer, by their names;
-// GPT-2's are there with the model, which takes their vocabulary without them.
+// tokenizerFiles returns the contents of the tokenizer's files for Hugging Face's libraries, by file name. For GPT-2's
+// tokenizer it returns none: the libraries have its vocabulary.
 func (g *GPT) tokenizerFiles() (map[string][]byte, error) {
 	of, ok := g.Tokenizer.(interface{ Files() map[string][]byte })
 	if !ok {

@@ -16,8 +16,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// TestTokenizerFiles: Hugging Face's tokenizers 0.23.3 read the files with these checksums: they give the ids of
-// package text for texts of letters, blanks, accents and emoji, and the texts back, and refuse other characters.
+// TestTokenizerFiles: the files have the checksums of files that Hugging Face's tokenizers 0.23.3 read. With them it
+// gives the ids of package text for texts of letters, blanks, accents and emoji, decodes the ids to the texts again,
+// and refuses other characters.
 func TestTokenizerFiles(t *testing.T) {
 	characters, err := text.NewVocabulary("ab 🙂\n\"é")
 	require.NoError(t, err)

@@ -16,12 +16,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// refusedForms matches the errors about forms that are not read.
+// refusedForms matches the errors about unsupported forms.
 var refusedForms = regexp.MustCompile(`rope_type: got "longrope"|truncate: got false|want an even number of them|` +
 	`with (linear|dynamic|llama3|proportional|yarn) positions turns whole heads`)
 
-// Folders that transformers 5 wrote, and the same in the words of transformers 4, have transformers' logits:
-// testdata/families/random_folders.py made those in testdata/families/transformers. ATTENTION_FOLDERS names others.
+// Folders written by transformers 5, and the same folders with the keys of transformers 4, give transformers' logits.
+// testdata/families/random_folders.py made the folders in testdata/families/transformers; ATTENTION_FOLDERS names
+// others. ATTENTION_FOLDERS names others.
 func TestFoldersOfTransformers(t *testing.T) {
 	own, err := golden.Path("families", "transformers")
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tuneSmall tunes the model of a folder for six steps, and returns their losses.
+// tuneSmall fine-tunes the model of a folder for six steps, and returns their losses.
 func tuneSmall(ctx context.Context, folder, talks string, seed int64, onStep func()) (losses []float64, err error) {
 	base, err := pretrained.ReadGPT(folder)
 	if err != nil {
@@ -55,8 +55,8 @@ func tuneSmall(ctx context.Context, folder, talks string, seed int64, onStep fun
 	return losses, err
 }
 
-// A program may tune several models at once, from one folder: each learns what it learns alone, and a context ends one
-// and not the others.
+// A program may fine-tune several models from one folder at the same time: each gives the losses that it gives alone,
+// and the end of a context stops only its own model.
 func TestTuningAtOnce(t *testing.T) {
 	folder, talks := smallModel()
 	defer os.RemoveAll(filepath.Dir(folder))
@@ -75,7 +75,7 @@ func TestTuningAtOnce(t *testing.T) {
 	var running sync.WaitGroup
 	for i := range together {
 		running.Go(func() {
-			ctx, onStep := ctx, cancel // ends the last one after its first step
+			ctx, onStep := ctx, cancel // stops the last one after its first step
 			if i < 2 {
 				ctx, onStep = t.Context(), func() {}
 			}

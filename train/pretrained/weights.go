@@ -29,7 +29,7 @@ type weights struct {
 
 // stored is a tensor in a file.
 type stored struct {
-	safetensors.Tensor // without its data, under its own name
+	safetensors.Tensor // its header without the data, under its own name
 	file               *safetensors.Reader
 }
 
@@ -69,7 +69,7 @@ func (w *weights) close() {
 	}
 }
 
-// weightFiles returns the names of the files: one, or all that an index names.
+// weightFiles returns the names of the files: one, or all files that an index names.
 func weightFiles(dir string) ([]string, error) {
 	_, err := os.Stat(filepath.Join(dir, weightsName))
 	if !errors.Is(err, os.ErrNotExist) {
@@ -109,7 +109,7 @@ func weightFiles(dir string) ([]string, error) {
 func (w *weights) add(r *safetensors.Reader) error {
 	for _, t := range r.Tensors() {
 		name := w.names.canonical(t.Name)
-		if buffer.MatchString(name) && !r.Sealed() { // which is no older file
+		if buffer.MatchString(name) && !r.Sealed() { // except for copies in older files
 			continue
 		}
 		if _, ok := w.tensors[name]; ok {
@@ -138,7 +138,7 @@ func (w *weights) checkSize(c layers.DecoderConfig) error {
 		}
 		elements += tensor.Shape(t.Shape).TotalSize()
 	}
-	// Without any block the names belong to another model, which check reports.
+	// If there is no block at all, the names belong to another model, and check reports this.
 	if n := len(blocks); n != c.NumLayers && (n > 0 || c.NumLayers > len(w.tensors)) {
 		return fmt.Errorf("weights: got %d blocks, want the %d of %s", len(blocks), c.NumLayers, configName)
 	}
@@ -153,7 +153,7 @@ func (w *weights) checkSize(c layers.DecoderConfig) error {
 	return nil
 }
 
-// checkSeals returns an error for a file that carries a seal and was changed.
+// checkSeals returns an error for a file whose checksum shows that it was changed.
 func (w *weights) checkSeals() error {
 	for _, r := range w.readers {
 		if err := r.CheckSeal(); err != nil {
@@ -201,14 +201,14 @@ func isFloat(t safetensors.DType) bool {
 	return t == safetensors.F64 || t == safetensors.F32 || t == safetensors.F16 || t == safetensors.BF16
 }
 
-// place returns where a parameter is in a folder of the config's family and format.
+// place returns the place of a parameter in a folder of the config's family and format.
 func (c folderConfig) place(name string) place {
 	at := c.family.weights.place(name)
 	at.transposed = c.Format == Torch && isLinear(name)
 	return at
 }
 
-// shape returns the shape of the tensor at a place, which a parameter of a shape is, or is a part of.
+// shape returns the shape of the tensor at a place that holds a parameter of the given shape, whole or as a part.
 func (at place) shape(of tensor.Shape) tensor.Shape {
 	shape := of.Clone()
 	if at.transposed {

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// renamed returns the tensors with names without the prefix.
+// renamed returns the tensors with the prefix removed from their names.
 func renamed(tensors []safetensors.Tensor) []safetensors.Tensor {
 	for i := range tensors {
 		tensors[i].Name = strings.TrimPrefix(tensors[i].Name, "transformer.")
@@ -47,7 +47,7 @@ func sharded(t testing.TB, tensors []safetensors.Tensor) string {
 	return dir
 }
 
-// One error has all problems of the weights.
+// One error lists all problems of the weights.
 func TestWrongWeights(t *testing.T) {
 	change := func(do func(all map[string]*safetensors.Tensor)) []safetensors.Tensor {
 		all, byName := gpt(t), map[string]*safetensors.Tensor{}
@@ -117,7 +117,7 @@ func TestWrongWeights(t *testing.T) {
 	}
 }
 
-// A weight that is no number is named: nothing that reads the model computes with it.
+// An error names a weight that is NaN, and no function that reads the model computes with it.
 func TestNaNIsNamed(t *testing.T) {
 	for _, value := range []float64{math.NaN(), math.Inf(-1)} {
 		all := gpt(t)
@@ -134,7 +134,7 @@ func TestNaNIsNamed(t *testing.T) {
 	}
 }
 
-// Files with a seal are checked, all others read as they are.
+// Files with a checksum are verified; all others are read without.
 func TestSealedWeights(t *testing.T) {
 	dir := write(t, hub, gpt(t))
 	g, err := pretrained.ReadGPT(dir)
@@ -156,8 +156,8 @@ func TestSealedWeights(t *testing.T) {
 	}
 }
 
-// A tensor that needs no parameter is of the shape that it needs: one that takes no room on the disk would not fit the
-// memory.
+// A tensor that needs no parameter must have the shape that it needs: a sparse file could otherwise claim more memory
+// than there is.
 func TestHugeOptionalTensors(t *testing.T) {
 	for _, row := range []struct{ name, metadata, want string }{
 		{name: "lm_head.weight", want: `"lm_head.weight" is F32 (274877906944), want none or F32 of its weights' width`},

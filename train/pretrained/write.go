@@ -27,29 +27,29 @@ var modelPy []byte
 // WriteConfig sets how a model is written.
 type WriteConfig struct {
 	Format Format
-	// Dtype is the type of the weights, float32, float64, float16 or bfloat16. Empty means that of the folder that the
-	// model was read from, weight by weight, or else that of the parameters.
+	// Dtype is the type of the weights, float32, float64, float16 or bfloat16. Empty means each weight's type in the
+	// folder from which the model was read, or else the type of the parameters.
 	Dtype string
-	// ShardSize is the most bytes of weights in a file, unless one weight has more; 0 means 5 GB.
+	// ShardSize limits the bytes of weights in one file, unless a single weight has more; 0 means 5 GB.
 	ShardSize int64
 }
 
 // Write writes the model to a folder, which must be new or empty, and returns the names
 // of the files it made. ReadGPT reads the same parameters from it, bit for bit.
 //
-// HuggingFace is for transformers (AutoModelForCausalLM.from_pretrained). A model that was read from such a folder goes
-// out as it came in, with its config.json, its tokenizer and its generation_config.json. Another one is written as one
-// of the first family that is it.
-// A GPT-2 always has biases, so a model without them gets zeros; it has as many key/value heads as
-// query heads, so a model with fewer is an error. A tokenizer of characters or bytes, or of a file, is written for
-// AutoTokenizer (tokenizer.json, tokenizer_config.json); GPT-2's is not, which transformers has.
+// HuggingFace is for transformers (AutoModelForCausalLM.from_pretrained). A model that was read from such a folder is
+// written unchanged, with its config.json, its tokenizer and its generation_config.json. Any other model is written as
+// a member of the first family that can describe it. transformers' GPT-2 always has biases, so a GPT-2 without them
+// gets zeros; it has as many key/value heads as query heads, so a model with fewer is an error. A tokenizer of
+// characters or bytes, or of a file, is written for AutoTokenizer (tokenizer.json, tokenizer_config.json); GPT-2's is
+// not, which transformers has.
 //
-// A model with Labels is written for AutoModelForSequenceClassification, if transformers has one of its family. It
-// gives one text at a time a class, at the token that ends a text, which is put behind each.
+// A model with Labels is written for AutoModelForSequenceClassification, if transformers has this class for its family.
+// It classifies one text at a time, at the end token that is appended to the text.
 //
-// Torch, of a GPT, has the names of HuggingFace, but the weights of linear layers are (out, in),
-// as in nn.Linear, and there are no extra tensors. Its model.py reads the folder, runs
-// the model and writes the folder after more training.
+// Torch, for a GPT only, uses the names of HuggingFace, but the weights of linear layers are (out, in), as in
+// nn.Linear, and there are no extra tensors. Its model.py reads the folder, runs the model and writes the folder after
+// more training.
 func (g *GPT) Write(dir string, c WriteConfig) ([]string, error) {
 	files, err := g.write(dir, c)
 	if err != nil {
@@ -79,7 +79,7 @@ func (w *writing) into(dir string, ctx context.Context) ([]string, error) {
 	return w.names(configName), nil
 }
 
-// names returns the names of the files, the config's, which is written last, first.
+// names returns the names of the files, in the reverse order of writing: the config first.
 func (w *writing) names(config string) []string {
 	names := []string{config}
 	for _, f := range w.files[:len(w.files)-1] {
@@ -88,8 +88,8 @@ func (w *writing) names(config string) []string {
 	return names
 }
 
-// writing is a folder to be written. The files get their names when all are whole, config.json the last: a folder
-// without it is not a model.
+// writing is a folder that is being written. The files get their names when all are complete, config.json last: a
+// folder without it is not a model.
 type writing struct{ files []file }
 
 // file is a file to be written.
@@ -149,11 +149,11 @@ type target struct {
 	*GPT
 	family *family
 	format Format
-	dtype  string  // "" if each weight has its own
-	origin *origin // nil unless the model is written in the form that was read
+	dtype  string  // "" if each weight keeps its own
+	origin *origin // nil unless the model is written as it was read
 }
 
-// target returns the form in which a model is written, or an error if the model does not have that form.
+// target returns the form in which a model is written, or an error if the model has no such form.
 func (g *GPT) target(c WriteConfig) (t *target, err error) {
 	_, known := dtypes[c.Dtype]
 	switch {
@@ -213,7 +213,7 @@ func (t *target) addFiles(w *writing) error {
 	has := slices.Contains(copied, tokenizerName)
 	_, ofFile := t.Tokenizer.(*text.BPETokenizer)
 	switch {
-	case has && t.ChatTemplate != "": // tokenizer_config.json names its tokens
+	case has && t.ChatTemplate != "": // named by tokenizer_config.json
 	case has, ofFile && t.origin != nil && t.origin.dir != "":
 		return nil
 	}
@@ -228,7 +228,7 @@ func emptyFolder(path string) (*folder.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = dir.RemoveIncomplete(func(string) bool { return true }) // that one which was killed has left
+	err = dir.RemoveIncomplete(func(string) bool { return true }) // left by a killed process
 	if err != nil {
 		return nil, oneline.Join(err, dir.Close())
 	}

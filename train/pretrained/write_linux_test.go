@@ -15,8 +15,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// If the disk is full after the weights, here by a limit on file sizes, the folder is empty again, for another try. The
-// limit leaves no room for the files of go test, so that the test has a process of its own.
+// If the disk is full after the weights, the folder is empty again, so that writing can be repeated. Here a limit on
+// file sizes simulates the full disk. The limit leaves no space for the files of go test, so the test runs in a process
+// of its own.
 func TestWriteOnAFullDisk(t *testing.T) {
 	const alone = "ATTENTION_TEST_ALONE"
 	if os.Getenv(alone) == "" {

@@ -17,8 +17,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A folder for transformers has the tensors of its GPT-2, by its names, and biases of 0 if
-// the model has none.
+// A folder for transformers has the tensors of its GPT-2, under its names, with biases of 0 if the model has none.
 func TestWrittenForHuggingFace(t *testing.T) {
 	for name, config := range cases {
 		if name == "gpt_grouped" {
@@ -37,7 +36,7 @@ func TestWrittenForHuggingFace(t *testing.T) {
 			x.DType = safetensors.F64
 			want[x.Name] = x
 		}
-		if config["bias"] == false { // the biases of the case with biases, but 0
+		if config["bias"] == false { // the biases of the case with biases, all 0
 			for _, x := range caseTensors(t, "torch/gpt.safetensors", "gpt") {
 				if strings.HasSuffix(x.Name, ".bias") {
 					want[x.Name] = safetensors.Tensor{Name: x.Name, Shape: x.Shape, Data: make([]float64, x.Shape[0]),
@@ -71,7 +70,7 @@ func TestWrittenForHuggingFace(t *testing.T) {
 	}
 }
 
-// Defaults are written out, since those of other programs differ.
+// Default values are written, because other programs have other defaults.
 func TestWrittenDefaults(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	c := layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 3, NumLayers: 1, NumHeads: 1,
@@ -91,9 +90,9 @@ func TestWrittenDefaults(t *testing.T) {
 	}
 }
 
-// A model with biases but for those of queries, keys and values is written with zeros there for
-// transformers, which have no form for it, and as it is for plain PyTorch; one with these alone
-// is written with zeros elsewhere.
+// A model whose queries, keys and values have no biases, while other layers do, gets zeros in the folder for
+// transformers, which have no such form; for plain PyTorch it is written as it is. A model with biases only there gets
+// zeros elsewhere.
 func TestWrittenQKVBias(t *testing.T) {
 	for _, bias := range []bool{true, false} {
 		p := layers.NewParams(tensor.Float32, 1)
@@ -128,7 +127,7 @@ func TestWriteRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o644))
 	_, err = g.Write(dir, pretrained.WriteConfig{Format: pretrained.Torch})
 	require.EqualError(t, err, "pretrained: "+dir+": got a folder that is not empty, want a new or empty one")
-	killed := t.TempDir() // what was being written then
+	killed := t.TempDir() // a file that was being written then
 	require.NoError(t, os.WriteFile(filepath.Join(killed, ".tmp-model-00001-of-00002.safetensors123"), nil, 0o644))
 	files, err := g.Write(killed, pretrained.WriteConfig{Format: pretrained.Torch})
 	require.NoError(t, err)

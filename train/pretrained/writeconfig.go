@@ -10,7 +10,7 @@ import (
 	"attention/layers"
 )
 
-// config returns config.json: as it came in, or with all keys of the family.
+// config returns config.json: as it was read, or with all keys of the family.
 func (t *target) config() ([]byte, error) {
 	switch {
 	case t.origin != nil && t.dtype == "" && t.Labels == nil:
@@ -65,18 +65,18 @@ func (t *target) keys() map[string]any {
 	return fields
 }
 
-// unset is how keys are written that are 0: as null, or not at all.
+// unset says how keys with the value 0 are written: as null, or not at all.
 var unset = map[string]string{"sliding_window": "null", "layer_types": "null", "no_rope_layers": "null",
 	"rope_scaling": "null", "attn_logit_softcapping": "null", "final_logit_softcapping": "null",
 	"sliding_window_pattern": "", "no_rope_layer_interval": "", "rope_local_base_freq": "",
 	"partial_rotary_factor": "", "original_max_position_embeddings": ""}
 
-// gptConfig returns config.json of GPT-2 with all defaults.
+// gptConfig returns GPT-2's config.json with all default values.
 func (t *target) gptConfig() ([]byte, error) {
 	c, _ := t.Model.Config().GPT()
 	c.Eps = cmp.Or(c.Eps, 1e-5)
 	if t.format == HuggingFace {
-		c.NumKVHeads = 0 // as many as query heads
+		c.NumKVHeads = 0 // equal to the number of query heads
 		c.Bias = c.Bias || c.QKVBias != nil && *c.QKVBias
 		c.QKVBias, c.Initializer = nil, ""
 	}

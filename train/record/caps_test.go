@@ -21,7 +21,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The change of a large matrix is estimated from a part of it, to a hundredth.
+// The change of a large matrix is estimated from a part of it, with an error of 1 % at most.
 func TestRecordEstimatesLargeChanges(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	w := must(p.Scope("").Param("w", layers.Normal(0, 1), 300, 301))
@@ -47,7 +47,7 @@ func TestRecordEstimatesLargeChanges(t *testing.T) {
 	require.Equal(t, tensor.Shape{2, 64, 3}, records.Matrices["w"].Shape())
 }
 
-// What is too much, or no part of the model, is refused before a step is taken.
+// Limits that are exceeded, and names that are not in the model, are errors before the first step.
 func TestOpenRefuses(t *testing.T) {
 	m := small.New(t, tensor.Float32, 4, 0)
 	node := func(shape ...int) func(b *layers.Build, _ layers.Inputs) (record.Probe, error) {
@@ -107,8 +107,7 @@ func TestOpenRefuses(t *testing.T) {
 		"train: record after 0 steps: probe: got 16385 numbers, want at most 16384")
 }
 
-// Read refuses what no run writes, in a line, and reads what a run leaves behind that
-// is killed.
+// Read returns an error of one line for contents that no run writes, and reads the files that a killed run leaves.
 func TestReadRefuses(t *testing.T) {
 	whole := t.TempDir()
 	must(recordedRun(t, whole, "", 0))

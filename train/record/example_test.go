@@ -16,8 +16,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A folder keeps how a model's weights move while it learns to return its input: norms of every
-// parameter, and what the last token of one sequence looks at.
+// A folder records how a model's weights change while it learns to return its input: norms of every parameter, and the
+// attention weights of the last token of one sequence.
 func ExampleOpen() {
 	p := layers.NewParams(tensor.Float32, 123)
 	attention, err := layers.NewAttention(p.Scope("attention"),

@@ -76,7 +76,7 @@ func (o *observer) findLast() (int64, error) {
 	return 0, fmt.Errorf("got no record of step %d, want it", o.last)
 }
 
-// mend writes the lines again if the file was removed or replaced during the run; the open file still has them.
+// mend writes the lines again if the file was removed or replaced during the run; the open file still contains them.
 func (o *observer) mend() error {
 	if o.lines.InPlace() {
 		return nil
@@ -87,7 +87,7 @@ func (o *observer) mend() error {
 	})
 }
 
-// write writes the kept tensors to watch.safetensors, unless it has them.
+// write writes the kept tensors to watch.safetensors, unless the file has them already.
 func (o *observer) write() error {
 	if !o.unwritten && (len(o.kept.steps) == 0 || o.dir.Has(TensorsFile)) {
 		return nil
@@ -106,7 +106,7 @@ func (o *observer) write() error {
 	return nil
 }
 
-// Flush writes all that is recorded to the disk, so that no checkpoint is newer.
+// Flush writes all records to the disk, so that no checkpoint is newer than the files.
 func (o *observer) Flush() error {
 	if !o.begun || o.failed {
 		return nil

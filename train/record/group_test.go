@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// One process of a group records the same bytes as a process alone, and its error ends the run of all.
+// One process of a group records the same bytes as a single process, and its error ends the run in all processes.
 func TestGroupRecords(t *testing.T) {
 	recorded := func(g train.Group, folder string, rc func(testing.TB, *small.Model) record.Config) error {
 		m := small.New(t, tensor.Float32, 4, 0.3)

@@ -11,17 +11,17 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// What watch.safetensors holds beside its tensors and notes, and before their names.
+// Keys and prefixes of names in watch.safetensors besides its tensors and notes.
 const (
 	format       = "attention watch 1"
 	formatKey    = "format"
-	stepsKey     = "steps"  // of the records whose tensors are kept, as a JSON list
+	stepsKey     = "steps"  // steps of the records whose tensors are kept, as a JSON list
 	notesPrefix  = "notes." // before the keys of Probe.Notes
 	probePrefix  = "probe."
 	matrixPrefix = "matrix."
 )
 
-// keptTensor is a tensor that is kept of every record.
+// keptTensor is a tensor that every record has.
 type keptTensor struct {
 	name  string
 	shape tensor.Shape
@@ -48,9 +48,8 @@ func (m *kept) add(step int, tensors []keptTensor) {
 	}
 }
 
-// thin removes records if there are more than mostTimes. Those that stay are the first one,
-// the last one and every second, fourth, … of an index: it depends on nothing else, so that
-// a run that resumes keeps the same ones.
+// thin removes records if there are more than mostTimes. The first one, the last one and every second, fourth, … of an
+// index stay. The choice depends on nothing else, so that a resumed run keeps the same ones.
 func (m *kept) thin(index func(step int) (i int, ok bool)) {
 	last := len(m.steps) - 1
 	newest, _ := index(m.steps[last])
@@ -80,7 +79,7 @@ func (m *kept) keep(stays func(i int) bool) {
 	m.steps, m.values = steps, values
 }
 
-// file returns the tensors as watch.safetensors holds them.
+// file returns the tensors in the form of watch.safetensors.
 func (m *kept) file(tensors []keptTensor, notes map[string]string) (*safetensors.File, error) {
 	at, err := json.Marshal(m.steps)
 	if err != nil {
@@ -95,7 +94,7 @@ func (m *kept) file(tensors []keptTensor, notes map[string]string) (*safetensors
 	return f, nil
 }
 
-// set takes the tensors of a file up to a step, if the file has the tensors and notes of this run.
+// set reads the tensors of a file up to a step, if the file has the tensors and notes of this run.
 func (m *kept) set(w *Recording, until int, tensors []keptTensor, notes map[string]string) {
 	*m = kept{}
 	if !maps.Equal(w.Notes, notes) || len(w.tensors) != len(tensors) {

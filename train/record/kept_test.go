@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// After many evaluations fewer have a record; what is due depends on the evaluation's number alone.
+// After many evaluations fewer of them have a record. Whether one is due depends only on the evaluation's number.
 func TestRecordsThinOut(t *testing.T) {
 	records := 0
 	for i := range 1_000_000 {
@@ -22,8 +22,8 @@ func TestRecordsThinOut(t *testing.T) {
 	require.Less(t, records, 6*allRecords)
 }
 
-// Moments stay evenly spread, with the first one and the last one, and those that stay do not depend on how often
-// they were thinned.
+// Recorded steps stay evenly spread and include the first and the last; the remaining ones do not depend on how often
+// records were removed.
 func TestMomentsThinOut(t *testing.T) {
 	const every = 5
 	index := func(step int) (int, bool) { return step / every, step%every == 0 }
@@ -51,7 +51,7 @@ func TestMomentsThinOut(t *testing.T) {
 	require.Equal(t, want[7:], late.steps[1:len(late.steps)-1])
 }
 
-// The measured elements are spread evenly, and over all columns of a matrix.
+// The measured elements are evenly spread, also over the columns of a matrix.
 func TestMeasuredElementsAreSpread(t *testing.T) {
 	const n, m, columns = 1 << 20, 1 << 10, 1 << 10
 	at := spread(n, m)

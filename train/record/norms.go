@@ -13,7 +13,7 @@ import (
 type param struct {
 	name     string
 	value    *tensor.Dense
-	gradient int   // index among the trained parameters, if it is one
+	gradient int   // index among the trained parameters; −1 otherwise
 	at       []int // indices of the elements whose changes are measured; nil for all
 
 	// start and last are copies of those elements, before the first record and at the last
@@ -36,8 +36,7 @@ func newParam(name string, value *tensor.Dense, gradient int, trained bool) *par
 	return p
 }
 
-// spread returns m indices below n, one of each m-th part, at places that have nothing to do
-// with the rows of a matrix.
+// spread returns m indices below n, one in each m-th part, at positions independent of the rows of a matrix.
 func spread(n, m int) []int {
 	at := make([]int, m)
 	for i := range at {
@@ -48,7 +47,7 @@ func spread(n, m int) []int {
 	return at
 }
 
-// keep copies the elements to start and last.
+// keep copies the measured elements to start and last.
 func (p *param) keep() {
 	if p.last == nil {
 		return
@@ -57,7 +56,7 @@ func (p *param) keep() {
 	dense.SetSlice(p.start, dense.Slice(p.last))
 }
 
-// move returns the norms and copies the elements to last.
+// move returns the norms and copies the measured elements to last.
 func (p *param) move(norms []float64) Param {
 	w := Param{Name: p.name, Norm: Number(norm(p.value)), Gradient: Number(math.NaN())}
 	if p.last == nil {
@@ -96,7 +95,7 @@ func changes[F kernel.Float](p *param) (sinceLast, sinceStart Number) {
 	return Number(math.Sqrt(share * last)), Number(math.Sqrt(share * start))
 }
 
-// copyAt copies the elements with some indices, or all, to a vector.
+// copyAt copies the elements with the given indices, or all, to a vector.
 func copyAt(to, from *tensor.Dense, at []int) {
 	if at == nil {
 		dense.SetSlice(to, dense.Slice(from))

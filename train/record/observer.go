@@ -14,29 +14,29 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// observer records one loop's parameters.
+// observer records the parameters of one loop.
 type observer struct {
 	loop   *loop.Loop
 	every  int // steps between two evaluations of the loop; 0 for none
 	dir    *folder.Dir
 	config Config
 	lines  *lines.Appender // nil until a run begins
-	lost   bool            // the lines up to the last record are lost
+	lost   bool            // the lines up to the last record are missing
 	params []*param
-	norms  *tensor.Dense // (P), float64: of the trained parameters' gradients in the last step; NaN before the first
-	parts  []keptTensor  // of Config.Matrices, then of the probe
+	norms  *tensor.Dense // (P), float64: norms of the trained parameters' gradients in the last step; NaN before the first
+	parts  []keptTensor  // parts of Config.Matrices, then of the probe
 	probe  Probe
 	kept   kept
 	last   int  // steps before the last record; -1 before the first
-	begun  bool // the files are open at the last record
+	begun  bool // whether the files are open at the last record
 
-	computed *layers.Func    // of the probe's nodes and then its tensors, by name; nil without a probe
+	computed *layers.Func    // values of the probe's nodes and then its tensors, by name; nil without a probe
 	values   []*tensor.Dense // of the last record
 
-	unwritten bool // kept has tensors that the file lacks
-	failed    bool // writing the file has failed
+	unwritten bool // whether kept has tensors that the file lacks
+	failed    bool // whether writing the file has failed
 	written   time.Time
-	cost      time.Duration // of writing the file
+	cost      time.Duration // time of writing the file
 }
 
 func newObserver(l *loop.Loop, path string, c Config) (*observer, error) {
@@ -69,7 +69,7 @@ func newObserver(l *loop.Loop, path string, c Config) (*observer, error) {
 	return o, err
 }
 
-// openFolder opens the folder of the files, and makes it if it does not exist.
+// openFolder opens the folder of the files, and creates it if it does not exist.
 func openFolder(path string) (*folder.Dir, error) {
 	dir, err := folder.Make(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func openFolder(path string) (*folder.Dir, error) {
 	return dir, nil
 }
 
-// addParams takes the first parameters, each with the index of its gradient in the loop.
+// addParams adds the first parameters, each with the index of its gradient in the loop.
 func (o *observer) addParams(p *layers.Params) {
 	gradient, n := map[string]int{}, 0
 	for name := range o.loop.GradNorms() {
@@ -108,7 +108,8 @@ func (o *observer) forgetNorms() {
 	}
 }
 
-// takeNorms copies the norms of the last step's gradients. After a restore there are none yet, and the checkpoint's stay.
+// takeNorms copies the norms of the last step's gradients. After a restore there are none yet, and the norms in the
+// checkpoint stay.
 func (o *observer) takeNorms() {
 	i := 0
 	for _, norm := range o.loop.GradNorms() {
@@ -120,7 +121,7 @@ func (o *observer) takeNorms() {
 	}
 }
 
-// Begin opens the files where the loop is.
+// Begin opens the files at the loop's step.
 func (o *observer) Begin() error {
 	if err := o.begin(); err != nil {
 		return fmt.Errorf("train: record: %w", err)
@@ -146,7 +147,7 @@ func (o *observer) due(last bool) bool {
 	stride := sizeStride(o.lines.Size())
 	switch i, ok := o.evaluationIndex(n); {
 	case o.last == n:
-		return o.lost && last // the file has one at least
+		return o.lost && last // the file has at least one
 	case o.last < 0 || last:
 		return o.lines.Size() <= mostLines-mostLine
 	default:
@@ -172,9 +173,9 @@ func recordStride(i int) int {
 	return stride
 }
 
-// sizeStride returns how many evaluations share a record when the lines have size bytes: 1 in the first half of the
-// limit, 2 in a third of the rest, 4 in a quarter of that rest, and so on, and 0 if only the last record still fits. It
-// depends on the size only, so a resumed run records the same evaluations.
+// sizeStride returns how many evaluations share a record when the lines have the given size in bytes: 1 in the first
+// half of the limit, 2 in a third of the remaining half, 4 in a quarter of the remainder, and so on, and 0 if only the
+// last record still fits. It depends on the size only, so a resumed run records the same evaluations.
 func sizeStride(size int64) int {
 	const room = mostLines - mostLine // one line is reserved for the last record
 	left := room - mostLine - size
@@ -204,11 +205,11 @@ func (o *observer) record() error {
 		o.config.OnRecord(line)
 	}
 	if time.Since(o.written) < writeShare*o.cost {
-		return nil // a kill now costs the tensors since the last checkpoint only
+		return nil // from now on a kill costs only the tensors since the last checkpoint
 	}
 	return o.write()
 }
 
-// writeShare is the least time between two writings of watch.safetensors within a run, in
-// times of one.
+// writeShare is the least time between two writings of watch.safetensors within a run, as a multiple of the time of
+// one.
 const writeShare = 200

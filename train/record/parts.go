@@ -8,7 +8,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// NewProbe returns a probe of attention weights, with a note of the tokens that each is about.
+// NewProbe returns a probe of attention weights, with a note that lists the tokens.
 func NewProbe(weights map[string]*G.Node, note func(name string) string) Probe {
 	p := Probe{Tensors: weights, Notes: map[string]string{}}
 	for name := range weights {
@@ -19,11 +19,12 @@ func NewProbe(weights map[string]*G.Node, note func(name string) string) Probe {
 	return p
 }
 
-// drawnQueries is the number of matrices of queries that are kept over time.
+// drawnQueries is the number of query matrices that are recorded.
 const drawnQueries = 4
 
-// QueryParts returns parts of some of the matrices that make queries: of parameters with a part of a name, or of the
-// first matrix if there is none. They have at most the rows and columns of most: a matrix may make keys and values too.
+// QueryParts returns parts of some of the matrices that compute queries: of the parameters whose names contain a given
+// part, or of the first matrix if there is none. The parts have at most the rows and columns of most, since a matrix
+// may also compute keys and values.
 func QueryParts(p *layers.Params, name string, most Matrix) []Matrix {
 	if p == nil {
 		return nil
@@ -45,7 +46,7 @@ func QueryParts(p *layers.Params, name string, most Matrix) []Matrix {
 	return nil
 }
 
-// spreadParts returns the first part, the last one and some between.
+// spreadParts returns the first part, the last one and some in between.
 func spreadParts(all []Matrix) (some []Matrix) {
 	n := min(len(all), drawnQueries)
 	for i := range n {

@@ -46,9 +46,9 @@ func upperLeft(m *tensor.Dense, shape tensor.Shape) (part []float32) {
 	return part
 }
 
-// makeProbe makes the function of the probe's nodes and finds the tensors that are kept.
+// makeProbe makes the function that computes the probe's nodes, and finds the recorded tensors.
 func (o *observer) makeProbe(p *layers.Params) (err error) {
-	var names []string // of the probe's tensors, whose values come after those of its nodes
+	var names []string // names of the probe's tensors, which come after its nodes
 	o.computed, err = layers.NewFunc(p, func(b *layers.Build, in layers.Inputs) []*G.Node {
 		probe, err := o.config.Probe(b, in)
 		if err != nil {

@@ -20,24 +20,24 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Recording holds the records of a run. It does not change.
+// Recording holds the records of a run. A Recording does not change.
 type Recording struct {
 	Records []Record
-	// Steps are those of the records whose tensors are kept: the first record, the last one and
-	// some between, at most 32. They may lack the last ones of a run that was killed or still
-	// trains.
+	// Steps are the steps of the records whose tensors are kept: the first record, the last one and some in between, at
+	// most 32. The last ones may be missing if the run was killed or still trains.
 	Steps    []int
 	Probe    map[string]*tensor.Dense // float32 (M, …), M the number of Steps, by the names of Probe.Tensors
 	Matrices map[string]*tensor.Dense // float32 (M, rows, columns), by the parameters' names
 	Notes    map[string]string        // of Probe
 
-	tensors map[string]*tensor.Dense // all, by their names in the file
-	file    fs.FileInfo              // of the tensors; nil without
-	at      lines.Place              // behind the last record
+	tensors map[string]*tensor.Dense // all tensors, by their names in the file
+	file    fs.FileInfo              // size of the file of tensors; nil without one
+	at      lines.Place              // position behind the last record
 }
 
 // Read reads the records of the run in a folder, also while it trains. The error for a folder without a record wraps
-// fs.ErrNotExist; the one for tensors that were cut short or changed wraps ErrDamaged. The last line may be cut.
+// fs.ErrNotExist; the error for tensors that were truncated or changed wraps ErrDamaged. The last line may be
+// incomplete.
 //
 // before is nil or the result of an earlier call: Read then reads only new records, and returns before itself if there
 // are none. It stops with the context's error when the context is done.
@@ -49,7 +49,7 @@ func Read(ctx context.Context, path string, before *Recording) (*Recording, erro
 		before = new(Recording)
 	}
 	w := new(Recording)
-	// The lines come last: then they are not older than the tensors.
+	// The lines are read last, so that they are not older than the tensors.
 	err := w.readNewTensors(filepath.Join(path, TensorsFile), before)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("train: record: %w", err)
@@ -63,7 +63,7 @@ func Read(ctx context.Context, path string, before *Recording) (*Recording, erro
 	return w, nil
 }
 
-// readNewTensors takes the tensors of before if the file is still the same one.
+// readNewTensors uses the tensors of before if the file is still the same.
 func (w *Recording) readNewTensors(path string, before *Recording) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func (w *Recording) readNewTensors(path string, before *Recording) error {
 	return w.readTensors(path)
 }
 
-// readNewLines takes the records of before if the file still has the last line of them, and reads those behind it.
+// readNewLines uses the records of before if the file still has the last of their lines, and reads the lines behind it.
 func (w *Recording) readNewLines(ctx context.Context, path string, before *Recording) error {
 	w.Records, w.at = slices.Clip(before.Records), before.at
 	last := Record{Step: -1}
@@ -96,7 +96,7 @@ func (w *Recording) readNewLines(ctx context.Context, path string, before *Recor
 	return ctx.Err()
 }
 
-// check returns an error for the first value that no run writes after a record of step last.
+// check returns an error for the first value that no run can write after a record of step last.
 func (r Record) check(last int) error {
 	if r.Step <= last {
 		return config.Errorf(r, "Step", "got %d after %d, want a greater one", r.Step, last)
@@ -109,7 +109,7 @@ func (r Record) check(last int) error {
 			return config.Errorf(r, fmt.Sprintf("Params[%d].Name", i), "got none, want a parameter's name")
 		}
 		for _, n := range []Number{p.Norm, p.Change, p.ChangeFromStart, p.Gradient} {
-			if n < 0 || math.IsInf(float64(float32(n)), 0) { // as it is written
+			if n < 0 || math.IsInf(float64(float32(n)), 0) { // in its written form
 				return config.Errorf(r, fmt.Sprintf("Params[%d]", i), "got a norm of %v, want at least 0, of a float32",
 					n)
 			}
@@ -141,7 +141,7 @@ func (w *Recording) readTensors(path string) error {
 	return nil
 }
 
-// setTensors takes the records of a file.
+// setTensors sets the records from a file.
 func (w *Recording) setTensors(f *safetensors.File) error {
 	if got := f.Metadata[formatKey]; got != format {
 		return fmt.Errorf("format: got %.100q, want %q", got, format)
@@ -175,5 +175,5 @@ func (w *Recording) setTensors(f *safetensors.File) error {
 	return nil
 }
 
-// ascending orders numbers that must all differ.
+// ascending compares numbers that must all differ.
 func ascending(a, b int) int { return cmp.Or(cmp.Compare(a, b), -1) }

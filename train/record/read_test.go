@@ -27,7 +27,7 @@ func lineOf(step, params int) string {
 	return b.String() + "]}\n"
 }
 
-// What was read is not read again; a file that is another one, or was cut, is read anew.
+// Lines that were read are not read again; a file that was replaced or truncated is read from its beginning.
 func TestReadGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, LinesFile)
@@ -76,7 +76,7 @@ func TestReadGoesOn(t *testing.T) {
 	require.EqualError(t, err, "train: record: context: got nil, want one")
 }
 
-// A file of more lines than a run writes is refused before it is read whole.
+// A file with more lines than a run writes is refused before it is read completely.
 func TestReadRefusesALargeFile(t *testing.T) {
 	dir := t.TempDir()
 	line := strings.Replace(lineOf(0, 1), "transformer", strings.Repeat("x", 1<<19), 1)
@@ -91,8 +91,8 @@ func TestReadRefusesALargeFile(t *testing.T) {
 	require.ErrorContains(t, err, ": line 64: got more than 33554432 bytes of lines, want a shorter file")
 }
 
-// The file never holds more than it may, however many evaluations a run has and however long its lines are; records
-// become rarer, but do not end.
+// The file never exceeds its limit, however many evaluations a run has and however long its lines are; records become
+// rarer, but do not end.
 func TestLinesAreBounded(t *testing.T) {
 	for _, line := range []int64{2_000, 25_000, 400_000, folder.MaxWatchLine} {
 		size, records, last, half := int64(0), 0, 0, 0

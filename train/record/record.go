@@ -15,17 +15,17 @@ type Record struct {
 	Numbers map[string][]Number `json:"numbers,omitempty"` // of Probe.Numbers
 }
 
-// Param is the Euclidean norms of a parameter.
+// Param holds the Euclidean norms of a parameter.
 type Param struct {
 	Name            string `json:"name"`
 	Norm            Number `json:"norm"`
-	Change          Number `json:"change"`            // of its change since the last record; 0 in the first one
-	ChangeFromStart Number `json:"change_from_start"` // of its change since the first record
-	Gradient        Number `json:"gradient"`          // of the last gradient before clipping; NaN if there is none
+	Change          Number `json:"change"`            // norm of its change since the last record; 0 in the first one
+	ChangeFromStart Number `json:"change_from_start"` // norm of its change since the first record
+	Gradient        Number `json:"gradient"`          // norm of the last gradient before clipping; NaN if there is none
 }
 
-// Number is a number as a Record holds it, in JSON with the digits of a float32. NaN and
-// infinities are null there, which is read as NaN.
+// Number is a number in a Record, written to JSON with the digits of a float32. NaN and infinities are written as null,
+// and null is read as NaN.
 type Number float64
 
 // MarshalJSON writes the number.

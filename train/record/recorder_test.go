@@ -20,7 +20,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// must is for what a test needs and is not about.
+// must checks the error of a call that a test needs but does not test.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -63,7 +63,7 @@ func recordConfig(t testing.TB, m *small.Model) record.Config {
 	}
 }
 
-// recordTo makes a loop record to a folder until the test ends.
+// recordTo makes a loop record to a folder until the end of the test.
 func recordTo(t *testing.T, l *loop.Loop, folder string, c record.Config) {
 	w := must(record.Open(l, folder, c))
 	t.Cleanup(func() { w.Close() })
@@ -73,8 +73,8 @@ func readWatch(t *testing.T, folder string) *record.Recording {
 	return must(record.Read(t.Context(), folder, nil))
 }
 
-// A record has the norms of every parameter as naively summed, and the moments have the
-// tensors of their time.
+// A record has the norms of every parameter, computed naively here, and the recorded steps have the tensors of their
+// time.
 func TestRecordRecordsTheMoments(t *testing.T) {
 	for _, dtype := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		m := small.New(t, dtype, 4, 0.3)
@@ -82,8 +82,8 @@ func TestRecordRecordsTheMoments(t *testing.T) {
 		require.NoError(t, m.Params.Freeze(frozen))
 		c, folder := small.Config(), t.TempDir()
 		c.EvalEvery, c.ClipNorm = 4, 0.01
-		var want []map[string][]float64 // the parameters at each record
-		var norms []float64             // of all gradients before it
+		var want []map[string][]float64 // the parameters at the time of each record
+		var norms []float64             // of all gradients before each record
 		gradNorm := math.NaN()
 		c.OnStep = func(s train.StepResult) { gradNorm = s.GradNorm }
 		rc := recordConfig(t, m)
@@ -143,8 +143,8 @@ func TestRecordRecordsTheMoments(t *testing.T) {
 	}
 }
 
-// recordedRun trains in a folder, with what checkpoints it has, until the step stop, and returns the
-// parameters. The batch after the step fail is not a number.
+// recordedRun trains in a folder, from its checkpoint if there is one, until the step stop, and returns the parameters.
+// The batch after the step fail contains NaN.
 func recordedRun(t *testing.T, folder, from string, stop int) (*small.Model, error) {
 	m := small.New(t, tensor.Float32, 4, 0.3)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -170,7 +170,7 @@ func recordedRun(t *testing.T, folder, from string, stop int) (*small.Model, err
 	return m, l.Run(ctx, source, small.Batches(2))
 }
 
-// recordFiles returns the bytes of what a run has recorded.
+// recordFiles returns the bytes of a run's recorded files.
 func recordFiles(t *testing.T, folder string) (files [2]string) {
 	for i, name := range []string{record.LinesFile, record.TensorsFile} {
 		files[i] = string(must(os.ReadFile(filepath.Join(folder, name))))
@@ -223,8 +223,8 @@ func TestRecordResumes(t *testing.T) {
 	require.Len(t, w.Records, 3)
 }
 
-// A run whose files or whose checkpoint tell nothing begins to record anew; files that are
-// damaged are refused in a line.
+// If the files or the checkpoint contain no record, a run starts a new recording; the error about damaged files is one
+// line.
 func TestRecordBeginsAnew(t *testing.T) {
 	whole := t.TempDir()
 	_, err := recordedRun(t, whole, "", 13)
@@ -283,8 +283,7 @@ func TestRecordBeginsAnew(t *testing.T) {
 	}
 }
 
-// Without evaluations there are two records; after a loss that is not a number the records
-// before it stay.
+// Without evaluations there are two records. If the loss becomes NaN, the records before it stay.
 func TestRecordWithoutEvaluations(t *testing.T) {
 	m, folder := small.New(t, tensor.Float32, 4, 0), t.TempDir()
 	l := m.Loop(t, small.Config())
