@@ -18,8 +18,8 @@ type prompt struct {
 	before           string // the answer of the base
 }
 
-// answerByBase stores the answers of the base, in the process that leads.
-func (r *tuning) answerByBase(ctx context.Context) (err error) {
+// measureBase stores the answers of the base, in the process that leads.
+func (r *answering) measureBase(ctx context.Context) (err error) {
 	if !r.Leads() || len(r.prompts) == 0 {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (r *tuning) answerByBase(ctx context.Context) (err error) {
 }
 
 // answer returns the likeliest answer of the model as it is now.
-func (r *tuning) answer(ctx context.Context, p prompt) (string, error) {
+func (r *answering) answer(ctx context.Context, p prompt) (string, error) {
 	n := min(r.config.Sample.Tokens, r.model.Context()-len(p.ids))
 	g := r.answers
 	g.Reset() // the weights have changed
@@ -62,8 +62,8 @@ func (r *tuning) answer(ctx context.Context, p prompt) (string, error) {
 	return said, nil
 }
 
-// printAnswers prints what the model answers to the prompts now.
-func (r *tuning) printAnswers(ctx context.Context) error {
+// printNow prints what the model answers to the prompts now.
+func (r *answering) printNow(ctx context.Context) error {
 	for _, p := range r.prompts {
 		now, err := r.answer(ctx, p)
 		if err != nil {
@@ -74,8 +74,8 @@ func (r *tuning) printAnswers(ctx context.Context) error {
 	return nil
 }
 
-// printComparison prints the answers of the base and of the tuned model.
-func (r *tuning) printComparison(ctx context.Context) error {
+// printAnswers prints the answers of the base and of the tuned model.
+func (r *answering) printAnswers(ctx context.Context) error {
 	for _, p := range r.prompts {
 		now, err := r.answer(ctx, p)
 		if err != nil {

@@ -56,7 +56,7 @@ func compareLabels(a, b string) int {
 }
 
 // confusion returns how often held-out texts of a class (row) are given each class (column).
-func (r *tuning) confusion(ctx context.Context) ([][]int, error) {
+func (r *answering) confusion(ctx context.Context) ([][]int, error) {
 	c := r.config.Tuning
 	scores, err := layers.NewFunc(r.Params, func(b *layers.Build, in layers.Inputs) []*G.Node { // (B, T, C)
 		return b.Nodes(r.base.Classifier.PackedScores(b, in[text.Inputs], text.Packing(in)))
@@ -101,7 +101,7 @@ func likeliest(scores *tensor.Dense, from, n int) (best int) {
 }
 
 // printConfusion prints how many held-out texts are given their class, and which others the others get.
-func (r *tuning) printConfusion(ctx context.Context) error {
+func (r *answering) printConfusion(ctx context.Context) error {
 	if r.base.Classifier == nil || r.examples.valid == nil {
 		return nil
 	}

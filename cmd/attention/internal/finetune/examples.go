@@ -8,7 +8,6 @@ import (
 
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
-	"attention/internal/oneline"
 	"attention/train/text"
 )
 
@@ -18,32 +17,6 @@ type examples struct {
 	files           []*text.Examples
 	training, valid *text.Packed // valid is nil without held-out examples
 	talks           bool         // a template makes the text of the first example
-}
-
-// openFiles opens the files of a run's examples, which must be those that the run began with, and reports whether a
-// template makes the text of some.
-func (e *examples) openFiles(c *settings.Config) (template bool, err error) {
-	for _, of := range []struct {
-		flag   string
-		source *settings.TextSource
-	}{{"data", &c.Text}, {"valid", c.Tuning.Valid}} {
-		if of.source == nil {
-			break
-		}
-		if of.source.SHA256 != "" {
-			err = of.source.Same()
-		}
-		var file *text.Examples
-		if err == nil {
-			file, err = text.OpenExamples(of.source.Name)
-		}
-		if err != nil {
-			return false, fmt.Errorf("--%s: %w", of.flag, err)
-		}
-		e.files = append(e.files, file)
-		template = template || file.NeedTemplate()
-	}
-	return template, nil
 }
 
 // open packs the examples of a run, as its base learns them. With fit a row is as long as the longest example needs, up
@@ -97,14 +70,6 @@ func (e *examples) first(ctx context.Context) ([]int, error) {
 	}
 	lesson, _, err := e.lessons.Of(ctx, example)
 	return lesson.IDs, err
-}
-
-// close closes the files.
-func (e *examples) close() (err error) {
-	for _, f := range e.files {
-		err = oneline.Join(err, f.Close())
-	}
-	return err
 }
 
 // mostAsked is how many examples are looked through for prompts.

@@ -15,7 +15,7 @@ import (
 
 // adapters describes the trained parts of the model.
 func (r *tuning) adapters() string {
-	l, ok := r.base.Params.LoRA()
+	l, ok := r.params().LoRA()
 	if !ok {
 		return ", trained whole"
 	}
@@ -24,29 +24,28 @@ func (r *tuning) adapters() string {
 
 // printHead prints the base, the trained parameters, the examples and the training.
 func (r *tuning) printHead() {
-	c, p := r.config, r.base.Params
-	r.Print("base", term.Line(c.Tuning.Base.Name)+":", r.model.String()+",", c.Dtype)
+	c, p := r.config, r.params()
+	r.Print("base", term.Line(c.Tuning.Base.Name)+":", c.Model.String()+",", c.Dtype)
 	trained := p.Count() - p.CountFrozen()
 	r.Print("trained", fmt.Sprintf("%d parameters,", trained), fmt.Sprintf("%d are frozen", p.CountFrozen()))
-	r.Print("data", append([]string{term.Line(c.Text.Name) + ":"}, dataPhrases(r.examples.training.Summary())...)...)
-	if !r.base.Model.Config().SharesRows() {
+	phrases := r.data()
+	r.Print("data", append([]string{term.Line(c.Text.Name) + ":"}, phrases[0]...)...)
+	if a, ok := r.task.(*answering); ok && !a.base.Model.Config().SharesRows() {
 		r.Print("", "each example has a row of its own: this attention depends on where in a row a text begins")
 	}
-	if v := r.examples.valid; v != nil {
-		r.Print("held out", append([]string{term.Line(c.Tuning.Valid.Name) + ":"}, dataPhrases(v.Summary())...)...)
+	if len(phrases) > 1 {
+		r.Print("held out", append([]string{term.Line(c.Tuning.Valid.Name) + ":"}, phrases[1]...)...)
 	}
-	if phrases := r.examples.unread(); phrases != nil {
+	if phrases := r.unread(); phrases != nil {
 		r.Print("not read", phrases...)
 	}
-	per := c.Batch * max(c.Training.Accumulate, 1)
-	s := r.examples.training.Summary()
-	r.Print("training", fmt.Sprintf("%s of %s of %d tokens,", settings.Count(c.Training.Steps, "step"), settings.Count(per, "row"),
-		c.Tuning.Context),
-		fmt.Sprintf("%.1f epochs,", float64(c.Training.Steps*max(c.Training.Accumulate, 1))/float64(s.Batches)),
+	examples, batches := r.epoch()
+	r.Print("training", fmt.Sprintf("%s of %s,", settings.Count(c.Training.Steps, "step"), r.rows()),
+		fmt.Sprintf("%.1f epochs,", float64(c.Training.Steps*max(c.Training.Accumulate, 1))/float64(batches)),
 		fmt.Sprintf("learning rate %.2g at most", c.Training.Schedule.Schedule.(train.CosineLR).Peak))
-	if s.Examples < fewExamples {
+	if examples < fewExamples {
 		r.Print("", fmt.Sprintf("%s: too few to learn from; the model will repeat them and learn little else",
-			settings.Count(s.Examples, "example")))
+			settings.Count(examples, "example")))
 	}
 	r.printMemory()
 	r.printDisk()
@@ -119,17 +118,9 @@ func (r *tuning) printEvaluation(e loop.Evaluation) {
 	}
 	loss, rate := r.History.Recent()
 	fmt.Fprintf(r.Out, "%6d  %13.4f  %13.4f  %8.0f\n", e.Step, loss, e.Loss, rate)
-	if err := r.printAnswers(r.ctx); err != nil && r.ctx.Err() == nil {
+	if err := r.printNow(r.ctx); err != nil && r.ctx.Err() == nil {
 		fmt.Fprintf(r.Out, "        no answers: %v\n", err)
 	}
-}
-
-// unit returns the name of the items that a loss is a mean over.
-func (r *tuning) unit() string {
-	if r.base.Classifier != nil {
-		return "text"
-	}
-	return "token"
 }
 
 // printSummary prints the losses of the run.
@@ -151,18 +142,11 @@ func (r *tuning) printSummary() {
 func (r *tuning) printFiles() {
 	fmt.Fprintln(r.Out)
 	r.PrintFiles("weights.png")
-	dir := r.Folder.Path
-	use, command := "To talk with it", program.Command("chat", "--model", dir)
-	switch {
-	case r.base.Classifier != nil:
-		use, command = "To give a text a class", program.Command("classify", "--model", dir, "--text", "TEXT")
-	case !r.examples.talks:
-		use, command = "To continue a text", program.Command("generate", "--model", dir, "--prompt", "TEXT")
-	}
+	use, command := r.use()
 	whole := "the model"
-	if _, ok := r.base.Params.LoRA(); ok {
+	if _, ok := r.params().LoRA(); ok {
 		whole = "one model of base and adapters"
 	}
 	fmt.Fprintf(r.Out, "%s, and to write %s for other programs:\n  %s\n  %s\n", use, whole, command,
-		program.Command("export", "--model", dir, "--format", "huggingface", "--out", "DIR"))
+		program.Command("export", "--model", r.Folder.Path, "--format", "huggingface", "--out", "DIR"))
 }

@@ -14,18 +14,18 @@ import (
 )
 
 // showLessons prints what of the first n examples is learned: a line for each token, those that the loss counts marked.
-func (e *examples) showLessons(ctx context.Context, w io.Writer, tokenizer text.Tokenizer, n int) error {
-	file := e.files[0]
+func (r *answering) showLessons(ctx context.Context, w io.Writer, n int) error {
+	file := r.files[0]
 	for i := range min(n, file.Len()) {
 		example, err := file.At(i)
 		if err != nil {
 			return err
 		}
-		lesson, _, err := e.lessons.Of(ctx, example)
+		lesson, _, err := r.examples.lessons.Of(ctx, example)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file.Where(i), err)
 		}
-		texts, err := text.Texts(tokenizer, lesson.IDs)
+		texts, err := text.Texts(r.base.Tokenizer, lesson.IDs)
 		if err != nil {
 			return err
 		}
@@ -43,9 +43,9 @@ func (e *examples) showLessons(ctx context.Context, w io.Writer, tokenizer text.
 
 // unread describes the keys of examples that are not read: the ten that most examples have, and the number of the
 // others.
-func (e *examples) unread() (phrases []string) {
+func (r *tuning) unread() (phrases []string) {
 	counts := map[string]int{}
-	for _, file := range e.files {
+	for _, file := range r.files {
 		for key, n := range file.Unread() {
 			counts[key] += n
 		}

@@ -15,7 +15,7 @@ import (
 	"attention/internal/config"
 	"attention/internal/oneline"
 	"attention/internal/simd"
-	"attention/layers/generate"
+	"attention/layers"
 	"attention/train/text"
 
 	"github.com/spf13/pflag"
@@ -24,15 +24,27 @@ import (
 // tuning is a run of attention finetune: the session of its model and examples.
 type tuning struct {
 	*session.Session
-	ctx      context.Context // of the answers at evaluations
-	flags    *pflag.FlagSet
-	config   settings.Config
-	base     *models.Base
-	model    settings.Model
-	examples examples
-	prompts  []prompt
-	answers  *generate.Generator // of the prompts; nil without them
-	tabled   bool                // whether the head of the table of losses is printed
+	task
+	ctx    context.Context // of the answers at evaluations
+	flags  *pflag.FlagSet
+	config settings.Config
+	files  []*text.Examples // to learn from, and held-out ones if there are any
+	tabled bool             // whether the head of the table of losses is printed
+}
+
+// task is the part of a run that depends on what the model learns.
+type task interface {
+	open(flag string) error // reads the base, which a flag names, and makes batches of the files of examples
+	params() *layers.Params // of the base
+	epoch() (examples, batches int)
+	plan(p *session.Plan, of live.Command) error // fills in the loss and the batches
+	data() (phrases [][]string)                  // about the examples, and the held-out ones
+	rows() string                                // a word for the examples of a batch, with their length
+	unit() string                                // the name of the items that a loss is a mean over
+	measureBase(ctx context.Context) error       // measures the base
+	printNow(ctx context.Context) error          // prints what the model does at an evaluation
+	printComparison(ctx context.Context) error   // prints what the model does, and what the base did
+	use() (text, command string)                 // how to use the model
 }
 
 // execute begins or resumes a run, or shows examples.
@@ -42,21 +54,21 @@ func execute(ctx context.Context, c live.Command) (err error) {
 		return err
 	}
 	r := &tuning{ctx: ctx, flags: c.Flags}
-	defer func() { err = oneline.Join(err, r.examples.close()) }()
+	defer func() { err = oneline.Join(err, r.close()) }()
 	if err := c.Agree(o.prepare(r)); err != nil {
 		return err
 	}
 	if o.show > 0 {
-		return r.examples.showLessons(ctx, c.Out, r.base.Tokenizer, int(o.show))
+		return r.task.(*answering).showLessons(ctx, c.Out, int(o.show))
 	}
-	p, err := r.plan(c)
+	p, err := r.planOf(c)
 	if err != nil {
 		return err
 	}
 	if r.Session, err = session.New(c.Out, p, c.Processes); err != nil {
 		return err
 	}
-	if err := r.Agree(term.Stopped(ctx, r.answerByBase(ctx))); err != nil { // the base, before a checkpoint is read
+	if err := r.Agree(term.Stopped(ctx, r.measureBase(ctx))); err != nil { // the base, before a checkpoint is read
 		return err
 	}
 	if resume := o.text("resume"); resume == "" {
@@ -83,9 +95,11 @@ func (o *options) prepare(r *tuning) (err error) {
 		if err := r.open("--model"); err != nil {
 			return err
 		}
-		models.NoteIgnored(o.Notes, r.config.Tuning.Base.Name, r.base.GPT)
-		width := r.base.Model.Config().Blocks[0].Attention.EmbedDim
-		return o.complete(&r.config, width, r.examples.training.Summary().Batches)
+		if a, ok := r.task.(*answering); ok {
+			models.NoteIgnored(o.Notes, r.config.Tuning.Base.Name, a.base.GPT)
+		}
+		_, batches := r.epoch()
+		return o.complete(&r.config, r.config.Model.Width(), batches)
 	}
 	dir, _ := models.FolderOf(o.text("resume"))
 	if r.config, err = session.ResumedConfig(dir, settings.Finetune, o.Flags, o.Notes); err != nil {
@@ -116,71 +130,74 @@ func (o *options) move(c *settings.Config) error {
 	return nil
 }
 
-// open reads the base, which a flag names, and the examples.
-func (r *tuning) open(flag string) (err error) {
+// open makes the task of a run, whose base a flag names.
+func (r *tuning) open(flag string) error {
+	r.task = &answering{tuning: r}
+	r.config.Kernels = simd.InstructionSet()
+	return r.task.open(flag)
+}
+
+// fit checks the config of a run whose base has texts of up to longest tokens.
+func (r *tuning) fit(longest, usual int) error {
 	c := &r.config
-	if r.base, err = models.OpenBase(*c); err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	talks, err := r.examples.openFiles(c)
-	if err != nil {
-		return err
-	}
-	if r.base.Template == nil && talks && c.Tuning.Classes == nil {
-		c.Tuning.Template = text.Alpaca
-		if r.base.Ends, r.base.Template, err = models.OpenTemplate(c.Tuning, r.base.GPT); err != nil {
-			return err
-		}
-	}
-	r.model = settings.NewDecoder(r.base.Model)
-	c.Model, c.Vocabulary, c.Dtype = r.model.ModelConfig, r.base.Tokenizer.Config(), r.base.Dtype().String()
-	c.Kernels = simd.InstructionSet()
-	fit := c.Tuning.Context == 0
-	if fit {
-		c.Tuning.Context = min(longestRow, r.model.Context())
+	if c.Tuning.Context == 0 {
+		c.Tuning.Context = min(usual, longest)
 	}
 	wrong := cmp.Or(config.AtLeast(*c, 1, "Batch"), config.In(*c, "Tuning", c.Tuning.Validate()))
 	if wrong != nil {
 		return c.Named(r.flags, wrong)
 	}
-	if n := r.model.Context(); c.Tuning.Context > n {
-		return fmt.Errorf("--context: got %d, want at most the %d of the model", c.Tuning.Context, n)
+	if c.Tuning.Context > longest {
+		return fmt.Errorf("--context: got %d, want at most the %d of the model", c.Tuning.Context, longest)
 	}
-	if err := r.examples.open(r.ctx, c, r.base, fit); err != nil || c.Sample.Tokens == 0 {
-		return err
+	return nil
+}
+
+// openFiles opens the files of a run's examples, which must be those that the run began with.
+func (r *tuning) openFiles() error {
+	c := &r.config
+	for _, of := range []struct {
+		flag   string
+		source *settings.TextSource
+	}{{"data", &c.Text}, {"valid", c.Tuning.Valid}} {
+		if of.source == nil {
+			break
+		}
+		var err error
+		if of.source.SHA256 != "" {
+			err = of.source.Same()
+		}
+		var file *text.Examples
+		if err == nil {
+			file, err = text.OpenExamples(of.source.Name)
+		}
+		if err != nil {
+			return fmt.Errorf("--%s: %w", of.flag, err)
+		}
+		r.files = append(r.files, file)
 	}
-	r.prompts, err = r.examples.prompts(r.ctx, r.base, shownAnswers)
+	return nil
+}
+
+// close closes the files.
+func (r *tuning) close() (err error) {
+	for _, f := range r.files {
+		err = oneline.Join(err, f.Close())
+	}
 	return err
 }
 
-// longestRow is the most tokens of a row by default.
-const longestRow = 512
-
-// shownAnswers is how many answers are shown.
-const shownAnswers = 2
-
-// plan returns what the session trains.
-func (r *tuning) plan(of live.Command) (p session.Plan, err error) {
+// planOf returns what the session trains.
+func (r *tuning) planOf(of live.Command) (p session.Plan, err error) {
 	c := r.config
-	if p, err = session.PlanOf("finetune", c, r.model); err != nil {
+	if p, err = session.PlanOf("finetune", c, r.params()); err != nil {
 		return p, err
 	}
 	p.CommandLine = flags.CommandLine("finetune", of.Flags)
 	p.Model += r.adapters()
-	p.Loss, p.Source = text.PackedLoss(r.base.Model.PackedLoss), r.examples.training
-	if c := r.base.Classifier; c != nil {
-		p.Loss = text.PackedLoss(c.PackedLoss)
-	}
-	p.Training.BatchTokens = c.Batch * c.Tuning.Context
-	if v := r.examples.valid; v != nil {
-		p.Validation = v
-	}
 	p.PrintHead, p.PrintEvaluation, p.PrintTimeLeft = r.printHead, r.printEvaluation, true
 	p.Facts = []string{"base", c.Tuning.Base.SHA256, "data", c.Text.SHA256}
-	first, err := r.examples.first(r.ctx)
-	p.Page = of.Page.Of(live.Shown{Model: r.model, Tokenizer: r.base.Tokenizer, Prompt: first,
-		Copy: func() (*models.OpenModel, error) { return models.CopyBase(c, r.base) }})
-	return p, err
+	return p, r.plan(&p, of)
 }
 
 // run takes the remaining steps and writes the result to the folder.
@@ -198,7 +215,7 @@ func (r *tuning) run(ctx context.Context) (err error) {
 	var shown error
 	if err = r.Save(); err == nil {
 		r.printSummary()
-		if shown = cmp.Or(r.printComparison(ctx), r.printConfusion(ctx)); shown != nil && ctx.Err() != nil {
+		if shown = r.printComparison(ctx); shown != nil && ctx.Err() != nil {
 			shown = term.Interrupted(fmt.Errorf("interrupted before the last answers; %s holds the model", r.Folder.Path))
 		}
 	}

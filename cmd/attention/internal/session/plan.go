@@ -72,11 +72,11 @@ func (noPage) Show(context.Context, *Session) error { return nil }
 func (noPage) Between()                             {}
 func (noPage) TrainingDone()                        {}
 
-// PlanOf returns the part of a plan that the config of a run says. command trains such runs of a model, and has the
-// flags of attention train.
-func PlanOf(command string, c settings.Config, m settings.Model) (p Plan, err error) {
-	p = Plan{Command: command, Config: c, Params: m.Params(), Training: c.Training, Checkpoints: c.Checkpoints,
-		EvalBatches: c.EvalBatches, Title: m.Title(), Drawn: "*", Text: c.Text.Name, Model: m.String(),
+// PlanOf returns the part of a plan that the config of a run says. command trains such runs of a model with these
+// parameters, and has the flags of attention train.
+func PlanOf(command string, c settings.Config, of *layers.Params) (p Plan, err error) {
+	p = Plan{Command: command, Config: c, Params: of, Training: c.Training, Checkpoints: c.Checkpoints,
+		EvalBatches: c.EvalBatches, Title: c.Model.Title(), Drawn: "*", Text: c.Text.Name, Model: c.Model.String(),
 		Hints: Hints{NotFinite: "a smaller --lr may help"}}
 	if p.About, err = c.ModelIdentity(); err != nil {
 		return p, err

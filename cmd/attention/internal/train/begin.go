@@ -178,7 +178,7 @@ func (r *training) makeModel() error {
 // plan returns what the session trains.
 func (r *training) plan() (p session.Plan, err error) {
 	c := r.config
-	if p, err = session.PlanOf("train", c, r.model); err != nil {
+	if p, err = session.PlanOf("train", c, r.model.Params()); err != nil {
 		return p, err
 	}
 	p.Loss, p.Counted = text.TokenLoss(r.model.Loss), r.counted()

@@ -146,6 +146,14 @@ func (c ModelConfig) Context() int {
 	return c.Layer.ContextLength
 }
 
+// Width returns the width of the model's embeddings, E.
+func (c ModelConfig) Width() int {
+	if d, ok := c.Blocks(); ok {
+		return d.Blocks[0].Attention.EmbedDim
+	}
+	return c.Layer.EmbedDim
+}
+
 // Causal reports whether the model learns from every position of a window, not only from the last.
 func (c ModelConfig) Causal() bool { return c.Layer == nil || c.Layer.Attention.Causal() }
 
