@@ -83,6 +83,7 @@ var rooms = map[string]string{
 	"train/parallel":   `train internal/dense internal/kernel internal/oneline`,
 	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense
 		internal/folder internal/gguf internal/safetensors internal/oneline internal/mapped`,
+	"train/encoders": `train train/text train/pretrained layers graph internal/config`,
 
 	"cmd/attention/internal/term":    "cmd/attention/internal/program",
 	"cmd/attention/internal/program": `internal/simd`,
@@ -101,8 +102,8 @@ var rooms = map[string]string{
 		train/tasks/dates`,
 	"cmd/attention/internal/session": `cmd/attention/internal/flags cmd/attention/internal/pictures
 		cmd/attention/internal/program cmd/attention/internal/run/models cmd/attention/internal/run/settings
-		cmd/attention/internal/term train train/loop train/checkpoint train/metrics train/record train/parallel layers
-		graph internal/about internal/config internal/folder internal/oneline internal/simd`,
+		cmd/attention/internal/term train train/loop train/checkpoint train/metrics train/record train/parallel
+		train/encoders layers graph internal/about internal/config internal/folder internal/oneline internal/simd`,
 
 	"cmd/attention/internal/apply": `cmd/attention/internal/flags cmd/attention/internal/term
 		internal/oneline layers/apply internal/safetensors internal/dense`,
@@ -116,7 +117,7 @@ var rooms = map[string]string{
 	"cmd/attention/internal/chat": `cmd/attention/internal/program cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings cmd/attention/internal/term train/text layers layers/generate
 		internal/folder`,
-	"cmd/attention/internal/embed": `cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained
+	"cmd/attention/internal/embed": `cmd/attention/internal/run/models cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained
 		train/text internal/folder internal/safetensors`,
 	"cmd/attention/internal/export": `cmd/attention/internal/program cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained train/text`,
@@ -128,7 +129,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/finetune": `graph cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run/models cmd/attention/internal/run/settings cmd/attention/internal/session
 		cmd/attention/internal/term cmd/attention/internal/view/live train train/loop train/checkpoint train/metrics
-		train/text layers layers/generate internal/config internal/folder internal/oneline internal/simd`,
+		train/text train/encoders train/pretrained layers layers/generate internal/config internal/folder internal/oneline
+		internal/simd`,
 	"cmd/attention/internal/tokenize": `cmd/attention/internal/run/settings cmd/attention/internal/term train/text
 		internal/folder`,
 	"cmd/attention/internal/gradcheck": `cmd/attention/internal/term layers/gradcases

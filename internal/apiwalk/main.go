@@ -27,7 +27,8 @@ const table = "table_test.go"
 var rooms = []string{
 	"graph", "graph/gradcheck", "graph/machine", "graph/mask",
 	"layers", "layers/apply", "layers/chapter", "layers/generate", "layers/heads",
-	"train", "train/checkpoint", "train/loop", "train/parallel", "train/pretrained", "train/record", "train/text",
+	"train", "train/checkpoint", "train/loop", "train/parallel", "train/encoders", "train/pretrained", "train/record",
+	"train/text",
 }
 
 // unwalked are packages that a user may import, but whose functions are not called, each with the reason.

@@ -16,6 +16,7 @@ import (
 	"attention/layers/heads"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/encoders"
 	"attention/train/loop"
 	"attention/train/parallel"
 	"attention/train/pretrained"
@@ -219,9 +220,17 @@ var exportedFunctions = []struct {
 	{"parallel.New", parallel.New},
 	{"parallel.NewLocal", parallel.NewLocal},
 	{"parallel.Join", parallel.Join},
+	{"encoders.NewBatches", encoders.NewBatches},
+	{"encoders.IDs", encoders.IDs},
+	{"encoders.Lengths", encoders.Lengths},
+	{"encoders.Loss", encoders.Loss},
+	{"encoders.Evaluate", encoders.Evaluate},
+	{"encoders.Retrieval", encoders.Retrieval},
+	{"encoders.Spearman", encoders.Spearman},
 	{"pretrained.IsAdapter", pretrained.IsAdapter},
 	{"pretrained.AdapterBase", pretrained.AdapterBase},
 	{"pretrained.Formats", pretrained.Formats},
+	{"pretrained.PaddedLength", pretrained.PaddedLength},
 	{"pretrained.Cosine", pretrained.Cosine},
 	{"pretrained.OpenEncoder", pretrained.OpenEncoder},
 	{"pretrained.OpenEncoderClassifier", pretrained.OpenEncoderClassifier},
@@ -458,6 +467,12 @@ var exportedTypes = []reflect.Type{
 	reflect.TypeFor[parallel.Transport](),
 	reflect.TypeFor[parallel.Group](),
 	reflect.TypeFor[parallel.Machine](),
+	reflect.TypeFor[encoders.Examples](),
+	reflect.TypeFor[encoders.List](),
+	reflect.TypeFor[encoders.Config](),
+	reflect.TypeFor[encoders.Summary](),
+	reflect.TypeFor[encoders.Batches](),
+	reflect.TypeFor[encoders.Measure](),
 	reflect.TypeFor[pretrained.Format](),
 	reflect.TypeFor[pretrained.Embedder](),
 	reflect.TypeFor[pretrained.Encoder](),

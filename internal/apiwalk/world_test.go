@@ -17,6 +17,7 @@ import (
 	"attention/layers/chapter"
 	"attention/train"
 	"attention/train/checkpoint"
+	"attention/train/encoders"
 	"attention/train/loop"
 	"attention/train/parallel"
 	"attention/train/pretrained"
@@ -164,12 +165,10 @@ var valid = map[reflect.Type][]func(w *world) any{
 		return must(pretrained.Parse("nowhere", []byte(`{"model_type": "gpt2", "vocab_size": 2, "n_positions": 2,
 			"n_embd": 2, "n_layer": 1, "n_head": 1}`)))
 	}},
-	reflect.TypeFor[*pretrained.Embedder](): {func(w *world) any {
-		m := must(layers.NewEncoder(w.scope(), layers.EncoderConfig{VocabSize: gpt2.Len(), ContextLength: 2, NumLayers: 1,
-			Block: layers.BlockConfig{Attention: chapter.MultiHead(2, 2, 2)}}))
-		e := &pretrained.Encoder{Model: m, Params: w.params, Tokenizer: gpt2,
-			Sentence: pretrained.Sentence{Pooling: layers.MeanPooling, MaxLength: 2}}
-		return must(e.Embedder())
+	reflect.TypeFor[*pretrained.Embedder](): {func(w *world) any { return must(w.encoder().Embedder()) }},
+	reflect.TypeFor[*encoders.Batches](): {func(w *world) any {
+		pairs := encoders.List{{Texts: []string{"a", "b"}}, {Texts: []string{"c", "d"}}}
+		return must(encoders.NewBatches(context.Background(), w.encoder(), pairs, encoders.Config{Batch: 2}))
 	}},
 	reflect.TypeFor[*G.Node](): {
 		func(w *world) any { return w.node(tensor.Float32, 2, 2, 2) },
@@ -283,4 +282,12 @@ func (w *world) call() *layers.AttentionCall {
 	l := must(layers.NewAttention(w.scope(), chapter.SelfV2(2, 2)))
 	w.build.Of(l.Forward(w.build, w.node(tensor.Float32, 2, 2)))
 	return w.build.Calls("*")[0]
+}
+
+// encoder returns a small encoder with a tokenizer.
+func (w *world) encoder() *pretrained.Encoder {
+	m := must(layers.NewEncoder(w.scope(), layers.EncoderConfig{VocabSize: gpt2.Len(), ContextLength: 2, NumLayers: 1,
+		Block: layers.BlockConfig{Attention: chapter.MultiHead(2, 2, 2)}}))
+	return &pretrained.Encoder{Model: m, Params: w.params, Tokenizer: gpt2,
+		Sentence: pretrained.Sentence{Pooling: layers.MeanPooling, MaxLength: 2}}
 }

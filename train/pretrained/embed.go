@@ -85,7 +85,7 @@ func (e *Embedder) Embed(ctx context.Context, texts ...string) ([][]float32, err
 	vectors := make([][]float32, len(texts))
 	var out []*tensor.Dense
 	for len(order) > 0 {
-		T := min(padded(len(all[order[0]])), most)
+		T := min(PaddedLength(len(all[order[0]])), most)
 		n := 1
 		for n < len(order) && len(all[order[n]]) <= T && (n+1)*T <= batchTokens {
 			n++
@@ -111,10 +111,10 @@ func (e *Embedder) Embed(ctx context.Context, texts ...string) ([][]float32, err
 	return vectors, nil
 }
 
-// padded returns the length to which a text of n tokens is padded: at most an eighth more, or 8.
-func padded(n int) int {
+// PaddedLength returns the length to which a text of n tokens is padded: at most an eighth more, or 8.
+func PaddedLength(n int) int {
 	step := 8
-	for step*8 < n {
+	for step <= (n-1)/8 {
 		step *= 2
 	}
 	return (n + step - 1) / step * step

@@ -18,6 +18,8 @@ type Example struct {
 	Variables *jinja.Dict // further ones of the template; nil for none
 	Text      string      // a plain text, all of which is learned
 	Label     string      // the class of a Text; "" for none
+	Texts     []string    // an anchor, its positive and perhaps a negative, or two texts with a Score; nil for others
+	Score     *float64    // how similar the two Texts are
 }
 
 // UnmarshalJSON reads an object of one of these forms, the first whose keys it has:
@@ -27,6 +29,8 @@ type Example struct {
 //	{"prompt": …, "completion": …}, both texts or both lists of messages
 //	{"instruction": …, "input": …, "output": …, "history": [[…, …], …]}, whose input and history may be absent or empty
 //	{"text": …}, {"text": …, "label": …}
+//	{"anchor": …, "positive": …}, {"anchor": …, "positive": …, "negative": …}
+//	{"sentence1": …, "sentence2": …, "score": …}
 //
 // A conversation may have a system message under system, tools, and chat_template_kwargs. A key that would change the
 // loss is an error; other keys are ignored.
@@ -75,6 +79,9 @@ func withInput(instruction, input string) string {
 
 // validate refuses an example without learned tokens.
 func (e Example) validate() error {
+	if e.Texts != nil { // which its form has checked
+		return nil
+	}
 	if e.Messages == nil {
 		if strings.TrimSpace(e.Text) == "" {
 			return errors.New("text: got nothing, want some")

@@ -3,7 +3,9 @@ package text
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"attention/train/text/jinja"
@@ -20,7 +22,7 @@ type exampleForm struct {
 var talks = []string{"system", "tools", "chat_template_kwargs"}
 
 // exampleForms are all forms, those of conversations first. The keys are those of OpenAI, TRL, axolotl, LlamaFactory,
-// unsloth and mlx-lm.
+// unsloth, mlx-lm and sentence-transformers.
 var exampleForms = []exampleForm{
 	{[]string{"messages"}, talks, []string{"history"}, conversationAt("messages")},
 	{[]string{"conversations"}, talks, []string{"history", "chosen", "rejected"}, conversationAt("conversations")},
@@ -29,6 +31,8 @@ var exampleForms = []exampleForm{
 	{[]string{"instruction", "output"}, append([]string{"input", "history"}, talks...), []string{"chosen", "rejected"},
 		readAlpaca},
 	{[]string{"text"}, []string{"label"}, []string{"tools", "chat_template_kwargs"}, readText},
+	{[]string{"anchor"}, []string{"positive", "negative"}, []string{"label", "score"}, readAnchor},
+	{[]string{"sentence1"}, []string{"sentence2", "score"}, []string{"label"}, readScored},
 }
 
 // refusedKeys would change the loss in every form: pictures and sounds, tokens and their masks, functions in OpenAI's
@@ -47,7 +51,7 @@ func formOfRow(row *jinja.Dict) (exampleForm, error) {
 		}
 	}
 	return exampleForm{}, fmt.Errorf("got the keys %s, want messages, conversations, prompt and completion, instruction "+
-		"and output, or text", names(row.Keys()))
+		"and output, text, anchor and positive, or sentence1, sentence2 and score", names(row.Keys()))
 }
 
 // readRow returns the example of a row, and the names of its keys that are not read.
@@ -170,6 +174,43 @@ func readText(row *jinja.Dict) (e Example, err error) {
 		err = fmt.Errorf("label: got %s, want a text or a whole number", shown(label))
 	}
 	return e, err
+}
+
+// readAnchor reads a text, one that is similar and perhaps one that is not.
+func readAnchor(row *jinja.Dict) (e Example, err error) {
+	keys := []string{"anchor", "positive", "negative"}
+	if value, _ := row.Get("negative"); value == nil {
+		keys = keys[:2]
+	}
+	if e.Texts, err = sidesAt(row, keys...); err == nil && len(keys) == 3 && e.Texts[1] == e.Texts[2] {
+		err = errors.New("negative: got the text of positive, want another")
+	}
+	return e, err
+}
+
+// readScored reads two texts and how similar they are.
+func readScored(row *jinja.Dict) (e Example, err error) {
+	if e.Texts, err = sidesAt(row, "sentence1", "sentence2"); err != nil {
+		return e, err
+	}
+	value, _ := row.Get("score")
+	score, err := strconv.ParseFloat(fmt.Sprint(value), 64) // in a table it is a text
+	if err != nil || math.IsNaN(score) || math.IsInf(score, 0) {
+		return e, fmt.Errorf("score: got %s, want a finite number", shown(value))
+	}
+	e.Score = &score
+	return e, nil
+}
+
+// sidesAt returns the texts under keys, none of which may be empty.
+func sidesAt(row *jinja.Dict, keys ...string) ([]string, error) {
+	texts, err := textsAt(row, keys...)
+	for i, s := range texts {
+		if err == nil && strings.TrimSpace(s) == "" {
+			err = fmt.Errorf("%s: got nothing, want a text", keys[i])
+		}
+	}
+	return texts, err
 }
 
 // frame reads the keys beside a conversation.

@@ -62,7 +62,7 @@ func TestWrongExamples(t *testing.T) {
 		{"a.txt", "x", `got a name that ends with ".txt", want .jsonl, .json, .csv or .tsv`},
 		{"a.jsonl", "\n \n", "got no example, want at least one"},
 		{"a.jsonl", `{"text": "a"}` + "\n\n" + `{"txt": "a"}`, `line 3: got the keys "txt", want messages, conversations, ` +
-			`prompt and completion, instruction and output, or text`},
+			`prompt and completion, instruction and output, text, anchor and positive, or sentence1, sentence2 and score`},
 		{"a.jsonl", `{"text": 1}`, "line 1: text: got 1, want a string"},
 		{"a.jsonl", `{"text": " "}`, "line 1: text: got nothing, want some"},
 		{"a.jsonl", `{"prompt": "a"}`, `line 1: got the keys "prompt", want messages, `},
@@ -82,6 +82,13 @@ func TestWrongExamples(t *testing.T) {
 		{"a.json", `[{"text": "a"}`, "got an array without an end, want a whole one: was the file cut off?"},
 		{"a.tsv", "ham\ta\nspam", "line 2: got 1 columns, want a label and a text"},
 		{"a.csv", "ham,a,b", "line 1: got 3 columns, want a label and a text"},
+		{"a.jsonl", `{"anchor": "a", "positive": "b"}` + "\n" + `{"anchor": "a"}`, "line 2: positive: got nothing, want a text"},
+		{"a.jsonl", `{"anchor": " ", "positive": "b"}`, "line 1: anchor: got nothing, want a text"},
+		{"a.jsonl", `{"anchor": "a", "positive": "b", "negative": "b"}`, "line 1: negative: got the text of positive, want another"},
+		{"a.jsonl", `{"anchor": "a", "positive": ["b"]}`, `line 1: positive: got ["b"], want a string`},
+		{"a.jsonl", `{"sentence1": "a", "sentence2": "b"}`, "line 1: score: got null, want a finite number"},
+		{"a.jsonl", `{"sentence1": "a", "sentence2": "b", "score": NaN}`, "line 1: not JSON: invalid character 'N' "},
+		{"a.csv", "sentence1,sentence2,score\na,b,0.5\na,b,nan\n", `line 3: score: got "nan", want a finite number`},
 		{"a.csv", ",a", "line 1: label: got nothing, want a class"},
 	} {
 		path := filepath.Join(t.TempDir(), row.name)

@@ -97,6 +97,9 @@ func (t *Template) CheckTokens(ctx context.Context, tokenizer Tokenizer, c Templ
 // messages are, including the token that ends each. If the template drops a part of an answer, as Qwen 3's drops the
 // thoughts of earlier answers, the answer is not learned and whole is false.
 func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool, err error) {
+	if e.Texts != nil {
+		return lesson, false, errors.New("got a pair of texts, which an encoder learns, want a conversation or a text")
+	}
 	if l.config.Classes != nil {
 		lesson, err = l.ofLabel(e)
 		return lesson, true, err
@@ -105,7 +108,7 @@ func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool,
 		lesson, err = l.ofText(e.Text)
 		return lesson, true, err
 	}
-	if l.config.Template == nil && e.Pair {
+	if l.config.Template == nil && e.Pair && len(e.Messages) == 2 {
 		lesson, err = l.ofPair(e.Messages[0].Content, e.Messages[1].Content)
 		return lesson, true, err
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/internal/folder"
@@ -23,9 +24,10 @@ import (
 
 const help = `Make a vector of each line of a text with an encoder, such as all-MiniLM-L6-v2.
 Texts with similar meanings get vectors with a small angle. --model is a folder
-of BERT or DistilBERT in the form of sentence-transformers or transformers. The
-folder says how token vectors are pooled and normalised; if it does not, a
-line's vector is their mean. Lines longer than the model's longest text are cut.
+of BERT or DistilBERT in the form of sentence-transformers or transformers, or a
+run of attention finetune --task embed. The folder says how token vectors are
+pooled and normalised; if it does not, a line's vector is their mean. Lines
+longer than the model's longest text are cut.
 
 --json prints an array of numbers for each line. --out writes a safetensors file
 with one tensor, embeddings, a row for each line. --near prints the lines whose
@@ -36,9 +38,9 @@ const example = `  attention embed --model all-MiniLM-L6-v2 --text-file lines.tx
 
 // options are the flags.
 type options struct {
-	model, file, out, near string
-	json                   bool
-	top                    int
+	model, base, file, out, near string
+	json                         bool
+	top                          int
 }
 
 // New returns the command attention embed.
@@ -51,11 +53,14 @@ func New() *cobra.Command {
 		Example:               example,
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.model, "model", "", "`folder` of the encoder")
+	f.StringVar(&o.model, "model", "", "`folder` of the encoder, or of a run of attention finetune --task embed")
+	f.StringVar(&o.base, "base", "", "`folder` in which the base of the run is now")
 	f.StringVar(&o.file, "text-file", "", "UTF-8 `file` with a text in each line; - is the standard input")
 	f.BoolVar(&o.json, "json", false, "print an array of numbers for each line")
 	f.StringVar(&o.out, "out", "", "safetensors `file` for the vectors of all lines")
@@ -85,7 +90,7 @@ func (o options) check() error {
 	return nil
 }
 
-func (o options) run(ctx context.Context, w io.Writer) error {
+func (o options) run(ctx context.Context, w, notes io.Writer) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -103,10 +108,11 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 	for line := range strings.Lines(string(content)) {
 		lines = append(lines, strings.TrimRight(line, "\r\n"))
 	}
-	encoder, err := pretrained.OpenEncoder(o.model)
+	encoder, from, err := models.OpenEncoder(o.model, o.base)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
+	models.PrintNotes(notes, from)
 	e, err := encoder.Embedder()
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)

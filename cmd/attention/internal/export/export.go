@@ -42,7 +42,8 @@ huggingface  for transformers: AutoModelForCausalLM.from_pretrained("OUT"). A
              AutoTokenizer.from_pretrained("gpt2") opens it.
              AutoModelForSequenceClassification opens a run of attention
              finetune --task classify; give it one text at a time, with the
-             end-of-text token at its end.
+             end-of-text token at its end. A run of --task embed is written in
+             the form of its base, for sentence-transformers.
 
 torch        a GPT for plain PyTorch, to continue under torchrun with DDP or
              FSDP when one machine is not enough. The folder also gets model.py:
@@ -183,6 +184,9 @@ func write(ctx context.Context, notes io.Writer, from models.Source, c weightsCo
 	case out == "":
 		return nil, errors.New("--out: missing, want a folder to write")
 	}
+	if files, ok, err := writeEncoder(notes, from, c, out); ok {
+		return files, err
+	}
 	m, in, err := read(ctx, notes, from)
 	if err != nil {
 		return nil, err
@@ -205,6 +209,30 @@ func write(ctx context.Context, notes io.Writer, from models.Source, c weightsCo
 		return nil, fmt.Errorf("--out: %w", err)
 	}
 	return files, nil
+}
+
+// writeEncoder writes the encoder of a run in the form of its base. ok is false for another model.
+func writeEncoder(notes io.Writer, from models.Source, c weightsConfig, out string) (files []string, ok bool, err error) {
+	if from.Dir == "" {
+		return nil, false, nil
+	}
+	in, err := models.Inspect(from.Dir)
+	if err != nil || in.Kind != settings.EncoderModel {
+		return nil, false, nil // an error is found again
+	}
+	if c.format != string(pretrained.HuggingFace) || c.dtype+c.shardSize+from.Adapter != "" {
+		return nil, true, fmt.Errorf("--format: got %s with the flags of an encoder's run, want %s, without --dtype, "+
+			"--shard-size and --adapter", c.format, pretrained.HuggingFace)
+	}
+	e, of, err := in.OpenEncoder(from.Base)
+	if err != nil {
+		return nil, true, fmt.Errorf("--model: %w", err)
+	}
+	models.PrintNotes(notes, of)
+	if files, err = e.Write(out); err != nil {
+		err = fmt.Errorf("--out: %w", err)
+	}
+	return files, true, err
 }
 
 // The formats of one file, and of an adapter alone.

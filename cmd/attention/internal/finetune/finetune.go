@@ -24,6 +24,13 @@ a file's name gives its format:
   .json       an array of such objects
   .csv .tsv   a heading with such keys and a row for each, or a label and a text
 
+--task embed trains an encoder such as all-MiniLM-L6-v2 on pairs of texts:
+{"anchor": …, "positive": …}, which may have a "negative", so that an anchor is
+nearer to its positive than to the other texts of the batch; or {"sentence1": …,
+"sentence2": …, "score": …}, whose cosines get the order of the scores. A batch
+holds no text twice. --accumulate adds no negatives, a larger --batch does, also
+in the memory of a --mini-batch. Held-out pairs are measured before and after.
+
 A conversation may have "system", "tools" and "chat_template_kwargs" beside it.
 Keys that are not supported and would change the loss are errors. Other keys are
 named before training. The page data.md beside the manual describes all forms.
@@ -63,13 +70,14 @@ as in attention train.`
 const example = `  attention finetune --model runs/base --data talks.jsonl --out runs/talks
   attention finetune --model llama --data talks --lora 16 --targets v_proj
   attention finetune --model SmolLM2-135M --data talks.jsonl --show 3
+  attention finetune --model all-MiniLM-L6-v2 --task embed --data pairs.jsonl
   attention finetune --resume runs/talks`
 
 // New returns the command attention finetune.
 func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "finetune",
-		Short:   "Train a model further on conversations, instructions or texts",
+		Short:   "Train a model further on conversations, texts or pairs of texts",
 		Long:    help,
 		Example: example,
 		Args:    cobra.NoArgs,

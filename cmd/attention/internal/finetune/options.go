@@ -3,6 +3,7 @@ package finetune
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/view/live"
@@ -40,10 +41,15 @@ func (o *options) check() (err error) {
 		return fmt.Errorf("--lora: got %d, want at least 1, or 0 for the whole model", lora.Rank)
 	case lora.Rank == 0 && (given("targets") || given("whole") || given("rslora") || lora.Alpha+lora.Dropout > 0):
 		return errors.New("--lora: got 0 with flags of adapters, want a rank")
-	case task != settings.AnswerTask && task != settings.ClassifyTask:
-		return fmt.Errorf("--task: got %.40q, want %s or %s", task, settings.AnswerTask, settings.ClassifyTask)
-	case task == settings.ClassifyTask && (given("template") || t.TrainOnPrompts || o.show > 0):
+	case !slices.Contains([]string{settings.AnswerTask, settings.ClassifyTask, settings.EmbedTask}, task):
+		return fmt.Errorf("--task: got %.40q, want %s, %s or %s", task, settings.AnswerTask, settings.ClassifyTask,
+			settings.EmbedTask)
+	case task != settings.AnswerTask && (given("template") || t.TrainOnPrompts || o.show > 0):
 		return fmt.Errorf("--task: got %s with --template, --train-on-prompts or --show, which are of conversations", task)
+	case task == settings.EmbedTask && (given("view") || given("long") || given("sample")):
+		return fmt.Errorf("--task: got %s with --view, --long or --sample, which are of models that write", task)
+	case task != settings.EmbedTask && given("mini-batch"):
+		return fmt.Errorf("--mini-batch: got it with --task %s, want it with %s", task, settings.EmbedTask)
 	case o.show < 0:
 		return fmt.Errorf("--show: got %d, want at least 0", o.show)
 	}

@@ -36,6 +36,10 @@ func (o *options) begin() (settings.Config, error) {
 	if err = o.findData(&c); err != nil {
 		return c, err
 	}
+	if t := o.text("task"); t == settings.EmbedTask {
+		c.Tuning.Task = t
+		return c, nil
+	}
 	if o.text("task") == settings.ClassifyTask {
 		c.Tuning.Classes, err = classesOf(c.Text.Name)
 		return c, err

@@ -133,6 +133,9 @@ func (o *options) move(c *settings.Config) error {
 // open makes the task of a run, whose base a flag names.
 func (r *tuning) open(flag string) error {
 	r.task = &answering{tuning: r}
+	if r.config.Tuning.Task == settings.EmbedTask {
+		r.task = &encoding{tuning: r}
+	}
 	r.config.Kernels = simd.InstructionSet()
 	return r.task.open(flag)
 }

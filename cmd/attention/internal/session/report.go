@@ -13,6 +13,7 @@ import (
 	"attention/cmd/attention/internal/term"
 	"attention/internal/config"
 	"attention/internal/folder"
+	"attention/train/encoders"
 	"attention/train/metrics"
 )
 
@@ -30,6 +31,10 @@ type Report struct {
 	Losses     Losses          `json:"losses"`                // of the model, with --best
 	ExactMatch *float64        `json:"exact_match,omitempty"` // share of the held-out dates that are right
 	Sessions   []SessionReport `json:"sessions,omitempty"`    // in their order: one for each process
+
+	// Measures of an encoder on held-out examples, of the base and of the model.
+	Before []encoders.Measure `json:"before,omitempty"`
+	After  []encoders.Measure `json:"after,omitempty"`
 }
 
 // Losses are losses in nats per token. A loss is nil if it is unknown; with a large vocabulary the two of counting are.

@@ -150,7 +150,7 @@ func (in *Inspection) ErrNoRun() error {
 
 // config returns the config of a run of attention train.
 func (in *Inspection) config() (settings.Config, error) {
-	if in.Kind == settings.DatesModel {
+	if in.Kind == settings.DatesModel || in.Kind == settings.EncoderModel {
 		return settings.Config{}, in.ErrKind("a GPT or a run of attention train")
 	}
 	return in.Config, nil

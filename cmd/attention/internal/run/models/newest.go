@@ -68,6 +68,9 @@ func (in *Inspection) ErrKind(want string) error {
 	case settings.DatesModel:
 		return fmt.Errorf("%s: got a run of attention translate, want %s; this one is for: %s", in.Dir, want,
 			program.Command("translate", "--model", in.Dir, "--date", "8/6/63"))
+	case settings.EncoderModel:
+		return fmt.Errorf("%s: got a run of attention finetune of an encoder, want %s; this one is for: %s", in.Dir, want,
+			program.Command("embed", "--model", in.Dir, "--text-file", "FILE", "--json"))
 	case settings.LayerModel:
 		return fmt.Errorf("%s: got a run of attention train of one layer, want %s; this one is for: %s", in.Dir, want,
 			program.Command("generate", "--model", in.Dir, "--prompt", "TEXT"))

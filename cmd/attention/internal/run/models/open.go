@@ -138,27 +138,33 @@ func (in *Inspection) readPretrained() (*pretrained.GPT, error) {
 	return g, in.added.add(g)
 }
 
-// openCheckpoint reads the model of a run with the weights of the newest of the checkpoints, after these steps, that is
-// not damaged.
+// openCheckpoint reads the model of a run with the weights of readCheckpoints.
 func (in *Inspection) openCheckpoint(checkpoints []int) (*OpenModel, error) {
 	m, identity, err := in.openBlank()
 	if err != nil {
 		return nil, err
 	}
+	m.Notes, err = in.readCheckpoints(checkpoints, m.Model.Params(), identity)
+	return m, err
+}
+
+// readCheckpoints reads the weights of the newest of the checkpoints, after these steps, that is not damaged. It returns
+// notes on their origin.
+func (in *Inspection) readCheckpoints(checkpoints []int, p *layers.Params, identity map[string]string) (notes []string,
+	err error) {
 	for _, steps := range slices.Backward(checkpoints) {
-		err := in.ReadCheckpoint(steps, m.Model.Params(), identity)
+		err := in.ReadCheckpoint(steps, p, identity)
 		if errors.Is(err, checkpoint.ErrDamaged) && steps != checkpoints[0] {
-			m.Notes = append(m.Notes, err.Error())
+			notes = append(notes, err.Error())
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		m.Notes = append(m.Notes, fmt.Sprintf("the run is not finished: the weights are those of %s",
-			in.checkpointPath(steps)))
+		notes = append(notes, fmt.Sprintf("the run is not finished: the weights are those of %s", in.checkpointPath(steps)))
 		break
 	}
-	return m, nil
+	return notes, nil
 }
 
 // checkpointPath returns the path of the checkpoint after n steps.

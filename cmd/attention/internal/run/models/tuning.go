@@ -32,18 +32,9 @@ const scoreName = "score.weight"
 // with, if their checksum is known.
 func OpenBase(c settings.Config) (b *Base, err error) {
 	of := c.Tuning
-	in, err := Inspect(of.Base.Name)
-	if err == nil && of.Base.SHA256 != "" {
-		err = of.Base.Same()
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; if the base has moved, give its path with --base", err)
-	}
+	in, err := inspectBase(of)
 	if err != nil {
 		return nil, err
-	}
-	if in.Config.Tuning != nil {
-		return nil, in.errTuned("the whole model")
 	}
 	b = &Base{tuning: of}
 	if b.GPT, err = in.GPT(); err != nil {
@@ -57,6 +48,21 @@ func OpenBase(c settings.Config) (b *Base, err error) {
 	}
 	b.Ends, b.Template, err = OpenTemplate(of, b.GPT)
 	return b, err
+}
+
+// inspectBase reads the folder of a run's base, which must be no run of attention finetune itself.
+func inspectBase(of *settings.Tuning) (*Inspection, error) {
+	in, err := Inspect(of.Base.Name)
+	if err == nil && of.Base.SHA256 != "" {
+		err = of.Base.Same()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; if the base has moved, give its path with --base", err)
+	}
+	if err == nil && in.Config.Tuning != nil {
+		err = in.errTuned("the whole model")
+	}
+	return in, err
 }
 
 // adapt adds the weights that are trained beside a base to it.

@@ -14,7 +14,7 @@ import (
 // identity are the parts of config.json that a checkpoint shares with the run that resumes from it; modelIdentity are
 // those without which the weights of a model mean nothing.
 var (
-	modelIdentity = []string{"vocabulary", "model", "dtype", "tuning.base.sha256", "tuning.lora", "tuning.classes"}
+	modelIdentity = []string{"vocabulary", "model", "dtype", "tuning.base.sha256", "tuning.lora", "tuning.classes", "tuning.task"}
 	identity      = append([]string{"text.sha256", "batch", "order", "context_growth", "training.seed", "training.clip_norm",
 		"training.accumulate", "training.schedule", "tuning.context", "tuning.long", "tuning.template",
 		"tuning.train_on_prompts"}, modelIdentity...)

@@ -15,6 +15,7 @@ const (
 	GPTModel     = "gpt"
 	DecoderModel = "decoder" // blocks that JSON puts together
 	DatesModel   = "dates"   // of attention translate
+	EncoderModel = "encoder" // of attention finetune alone
 )
 
 // The types of schedules in JSON.
@@ -32,6 +33,7 @@ type ModelConfig struct {
 	Parts   Parts // of the GPT
 	Decoder *layers.DecoderConfig
 	Dates   *Dates
+	Encoder *layers.EncoderConfig
 }
 
 // ModelOf returns the config of a decoder: a GPT's if it is one.
@@ -52,6 +54,9 @@ func (c ModelConfig) New(s layers.Scope) (Model, error) {
 		m, err := layers.NewDecoder(s, d)
 		return Model{c, m}, err
 	}
+	if c.Encoder != nil {
+		return Model{}, config.Errorf(c, "", "got an encoder, want a model that continues texts")
+	}
 	m, err := chapter.NewLanguageModel(s, *c.Layer)
 	return Model{c, m}, err
 }
@@ -70,6 +75,8 @@ func (c ModelConfig) Blocks() (d layers.DecoderConfig, ok bool) {
 // Type returns the type of the model.
 func (c ModelConfig) Type() string {
 	switch {
+	case c.Encoder != nil:
+		return EncoderModel
 	case c.Decoder != nil:
 		return DecoderModel
 	case c.GPT != nil:
@@ -83,6 +90,8 @@ func (c ModelConfig) Type() string {
 // value returns the config of the one model.
 func (c ModelConfig) value() any {
 	switch {
+	case c.Encoder != nil:
+		return *c.Encoder
 	case c.Decoder != nil:
 		return *c.Decoder
 	case c.GPT != nil:
@@ -98,6 +107,8 @@ func (c ModelConfig) withVocabulary(n int, unit string) (ModelConfig, error) {
 	var room *int
 	c = c.clone()
 	switch {
+	case c.Encoder != nil:
+		room = &c.Encoder.VocabSize
 	case c.Decoder != nil:
 		room = &c.Decoder.VocabSize
 	case c.GPT != nil:
@@ -117,6 +128,8 @@ func (c ModelConfig) withVocabulary(n int, unit string) (ModelConfig, error) {
 // clone returns a config whose fields may be set.
 func (c ModelConfig) clone() ModelConfig {
 	switch {
+	case c.Encoder != nil:
+		c.Encoder = new(*c.Encoder)
 	case c.Decoder != nil:
 		c.Decoder = new(*c.Decoder)
 	case c.GPT != nil:
@@ -130,6 +143,8 @@ func (c ModelConfig) clone() ModelConfig {
 // Validate returns an error for the first wrong field.
 func (c ModelConfig) Validate() error {
 	switch {
+	case c.Encoder != nil:
+		return c.Encoder.Validate()
 	case c.Decoder != nil:
 		return c.Decoder.Validate()
 	case c.GPT != nil:
@@ -167,6 +182,8 @@ func (c ModelConfig) MarshalJSON() ([]byte, error) {
 		model = c.Decoder
 	} else if c.Dates != nil {
 		model = c.Dates
+	} else if c.Encoder != nil {
+		model = c.Encoder
 	}
 	text, err := json.Marshal(model)
 	if err != nil {
@@ -198,6 +215,9 @@ func (c *ModelConfig) UnmarshalJSON(text []byte) error {
 	case DecoderModel:
 		*c = ModelConfig{Decoder: new(layers.DecoderConfig)}
 		return config.Decode(text, &head, c.Decoder)
+	case EncoderModel:
+		*c = ModelConfig{Encoder: new(layers.EncoderConfig)}
+		return config.Decode(text, &head, c.Encoder)
 	case DatesModel:
 		*c = ModelConfig{Dates: new(Dates)}
 		return config.Decode(text, &head, c.Dates)

@@ -62,6 +62,10 @@ func (c ModelConfig) String() string {
 	if c.Dates != nil {
 		return c.Type() + ", " + c.Dates.String()
 	}
+	if e := c.Encoder; e != nil {
+		a := e.Block.Attention
+		return fmt.Sprintf("encoder, %s, %s, width %d", Count(e.NumLayers, "layer"), Count(a.NumHeads, "head"), a.EmbedDim)
+	}
 	text, a := c.Title(), c.Layer.Attention
 	if a.NumHeads > 0 {
 		text += ", " + Count(a.NumHeads, "head")
@@ -110,6 +114,8 @@ func decoderString(c layers.DecoderConfig) string {
 func (c ModelConfig) Queries() (name string, columns int) {
 	d, ok := c.Blocks()
 	switch {
+	case c.Encoder != nil:
+		return "query.weight", 0
 	case !ok:
 		return "W_query", 0
 	case d.Layout == layers.GPT2:
@@ -127,6 +133,9 @@ func (c ModelConfig) Queries() (name string, columns int) {
 // Heads returns the number of heads in all blocks of a model, or of its one layer, that have weights.
 func (c ModelConfig) Heads() (n int) {
 	d, ok := c.Blocks()
+	if e := c.Encoder; e != nil {
+		return e.NumLayers * e.Block.Attention.NumHeads
+	}
 	if !ok {
 		return max(c.Layer.Attention.NumHeads, 1)
 	}
@@ -143,6 +152,9 @@ func (c ModelConfig) Context() int {
 	if d, ok := c.Blocks(); ok {
 		return d.ContextLength
 	}
+	if c.Encoder != nil {
+		return c.Encoder.ContextLength
+	}
 	return c.Layer.ContextLength
 }
 
@@ -150,6 +162,9 @@ func (c ModelConfig) Context() int {
 func (c ModelConfig) Width() int {
 	if d, ok := c.Blocks(); ok {
 		return d.Blocks[0].Attention.EmbedDim
+	}
+	if c.Encoder != nil {
+		return c.Encoder.Block.Attention.EmbedDim
 	}
 	return c.Layer.EmbedDim
 }

@@ -77,14 +77,15 @@ func New(flags *pflag.FlagSet, spec func(dir string) (Spec, error)) (*Settings, 
 		return nil, err
 	}
 	s.values.Merge(given, replacements)
-	if s.values.Text("model.type") == DatesModel {
+	of := map[string]string{DatesModel: "translate", EncoderModel: "finetune"}
+	if kind := s.values.Text("model.type"); of[kind] != "" {
 		var head struct {
 			Model struct {
 				Type string `json:"type"`
 			} `json:"model"`
 		}
-		return nil, s.Named(config.Errorf(head, "Model.Type", "got %q, that of attention translate, want one of %s, %s, %s",
-			DatesModel, LayerModel, GPTModel, DecoderModel))
+		return nil, s.Named(config.Errorf(head, "Model.Type", "got %q, that of attention %s, want one of %s, %s, %s",
+			kind, of[kind], LayerModel, GPTModel, DecoderModel))
 	}
 	if err := InPart(from, s.check(file)); err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func TestSettingsWithoutFlag(t *testing.T) {
 func TestSettingsWrongFile(t *testing.T) {
 	const (
 		solver = "name, momentum, adjust_lr, nesterov, ns_steps, beta1, beta2, eps, weight_decay, decay"
-		fields = "steps, accumulate, solver, schedule, clip_norm, seed, eval_every"
+		fields = "steps, accumulate, solver, schedule, clip_norm, seed, mini_batch_size, eval_every"
 	)
 	for _, c := range []struct{ reason, text, want string }{
 		{reason: "a misspelt field of a gpt", text: `{"model": {"type": "gpt", "n_layers": 3}}`,

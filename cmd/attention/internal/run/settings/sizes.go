@@ -31,6 +31,8 @@ func (c Config) validateSizes() error {
 	switch m := c.Model; {
 	case m.GPT != nil:
 		most, sizes = largestGPTTensor, c.gptSizes(*m.GPT)
+	case m.Encoder != nil: // which has a folder with weights of its sizes
+		return nil
 	case m.Decoder != nil:
 		most, sizes = largestGPTTensor, c.decoderSizes(*m.Decoder)
 	case m.Dates != nil:

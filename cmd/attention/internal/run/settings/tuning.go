@@ -21,6 +21,7 @@ type Tuning struct {
 	Context        int                `json:"context"`            // tokens of a row
 	Long           string             `json:"long"`               // text.PackConfig.Long
 	Template       string             `json:"template,omitempty"` // a name or the source of one; "" for the base's
+	Task           string             `json:"task,omitempty"`     // of an encoder; "" for a decoder
 	TrainOnPrompts bool               `json:"train_on_prompts,omitempty"`
 	Classes        []string           `json:"classes,omitempty"`  // of texts, if those are learned
 	Thinking       bool               `json:"thinking,omitempty"` // the examples have thoughts, and templates ask for them

@@ -6,6 +6,7 @@ import "attention/layers"
 const (
 	AnswerTask   = "answer"
 	ClassifyTask = "classify"
+	EmbedTask    = "embed" // of an encoder
 )
 
 // tuningFlags returns the flags that only attention finetune has.
@@ -17,7 +18,8 @@ func tuningFlags() []flag {
 			usage: "`file` of examples to learn from (.jsonl, .json, .csv, .tsv), or a folder with train, valid and test"},
 		{name: "valid", resumed: true, usage: "`file` of held-out examples (default valid of the folder of --data)"},
 		{name: "task", usual: AnswerTask,
-			usage: "`task` to learn: answer, or classify, which predicts the label of a text at the token that ends it"},
+			usage: "`task` to learn: answer; classify, which predicts the label of a text at the token that ends it; " +
+				"or embed, which makes an encoder's vectors of similar texts similar"},
 		{name: "base", paths: []string{"tuning.base.name"}, resumed: true,
 			usage: "`folder` in which the model of a run to --resume is now"},
 		{name: "show", usual: 0,
@@ -45,6 +47,9 @@ func tuningFlags() []flag {
 			usage: "`how` to handle an example longer than --context: cut or skip"},
 
 		{name: "batch", paths: []string{"batch"}, usage: "rows of a batch, at most as many as the examples fill"},
+		{name: "mini-batch", paths: []string{"training.mini_batch_size"}, resumed: true,
+			usage: "pairs whose vectors are computed at once, with --task embed: less memory, and the negatives of the " +
+				"whole --batch; 0 means all"},
 		{name: "epochs", paths: []string{"epochs"},
 			usage: "passes over the examples (default 3, or more until there are 100 steps)"},
 		{name: "lr", paths: []string{"training.schedule.peak"},

@@ -1,0 +1,124 @@
+package finetune
+
+import (
+	"context"
+	"fmt"
+
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/run/models"
+	"attention/cmd/attention/internal/run/settings"
+	"attention/cmd/attention/internal/session"
+	"attention/cmd/attention/internal/view/live"
+	"attention/layers"
+	"attention/train/encoders"
+	"attention/train/pretrained"
+)
+
+// encoding is the task of an encoder: vectors of texts.
+type encoding struct {
+	*tuning
+	base            *pretrained.Encoder
+	training, valid *encoders.Batches  // valid is nil without held-out examples
+	before          []encoders.Measure // of the base
+}
+
+// keptGraphs is the number of shapes of batches whose graphs are kept: texts of different lengths give different ones.
+const keptGraphs = 32
+
+func (r *encoding) open(flag string) (err error) {
+	c := &r.config
+	if r.base, err = models.OpenEncoderBase(*c); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	if err := r.openFiles(); err != nil {
+		return err
+	}
+	m := r.base.Model.Config()
+	c.Model, c.Dtype = settings.ModelConfig{Encoder: &m}, r.base.Params.Dtype().String()
+	c.Vocabulary = r.base.Tokenizer.Config()
+	if err := r.fit(r.base.Sentence.MaxLength, longestRow); err != nil {
+		return err
+	}
+	rows := encoders.Config{Batch: c.Batch, MaxLength: c.Tuning.Context, Shuffle: true, Seed: uint64(c.Training.Seed)}
+	if r.training, err = encoders.NewBatches(r.ctx, r.base, r.files[0], rows); err != nil {
+		return fmt.Errorf("--data: %w", err)
+	}
+	if c.Tuning.Valid != nil {
+		rows.Shuffle, rows.Once = false, true
+		if r.valid, err = encoders.NewBatches(r.ctx, r.base, r.files[1], rows); err != nil {
+			return fmt.Errorf("--valid: %w", err)
+		}
+	}
+	return nil
+}
+
+func (r *encoding) params() *layers.Params { return r.base.Params }
+
+func (r *encoding) epoch() (examples, batches int) {
+	s := r.training.Summary()
+	return s.Examples, s.Batches
+}
+
+func (r *encoding) plan(p *session.Plan, _ live.Command) (err error) {
+	p.Source, p.Training.Graphs = r.training, keptGraphs
+	p.Training.BatchTokens = r.training.Summary().Tokens / r.training.Summary().Batches // on average
+	if r.valid != nil {
+		p.Validation = r.valid
+	}
+	p.Loss, err = encoders.Loss(r.base)
+	return err
+}
+
+func (r *encoding) data() (all [][]string) {
+	for _, b := range []*encoders.Batches{r.training, r.valid} {
+		if b == nil {
+			break
+		}
+		s := b.Summary()
+		phrases := []string{settings.Count(s.Examples, r.unit()) + ",", fmt.Sprintf("%d tokens,", s.Tokens),
+			fmt.Sprintf("in batches of at most %d, %.0f %% full", r.config.Batch, 100*s.Fill)}
+		if s.Cut > 0 {
+			phrases[2] += ";"
+			phrases = append(phrases, fmt.Sprintf("%s cut to %d tokens", settings.Count(s.Cut, "text"), s.Longest))
+		}
+		all = append(all, phrases)
+	}
+	return all
+}
+
+func (r *encoding) rows() string {
+	return settings.Count(r.config.Batch*max(r.config.Training.Accumulate, 1), "pair")
+}
+
+func (r *encoding) unit() string { return "pair" }
+
+func (r *encoding) measureBase(ctx context.Context) (err error) {
+	if r.Leads() && r.valid != nil {
+		r.before, err = encoders.Evaluate(ctx, r.base, r.files[1])
+	}
+	return err
+}
+
+func (r *encoding) printNow(context.Context) error { return nil }
+
+// printComparison prints the measures of the base and of the tuned model on held-out examples.
+func (r *encoding) printComparison(ctx context.Context) error {
+	if r.valid == nil {
+		return nil
+	}
+	after, err := encoders.Evaluate(ctx, r.base, r.files[1])
+	if err != nil {
+		return err
+	}
+	of := settings.Count(min(r.files[1].Len(), encoders.MostMeasured), "held-out pair")
+	fmt.Fprintf(r.Out, "\n%-20s  %8s  %8s\n", of, "before", "after")
+	for i, m := range after {
+		fmt.Fprintf(r.Out, "%-20s  %8.4f  %8.4f\n", m.Name, r.before[i].Value, m.Value)
+	}
+	r.Report.Before, r.Report.After = r.before, after
+	return nil
+}
+
+func (r *encoding) use() (text, command string) {
+	return "To make vectors of texts", program.Command("embed", "--model", r.Folder.Path, "--text-file", "FILE", "--json")
+}

@@ -1,0 +1,50 @@
+package encoders
+
+import (
+	"fmt"
+	"strconv"
+
+	"attention/graph"
+	"attention/layers"
+	"attention/train/pretrained"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Scores is the input (B) of the scores of pairs of texts.
+const Scores = "scores"
+
+// IDs returns the name of the input (B, T) of the tokens of text k of each example: 0 is the anchor, 1 the positive and
+// 2 the negative.
+func IDs(k int) string { return "ids." + strconv.Itoa(k) }
+
+// Lengths returns the name of the input (B) of the number of tokens of text k of each example, without padding.
+func Lengths(k int) string { return "lengths." + strconv.Itoa(k) }
+
+// Loss returns the formula of the loss of an encoder for the batches of a Batches: layers.CoSENTLoss for pairs with
+// scores, or else layers.MultipleNegativesRankingLoss. With train.StepConfig.MiniBatchSize a step computes the vectors in
+// mini-batches.
+func Loss(e *pretrained.Encoder) (layers.Formula, error) {
+	if e == nil || e.Model == nil {
+		return nil, fmt.Errorf("encoders: loss: got nil, want an encoder with its model")
+	}
+	return func(b *layers.Build, in layers.Inputs) []*G.Node {
+		var x []*G.Node // (B, E) each
+		for k := 0; in[IDs(k)] != nil; k++ {
+			x = append(x, b.Cached(e.Model.Embedding(b, layers.EncoderInput{IDs: in[IDs(k)], Lengths: in[Lengths(k)]},
+				e.Sentence.Pooling, false)))
+		}
+		switch {
+		case len(x) < 2:
+			return b.Nodes(nil, fmt.Errorf("encoders: loss: got %d texts of an example, want at least two", len(x)))
+		case in[Scores] != nil:
+			return b.Nodes(layers.CoSENTLoss{}.Forward(b, x[0], x[1], in[Scores]))
+		}
+		candidates := x[1] // (B, E), or (2·B, E) with negatives
+		if len(x) > 2 {
+			columns := b.Of(graph.Concat(b.Of(graph.Transpose(x[1])), b.Of(graph.Transpose(x[2]))))
+			candidates = b.Of(graph.Transpose(columns))
+		}
+		return b.Nodes(layers.MultipleNegativesRankingLoss{}.Forward(b, x[0], candidates, nil))
+	}, nil
+}
