@@ -84,7 +84,7 @@ func checkIDs(ids []int64, v int) error {
 
 // y[i] = weight[id[i]]:  dweight[v] = Σ dy[i] over the i with id[i] = v; 0 for the padding.
 func (o embedding[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-	if in[0].Dtype() == BF16 {
+	if dense.IsStored(in[0].Dtype()) {
 		return nil, nil
 	}
 	return only(apply(embeddingBackward[F]{V: in[0].Shape()[0], Padding: o.Padding}, in[1], dy))

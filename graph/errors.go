@@ -71,7 +71,7 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 			if !isInteger {
 				return bad(dense.TypeName(dt), "int or int64")
 			}
-		case !dense.IsFloat(dt) && !(a.stored && dt == BF16):
+		case !dense.IsFloat(dt) && !(a.stored && dense.IsStored(dt)):
 			return bad(dense.TypeName(dt), "float32 or float64")
 		case float.Type != nil && computingType(dt) != float:
 			return bad(dense.TypeName(dt), float.String()+" as the arguments before it")
@@ -82,7 +82,7 @@ func checkArgs(name string, args []arg, in G.Nodes) error {
 	return nil
 }
 
-// checked returns arguments that checkArgs accepts. An argument of BF16 is widened if the op does not read stored ones.
+// checked returns arguments that checkArgs accepts. A stored argument is widened if the op does not read stored ones.
 func checked(name string, args []arg, in ...*G.Node) (G.Nodes, error) {
 	in, err := widenOthers(args, in)
 	if err != nil {

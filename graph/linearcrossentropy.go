@@ -45,9 +45,9 @@ func LinearCrossEntropy(x, weight, targets *G.Node, c LinearCrossEntropyConfig) 
 	in := G.Nodes{x, weight, targets, c.Weight}
 	o := linearLoss{operands: operands{c.Precision}, classLoss: s, Scale: cmp.Or(c.Scale, 1), Softcap: c.Softcap,
 		X: c.WithX, W: c.WithWeight}
-	if o.W && weight != nil && weight.Graph() != nil && weight.Dtype() == BF16 {
-		return nil, fmt.Errorf("graph: %s: with weight: got a weight stored in bfloat16, want one of floats: "+
-			"a stored one has no gradient", name)
+	if o.W && weight != nil && weight.Graph() != nil && dense.IsStored(weight.Dtype()) {
+		return nil, fmt.Errorf("graph: %s: with weight: got a weight stored in %s, want one of floats: "+
+			"a stored one has no gradient", name, dense.TypeName(weight.Dtype()))
 	}
 	if o.X || o.W {
 		along, err := applyTyped(linearGradients[float32]{linearLoss: o}, linearGradients[float64]{linearLoss: o},
@@ -118,13 +118,8 @@ func (o linearLoss) room(in []tensor.Shape) int {
 // sumLinear returns the loss and writes the gradients that are not nil. The last argument may be workspace for the
 // logits.
 func sumLinear[F kernel.Float](o linearLoss, in []*tensor.Dense, dx, dw []F) (loss float64, err error) {
-	l := kernel.LinearLoss[F]{X: dense.Floats[F](in[0]), Width: last(in[0].Shape()),
+	l := kernel.LinearLoss[F]{X: dense.Floats[F](in[0]), W: weightMatrix[F](in[1]), Width: last(in[0].Shape()),
 		Scale: F(o.Scale), Cap: F(o.Softcap), Precision: o.kernel(), DX: dx, DW: dw}
-	if in[1].Dtype() == BF16 {
-		l.Stored = dense.BF16s(in[1])
-	} else {
-		l.W = dense.Floats[F](in[1])
-	}
 	l.Targets, l.Divisor, err = targetsOf("LinearCrossEntropy", o.classLoss, in[2], in[1].Shape()[0], floats[F](in[3]))
 	if err != nil {
 		return 0, err
@@ -171,7 +166,7 @@ func (o linearCrossEntropy[F]) forward(out *tensor.Dense, in []*tensor.Dense) er
 func (o linearCrossEntropy[F]) backward(in G.Nodes, _, dloss *G.Node) (d G.Nodes, err error) {
 	d = make(G.Nodes, len(in))
 	for i, along := range []bool{o.X, o.W} {
-		if in[i].Dtype() == BF16 { // a stored weight
+		if dense.IsStored(in[i].Dtype()) {
 			continue
 		}
 		made, which := in[len(in)-1], o.linearLoss

@@ -57,16 +57,10 @@ func (o rowProduct[F]) shape(in []tensor.Shape) (tensor.Shape, error) {
 }
 
 func (o rowProduct[F]) forward(out *tensor.Dense, in []*tensor.Dense) error {
-	n, p, ldw := last(in[0].Shape()), last(out.Shape()), last(in[1].Shape())
+	n, p := last(in[0].Shape()), last(out.Shape())
 	m := out.Shape().TotalSize() / p
-	var w kernel.Matrix[F]
-	if in[1].Dtype() == BF16 {
-		w = kernel.StoredRows[F](dense.BF16s(in[1]), ldw)
-	} else {
-		w = kernel.Rows(dense.Floats[F](in[1]), ldw)
-	}
-	kernel.Product[F]{M: m, N: p, K: n, Alpha: 1, A: kernel.Rows(dense.Floats[F](in[0]), n), B: w.Op(o.TransW),
-		C: kernel.Rows(dense.Floats[F](out), p), Precision: o.kernel()}.Compute()
+	kernel.Product[F]{M: m, N: p, K: n, Alpha: 1, A: kernel.Rows(dense.Floats[F](in[0]), n),
+		B: weightMatrix[F](in[1]).Op(o.TransW), C: kernel.Rows(dense.Floats[F](out), p), Precision: o.kernel()}.Compute()
 	return nil
 }
 
@@ -78,7 +72,7 @@ func (o rowProduct[F]) backward(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
 	}
 	var f expr.Formula
 	dx := f.Of(apply(rowProduct[F]{o.operands, !o.TransW}, dy, in[1]))
-	if in[1].Dtype() == BF16 {
+	if dense.IsStored(in[1].Dtype()) {
 		return only(dx, f.Err())
 	}
 	dw := f.Of(apply(rowOuter[F]{o.operands}, left, right))

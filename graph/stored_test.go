@@ -8,14 +8,30 @@ import (
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/internal/dense"
+	"attention/internal/kernel"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// storedWeight returns a weight stored in bfloat16, and the same weight widened.
-func storedWeight(r *rand.Rand, shape ...int) (stored, wide *tensor.Dense) {
+// fours are blocks of four numbers: a scale, and the bytes that it multiplies.
+var fours = dense.BlockType("fours", kernel.Format{Numbers: 4, Bytes: 5, Decode: func(to []float32, blocks []byte) {
+	for i := range to {
+		to[i] = float32(blocks[i/4*5]) / 256 * float32(int8(blocks[i/4*5+1+i%4])) / 64
+	}
+}})
+
+// storedWeight returns a weight of a stored type, and the same one widened.
+func storedWeight(r *rand.Rand, dt tensor.Dtype, shape ...int) (stored, wide *tensor.Dense) {
+	if dt == fours {
+		blocks := make([]byte, tensor.Shape(shape).TotalSize()/4*5)
+		for i := range blocks {
+			blocks[i] = byte(r.Uint32())
+		}
+		stored = dense.OfBytes(dt, blocks, false, shape...)
+		return stored, dense.Widened(stored)
+	}
 	numbers := make([]dense.BFloat16, tensor.Shape(shape).TotalSize())
 	for i := range numbers {
 		numbers[i] = dense.BFloat16(math.Float32bits(float32(r.NormFloat64())) >> 16)
@@ -75,16 +91,17 @@ func TestStoredWeights(t *testing.T) {
 			if c.vector {
 				shape = shape[:1]
 			}
-			stored, wide := storedWeight(r, shape...)
 			x := make([]float32, 2*3*8)
 			for i := range x {
 				x[i] = float32(r.NormFloat64())
 			}
-			for _, tape := range []bool{false, true} {
+			for i := range 4 {
+				tape, dt := i%2 > 0, []tensor.Dtype{graph.BF16, fours}[i/2]
+				stored, wide := storedWeight(r, dt, shape...)
 				value, dx := runStored(t, tape, c.f, x, stored)
 				wantValue, wantDX := runStored(t, tape, c.f, x, wide)
-				require.Equal(t, wantValue, value, "tape machine: %v", tape)
-				require.Equal(t, wantDX, dx, "tape machine: %v", tape)
+				require.Equal(t, wantValue, value, "%s, tape machine: %v", dense.TypeName(dt), tape)
+				require.Equal(t, wantDX, dx, "%s, tape machine: %v", dense.TypeName(dt), tape)
 				require.NotZero(t, value)
 			}
 		})
@@ -124,7 +141,7 @@ func runStored(t *testing.T, tape bool, f func(x, w, ids *G.Node) (*G.Node, erro
 
 func TestStoredWeightsThatDoNotFit(t *testing.T) {
 	g := G.NewGraph()
-	stored, _ := storedWeight(rand.New(rand.NewPCG(1, 2)), 4, 4)
+	stored, _ := storedWeight(rand.New(rand.NewPCG(1, 2)), graph.BF16, 4, 4)
 	w := G.NewMatrix(g, graph.BF16, G.WithShape(4, 4), G.WithName("w"), G.WithValue(stored))
 	x64 := G.NewMatrix(g, tensor.Float64, G.WithShape(2, 4), G.WithName("x64"))
 	x := G.NewMatrix(g, tensor.Float32, G.WithShape(2, 4), G.WithName("x"))

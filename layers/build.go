@@ -112,8 +112,9 @@ func (b *Build) node(p Param) (*G.Node, error) {
 	if n, ok := b.nodes[p.name]; ok {
 		return n, nil
 	}
-	if b.mode == Train && v.Dtype() == graph.BF16 && !b.params.Frozen(p.name) {
-		return nil, errorf(p.name, "got a parameter stored in bfloat16 to train, want it frozen, or widened by Params.Widen")
+	if b.mode == Train && dense.IsStored(v.Dtype()) && !b.params.Frozen(p.name) {
+		return nil, errorf(p.name, "got a parameter stored in %s to train, want it frozen, or widened by Params.Widen",
+			dense.TypeName(v.Dtype()))
 	}
 	n := G.NewTensor(b.graph, v.Dtype(), v.Dims(), G.WithShape(v.Shape()...), G.WithName(p.name), G.WithValue(v))
 	b.nodes[p.name] = n

@@ -29,7 +29,7 @@ var rooms = map[string]string{
 	"internal/shapes":      `internal/dense`,
 	"internal/torchrand":   "",
 	"internal/safetensors": `internal/config internal/folder internal/mapped internal/oneline`,
-	"internal/gguf":        `internal/folder internal/mapped internal/safetensors`,
+	"internal/gguf":        `internal/dense internal/folder internal/kernel internal/mapped internal/safetensors internal/simd`,
 	"internal/config":      `internal/oneline`,
 	"internal/apiwalk":     `internal/exports`,
 	"internal/exports":     "",

@@ -76,7 +76,7 @@ func (m *Machine) checkRead(s *step) error {
 	return nil
 }
 
-func isNumber(dt tensor.Dtype) bool { return dense.IsFloat(dt) || dt == dense.BF16 }
+func isNumber(dt tensor.Dtype) bool { return dense.IsFloat(dt) || dense.IsStored(dt) }
 
 // failure returns the error of a step that panicked. If a mapped file was truncated, the error names the input in its
 // memory.

@@ -4,9 +4,6 @@ import (
 	"reflect"
 	"unsafe"
 
-	"attention/internal/kernel"
-	"attention/internal/mapped"
-
 	"gorgonia.org/tensor"
 )
 
@@ -23,9 +20,12 @@ func BF16s(t *tensor.Dense) []uint16 {
 	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(t.Data().([]BFloat16)))), t.Shape().TotalSize())
 }
 
-// OfBytes returns a tensor whose memory is bytes, which hold its elements: of float32, float64 or BF16. Mapped bytes
-// are the memory of a file, which the tensor's IsManuallyManaged tells.
+// OfBytes returns a tensor whose memory is bytes, which hold its elements: of float32, float64 or a stored type.
+// Mapped bytes are the memory of a file, which the tensor's IsManuallyManaged tells.
 func OfBytes(dt tensor.Dtype, bytes []byte, isMapped bool, shape ...int) *tensor.Dense {
+	if formats[dt] != nil {
+		return ofBlocks(dt, bytes, isMapped, shape)
+	}
 	at := unsafe.SliceData(bytes)
 	if isMapped {
 		return tensor.New(tensor.Of(dt), tensor.WithShape(shape...),
@@ -41,22 +41,4 @@ func OfBytes(dt tensor.Dtype, bytes []byte, isMapped bool, shape ...int) *tensor
 		backing = unsafe.Slice((*BFloat16)(unsafe.Pointer(at)), n)
 	}
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing))
-}
-
-// Widened returns a tensor with elements of float32 in place of BF16: a copy, or the tensor itself if it has others.
-func Widened(t *tensor.Dense) *tensor.Dense {
-	if t.Dtype() != BF16 {
-		return t
-	}
-	wide := tensor.New(tensor.Of(tensor.Float32), tensor.WithShape(t.Shape()...))
-	kernel.Widen(wide.Float32s(), BF16s(t))
-	return wide
-}
-
-// Release lets the memory of a file leave memory, if a row-major tensor of BF16 lies there: see mapped.Release.
-func Release(t *tensor.Dense) {
-	if t.IsManuallyManaged() {
-		words := BF16s(t)
-		mapped.Release(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words)))
-	}
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"unsafe"
 
-	"attention/internal/kernel"
-
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -46,8 +44,8 @@ func SetFloats(t *tensor.Dense, from []float64) {
 // hi, as float32s.
 func Float32s(t *tensor.Dense, lo, hi int) []float32 {
 	out := make([]float32, hi-lo)
-	if t.Dtype() == BF16 {
-		kernel.Widen(out, BF16s(t)[lo:hi])
+	if IsStored(t.Dtype()) {
+		Widen(out, t, lo)
 		return out
 	}
 	if t.Dtype() == tensor.Float32 {
@@ -68,13 +66,11 @@ func Float64s(v G.Value) []float64 {
 	if err != nil {
 		return nil
 	}
-	switch all := Slice(t).(type) {
+	switch all := Slice(Widened(t)).(type) {
 	case []float64:
 		return all
 	case []float32:
 		return converted(all, func(x float32) float64 { return float64(x) })
-	case []BFloat16:
-		return Float64s(Widened(t))
 	case []int:
 		return converted(all, func(x int) float64 { return float64(x) })
 	case []int64:

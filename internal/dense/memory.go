@@ -42,8 +42,12 @@ func FromBytes[F float32 | float64](b []byte) []F {
 	return unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(F))))
 }
 
-// BytesOf returns the memory of the elements from lo to hi−1 of a row-major tensor of floats or BF16.
+// BytesOf returns the memory of the elements from lo to hi−1 of a row-major tensor of floats or a stored
+// type, of whole blocks.
 func BytesOf(d *tensor.Dense, lo, hi int) []byte {
+	if f := formats[d.Dtype()]; f != nil {
+		return d.Raw[lo/f.Numbers*f.Bytes : hi/f.Numbers*f.Bytes]
+	}
 	if d.Dtype() == BF16 {
 		x := d.Data().([]BFloat16)[lo:hi]
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x))

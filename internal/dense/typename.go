@@ -10,6 +10,8 @@ func TypeName(dt tensor.Dtype) string {
 		return "no type"
 	case dt == BF16:
 		return "bfloat16"
+	case formats[dt] != nil:
+		return formats[dt].name
 	}
 	return dt.String()
 }

@@ -6,9 +6,21 @@ import (
 
 	"attention/internal/golden"
 	"attention/internal/safetensors"
+	"attention/internal/simd"
 
 	"github.com/stretchr/testify/require"
 )
+
+// onSets runs a test with each set of kernels.
+func onSets(t *testing.T, test func(set string)) {
+	before := simd.Current()
+	t.Cleanup(func() { simd.Use(before) })
+	for _, s := range simd.Sets() {
+		simd.Use(s)
+		test(s.String())
+	}
+	simd.Use(before)
+}
 
 // Blocks have the numbers that the Python package gguf gives them, bit for bit, by testdata/gguf/blocks.py. A NaN is
 // one.
@@ -32,16 +44,18 @@ func TestDecode(t *testing.T) {
 			blocks, want := data[string(typ)+".blocks"].([]uint8), data[string(typ)+".values"].([]float32)
 			numbers, size := types[typ].block, types[typ].bytes
 			require.Len(t, want, len(blocks)/size*numbers)
-			got := make([]float32, len(want))
-			typ.decode(got, blocks)
-			different := 0
-			for i := range want {
-				both := want[i] != want[i] && got[i] != got[i]
-				if !both && math.Float32bits(want[i]) != math.Float32bits(got[i]) {
-					different++
+			onSets(t, func(set string) {
+				got := make([]float32, len(want))
+				types[typ].decode(got, blocks)
+				different := 0
+				for i := range want {
+					both := want[i] != want[i] && got[i] != got[i]
+					if !both && math.Float32bits(want[i]) != math.Float32bits(got[i]) {
+						different++
+					}
 				}
-			}
-			require.Zero(t, different, "of %d", len(want))
+				require.Zero(t, different, "of %d with %s", len(want), set)
+			})
 		})
 	}
 	require.Len(t, data, 2*(len(readTypes())-1))

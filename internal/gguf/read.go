@@ -97,9 +97,9 @@ func (f *File) place(content []byte, head int, offsets []uint64) error {
 		}
 		end = offset + size
 		t.Stored = data[offset:end:end]
-		typ, stored := t.Type, t.Stored
+		of, stored := types[t.Type], t.Stored
 		t.Fill = func(elements []float32) error {
-			typ.decode(elements, stored)
+			of.decode(elements, stored)
 			return nil
 		}
 	}

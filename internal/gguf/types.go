@@ -1,6 +1,10 @@
 package gguf
 
-import "slices"
+import (
+	"slices"
+
+	"attention/internal/simd"
+)
 
 // Type is how the elements of a tensor are stored, as llama.cpp's tools spell it.
 type Type string
@@ -16,32 +20,34 @@ const (
 // Types returns all types that are written, the most exact first.
 func Types() []Type { return []Type{F32, BF16, F16, Q8} }
 
-// form is a type as a file has it.
+// form is a type as a file has it. Its numbers are decoded by direct, or as blocks of 32 or 256.
 type form struct {
 	code         uint32                                      // its number
 	block, bytes int                                         // the numbers and the bytes of a block
-	decode       func(to []float32, block []byte)            // sets the numbers of a block
 	encode       func(dst []byte, elements []float32) []byte // appends blocks; nil if the type is only read
 	file         uint32                                      // the number of a file whose matrices are of the type
+	direct       func(to []float32, blocks []byte)
+	blocks       *simd.Blocks
+	layout       *layout
 }
 
 // types are all types that are read.
 var types = map[Type]form{
-	F32:      {0, 1, 4, decodeF32, appendF32, 0},
-	F16:      {1, 1, 2, decodeF16, appendF16, 1},
-	BF16:     {30, 1, 2, decodeBF16, appendBF16, 32},
-	"q4_0":   {2, 32, 18, decodeQ4, nil, 0},
-	"q4_1":   {3, 32, 20, decodeQ41, nil, 0},
-	"q5_0":   {6, 32, 22, decodeQ5, nil, 0},
-	"q5_1":   {7, 32, 24, decodeQ51, nil, 0},
-	Q8:       {8, 32, 34, decodeQ8, appendQ8, 7},
-	"q2_k":   {10, 256, 84, decodeQ2K, nil, 0},
-	"q3_k":   {11, 256, 110, decodeQ3K, nil, 0},
-	"q4_k":   {12, 256, 144, decodeQ4K, nil, 0},
-	"q5_k":   {13, 256, 176, decodeQ5K, nil, 0},
-	"q6_k":   {14, 256, 210, decodeQ6K, nil, 0},
-	"iq4_nl": {20, 32, 18, decodeIQ4NL, nil, 0},
-	"iq4_xs": {23, 256, 136, decodeIQ4XS, nil, 0},
+	F32:      {0, 1, 4, appendF32, 0, decodeF32, nil, nil},
+	F16:      {1, 1, 2, appendF16, 1, nil, &simd.Blocks{Kind: simd.Halves}, nil},
+	BF16:     {30, 1, 2, appendBF16, 32, decodeBF16, nil, nil},
+	"q4_0":   {2, 32, 18, nil, 0, nil, &simd.Blocks{Kind: simd.Nibbles, Values: counted(-8)}, nil},
+	"q4_1":   {3, 32, 20, nil, 0, nil, &simd.Blocks{Kind: simd.NibblesPlus, Values: counted(0)}, nil},
+	"q5_0":   {6, 32, 22, nil, 0, nil, &simd.Blocks{Kind: simd.Fifths, Values: equal(16)}, nil},
+	"q5_1":   {7, 32, 24, nil, 0, nil, &simd.Blocks{Kind: simd.FifthsPlus}, nil},
+	Q8:       {8, 32, 34, appendQ8, 7, nil, &simd.Blocks{Kind: simd.SignedBytes}, nil},
+	"q2_k":   {10, 256, 84, nil, 0, nil, nil, &layout{simd.FromTable(2, counted(0), twoBits(16, 0)), factorsQ2K}},
+	"q3_k":   {11, 256, 110, nil, 0, nil, nil, &layout{simd.WithHigh(2, 1, 4, twoBits(32, 0)), factorsQ3K}},
+	"q4_k":   {12, 256, 144, nil, 0, nil, nil, &layout{simd.FromTable(4, counted(0), fourBits(16, 0)), factorsQ45K}},
+	"q5_k":   {13, 256, 176, nil, 0, nil, nil, &layout{simd.WithHigh(4, 1, 0, fourBits(48, 16)), factorsQ45K}},
+	"q6_k":   {14, 256, 210, nil, 0, nil, nil, &layout{simd.WithHigh(4, 2, 32, sixBits), factorsQ6K}},
+	"iq4_nl": {20, 32, 18, nil, 0, nil, &simd.Blocks{Kind: simd.Nibbles, Values: iq4}, nil},
+	"iq4_xs": {23, 256, 136, nil, 0, nil, nil, &layout{simd.FromTable(4, iq4, nibblesOf32), factorsIQ4XS}},
 }
 
 // unread are the names of other types by their numbers.
@@ -56,14 +62,6 @@ func readTypes() (all []Type) {
 	}
 	slices.SortFunc(all, func(a, b Type) int { return int(types[a].code) - int(types[b].code) })
 	return all
-}
-
-// decode sets dst to the numbers of whole blocks.
-func (t Type) decode(dst []float32, blocks []byte) {
-	of := types[t]
-	for ; len(dst) > 0; dst, blocks = dst[of.block:], blocks[of.bytes:] {
-		of.decode(dst[:of.block], blocks[:of.bytes])
-	}
 }
 
 // Fits reports whether rows of this width can be stored so.

@@ -8,6 +8,8 @@ type Matrix[F Float] struct {
 	Data           []F
 	Row, Col, Step int
 	Stored         []uint16 // instead of Data, in bfloat16, the upper halves of float32s; only for B of a Product
+	Blocks         *Blocks  // instead of Data, too; only for B of a Product
+	first          int      // the element of Blocks that is the first
 }
 
 // Rows returns a row-major matrix whose rows have the stride ld.
@@ -49,9 +51,12 @@ func (x *Matrix[F]) from(i, j int) Matrix[F] { return x.at(i*x.Row + j*x.Col) }
 // at returns the part of x that begins at a place in its memory.
 func (x *Matrix[F]) at(place int) Matrix[F] {
 	part := *x
-	if x.Stored != nil {
+	switch {
+	case x.Stored != nil:
 		part.Stored = x.Stored[place:]
-	} else {
+	case x.Blocks != nil:
+		part.first += place
+	default:
 		part.Data = x.Data[place:]
 	}
 	return part
@@ -117,7 +122,7 @@ func (g *Product[F]) onAllCores() {
 	if !g.check() {
 		return
 	}
-	oneRow := g.B.Stored != nil && g.M == 1 && g.K > 0
+	oneRow := g.B.stored() && g.M == 1 && g.K > 0
 	switch {
 	case oneRow:
 		for i := range g.Batch {
@@ -179,8 +184,8 @@ func (g *Product[F]) check() bool {
 	}
 	if g.K > 0 {
 		b := len(g.B.Data)
-		if g.B.Stored != nil && simd.SizeOf[F]() == 4 {
-			b = len(g.B.Stored)
+		if g.B.stored() && simd.SizeOf[F]() == 4 {
+			b = len(g.B.Stored) + g.B.Blocks.count()
 		}
 		g.A.check("gemm: a", len(g.A.Data), g.M, g.K, g.Batch)
 		g.B.check("gemm: b", b, g.K, g.N, g.Batch)

@@ -15,7 +15,8 @@ func (g *Product[F]) computePairs() {
 // single returns a product of float32 as such.
 func (g *Product[F]) single() Product[float32] {
 	single := func(x Matrix[F]) Matrix[float32] {
-		return Matrix[float32]{Data: simd.Singles(x.Data), Row: x.Row, Col: x.Col, Step: x.Step, Stored: x.Stored}
+		return Matrix[float32]{Data: simd.Singles(x.Data), Row: x.Row, Col: x.Col, Step: x.Step, Stored: x.Stored,
+			Blocks: x.Blocks, first: x.first}
 	}
 	return Product[float32]{M: g.M, N: g.N, K: g.K, Alpha: float32(g.Alpha), A: single(g.A), B: single(g.B),
 		Beta: float32(g.Beta), C: single(g.C), Batch: g.Batch}
@@ -208,7 +209,7 @@ func (g packPairsB) Do(lo, hi int) {
 // of panels, in floats; rows is room for the columns of one.
 func (g *pairProduct) packPanels(i, p0, p1, q0, q1 int, to []float32, panel int, rows []float32) {
 	k := min(2*q1, g.K) - 2*q0
-	if g.B.Stored != nil {
+	if g.B.stored() {
 		g.packStored(i, p0, p1, q0, k, to, panel, rows)
 		return
 	}

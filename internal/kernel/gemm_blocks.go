@@ -36,7 +36,7 @@ func kBlocks(k int) int { return (k + blockK - 1) / blockK }
 func (g *Product[F]) tiles() {
 	rows, lanes := simd.TileShape[F]()
 	width, height := 2*lanes, blockHeight[F]()
-	copies := g.packB || g.B.Stored != nil
+	copies := g.packB || g.B.stored()
 	var w *workspace[F]
 	if g.packA || copies || g.N%lanes != 0 || g.C.Col != 1 {
 		pool := poolOf[F](&workspaces)
@@ -50,7 +50,7 @@ func (g *Product[F]) tiles() {
 	group := g.N
 	if copies {
 		group = width
-		if g.M > height {
+		if g.M > height || g.B.Blocks != nil { // blocks may be longer than a panel is wide
 			group *= groupPanels
 		}
 	}
@@ -106,9 +106,16 @@ func (g *Product[F]) prefetched(k0, k, j int) Matrix[F] {
 
 // copyPanels copies k rows of the columns [j0,j1) of B to panels of the given width.
 func (g *Product[F]) copyPanels(w *workspace[F], k0, k, j0, j1, width int) {
-	panels := room(&w.b, (j1-j0+width-1)/width*width*k)
+	panels, all := room(&w.b, (j1-j0+width-1)/width*width*k), g.B.from(k0, j0)
+	switch {
+	case all.Blocks == nil:
+	case all.Col == 1:
+		all = widenRows(room(&w.wide, k*(j1-j0)), all, k, j1-j0)
+	default:
+		all = widenColumns(w, all, k, j1-j0)
+	}
 	for j := j0; j < j1; j += width {
-		b, n, panel := g.B.from(k0, j), min(width, j1-j), panels[(j-j0)*k:]
+		b, n, panel := all.from(0, j-j0), min(width, j1-j), panels[(j-j0)*k:]
 		if b.Stored != nil {
 			if j%storedAhead == 0 {
 				b.prefetch(k, min(storedAhead, g.N-j))

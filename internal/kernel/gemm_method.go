@@ -31,7 +31,7 @@ func (g *Product[F]) prepare() {
 		g.how = byScale
 		return
 	}
-	if g.M == 1 && g.B.Col != 1 || g.N == 1 && g.A.Col != 1 && g.B.Stored == nil {
+	if g.M == 1 && g.B.Col != 1 || g.N == 1 && g.A.Col != 1 && !g.B.stored() {
 		g.M, g.N = g.N, g.M
 		g.A, g.B, g.C = g.B.T(), g.A.T(), g.C.T()
 	}

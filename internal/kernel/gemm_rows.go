@@ -56,7 +56,7 @@ func (g *Product[F]) sumAlong(l int, weights Matrix[F], sums []F, ld int) {
 		clear(sums[i*ld:][:g.N])
 	}
 	_, lanes := simd.TileShape[F]()
-	step, widens := rowsTogether, g.B.Stored != nil && g.N%lanes != 0
+	step, widens := rowsTogether, g.B.Blocks != nil || g.B.Stored != nil && g.N%lanes != 0
 	if g.M == 1 && !widens {
 		step = blockK
 	}
@@ -146,9 +146,8 @@ func (g *Product[F]) dots() {
 	w := pool.Get().(*workspace[F])
 	defer pool.Put(w)
 	x := g.B.Data
-	if g.B.Stored != nil {
-		x = room(&w.b, g.K)
-		simd.WidenTo(g.K, 1, x, 1, g.B.Stored, g.B.Row)
+	if g.B.stored() {
+		x = widenRows(room(&w.b, g.K), g.B, g.K, 1).Data
 	} else if g.B.Row != 1 {
 		x = room(&w.b, g.K)
 		for i := range x {
@@ -160,8 +159,8 @@ func (g *Product[F]) dots() {
 	for i := 0; i < g.M; i += dotRows {
 		y := room(&w.a, min(dotRows, g.M-i))
 		switch {
-		case g.A.Stored != nil:
-			dotsStored(w, g.A.Stored[i*g.A.Row:], g.A.Row, x, y)
+		case g.A.stored():
+			dotsStored(w, g.A.from(i, 0), x, y)
 		case far: // a row after the other, for memory is then read along
 			simd.RowDots(g.K, g.A.Data[i*g.A.Row:], g.A.Row, x, 0, y)
 		default:

@@ -69,7 +69,7 @@ func (t *tasks[F]) cut(workers int, work float64) {
 		wanted = (int(total) + count - 1) / count
 	}
 	height := 4 * rows
-	if g.B.Stored != nil {
+	if g.B.stored() {
 		height = storedTall
 	}
 	byRows := func() {

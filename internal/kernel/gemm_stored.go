@@ -43,26 +43,36 @@ type widenCall struct {
 func (c widenCall) Do(lo, hi int) { simd.Widen(c.y[lo:hi], c.x[lo:hi]) }
 
 // dotsStored is dot of stored rows.
-func dotsStored[F Float](w *workspace[F], a []uint16, aRow int, x, y []F) {
-	if simd.ReadsEvenFirst[F](len(x)) {
-		simd.DotStored(a, aRow, x, y)
+func dotsStored[F Float](w *workspace[F], a Matrix[F], x, y []F) {
+	switch {
+	case a.Blocks != nil:
+		a.Blocks.dots(a.first, a.Row, simd.Singles(x), simd.Singles(y))
+		return
+	case simd.ReadsEvenFirst[F](len(x)):
+		simd.DotStored(a.Stored, a.Row, x, y)
 		return
 	}
 	row := room(&w.wide, len(x))
 	for i := range y {
-		simd.Widen(row, a[i*aRow:])
-		simd.Dot(row, 0, x, y[i:i+1])
+		simd.Dot(widenRows(row, a.from(i, 0), 1, len(x)).Data[:len(x)], 0, x, y[i:i+1])
 	}
 }
 
 // widenRows widens n elements of each of some rows.
 func widenRows[F Float](dst []F, b Matrix[F], rows, n int) Matrix[F] {
-	simd.WidenTo(rows, n, dst, n, b.Stored, b.Row)
+	if b.Blocks != nil {
+		b.Blocks.rows(simd.Singles(dst), b.first, rows, n, b.Row)
+	} else {
+		simd.WidenTo(rows, n, dst, n, b.Stored, b.Row)
+	}
 	return Matrix[F]{Data: dst, Row: n, Col: 1}
 }
 
 // prefetch prefetches k rows of n columns of a stored matrix.
 func (x Matrix[F]) prefetch(k, n int) {
+	if x.Stored == nil {
+		return // decoding takes longer than reading
+	}
 	if x.Col != 1 {
 		x, k, n = x.T(), n, k
 	}
@@ -107,7 +117,7 @@ func (g *pairProduct) packStored(i, p0, p1, q0, k int, to []float32, panel int, 
 		}
 		room := borrow[float32](k)
 		for j := range n {
-			simd.Widen(*room, part.Stored[j*part.Col:])
+			widenRows(*room, part.from(0, j), 1, k)
 			simd.PairElements(1, k, *room, 0, rows[j*ld:], ld)
 		}
 		giveBack(room)
@@ -118,7 +128,7 @@ func (g *pairProduct) packStored(i, p0, p1, q0, k int, to []float32, panel int, 
 // pairsIn returns the columns of a stored matrix as pairs, or nil where a pair does not begin at a whole word.
 func pairsIn(b Matrix[float32], k int) []float32 {
 	at := unsafe.Pointer(unsafe.SliceData(b.Stored))
-	if k%2 != 0 || b.Col%2 != 0 || uintptr(at)%4 != 0 {
+	if b.Stored == nil || k%2 != 0 || b.Col%2 != 0 || uintptr(at)%4 != 0 {
 		return nil
 	}
 	return unsafe.Slice((*float32)(at), len(b.Stored)/2)

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -25,6 +26,23 @@ func storedNormals(r *rand.Rand, n int) (stored []uint16, wide []float32) {
 		stored[i] = uint16(math.Float32bits(wide[i]) >> 16)
 	}
 	return stored, wide
+}
+
+// inFives returns numbers in bfloat16 as blocks of five, which no row fits.
+func inFives(stored []uint16) *Blocks {
+	const numbers = 5
+	b := &Blocks{&Format{Numbers: numbers, Bytes: 2 * numbers, Decode: func(to []float32, blocks []byte) {
+		for i := range to {
+			to[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(blocks[2*i:])) << 16)
+		}
+	}}, nil}
+	for _, v := range stored {
+		b.Data = binary.LittleEndian.AppendUint16(b.Data, v)
+	}
+	for len(b.Data)%b.Bytes != 0 {
+		b.Data = append(b.Data, 0)
+	}
+	return b
 }
 
 // storedShapes has every way in which a product reads a stored matrix.
@@ -91,6 +109,8 @@ func testGemmStored(t *testing.T, precision Precision) {
 					return out
 				}
 				got := product(StoredRows[float32](stored[layout.offset:], ld))
+				blocks := BlockRows[float32](inFives(stored), ld)
+				gotOfBlocks := product(blocks.at(layout.offset))
 				if s.m == 1 { // a row beside a stored matrix is read from memory that follows itself
 					x := make([]float32, s.k)
 					for q := range x {
@@ -102,6 +122,7 @@ func testGemmStored(t *testing.T, precision Precision) {
 				}
 				want := product(Rows(wide[layout.offset:], ld))
 				require.True(t, sameBits(want, got), "%s, transposed %v, %+v", s.reason, trans, layout)
+				require.True(t, sameBits(want, gotOfBlocks), "%s, transposed %v, %+v, blocks", s.reason, trans, layout)
 			}
 		}
 	}
@@ -115,6 +136,8 @@ func TestGemmStoredRefusesShortSlices(t *testing.T) {
 			return Product[float32]{M: 2, N: 4, K: 3, Alpha: 1, A: Rows(x, 3), B: StoredRows[float32](w, 3).T(), C: Rows(y, 4),
 				Precision: precision}.Compute
 		}
+		require.Panics(t, Product[float32]{M: 2, N: 4, K: 3, Alpha: 1, A: Rows(x, 3), C: Rows(y, 4), Precision: precision,
+			B: BlockRows[float32](inFives(w[:10]), 3).T()}.Compute, "blocks")
 		require.Panics(t, product(x[:5], w, y), "x")
 		require.Panics(t, product(x, w[:11], y), "w")
 		require.Panics(t, product(x, w, y[:7]), "y")
@@ -138,6 +161,7 @@ func TestWiden(t *testing.T) {
 		}
 	}
 	require.Panics(t, func() { Widen(make([]float32, 3), all[:2]) })
+	require.Panics(t, func() { inFives(all[:10]).Take(make([]float32, 3), 8) })
 }
 
 // TestLinearLossOfStored compares the loss and dX of a stored matrix with those of the matrix widened first.
@@ -145,11 +169,11 @@ func TestLinearLossOfStored(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const rows, cols, width = 9, 50, 32
 	stored, wide := storedNormals(r, cols*width)
-	loss := LinearLoss[float32]{X: normals[float32](r, rows*width), W: wide, Width: width, Divisor: rows, Scale: 1,
+	loss := LinearLoss[float32]{X: normals[float32](r, rows*width), W: Rows(wide, width), Width: width, Divisor: rows, Scale: 1,
 		Targets: Targets[float32]{IDs: make([]int64, rows), Cols: cols}, Logits: make([]float32, rows*cols),
 		DX: make([]float32, rows*width)}
 	of := loss
-	of.W, of.Stored, of.DX = nil, stored, make([]float32, rows*width)
+	of.W, of.DX = StoredRows[float32](stored, width), make([]float32, rows*width)
 	require.Equal(t, loss.Sum(), of.Sum())
 	require.Equal(t, loss.DX, of.DX)
 }

@@ -8,8 +8,8 @@ import (
 // LinearLoss is the cross entropy of the logits Scale·x·Wᵀ, for x (rows, Width) and W (Targets.Cols, Width). If Cap is
 // not 0, they are kept within ±Cap as by Softcap. Only LogitsAtOnce logits exist at a time.
 type LinearLoss[F Float] struct {
-	X, W    []F
-	Stored  []uint16 // instead of W, in bfloat16; then there is no DW
+	X       []F
+	W       Matrix[F] // row-major; a stored one has no DW
 	Width   int
 	Scale   F
 	Cap     F
@@ -42,10 +42,9 @@ func lossBlocks(rows, cols int) int {
 func (l *LinearLoss[F]) Sum() float64 {
 	rows, cols := len(l.Targets.IDs), l.Targets.Cols
 	fit("linear cross entropy", rows*l.Width, len(l.X))
-	fit("linear cross entropy", cols*l.Width, len(l.W)+len(l.Stored))
 	fit("linear cross entropy", LogitsAtOnce(rows, cols), len(l.Logits))
 	fitOrNil("linear cross entropy", len(l.X), l.DX)
-	fitOrNil("linear cross entropy", len(l.W), l.DW)
+	fitOrNil("linear cross entropy", cols*l.Width, l.DW)
 	sum, blocks := 0.0, lossBlocks(rows, cols)
 	for i := range blocks {
 		sum += l.block(parallel.Share(i, blocks, rows), parallel.Share(i+1, blocks, rows))
@@ -81,8 +80,7 @@ func (l *LinearLoss[F]) block(lo, hi int) float64 {
 
 // timesW computes Y ← Scale·X·W or, transposed, Scale·X·Wᵀ, for X (m,k) and Y (m,n).
 func (l *LinearLoss[F]) timesW(trans bool, m, n, k int, x, y []F) {
-	w := Matrix[F]{Data: l.W, Stored: l.Stored, Row: l.Width, Col: 1}
-	Product[F]{M: m, N: n, K: k, Alpha: l.Scale, A: Rows(x, k), B: w.Op(trans), C: Rows(y, n),
+	Product[F]{M: m, N: n, K: k, Alpha: l.Scale, A: Rows(x, k), B: l.W.Op(trans), C: Rows(y, n),
 		Precision: l.Precision}.Compute()
 }
 

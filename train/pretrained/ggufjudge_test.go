@@ -37,6 +37,19 @@ func inBlocks(c layers.DecoderConfig) layers.DecoderConfig {
 	return c
 }
 
+// requireSameModel requires that two models give the same probabilities and the same greedy text, to the bit.
+func requireSameModel(t *testing.T, want, got *pretrained.GPT, ids []int64, name string) {
+	t.Helper()
+	text := slices.Clone(ids)
+	for range 4 {
+		n := len(text)
+		probs := logProbs(run(t, want, text, n), n)
+		require.Equal(t, probs, logProbs(run(t, got, text, n), n), name)
+		last := probs[len(probs)-1]
+		text = append(text, int64(slices.Index(last, slices.Max(last))))
+	}
+}
+
 // Files of every family that the package gguf quantises, in every format that it writes, are opened with its numbers.
 // llama.cpp opens them, too; it rounds the vectors as well, so its scores are compared with the same numbers in F32.
 func TestGGUFQuantised(t *testing.T) {
@@ -83,6 +96,7 @@ func TestGGUFQuantised(t *testing.T) {
 			n := want.Shape().TotalSize()
 			require.Equal(t, dense.Float32s(want, 0, n), dense.Float32s(value, 0, n), "%s: %s", names[i], name)
 		}
+		requireSameModel(t, plain, got, ids, names[i])
 		models = append(models, got)
 	}
 	for i, v := range llamacpp(t, jobs...) {

@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"attention/internal/dense"
-	"attention/internal/gguf"
 	"attention/internal/mapped"
-	"attention/internal/safetensors"
 	"attention/layers"
 	"attention/train"
 
@@ -81,46 +79,44 @@ func (m *ggufModel) whole(name string) (whole string, part int) {
 	return name, 0
 }
 
-// value returns the value of a parameter: the memory of the file if its format and order are those of the parameter, or
-// else a float32 copy. No other function decides in which form a weight is kept.
+// value returns the value of a parameter. Matrices keep the file's number format: they are the file's memory, or a copy
+// of it if their rows have another order there. Matrices that the file has transposed, and vectors, are float32. No
+// other function decides in which form a weight is kept.
 func (g *ggufFile) value(name string) (*tensor.Dense, error) {
 	m, shape := g.model, g.model.shapes[name]
 	whole, part := m.whole(name)
 	t := g.tensors[m.ggufName(whole)]
 	_, transposed := m.shape(whole)
-	plus, rowOf := m.plus(t.Name), m.rows(whole)
-	width := 1
-	if len(t.Shape) > 1 {
-		width = t.Shape[1]
-	}
-	ordered := !transposed && plus == 0 && m.headsOf(t.Name) == 0
-	kind := map[gguf.Type]safetensors.DType{gguf.F32: safetensors.F32, gguf.BF16: safetensors.BF16}[t.Type]
-	if kept, ok := storedAs(kind, tensor.Float32, len(shape)); ok && ordered {
-		size := width * int(kept.Size())
-		from := t.Stored[rowOf(part, 0)*size:][:shape[0]*size]
-		isMapped := g.Mapped && len(from) >= leastMapped
-		if !isMapped {
-			from = slices.Clone(from)
+	width := shape.TotalSize() / shape[0]
+	kept, from, isMapped := t.Type.Kept(), t.Stored, g.Mapped
+	if plus := m.plus(t.Name); transposed || plus != 0 || len(shape) == 1 && kept != tensor.Float32 {
+		all := make([]float32, t.Count())
+		if err := t.Fill(all); err != nil {
+			return nil, err
 		}
-		return dense.OfBytes(kept, from, isMapped, shape...), nil
-	}
-	all := make([]float32, t.Count())
-	if err := t.Fill(all); err != nil {
-		return nil, err
-	}
-	to := all
-	switch {
-	case transposed:
-		to = make([]float32, len(all))
-		transpose(to, all, width)
-	case !ordered || len(to) > shape.TotalSize():
-		to = make([]float32, shape.TotalSize())
-		for row := range shape[0] {
-			copy(to[row*width:][:width], all[rowOf(part, row)*width:])
+		for i := range all {
+			all[i] -= plus
 		}
+		if transposed {
+			turned := make([]float32, len(all))
+			transpose(turned, all, t.Shape[1])
+			all = turned
+		}
+		kept, from, isMapped = tensor.Float32, dense.Bytes(all), false
 	}
-	for i := range to {
-		to[i] -= plus
+	row, rowOf := len(from)/(t.Count()/width), m.rows(whole)
+	size := shape[0] * row
+	if m.headsOf(t.Name) > 0 {
+		ordered := make([]byte, 0, size)
+		for i := range shape[0] {
+			ordered = append(ordered, from[rowOf(part, i)*row:][:row]...)
+		}
+		if isMapped {
+			mapped.Release(from)
+		}
+		from, isMapped = ordered, false
+	} else if from = from[rowOf(part, 0)*row:][:size]; !g.Mapped || size < leastMapped {
+		from, isMapped = slices.Clone(from), false
 	}
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(to)), nil
+	return dense.OfBytes(kept, from, isMapped, shape...), nil
 }

@@ -149,8 +149,9 @@ func ReadGPT(dir string) (*GPT, error) {
 // bfloat16 stays in bfloat16 and is widened where it is used: see layers.Params.Keep. Call Widen before it is trained.
 // Other weights in half precision are widened to float32.
 //
-// The matrices of a GGUF file are used without a copy if they are F32 or BF16 and in the order of the parameters. Other
-// matrices are converted to float32.
+// The matrices of a GGUF file stay in its number format and are decoded where they are used, with the bits of float32
+// weights. They are used without a copy, or their blocks are copied if the rows have another order there. GPT-2's
+// matrices, which the file has transposed, are converted to float32, and so are vectors.
 //
 // One error lists all weights that do not fit the config. The error for a NaN or infinite weight wraps
 // train.ErrNotFinite; if the weight is mapped, the first run that reads it returns this error. The error for a file

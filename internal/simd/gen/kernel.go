@@ -33,7 +33,7 @@ type own struct {
 //	stride      an int; if it is negative, plain Go does the work
 //	[length]F   a slice of at least length elements
 //	?[length]F  the same, or nil
-//	[length]float64  a slice of float64, whatever F is; or of uint16
+//	[length]float64  a slice of float64, whatever F is; or of uint16 or uint8
 //
 // and all those of Go. A length that is a name, but no parameter, is the length of the first slice that has it;
 // assembly gets it as an int before its other parameters.
@@ -91,7 +91,7 @@ func (p *param) assemblyType(f string) string {
 	switch typ := p.goType(); {
 	case typ == "F":
 		return f
-	case typ == "[]float64" || typ == "[]uint16":
+	case typ == "[]float64" || typ == "[]uint16" || typ == "[]uint8":
 		return "*" + typ[2:]
 	case typ == "[]F" || typ[0] == '*':
 		return "*" + f

@@ -54,6 +54,12 @@ func writeAll(dir string) error {
 			if err := f.write(bf16(), dir); err != nil {
 				return err
 			}
+			f = family{name: "formats", kernels: formatKernels}
+			for _, s := range sets {
+				if err := f.write(s, dir); err != nil {
+					return err
+				}
+			}
 		}
 		if err := writeChoices(own, sets, dir, processor); err != nil {
 			return err
