@@ -81,7 +81,7 @@ func (bertWords) cut(p part, yield func(part) error) error {
 		if start == end {
 			return nil
 		}
-		return yield(part{p.text[start:end], p.first && start == 0})
+		return yield(p.slice(start, end))
 	}
 	for i, r := range p.text {
 		k := all[r]
@@ -93,7 +93,7 @@ func (bertWords) cut(p part, yield func(part) error) error {
 		}
 		start = i + utf8.RuneLen(r)
 		if k&punctuation != 0 {
-			if err := yield(part{p.text[i:start], p.first && i == 0}); err != nil {
+			if err := yield(p.slice(i, start)); err != nil {
 				return err
 			}
 		}

@@ -17,9 +17,10 @@ type BPETokenizer struct {
 	tokens    []string // as the file writes them, by their ids; "" where there is none
 	ids       map[string]int32
 	special   map[int]bool
-	changed   map[int]string // added tokens that the normalizer changes, as they are decoded
-	raw, done tokenFinder    // tokens in a text, and in a normalized one
-	normalize normalizer     // nil if there is none
+	changed   map[int]string  // added tokens that the normalizer changes, as they are decoded
+	raw, done tokenFinder     // tokens in a text, and in a normalized one
+	normalize normalizer      // nil if there is none
+	bert      *bertNormalizer // if it is the only normalizer
 	cut       cutter
 	alphabet  alphabet
 	pairs     *pairTable
@@ -28,7 +29,7 @@ type BPETokenizer struct {
 	words     *wordPiece // in place of pairs; nil if there is none
 	decoder   pieceDecoder
 
-	before, after []int // of the template
+	template
 }
 
 // Len returns V, the number of ids up to the greatest.
@@ -85,23 +86,11 @@ func (t *BPETokenizer) IsSpecial(id int) bool { return t.special[id] }
 // Encode returns the ids of text, which must be UTF-8: the error for a byte that
 // is not names it and its offset. Added tokens in it, such as "<|endoftext|>", have
 // their own ids, wherever the text comes from, as with the engine that wrote the
-// file. The template adds none (see WithTemplate).
+// file. The template adds none (see WithTemplate). EncodeTexts returns pairs and places, too.
 func (t *BPETokenizer) Encode(text string) ([]int, error) {
-	if err := checkUTF8(text); err != nil {
-		return nil, fmt.Errorf("text: %w", err)
-	}
 	e := encoder{BPETokenizer: t, joiner: joiner{pairs: t.pairs}, ids: make([]int, 0, len(text)/3)}
-	err := t.raw.split(text, func(start, end int, token *AddedToken) error {
-		if token != nil {
-			e.ids = append(e.ids, token.ID)
-			return nil
-		}
-		return e.normal(text[start:end], start == 0)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("text: tokenizer: %w", err)
-	}
-	return e.ids, nil
+	err := e.text(text)
+	return e.ids, err
 }
 
 // WithTemplate returns ids between those that the template puts before and after
@@ -146,11 +135,36 @@ type encoder struct {
 	known   map[string][2]int // pieces that have been encoded, and the indices of their ids
 	symbols []int32
 	letters []byte
+	places  *places // of the ids; nil if they are not wanted
 }
 
-// normal encodes a text that has no added tokens of the kind that is matched before normalization.
-func (e *encoder) normal(text string, first bool) error {
-	if e.normalize != nil {
+// text encodes a whole text.
+func (e *encoder) text(text string) error {
+	if err := checkUTF8(text); err != nil {
+		return fmt.Errorf("text: %w", err)
+	}
+	err := e.raw.split(text, func(start, end int, token *AddedToken) error {
+		if token != nil {
+			e.ids = append(e.ids, token.ID)
+			e.places.add(span{start, end})
+			return nil
+		}
+		return e.normal(part{text[start:end], start})
+	})
+	if err != nil {
+		return fmt.Errorf("text: tokenizer: %w", err)
+	}
+	return nil
+}
+
+// normal encodes a part of a text that has no added tokens of the kind that is matched before normalization.
+func (e *encoder) normal(p part) error {
+	text, piece := p.text, e.piece
+	switch {
+	case e.places != nil:
+		text = e.places.normalize(p)
+		piece = e.placed
+	case e.normalize != nil:
 		var err error
 		if text, err = e.normalize(text); err != nil {
 			return err
@@ -159,9 +173,10 @@ func (e *encoder) normal(text string, first bool) error {
 	return e.done.split(text, func(start, end int, token *AddedToken) error {
 		if token != nil {
 			e.ids = append(e.ids, token.ID)
+			e.places.add(e.places.of(p.at+start, p.at+end))
 			return nil
 		}
-		return e.cut.cut(part{text[start:end], first && start == 0}, e.piece)
+		return e.cut.cut(part{text[start:end], p.at + start}, piece)
 	})
 }
 

@@ -8,9 +8,12 @@ import (
 
 // part is a part of a text on its way into tokens.
 type part struct {
-	text  string
-	first bool // whether it begins the text
+	text string
+	at   int // the bytes before it in the text
 }
+
+// slice returns a part of a part.
+func (p part) slice(start, end int) part { return part{p.text[start:end], p.at + start} }
 
 // cutter cuts a text that is not empty into parts: a pre-tokenizer. No token is a part of two parts.
 type cutter interface {
@@ -37,12 +40,12 @@ func (c wordCutter) cut(p part, yield func(part) error) error {
 	for at := 0; at < len(p.text); {
 		end, n := c.next(p.text, at)
 		if end > at && !c.only {
-			if err := yield(part{p.text[at:end], p.first && at == 0}); err != nil {
+			if err := yield(p.slice(at, end)); err != nil {
 				return err
 			}
 		}
 		if n > 0 {
-			if err := yield(part{p.text[end : end+n], p.first && end == 0}); err != nil {
+			if err := yield(p.slice(end, end+n)); err != nil {
 				return err
 			}
 		}
@@ -90,7 +93,7 @@ type metaspace struct {
 
 func (c metaspace) cut(p part, yield func(part) error) error {
 	p.text = strings.ReplaceAll(p.text, " ", c.blank)
-	if (c.always || c.once && p.first) && !strings.HasPrefix(p.text, c.blank) {
+	if (c.always || c.once && p.at == 0) && !strings.HasPrefix(p.text, c.blank) {
 		p.text = c.blank + p.text
 	}
 	if !c.split {

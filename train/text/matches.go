@@ -107,7 +107,7 @@ func cutAt(p part, b behavior, invert bool, at matches, yield func(part) error) 
 		if c[0] == c[1] {
 			continue
 		}
-		if err := yield(part{p.text[c[0]:c[1]], p.first && c[0] == 0}); err != nil {
+		if err := yield(p.slice(c[0], c[1])); err != nil {
 			return err
 		}
 	}

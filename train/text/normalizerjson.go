@@ -5,8 +5,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// readNormalizer returns the normalizer of a tokenizer.json; nil if there is none.
-func readNormalizer(value jsontext.Value) (_ normalizer, words string, _ error) {
+// readNormalizer returns the normalizer of a tokenizer.json, nil if there is none, and BERT's if it is the only one.
+func readNormalizer(value jsontext.Value) (_ normalizer, only *bertNormalizer, words string, _ error) {
 	var all []rule
 	var parts []component
 	err := readComponents(value, func(c component) []jsontext.Value { return c.Normalizers }, 0, func(c component) error {
@@ -15,9 +15,12 @@ func readNormalizer(value jsontext.Value) (_ normalizer, words string, _ error) 
 		return err
 	})
 	if len(all) == 0 || err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
-	return inOrder(all), inWords(parts), nil
+	if len(parts) == 1 && parts[0].Type == bertKind {
+		only = new(parts[0].bert())
+	}
+	return inOrder(all), only, inWords(parts), nil
 }
 
 func (c component) normalizer() (rule, error) {
@@ -39,15 +42,23 @@ func (c component) normalizer() (rule, error) {
 	case "Replace":
 		at, err := c.Pattern.matches()
 		return replace(at, c.Content), err
-	case "BertNormalizer":
-		n := bertNormalizer{clean: isTrue(c.CleanText), chinese: isTrue(c.ChineseChars), lower: isTrue(c.Lowercase)}
-		n.accents = n.lower
-		if c.StripAccents != nil {
-			n.accents = *c.StripAccents
-		}
-		return always(n.normalize), nil
+	case bertKind:
+		return always(c.bert().normalize), nil
 	}
 	return nil, unsupported(c.Type, "Sequence, NFC, NFD, NFKC, NFKD, Lowercase, Strip, Prepend, Replace, BertNormalizer")
+}
+
+// bertKind is the type of BERT's normalizer.
+const bertKind = "BertNormalizer"
+
+// bert returns BERT's normalizer.
+func (c component) bert() bertNormalizer {
+	n := bertNormalizer{clean: isTrue(c.CleanText), chinese: isTrue(c.ChineseChars), lower: isTrue(c.Lowercase)}
+	n.accents = n.lower
+	if c.StripAccents != nil {
+		n.accents = *c.StripAccents
+	}
+	return n
 }
 
 // isTrue reports whether an option is true. A missing option is true.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"attention/internal/folder"
@@ -155,7 +156,7 @@ func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
 		read func() error
 	}{
 		{"normalizer", func() (err error) {
-			t.normalize, t.parts.Normalizer, err = readNormalizer(j.normalizer)
+			t.normalize, t.bert, t.parts.Normalizer, err = readNormalizer(j.normalizer)
 			return err
 		}},
 		{"pre_tokenizer", func() (err error) {
@@ -163,7 +164,7 @@ func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
 			return err
 		}},
 		{"decoder", func() (err error) { t.decoder, err = readDecoder(j.decoder); return err }},
-		{"post_processor", func() (err error) { t.before, t.after, err = readTemplate(j.postProcessor); return err }},
+		{"post_processor", func() (err error) { t.template, err = readTemplate(j.postProcessor); return err }},
 		{"model", func() (err error) {
 			if m.kind == wordPieceKind {
 				t.words, err = m.wordPiece()
@@ -179,9 +180,9 @@ func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
 		}
 	}
 	t.tokens = m.tokens
-	for _, id := range append(t.before, t.after...) {
-		if t.Token(id) == "" {
-			return nil, fmt.Errorf("post_processor: got id %d, want a token's", id)
+	for _, token := range slices.Concat(t.single, t.pair) {
+		if token.text < 0 && t.Token(token.id) == "" {
+			return nil, fmt.Errorf("post_processor: got id %d, want a token's", token.id)
 		}
 	}
 	if !bytes && !t.whole && t.words == nil {

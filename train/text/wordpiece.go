@@ -11,6 +11,7 @@ import (
 // one unknown token.
 type wordPiece struct {
 	unknown int
+	prefix  string
 	most    int         // the most characters of a word that is cut
 	begin   tokenFinder // tokens that begin a word
 	goOn    tokenFinder // tokens that go on, without their prefix
@@ -22,7 +23,7 @@ func (m *modelJSON) wordPiece() (*wordPiece, error) {
 	if !ok {
 		return nil, fmt.Errorf("unk_token: got %.100q, want a token of the vocabulary", m.unknown)
 	}
-	w := &wordPiece{unknown: int(unknown), most: m.mostLetters}
+	w := &wordPiece{unknown: int(unknown), prefix: m.prefix, most: m.mostLetters}
 	for id, token := range m.tokens {
 		w.begin.add(AddedToken{ID: id}, token)
 		if len(token) > len(m.prefix) && token[:len(m.prefix)] == m.prefix {

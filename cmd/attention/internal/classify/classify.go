@@ -1,5 +1,5 @@
-// Package classify is the command attention classify, which gives texts classes by a model of attention finetune or by an
-// encoder.
+// Package classify is the command attention classify, which gives texts classes by a model of attention finetune or by
+// an encoder.
 package classify
 
 import (
