@@ -20,12 +20,15 @@ import (
 )
 
 // SmallGPT returns a GPT of characters that generates varied text.
-func SmallGPT(t testing.TB) *pretrained.GPT {
+func SmallGPT(t testing.TB) *pretrained.GPT { return LongGPT(t, 40) }
+
+// LongGPT returns SmallGPT with a window of another length.
+func LongGPT(t testing.TB, context int) *pretrained.GPT {
 	vocabulary, err := text.NewVocabulary("abcdefg éü\n")
 	require.NoError(t, err)
 	p := layers.NewParams(tensor.Float32, 7)
 	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{
-		VocabSize: vocabulary.Len() + 2, ContextLength: 40, EmbedDim: 12, NumLayers: 2, NumHeads: 3,
+		VocabSize: vocabulary.Len() + 2, ContextLength: context, EmbedDim: 12, NumLayers: 2, NumHeads: 3,
 		Activation: "gelu_new", TieWordEmbeddings: true, Bias: true})
 	require.NoError(t, err)
 	for _, v := range p.All() {

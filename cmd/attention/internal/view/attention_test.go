@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -101,7 +102,22 @@ func (p *page) requireSight(weights []float64) {
 	require.ElementsMatch(p.t, arcs, js[[]string](p, `[...document.querySelectorAll(".arcs .arc")].map((e) => e.dataset.k)`))
 }
 
-// The first screen shows where the last token passes, in the most telling head; a token and a head that are clicked are
+// told returns how much a head of two layers of three tells on a token of 11, of which 3 and 8 are no letters.
+func told(weights [][]float64, head, q int) (most float64) {
+	for k := 1; k < q-1; k++ {
+		others := 0.0
+		for h := range 6 {
+			others += weights[h/3][h%3*121+q*11+k]
+		}
+		w, d := weights[head/3][head%3*121+q*11+k], float64(q-k)
+		if q != 3 && q != 8 && k != 3 && k != 8 {
+			most = max(most, (w-(others-w)/5)*(d-1)/(d+2))
+		}
+	}
+	return most
+}
+
+// The first screen shows where the token and the head look that tell most; a token and a head that are clicked are
 // followed, and the numbers are the library's.
 func TestFirstScreen(t *testing.T) {
 	t.Parallel()
@@ -111,36 +127,39 @@ func TestFirstScreen(t *testing.T) {
 	p := openPage(t, "", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	p.waitFor(arcsDrawn)
 	row := func(layer, head, q int) []float64 { return weights[layer][head*121+q*11:][:q+1] }
-	type head struct{ layer, head int }
-	var all []head
-	for layer := range 2 {
-		for h := range 3 {
-			all = append(all, head{layer, h})
+	best, q := 0, 0 // the head and the token that tell most
+	for h := range 6 {
+		for at := range 11 {
+			if told(weights, h, at) > told(weights, best, q) {
+				best, q = h, at
+			}
 		}
 	}
-	telling := func(h head) float64 { return statisticsOf(weights[h.layer][h.head*121:][:121], 11)[5] }
-	slices.SortStableFunc(all, func(a, b head) int {
-		if telling(a) > telling(b) {
-			return -1
+	// Those that tell most on a token, in order.
+	order := func(q int) (names []string) {
+		all := []int{0, 1, 2, 3, 4, 5}
+		slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(told(weights, b, q), told(weights, a, q)) })
+		for _, h := range all {
+			if told(weights, h, q) > 0 {
+				names = append(names, fmt.Sprintf("%d · %d", h/3, h%3))
+			}
 		}
-		return 1
-	})
-	var names []string
-	for _, h := range all {
-		names = append(names, fmt.Sprintf("%d · %d", h.layer, h.head))
+		return names
 	}
-	const shownNames = `[...document.querySelectorAll(".headname")].map((e) => e.dataset.name)`
+	const shownNames = `[...document.querySelectorAll("details:first-of-type .headname")].map((e) => e.dataset.name)`
 	p.waitFor(`document.querySelector(".heads-side .note").textContent.includes("most telling first")`)
 	p.settle()
-	require.Equal(t, names, js[[]string](p, shownNames))
-	require.Contains(t, p.text(".where"), fmt.Sprintf("layer %d, head %d, which tells most", all[0].layer, all[0].head))
+	require.Equal(t, order(q), js[[]string](p, shownNames))
+	require.Equal(t, "Tell most about “"+string([]rune(text)[q])+"”", p.text(".heads-side summary"))
+	require.Contains(t, p.text(".where"), fmt.Sprintf("layer %d, head %d, which tells most", best/3, best%3))
 	require.Equal(t, "·", js[string](p, `document.querySelectorAll(".strips .token")[3].textContent`))
-	p.requireSight(row(all[0].layer, all[0].head, 10))
+	p.requireSight(row(best/3, best%3, q))
 	p.requireNext(1, nextOf(t, g, text, func(*layers.Build) {}))
 	p.screenshots(t, "first")
 
 	p.click(`.token[data-k="7"]`)
-	p.requireSight(row(all[0].layer, all[0].head, 7))
+	p.requireSight(row(best/3, best%3, 7))
+	require.Equal(t, order(7), js[[]string](p, shownNames), "the heads are in order for the chosen token")
 	require.Contains(t, p.text(".token.unseen"), "⏎")
 	p.click(`[data-layer="1"][data-head="2"]`)
 	p.requireSight(row(1, 2, 7))

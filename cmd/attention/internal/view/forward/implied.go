@@ -21,7 +21,7 @@ func newLinearLayer(path string, at place, o layers.LinearOperands) *Layer {
 	T := o.Query.Shape()[0]
 	l := &Layer{Path: path, place: at, Linear: true, Fixed: true, Heads: o.Config.Heads, KeyHeads: o.Config.KVHeads,
 		Width: o.Query.Shape()[1] / o.Config.Heads, T: T, S: T, linear: o}
-	l.summaries = make([]*Summary, l.Heads)
+	l.summaries, l.common = make([]*Summary, l.Heads), new(common)
 	return l
 }
 

@@ -55,6 +55,9 @@ type Layer struct {
 	linear layers.LinearOperands    // the same of linear attention
 	shown  []heads.Keys             // to all heads, or to each
 
+	queryTokens, keyTokens []Token
+	common                 *common // with the layers between the same sequences
+
 	mu        sync.Mutex
 	graph     *headGraph // nil before the first head's summary, and after the last one's
 	summaries []*Summary // of each head; nil until they are asked for
@@ -71,7 +74,7 @@ func newLayer(path string, at place, p layers.AttentionOperands) *Layer {
 	if l.Additive {
 		l.Scale = 1
 	}
-	l.summaries = make([]*Summary, l.Heads)
+	l.summaries, l.common = make([]*Summary, l.Heads), new(common)
 	return l
 }
 

@@ -154,10 +154,16 @@ func (f *passGraph) addLayers(b *layers.Build, text reading) error {
 
 // keep gives a pass the layers, with copies of the values that the machine computed.
 func (f *passGraph) keep(l *Pass) error {
+	all := map[[2]int]*common{}
 	for i, layer := range f.layers {
 		if err := layer.keep(); err != nil {
 			return fmt.Errorf("layer %d: %w", i, err)
 		}
+		of := [2]int{layer.Queries, layer.Keys}
+		if all[of] == nil {
+			all[of] = layer.common
+		}
+		layer.common, layer.queryTokens, layer.keyTokens = all[of], l.Sequences[of[0]].Tokens, l.Sequences[of[1]].Tokens
 	}
 	l.Layers = f.layers
 	return nil

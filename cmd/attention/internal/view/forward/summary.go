@@ -16,6 +16,8 @@ type Summary struct {
 	Statistics Statistics
 	Rows, Cols int
 	Thumbnail  []float32 // (Rows, Cols) the largest weight of each part; −1 where the mask hides all of it
+
+	peaks []peak
 }
 
 // Statistics are means over the queries that see a key, except Largest. A statistic that the layer does not have is
@@ -27,6 +29,9 @@ type Statistics struct {
 	Previous *float64 `json:"previous,omitempty"` // weight on the position before
 	Largest  *float64 `json:"largest,omitempty"`  // the largest score
 	Distance *float64 `json:"distance,omitempty"` // mean distance from the query, by weight, in positions
+
+	Same  *float64 `json:"same,omitempty"`  // weight on earlier tokens that equal the query's
+	After *float64 `json:"after,omitempty"` // weight on the tokens after these
 
 	// Telling is how much the head shows about the text: the mean of (1 − entropy/ln n)·(1 − first − self) over the
 	// queries that see n ≥ 5 keys. It is high where few keys get the weight, neither the first one nor the query itself.
@@ -48,7 +53,7 @@ func (l *Layer) Summary(head int) (*Summary, error) {
 	}
 	if l.graph == nil {
 		g, err := l.newHeadGraph(head, func(s *graph.AttentionStats) (*G.Node, error) {
-			return s.LargestTo(thumbnailSide, thumbnailSide)
+			return s.LargestTo(cellsSide, cellsSide)
 		})
 		if err != nil {
 			return nil, err
@@ -60,7 +65,16 @@ func (l *Layer) Summary(head int) (*Summary, error) {
 		return nil, err
 	}
 	s := &Summary{LSE: slices.Clone(float32sOf(g.stats.LogSumExp)), Most: mostOf(g.stats), Statistics: l.statistics(head, g),
-		Rows: min(l.T, thumbnailSide), Cols: min(l.S, thumbnailSide), Thumbnail: slices.Clone(float32sOf(g.largest))}
+		Rows: min(l.T, thumbnailSide), Cols: min(l.S, thumbnailSide)}
+	cells, rows, columns := float32sOf(g.largest), min(l.T, cellsSide), min(l.S, cellsSide)
+	s.Thumbnail = make([]float32, s.Rows*s.Cols)
+	for i, w := range cells {
+		at := i/columns*s.Rows/rows*s.Cols + i%columns*s.Cols/columns
+		s.Thumbnail[at] = max(s.Thumbnail[at], w)
+	}
+	s.Statistics.Same, s.Statistics.After = l.repeats(cells)
+	s.peaks = l.peaks(cells, rows, columns)
+	l.common.add(cells)
 	row, column := func(t int) int { return t * s.Rows / l.T }, func(key int) int { return key * s.Cols / l.S }
 	l.hide(head, s.Thumbnail, -1, s.Cols, row, column)
 	l.summaries[head] = s

@@ -17,6 +17,7 @@
 //	GET  head?pass&layer&head      one head: queries, keys, log-sum-exps, shown keys; packed
 //	GET  overview?pass&layer&head&side  the largest weight of each block of a head, at most side × side; packed
 //	GET  thumbnails?pass&layer     thumbnail and statistics of each head of a layer; packed
+//	GET  tells?pass                how much each head tells on each token, and where most is told; packed
 //	GET  values?pass&layer&head    the values of one head; packed
 //	GET  journey?pass&layer&token  a token's way through the model and a layer: the numbers of each step; packed
 //	GET  next?pass&at&temperature&draw  the likeliest tokens at a place, and one drawn by a number from 0 to 1; JSON

@@ -35,6 +35,9 @@ func (e *export) addPass(ctx context.Context, request passRequest) (*forward.Pas
 			return nil, err
 		}
 	}
+	if err := e.add(ctx, s.tells, "tells?pass="+l.ID, "what heads of "+l.Name+" tell"); err != nil {
+		return nil, err
+	}
 	all, err := e.inOrder(l)
 	if err != nil {
 		return nil, err
@@ -67,7 +70,7 @@ func (e *export) addPass(ctx context.Context, request passRequest) (*forward.Pas
 // headOf is a head of a layer.
 type headOf struct{ layer, head int }
 
-// inOrder returns all heads of a pass: the chosen one, then the most telling first.
+// inOrder returns all heads of a pass: the chosen one, the one with which the page opens, then the most telling first.
 func (e *export) inOrder(l passAnswer) ([]headOf, error) {
 	var all []headOf
 	telling := map[headOf]float64{}
@@ -83,6 +86,13 @@ func (e *export) inOrder(l passAnswer) ([]headOf, error) {
 			}
 			all = append(all, h)
 		}
+	}
+	tells, err := l.Tells()
+	if err != nil {
+		return nil, err
+	}
+	if best := tells.Best; best != nil {
+		telling[headOf{best[0], best[1]}] = 1 // with which the page opens
 	}
 	state, _ := url.ParseQuery(e.server.config.chosen.State) // of a wrong one there is no head
 	layer, noLayer := strconv.Atoi(state.Get("layer"))

@@ -135,6 +135,31 @@ func (s *Server) thumbnails(r *http.Request) (any, error) {
 	return p, nil
 }
 
+// tells returns how much each head tells on each token, after all heads that a reader waits for.
+func (s *Server) tells(r *http.Request) (any, error) {
+	pass, err := s.passes.get(r.URL.Query().Get("pass"))
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range pass.Layers {
+		for head := range l.Heads {
+			if err := s.turns.last(r.Context()); err != nil {
+				return nil, err
+			}
+			if _, err := l.Summary(head); err != nil {
+				return nil, err
+			}
+		}
+	}
+	t, err := pass.Tells()
+	if err != nil {
+		return nil, err
+	}
+	p := &pack{About: t}
+	add(p, "tells", t.Tells)
+	return p, nil
+}
+
 // valuesAnswer describes the values of a head.
 type valuesAnswer struct {
 	Sink *float64 `json:"sink,omitempty"`

@@ -150,6 +150,7 @@ func (s *Server) routes(p places) http.Handler {
 	handle("GET /head", s.head)
 	handle("GET /overview", s.overview)
 	handle("GET /thumbnails", s.thumbnails)
+	handle("GET /tells", s.tells)
 	handle("GET /values", s.values)
 	handle("GET /journey", s.journey)
 	handle("GET /next", s.next)

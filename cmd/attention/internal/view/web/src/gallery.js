@@ -1,8 +1,14 @@
-// All heads of a model as small pictures, the most telling first.
-import { all, fill, h, rove } from './dom.js';
+// All heads of a model as small pictures: those that tell most on the chosen token, and the others by what they do.
+import { all, fill, h, rove, shown } from './dom.js';
+import { roleOf, roles } from './roles.js';
+import { tellsOf, told } from './tells.js';
 import { Thumbnails } from './thumbnails.js';
 
 /** @typedef {import('./pass.js').Pass} Pass */
+/** @typedef {{ layer: number, head: number, role: string, telling: number }} Known a head whose statistics are known */
+
+const fewHeads = 24; // whose groups are all open
+const mostTold = 6; // heads that tell most on the chosen token
 
 /** Gallery shows the heads of a pass; onchoose(layer, head) is called for the one that is clicked. */
 export class Gallery extends Thumbnails {
@@ -12,7 +18,7 @@ export class Gallery extends Thumbnails {
       h('span', { class: 'headname', 'aria-hidden': 'true', 'data-name': `${layer} · ${head}` }),
     ]);
     this.note = h('p', { class: 'note' });
-    this.list = h('div', { class: 'gallery', role: 'group', 'aria-label': 'heads, as layer and head' });
+    this.list = h('div', { role: 'group', 'aria-label': 'heads, as layer and head' });
     this.element = h(
       'section',
       { class: 'heads-side', 'aria-label': 'all heads' },
@@ -23,7 +29,18 @@ export class Gallery extends Thumbnails {
     this.mark = () => {};
     /** @type {import('./pass.js').Pictures[]} */
     this.pictures = [];
-    rove(this.list, '.thumbnail');
+    /** @type {Known[]} */
+    this.heads = [];
+    /** @type {import('./tells.js').Tells | null} */
+    this.tells = null;
+    /** @type {Pass | null} of the heads and what they tell */
+    this.of = null;
+    this.arranged = '';
+    this.groups = [['told', ''], ...roles].map(([role, name, title]) => {
+      const [head, grid] = [h('summary', { title }, name), h('div', { class: 'gallery' })];
+      return { role, name, head, grid, element: h('details', { hidden: true }, head, grid) };
+    });
+    rove(this.list, 'details[open] .thumbnail');
   }
 
   /** build makes a button of each head, if these are others than before. */
@@ -31,7 +48,16 @@ export class Gallery extends Thumbnails {
     const heads = pass.layers.map((l) => l.heads);
     if (String(heads) === String(this.buttons.map((row) => row.length))) return;
     this.make(heads);
-    fill(this.list, this.buttons.flat());
+    this.arranged = '';
+    this.heads = [];
+    const sum = this.buttons.flat().length;
+    const plain = h('div', { class: 'gallery' }, this.buttons.flat()); // until their roles are known
+    for (const g of this.groups) Object.assign(g.element, { hidden: true, open: g.role === 'told' || sum <= fewHeads });
+    fill(
+      this.list,
+      plain,
+      this.groups.map((g) => g.element),
+    );
     this.mark();
   }
 
@@ -42,11 +68,11 @@ export class Gallery extends Thumbnails {
    * @param {Pass} after
    * @param {boolean} keep
    * @param {() => boolean} isOver
-   * @returns {Promise<{ layer: number, head: number }[]>}
+   * @returns {Promise<Known[]>}
    */
   async show(before, after, keep, isOver) {
     this.build(before);
-    /** @type {{ layer: number, head: number, telling: number }[]} */
+    /** @type {Known[]} */
     const heads = [];
     this.pictures = [];
     const sum = this.buttons.flat().length;
@@ -55,25 +81,52 @@ export class Gallery extends Thumbnails {
       if (isOver()) return [];
       this.pictures[layer] = are;
       this.paint(this.pictures, layer);
-      were.statistics.forEach((s, head) => heads.push({ layer, head, telling: s.telling ?? -1 }));
+      were.statistics.forEach((s, head) => heads.push({ layer, head, role: roleOf(s), telling: s.telling ?? -1 }));
       fill(
         this.note,
         heads.length < sum
           ? `${heads.length} of ${sum} are read; then the most telling comes first.`
-          : 'As layer · head, the most telling first: those that pick out few tokens, not the first one or ' +
-              'their own. A row is a token that looks, a column one that is seen; each row to its largest weight.',
+          : 'As layer · head, the most telling first. A row is a token that looks, a column one that is seen; each ' +
+              'row to its largest weight.',
       );
     }
+    const tells = await tellsOf(before);
+    if (isOver()) return [];
     heads.sort((a, b) => b.telling - a.telling || a.layer - b.layer || a.head - b.head);
-    if (!keep) this.order(heads);
+    if (!keep) {
+      [this.heads, this.tells, this.of, this.arranged] = [heads, tells, before, ''];
+    }
     return heads;
   }
 
-  /** order brings the heads into an order, and keeps the focus. */
-  order(/** @type {{ layer: number, head: number }[]} */ heads) {
+  /**
+   * arrange brings the heads into groups: those that tell most on the chosen token of a layer, and the others by their
+   * roles. The focus stays.
+   * @param {Pass} pass
+   * @param {number} layer
+   * @param {number} q
+   */
+  arrange(pass, layer, q) {
+    const { tells } = this;
+    const { queries } = pass.layers[layer];
+    const arranged = `${queries} ${q}`;
+    if (pass !== this.of) fill(this.groups[0].head, 'Tell most'); // about the text before it was changed
+    if (!tells || pass !== this.of || this.arranged === arranged) return;
+    this.arranged = arranged;
+    const onToken = (/** @type {Known} */ x) =>
+      pass.layers[x.layer].queries === queries ? told(pass, tells, x.layer, x.head, q) : 0;
+    const order = this.heads.map((x) => ({ ...x, told: onToken(x) })).sort((a, b) => b.told - a.told);
+    const most = order.slice(0, mostTold).filter((x) => x.told > 0);
     const focused = /** @type {HTMLElement | null} */ (document.activeElement);
-    this.list.append(...heads.map(({ layer, head }) => this.buttons[layer][head]));
+    for (const { role, name, head, grid, element } of this.groups) {
+      const of = role === 'told' ? most : order.filter((x) => x.role === role && !most.includes(x));
+      grid.append(...of.map((x) => this.buttons[x.layer][x.head]));
+      element.hidden = of.length === 0;
+      const token = pass.queries(layer)[q];
+      fill(head, role === 'told' ? `Tell most about “${token ? shown(token) : ''}”` : `${name} · ${of.length}`);
+    }
     if (focused !== document.activeElement && this.list.contains(focused)) focused?.focus();
+    this.mark();
   }
 
   /**
@@ -89,6 +142,8 @@ export class Gallery extends Thumbnails {
       const is = l === layer && n === head;
       b.setAttribute('aria-pressed', String(is));
       b.tabIndex = is ? 0 : -1;
+      const group = is && b.closest('details');
+      if (group) group.open = true;
       const factor = factors.find((f) => f.layer === l && f.head === n)?.factor;
       b.classList.toggle('off', factor === 0);
       const name = all(b, '.headname')[0];

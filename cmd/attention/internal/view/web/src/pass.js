@@ -11,7 +11,7 @@ import { Mean } from './mean.js';
 /**
  * Statistics are those of a head; some have none.
  * @typedef {{ entropy?: number, first?: number, self?: number, previous?: number, largest?: number, distance?: number,
- *   telling?: number }} Statistics
+ *   telling?: number, same?: number, after?: number }} Statistics
  */
 /**
  * Layer is the server's description of one attention of a model.
@@ -30,6 +30,8 @@ const mapSide = 640; // more than the rows of a head that is seen whole, in CSS 
 
 /** Pass is one model over one text; its description is the server's. */
 export class Pass {
+  telling = /** @type {[number, number] | undefined} */ (undefined); // the most telling layer and head, once known
+  opens = /** @type {number | undefined} */ (undefined); // the token on which that head tells most
   /**
    * @param {Request} request
    * @param {any} description
@@ -47,8 +49,6 @@ export class Pass {
     this.layers = [];
     /** @type {Candidate[][]} */
     this.next = [];
-    /** @type {[number, number] | undefined} the most telling layer and head, once they are known */
-    this.telling = undefined;
     Object.assign(this, description);
     this.request = request;
     this.renewals = 0;

@@ -1,7 +1,8 @@
-// The head that the page proposes, which is in the state as if its reader had chosen it.
+// The head and the token that the page proposes, which are in the state as if its reader had chosen them.
 import * as state from './state.js';
 
 let proposed = ''; // the layer and head that this page, not its reader, has put into the state
+let opened = ''; // the token
 
 /** isProposed reports whether no reader has chosen the layer and head of the state. */
 export function isProposed() {
@@ -10,15 +11,18 @@ export function isProposed() {
 }
 
 /**
- * propose puts the most telling layer and head of a pass into the state, so that a link and a saved page show them too,
- * unless the reader has chosen others.
+ * propose puts the most telling layer, head and token of a pass into the state, so that a link and a saved page show
+ * them too, unless the reader has chosen others.
  * @param {import('./pass.js').Pass} pass
  */
-export function propose({ telling }) {
+export function propose({ telling, opens }) {
   if (!telling || !isProposed()) return;
   const [layer, head] = telling;
   proposed = `${layer} ${head}`;
   state.set({ layer, head }, true);
+  if (opens === undefined || !['', opened].includes(state.get('q'))) return;
+  opened = String(opens);
+  state.set({ q: opens }, true);
 }
 
 /**

@@ -13,6 +13,7 @@ import { choose, propose } from '../proposed.js';
 import { pairText, Sentence } from '../sentence.js';
 import { changedSight, mostSeen, sightOf } from '../sight.js';
 import * as state from '../state.js';
+import { tellsOf } from '../tells.js';
 import { TextField } from '../textfield.js';
 import { tokensMenu } from '../tokenpicture.js';
 import { Tokens } from '../tokens.js';
@@ -169,7 +170,10 @@ class Attention extends Shown {
     try {
       const heads = await this.gallery.show(before, after, keep, isOver);
       if (isOver()) return;
-      before.telling = keep ? this.telling : [heads[0].layer, heads[0].head];
+      const [layer, head, token] = (await tellsOf(before)).best ?? [heads[0].layer, heads[0].head];
+      if (isOver()) return;
+      if (!keep) before.opens = token;
+      before.telling = keep ? this.telling : [layer, head];
       this.telling = before.telling;
       this.isTold = !keep;
       this.ordered = before.model;
@@ -200,6 +204,7 @@ class Attention extends Shown {
     };
     [this.layer, this.seen] = [layer, seen];
     this.tokens.show(after, layer, seen);
+    this.gallery.arrange(before, layer, q);
     this.gallery.choose(layer, head, factors());
     keepFocus(this.sentence.where, () => this.sentence.tell(before, after, seen, this.isTold));
     this.point(null);

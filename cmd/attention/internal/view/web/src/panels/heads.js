@@ -9,6 +9,7 @@ import { hasModels, panel, problem, Shown, waiting } from '../panel.js';
 import { forget, forward } from '../pass.js';
 import * as state from '../state.js';
 import { Statistics } from '../statistics.js';
+import { tellsOf } from '../tells.js';
 
 /** @typedef {import('../pass.js').Pass} Pass */
 
@@ -69,8 +70,9 @@ class Heads extends Shown {
       if (this.shows(pass)) this.statistics.add(found);
     }
     if (!this.shows(pass) || pass.telling || !this.statistics.heads.length) return;
-    pass.telling = this.statistics.mostTelling();
-    await this.showHead(pass);
+    const { best } = await tellsOf(pass);
+    pass.telling = best ? [best[0], best[1]] : this.statistics.mostTelling();
+    if (this.shows(pass)) await this.showHead(pass);
   }
 
   /** frame shows the places of all heads, their statistics, and the chosen one. */

@@ -1,0 +1,26 @@
+// How much each head tells on each token: more than all heads do, and away from the token.
+
+/** @typedef {import('./pass.js').Pass} Pass */
+/** @typedef {{ rows: number[], best?: number[], tells: Float32Array }} Tells */
+
+/**
+ * tellsOf returns how much the heads of a pass tell.
+ * @param {Pass} pass
+ * @returns {Promise<Tells>}
+ */
+export function tellsOf(pass) {
+  return pass.keep('tells', () => pass.ask('tells', {}));
+}
+
+/**
+ * told returns how much a head tells on a token.
+ * @param {Pass} pass
+ * @param {Tells} of
+ * @param {number} layer
+ * @param {number} head
+ * @param {number} q
+ */
+export function told({ layers }, { rows, tells }, layer, head, q) {
+  const from = layers.slice(0, layer).reduce((n, l, i) => n + l.heads * rows[i], 0);
+  return tells[from + head * rows[layer] + Math.floor((q * rows[layer]) / layers[layer].t)];
+}
