@@ -136,6 +136,7 @@ func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout ope
 	r.drop(x)
 	r.clearHidden(w, x, w.p)
 	r.clearHidden(w, x, w.dp)
+	r.clearOnes(w, x)
 	dp := *x
 	dp.data = w.dp
 	if r.grad.Bias != nil || r.grad.Relative != nil {

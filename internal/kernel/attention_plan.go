@@ -9,7 +9,10 @@ type attentionPlan struct {
 
 // span is the range lo ≤ s < hi of the keys that any query of a block sees; it is empty if lo = hi. All queries see
 // the keys allLo ≤ s < allHi.
-type span struct{ lo, hi, allLo, allHi int }
+type span struct {
+	lo, hi, allLo, allHi int
+	alone                bool // whether a query sees one key alone
+}
 
 // blocks returns the number of blocks of queries.
 func (r *attentionRun[F]) blocks() int { return (r.T + r.height() - 1) / r.height() }
@@ -25,7 +28,7 @@ func (r *attentionRun[F]) height() int {
 // spanOf returns the span of the queries [t0,t1).
 func (r *attentionRun[F]) spanOf(b, t0, t1 int) span {
 	if r.Visible == nil {
-		return span{0, r.S, 0, r.S}
+		return span{0, r.S, 0, r.S, r.S == 1}
 	}
 	return r.spanOver(r.lo[b*r.T+t0:b*r.T+t1], r.hi[b*r.T+t0:b*r.T+t1])
 }
@@ -43,6 +46,7 @@ func (r *attentionRun[F]) spanOver(los, his []int) span {
 			s.lo, s.hi = min(s.lo, lo), max(s.hi, hi)
 		}
 		s.allLo, s.allHi = max(s.allLo, lo), min(s.allHi, hi)
+		s.alone = s.alone || hi-lo == 1
 	}
 	if r.Precision == BFloat16 { // pairs of keys
 		s.lo, s.hi = wholePairs(s.lo, s.hi, r.S)

@@ -16,12 +16,33 @@ func (r *attentionRun[F]) isSaturated(row int) bool {
 	return factor < 0 || factor > 0 && r.grad.Bias != nil && r.BiasAt.Key == 0 && !r.Sigmoid
 }
 
+// seesOne reports whether a query sees one key alone, whose weight is 1 whatever its score. With a value that is NaN or ∞
+// it does not count.
+func (r *attentionRun[F]) seesOne(b, h, t int) bool {
+	if r.Visible == nil || r.Chosen != nil || r.In.Sinks != nil || r.Sigmoid || r.Precision != Full {
+		return false
+	}
+	return r.hi[b*r.T+t]-r.lo[b*r.T+t] == 1 && isFinite(r.delta[(b*r.H+h)*r.T+t])
+}
+
+// clearOnes sets to 0 the gradients of the scores of queries that see one key alone.
+func (r *attentionRun[F]) clearOnes(w *backwardTiles[F], x *scores[F]) {
+	if r.Chosen != nil || !r.spans[x.b*r.blocks()+x.t0/r.height()].alone {
+		return
+	}
+	for t := range x.queries {
+		if r.seesOne(x.b, x.h, x.t0+t) {
+			clear(w.dp[t*keyBlock:][:x.keys])
+		}
+	}
+}
+
 // refine corrects Σ weight·dP of the saturated rows of block i of queries. It goes over their scores once more.
 func (r *attentionRun[F]) refine(b, h, i int) {
 	t0, first, last := i*r.height(), -1, 0
 	row := (b*r.H+h)*r.T + t0
 	for t := range min(r.height(), r.T-t0) {
-		if r.isSaturated(row + t) {
+		if r.isSaturated(row+t) && !r.seesOne(b, h, t0+t) {
 			if first < 0 {
 				first = t
 			}

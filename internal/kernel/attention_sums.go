@@ -75,7 +75,7 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 		row, refined := (b*r.H+h)*r.T+t0, false
 		for t, f := range r.LSE[2*r.B*r.H*r.T+row:][:len(delta)] {
 			r.factor[row+t] = max(f, -f)
-			refined = refined || r.isSaturated(row+t)
+			refined = refined || r.isSaturated(row+t) && !r.seesOne(b, h, t0+t)
 		}
 		s := r.spans[b*n+i]
 		if s.lo == s.hi || r.Chosen != nil {
