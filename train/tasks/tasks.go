@@ -1,5 +1,4 @@
-// Package tasks has the code that the tasks in its folder share: greedy decoding of encoder–decoders, and inputs of
-// ids.
+// Package tasks has code that the tasks in its folder share: greedy decoding of encoder–decoders, and inputs of ids.
 package tasks
 
 import (
@@ -10,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Ids adds an input of ids to values, int and all 0, and returns its elements.
+// Ids adds an int input of zeros to values and returns its elements.
 func Ids(v train.Values, name string, shape ...int) []int {
 	v[name] = tensor.New(tensor.Of(tensor.Int), tensor.WithShape(shape...))
 	return v[name].Ints()

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A model that writes twice the id before it, modulo 7, settles one id a run, in all rows at once; the last run has all
-// of them as its input.
+// For a model that writes twice the id before, modulo 7, each run fixes one id, in all rows at the same time; the last
+// run has all ids as its input.
 func TestGreedy(t *testing.T) {
 	want := []int{2, 4, 1, 2, 6, 5, 3, 6}
 	for _, c := range []struct {

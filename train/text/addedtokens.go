@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// AddedToken is a token that is looked for before a text is cut.
+// AddedToken is a token that is found in a text before the text is split.
 type AddedToken struct {
 	ID         int    `json:"id"`
 	Content    string `json:"content"`
-	SingleWord bool   `json:"single_word"` // not within a word
-	LStrip     bool   `json:"lstrip"`      // it takes the white space before it
+	SingleWord bool   `json:"single_word"` // matches whole words only
+	LStrip     bool   `json:"lstrip"`      // includes the white space before it
 	RStrip     bool   `json:"rstrip"`      // and behind it
-	Normalized bool   `json:"normalized"`  // it is looked for in the normalized text
-	Special    bool   `json:"special"`     // it has a meaning of its own
+	Normalized bool   `json:"normalized"`  // is matched in the normalized text
+	Special    bool   `json:"special"`     // has a function beyond its text
 }
 
-// tokenFinder finds added tokens in a text: of those that begin first the longest.
+// tokenFinder finds added tokens in a text: the first one, and of several that begin there the longest.
 type tokenFinder struct {
 	tokens []AddedToken
 	begins [256]bool
-	nodes  map[uint64]int32 // by a node<<8 and a byte; node 0 is the beginning
-	ends   []int32          // by nodes: the token that ends there, or −1
+	nodes  map[uint64]int32 // by node<<8 | byte; node 0 is the root
+	ends   []int32          // by node: the token that ends there, or −1
 }
 
 // add adds a token that is written as content.
@@ -50,7 +50,7 @@ func (f *tokenFinder) add(t AddedToken, content string) {
 	f.tokens = append(f.tokens, t)
 }
 
-// next returns the first token in a text from an index on, and where it is; nil if there is none.
+// next returns the first token in a text from an index on, and its position; nil if there is none.
 func (f *tokenFinder) next(text string, from int) (t *AddedToken, start, end int) {
 	for at := from; at < len(text); at++ {
 		if !f.begins[text[at]] {
@@ -63,7 +63,7 @@ func (f *tokenFinder) next(text string, from int) (t *AddedToken, start, end int
 	return nil, 0, 0
 }
 
-// longest returns the longest token that begins a text and its length; nil if there is none.
+// longest returns the longest token at the beginning of a text and its length; nil if there is none.
 func (f *tokenFinder) longest(text string) (t *AddedToken, n int) {
 	node, found := int32(0), int32(-1)
 	for i := range len(text) {
@@ -81,9 +81,9 @@ func (f *tokenFinder) longest(text string) (t *AddedToken, n int) {
 	return &f.tokens[found], n
 }
 
-// split yields the tokens in a text and the parts between them, for which token is nil.
+// split yields the tokens in a text and the text between them, for which token is nil.
 func (f *tokenFinder) split(text string, yield func(start, end int, token *AddedToken) error) error {
-	end := 0 // of what has been yielded
+	end := 0 // end of the part that has been yielded
 	for from := 0; f.nodes != nil; {
 		t, start, stop := f.next(text, from)
 		if t == nil {
@@ -115,7 +115,7 @@ func (f *tokenFinder) split(text string, yield func(start, end int, token *Added
 	return yield(end, len(text), nil)
 }
 
-// alone reports whether no word reaches into text[start:end].
+// alone reports whether text[start:end] is bounded by word boundaries.
 func alone(text string, start, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:start])
 	after, _ := utf8.DecodeRuneInString(text[end:])

@@ -15,20 +15,20 @@ import (
 // Names of the inputs of a batch of windows.
 const (
 	Inputs  = "inputs"  // (B, T) ids
-	Targets = "targets" // (B, T) ids, each the one that follows its input, or graph.IgnoreTarget
+	Targets = "targets" // (B, T) ids, each the one after its input, or graph.IgnoreTarget
 )
 
 // WindowConfig shapes a batch of windows.
 type WindowConfig struct {
 	Batch    int  `json:"batch"`     // B, windows of a batch; at least 1
 	Context  int  `json:"context"`   // T, positions of a window; at least 1
-	LastOnly bool `json:"last_only"` // only the last target of a window counts, for models that see the whole window
+	LastOnly bool `json:"last_only"` // only the last target of each window counts, for models that see the whole window
 }
 
-// maxBatchTokens is the most tokens of a batch: a larger one is a mistake.
+// maxBatchTokens is the largest number of tokens of a batch; a larger batch is a mistake.
 const maxBatchTokens = math.MaxInt32
 
-// Validate refuses sizes below 1 and batches of more than 2³¹−1 tokens.
+// Validate returns an error for sizes below 1 and batches of more than 2³¹−1 tokens.
 func (c WindowConfig) Validate() error {
 	if err := config.AtLeast(c, 1, "Batch", "Context"); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (c WindowConfig) Validate() error {
 	return nil
 }
 
-// check refuses a batch that cannot be filled from ids.
+// check returns an error for a batch that cannot be filled from ids.
 func (c WindowConfig) check(ids []int) error {
 	if err := c.Validate(); err != nil {
 		return fmt.Errorf("text: %w", err)
@@ -51,7 +51,7 @@ func (c WindowConfig) check(ids []int) error {
 	return nil
 }
 
-// windowBatch is a batch of windows of ids, whose memory every batch reuses.
+// windowBatch is a batch of windows of ids. Every batch uses the same memory.
 type windowBatch struct {
 	config          WindowConfig
 	ids             []int
@@ -75,7 +75,7 @@ func newWindowBatch(ids []int, c WindowConfig) (*windowBatch, error) {
 	}, nil
 }
 
-// part returns part i of the inputs and of the targets, in parts of n tokens. It sets the targets to
+// part returns part i of the inputs and of the targets, in parts of n tokens. It first sets the targets to
 // graph.IgnoreTarget.
 func (w *windowBatch) part(i, n int) (inputs, targets []int) {
 	inputs, targets = w.inputs[i*n:(i+1)*n], w.targets[i*n:(i+1)*n]
@@ -97,7 +97,7 @@ func (w *windowBatch) first() int {
 // Positions past the end of the text get input 0 and no target.
 func (w *windowBatch) set(b, start int) { w.setPart(b, w.config.Context, start) }
 
-// setPart is set for part i of the batch, in parts of n tokens.
+// setPart does the same as set for part i of the batch, in parts of n tokens.
 func (w *windowBatch) setPart(i, n, start int) {
 	inputs, targets := w.part(i, n)
 	n = min(n, max(0, len(w.ids)-1-start))
@@ -112,8 +112,8 @@ func (w *windowBatch) setPart(i, n, start int) {
 	}
 }
 
-// setAround is set for a text whose end is followed by its beginning, so that
-// every position has a target.
+// setAround does the same as set for a text that continues with its beginning after its end, so that every position has
+// a target.
 func (w *windowBatch) setAround(b, start int) {
 	inputs, targets := w.part(b, w.config.Context)
 	for i := range inputs {
@@ -132,8 +132,8 @@ func encodePosition(position int) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(position))
 }
 
-// decodePosition stores what encodePosition returned, a number below limit. An
-// error leaves position as it was.
+// decodePosition sets position from the bytes of encodePosition, if it is below limit. After an error position is
+// unchanged.
 func decodePosition(position *int, state []byte, limit int) error {
 	if len(state) != positionBytes {
 		return fmt.Errorf("text: state of a source: got %d bytes, want %d", len(state), positionBytes)

@@ -36,14 +36,13 @@ func resumables(t *testing.T, n int) map[string]train.Resumable {
 	return map[string]train.Resumable{"windows": random, "epoch": once, "cycle": round}
 }
 
-// A source continues from the state of another after any number of batches, also at
-// the end of an Epoch.
+// A source continues from the state of another source after any number of batches, even at the end of an Epoch.
 func TestSourcesResume(t *testing.T) {
 	for name, source := range resumables(t, 52) {
 		for range 12 {
 			state := source.State()
 			twin := resumables(t, 52)[name]
-			for range 3 { // move it elsewhere first
+			for range 3 { // first moves it elsewhere
 				_, err := twin.Next()
 				require.NoError(t, err)
 			}

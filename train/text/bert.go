@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// bertNormalizer is BERT's normalizer: it removes control characters, makes all white space blanks, puts blanks around
-// Chinese characters, removes accents and writes small letters, each if the file sets it.
+// bertNormalizer is BERT's normalizer. Each of these steps runs if the file sets it: remove control characters and make
+// all white space blanks, put blanks around Chinese characters, remove accents, make letters lower case.
 type bertNormalizer struct{ clean, chinese, accents, lower bool }
 
 func (n bertNormalizer) normalize(text string) string {
@@ -56,7 +56,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-// chinese are the blocks of characters that BERT takes for Chinese.
+// chinese are the blocks of characters that BERT treats as Chinese.
 var chinese = [][2]rune{{0x4E00, 0x9FFF}, {0x3400, 0x4DBF}, {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F},
 	{0x2B920, 0x2CEAF}, {0xF900, 0xFAFF}, {0x2F800, 0x2FA1F}}
 
@@ -72,7 +72,7 @@ func isChinese(r rune) bool {
 	return false
 }
 
-// bertWords cuts at white space, which it leaves out, and makes each character of punctuation a word.
+// bertWords splits at white space, which it drops, and makes each punctuation character a word.
 type bertWords struct{}
 
 func (bertWords) cut(p part, yield func(part) error) error {

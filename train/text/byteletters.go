@@ -26,7 +26,7 @@ var bytesInOrder = func() (bytes []byte) {
 	return bytes
 }()
 
-// letterBytes are the bytes that characters represent; −1 for characters that represent none.
+// letterBytes are the bytes that characters represent; −1 for characters that do not represent a byte.
 var letterBytes = func() (bytes [0x144]int16) {
 	for i := range bytes {
 		bytes[i] = -1
@@ -37,7 +37,7 @@ var letterBytes = func() (bytes [0x144]int16) {
 	return bytes
 }()
 
-// appendLetters adds the letters of bytes.
+// appendLetters adds the characters that represent bytes.
 func appendLetters(to []byte, bytes string) []byte {
 	for i := range len(bytes) {
 		to = append(to, string(byteLetters[bytes[i]])...)
@@ -45,7 +45,8 @@ func appendLetters(to []byte, bytes string) []byte {
 	return to
 }
 
-// appendBytes adds the bytes of letters. A token with another character stands for itself.
+// appendBytes adds the bytes that the characters of a token represent. A token with any other character is added
+// unchanged.
 func appendBytes(to []byte, letters string) []byte {
 	begin := len(to)
 	for _, r := range letters {

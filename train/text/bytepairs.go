@@ -1,30 +1,30 @@
 package text
 
-// joiner is byte-pair encoding: of the neighbouring tokens that a pair joins, it joins those whose pair has the least
-// rank, the first of them if several have it, until no two are left that a pair joins. Its memory serves one piece of
-// text after the other.
+// joiner performs byte-pair encoding: among the pairs of neighbouring tokens it repeatedly joins the one with the
+// lowest rank, the first of equal ones, until no neighbours form a pair. It reuses its memory for each piece of text.
 type joiner struct {
 	pairs  *pairTable
-	links  []link   // one for each symbol; those within a longer token are not used any more
-	joins  []uint64 // a heap of rank<<32 | link; one whose rank is not that of its link has gone
+	links  []link   // one for each symbol; symbols inside a longer token are unused
+	joins  []uint64 // a heap of rank<<32 | link; an entry whose rank differs from its link's is out of date
 	starts []int32  // the first symbol of each token
 }
 
-// link is a token, at the index of its first symbol.
+// link is a token, stored at the index of its first symbol.
 type link struct {
-	before, next int32 // indices of the tokens beside it; −1 before the first, the number of symbols after the last
+	before, next int32 // indices of the neighbouring tokens; −1 before the first, the number of symbols after the last
 	id           int32
-	rank, joined int32 // of the pair of this token and the next one, and the id of the joined token
+	rank, joined int32 // rank of the pair of this token and the next one, and the id of the joined token
 }
 
-// chunk is the number of symbols that are joined together: as many as fit the processor's cache.
+// chunk is the number of symbols that are joined together: as many as fit into the processor's cache.
 const chunk = 128
 
-// append adds the tokens into which symbols are joined.
+// append adds the tokens that result from joining symbols.
 //
-// Tokens are the encoding of their symbols if each two neighbours are the encoding of theirs: the first join across a
-// border of tokens would depend on these two alone. A long piece is therefore encoded chunk by chunk: a chunk is joined
-// together with the last tokens before it. If the first of these tokens does not change, no earlier token changes.
+// A sequence of tokens is the encoding of its symbols if every two neighbours are the encoding of theirs: the first
+// join across a border between tokens would depend on these two alone. A long piece is therefore encoded chunk by
+// chunk: a chunk is joined together with the last tokens before it. If the first of these tokens does not change, no
+// earlier token changes.
 func (j *joiner) append(to []int, symbols []int32) []int {
 	first, size := len(to), chunk
 	j.starts = j.starts[:0]
@@ -43,14 +43,14 @@ func (j *joiner) append(to []int, symbols []int32) []int {
 			for i := int32(0); int(i) < len(j.links); i = j.links[i].next {
 				to, j.starts = append(to, int(j.links[i].id)), append(j.starts, start+i)
 			}
-			size = max(size, len(j.links)) // no symbol is joined again and again
+			size = max(size, len(j.links)) // so that each symbol is joined a bounded number of times
 			break
 		}
 	}
 	return to
 }
 
-// join makes links of symbols and joins them.
+// join makes links for symbols and joins them.
 func (j *joiner) join(symbols []int32) {
 	j.links, j.joins = j.links[:0], j.joins[:0]
 	for i, id := range symbols {

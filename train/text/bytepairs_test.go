@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// joined is byte-pair encoding as it is defined: each join looks at all tokens.
+// joined is byte-pair encoding by its definition: each join examines all tokens.
 func joined(pairs *pairTable, symbols []int32) []int {
 	tokens := slices.Clone(symbols)
 	for {
@@ -32,7 +32,7 @@ func joined(pairs *pairTable, symbols []int32) []int {
 	return ids
 }
 
-// TestBytePairs: pieces of all lengths have the ids that the definition gives them, also those of several chunks.
+// TestBytePairs: pieces of all lengths have the ids that the definition gives, including pieces of several chunks.
 func TestBytePairs(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 1))
 	for _, row := range []struct {
@@ -62,8 +62,8 @@ func TestBytePairs(t *testing.T) {
 	}
 }
 
-// randomPairs returns pairs of n symbols and of what they make, in a random order: the pairs of a token's parts can
-// come after its own.
+// randomPairs returns pairs of n symbols and of the tokens that they make, in a random order: a token's own pair may
+// come before the pairs of its parts.
 func randomPairs(random *rand.Rand, n, pairs int) *pairTable {
 	table := newPairTable(pairs)
 	ranks := random.Perm(pairs)
@@ -73,7 +73,8 @@ func randomPairs(random *rand.Rand, n, pairs int) *pairTable {
 	return table
 }
 
-// cascade returns pairs of a symbol and the next one, the last of least rank: what is behind a text changes all of it.
+// cascade returns pairs of each symbol and the next one; the last pair has the lowest rank, so the end of a text
+// changes all of its encoding.
 func cascade(n int32) *pairTable {
 	table := newPairTable(int(n))
 	for i := range n {
@@ -82,7 +83,7 @@ func cascade(n int32) *pairTable {
 	return table
 }
 
-// A long text without blanks is one word, and takes no longer than its length asks for.
+// A long text without blanks is one word, and the time grows linearly with its length.
 func TestBytePairsOfALongWord(t *testing.T) {
 	g := NewGPT2Tokenizer()
 	word := strings.Repeat("abcdefgh", 25_000)

@@ -1,7 +1,6 @@
 package text
 
-// ByteTokenizer's ids are the bytes of a text, 0 to 255. It encodes any string,
-// also one that is not UTF-8.
+// ByteTokenizer's ids are the bytes of a text, 0 to 255. It encodes any string, even one that is not UTF-8.
 type ByteTokenizer struct{}
 
 // Len returns 256.

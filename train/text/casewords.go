@@ -10,12 +10,12 @@ func lastLength(text string) int {
 	return n
 }
 
-// capital and small report whether a character can be in the first and in the second part of a word of GPT-4o: \p{Lm},
+// capital and small report whether a character can be in the first or the second part of a word of GPT-4o: \p{Lm},
 // \p{Lo} and marks can be in both.
 func capital(k kind) bool { return k&mark != 0 || k&letter != 0 && k&lower == 0 }
 func small(k kind) bool   { return k&mark != 0 || k&letter != 0 && k&upper == 0 }
 
-// runOf returns the length of the characters that begin a text and are in one part of a word.
+// runOf returns the length of the characters at the beginning of a text that can be in one part of a word.
 func runOf(text string, part func(kind) bool) int {
 	all := kinds()
 	for at := 0; ; {
@@ -27,7 +27,8 @@ func runOf(text string, part func(kind) bool) int {
 	}
 }
 
-// afterSignOr matches a word behind a character that is neither a letter nor a number nor ends a line, or without one.
+// afterSignOr matches a word, with or without a preceding character that is neither a letter, nor a number, nor an end
+// of line.
 func afterSignOr(text string, word func(string) int) int {
 	k, n := kindsOf(kinds(), text)
 	if k&(newline|letter|number) == 0 {
@@ -38,14 +39,14 @@ func afterSignOr(text string, word func(string) int) int {
 	return word(text)
 }
 
-// lowerWord matches capitals, perhaps none, and small letters, at least one.
+// lowerWord matches zero or more capitals, followed by at least one small letter.
 func lowerWord(text string) int {
 	return afterSignOr(text, func(text string) int {
 		n := runOf(text, capital)
 		if after := runOf(text[n:], small); after > 0 {
 			return n + after
 		}
-		for n > 0 { // the last that is both is the small letter
+		for n > 0 { // the last character that is both counts as the small letter
 			last := lastLength(text[:n])
 			if k, _ := kindsOf(kinds(), text[n-last:]); small(k) {
 				return n
@@ -56,7 +57,7 @@ func lowerWord(text string) int {
 	})
 }
 
-// upperWord matches capitals, at least one, and small letters, perhaps none.
+// upperWord matches at least one capital, followed by zero or more small letters.
 func upperWord(text string) int {
 	return afterSignOr(text, func(text string) int {
 		n := runOf(text, capital)

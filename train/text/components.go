@@ -58,7 +58,7 @@ type templatePiece struct {
 // patternJSON is a string or a regular expression.
 type patternJSON struct{ String, Regex *string }
 
-// matches returns where the pattern matches.
+// matches returns a function that finds the matches of the pattern.
 func (p patternJSON) matches() (matches, error) {
 	switch {
 	case p.String != nil && p.Regex == nil:
@@ -69,7 +69,7 @@ func (p patternJSON) matches() (matches, error) {
 	return nil, fmt.Errorf("pattern: got none, want a String or a Regex")
 }
 
-// readComponents reads a component that may be a Sequence. For null it yields none. parts returns the list of a
+// readComponents reads a component that may be a Sequence. For null it yields nothing. parts returns the list of a
 // Sequence.
 func readComponents(value jsontext.Value, parts func(component) []jsontext.Value, deep int,
 	yield func(component) error) error {

@@ -13,15 +13,15 @@ import (
 type Corpus struct {
 	Tokenizer            Tokenizer
 	Training, Validation []int
-	NGram                *NGram // losses of counting; nil for a large vocabulary
+	NGram                *NGram // losses of n-gram models; nil for a large vocabulary
 }
 
 // mostCounted is the largest vocabulary for which pairs of tokens are counted: with a larger one, most pairs of the
 // validation text do not occur in the training text.
 const mostCounted = 4096
 
-// Encode returns the ids of a text, and the tokenizer that made them. If that is one of characters without any, it gets
-// those of the text.
+// Encode returns the ids of a text, and the tokenizer that made them. If the config names the tokenizer of characters
+// without listing any, it uses the characters of the text.
 func (c TokenizerConfig) Encode(text string) (ids []int, t Tokenizer, err error) {
 	if cmp.Or(c.Name, Characters) == Characters && c.Characters == "" {
 		t, err = NewVocabulary(text)
@@ -70,8 +70,8 @@ func (c TokenizerConfig) Unit() string {
 	return "tokens"
 }
 
-// Words returns n tokens of the validation text from the start of a word, after the tokens before it: as many as before
-// says. Without a word there that n tokens follow, they are the first ones.
+// Words returns n tokens of the validation text from the start of a word, preceded by before tokens of context. If no
+// word is followed by n tokens, Words uses the first tokens of the text.
 func (c *Corpus) Words(before, n int) ([]int, error) {
 	if most := len(c.Validation); before < 0 || n < 0 || before > most || n > most-before {
 		return nil, fmt.Errorf("text: words: got %d tokens after %d, want them of %d", n, before, most)
@@ -83,8 +83,8 @@ func (c *Corpus) Words(before, n int) ([]int, error) {
 	return c.Validation[begin-before:][:before+n], err
 }
 
-// wordStart returns the first index, at least from, at which a word of the validation text begins that n tokens
-// follow, or from if there is none.
+// wordStart returns the first index, at least from, at which a word begins in the validation text with n tokens from
+// there on, or from if there is none.
 func (c *Corpus) wordStart(from, n int) (int, error) {
 	for i := max(from, 1); i < len(c.Validation) && i+n <= len(c.Validation); i++ {
 		before, err := c.Tokenizer.Decode(c.Validation[i-1 : i])
@@ -105,7 +105,7 @@ func (c *Corpus) wordStart(from, n int) (int, error) {
 	return from, nil
 }
 
-// Check returns an error for bytes that are no text: none, or not UTF-8.
+// Check returns an error for bytes that are not text: none at all, or not UTF-8.
 func Check(raw []byte) error {
 	if len(raw) == 0 {
 		return errors.New("got an empty file, want a text")

@@ -2,16 +2,15 @@ package text
 
 import "attention/train"
 
-// Cycle is an endless source of a text's windows in order: row b of batch i is
-// the window that begins at (i·B + b)·T, in a text whose end is followed by its
-// beginning. Nothing about it is random.
+// Cycle is an endless source of a text's windows in order: row b of batch i is the window that begins at (i·B + b)·T,
+// in a text whose end is followed by its beginning. It uses no random numbers.
 type Cycle struct {
 	next int // first input of the next batch
 	out  *windowBatch
 }
 
-// NewCycle returns a source over ids, which it keeps. A batch size or context
-// below 1 and ids no longer than the context are errors.
+// NewCycle returns a source over ids, which must not change. A batch size or context below 1 and ids no longer than the
+// context are errors.
 func NewCycle(ids []int, c WindowConfig) (*Cycle, error) {
 	out, err := newWindowBatch(ids, c)
 	if err != nil {
@@ -20,8 +19,8 @@ func NewCycle(ids []int, c WindowConfig) (*Cycle, error) {
 	return &Cycle{out: out}, nil
 }
 
-// Next returns the next B windows. It never returns an error. The tensors are the
-// same each time with new contents: copy what must outlive the next call.
+// Next returns the next B windows. It never returns an error. The tensors are reused: copy values that must outlive the
+// next call.
 func (c *Cycle) Next() (train.Batch, error) {
 	c.out.batch.Tokens = 0
 	for b := range c.out.config.Batch {
@@ -36,8 +35,7 @@ func (c *Cycle) State() []byte {
 	return encodePosition(c.next)
 }
 
-// SetState continues from the position that State returned, over equal ids and
-// with an equal config.
+// SetState moves the source to a position that State returned, over equal ids and with an equal config.
 func (c *Cycle) SetState(state []byte) error {
 	return decodePosition(&c.next, state, len(c.out.ids))
 }

@@ -9,8 +9,7 @@ import (
 	"attention/train/text"
 )
 
-// Every id is asked for in its order, round after round, whatever part of a batch or
-// a window the text's end falls in.
+// Every id is a target in its order, round after round, wherever in a batch or a window the text ends.
 func TestCycleRepeatsItsText(t *testing.T) {
 	const batch, context, batches = 3, 5, 40
 	for n := context + 1; n < 50; n++ {

@@ -6,11 +6,11 @@ import (
 )
 
 // Decoder decodes ids one by one while a model draws them: it returns each character as soon as it is complete. The
-// text it returns is UTF-8: one U+FFFD replaces the bytes of an incomplete character, and each byte that cannot begin
-// one (the Unicode Standard's "substitution of maximal subparts"; Python's errors="replace").
+// text it returns is UTF-8: one U+FFFD replaces the bytes of an incomplete character, and each byte that cannot begin a
+// character (the Unicode Standard's "substitution of maximal subparts"; Python's errors="replace").
 type Decoder struct {
 	tokenizer Tokenizer
-	state     decoding // of a tokenizer whose text depends on the tokens before
+	state     decoding // for a tokenizer whose text depends on the tokens before
 	pending   []byte   // the incomplete character at the end
 }
 
@@ -21,16 +21,15 @@ func NewDecoder(t Tokenizer) *Decoder {
 	return d
 }
 
-// begin begins a text.
+// begin starts a new text.
 func (d *Decoder) begin() {
 	if t, ok := d.tokenizer.(*BPETokenizer); ok {
 		d.state = t.decoder.begin()
 	}
 }
 
-// Follow makes the ids that come next follow these, whose text is not returned: a
-// blank at the beginning of a text can be missing, elsewhere it is not. An error
-// of the tokenizer's Decode changes nothing.
+// Follow makes the next ids follow the given ones, whose text is not returned: some tokenizers omit a blank at the
+// beginning of a text only. After an error of the tokenizer's Decode the Decoder is unchanged.
 func (d *Decoder) Follow(ids []int) error {
 	next := *d
 	for _, id := range ids {
@@ -64,8 +63,8 @@ func Piece(t Tokenizer, id int) (string, error) {
 	return d.next(id)
 }
 
-// Decode takes the next id and returns the characters that it completes: none,
-// one or several. An error of the tokenizer's Decode changes nothing.
+// Decode takes the next id and returns the characters that it completes: none, one or several. After an error of the
+// tokenizer's Decode the Decoder is unchanged.
 func (d *Decoder) Decode(id int) (string, error) {
 	token, err := d.next(id)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The llama is half of one token and two more: it comes with the last of them.
+// The llama consists of half of one token and of two more tokens: it is returned with the last of them.
 func ExampleDecoder() {
 	d := text.NewDecoder(text.NewGPT2Tokenizer())
 	for _, id := range []int{32, 32660, 1689, 12520, 99, 247, 0} {
@@ -26,7 +26,7 @@ func ExampleDecoder() {
 	// Output: "A" " ll" "ama" " " "" "🦙" "!" ""
 }
 
-// stream decodes ids one by one and returns what each and the end gave.
+// stream decodes ids one by one and returns the text of each id and of the end.
 func stream(t testing.TB, tokenizer text.Tokenizer, ids []int) []string {
 	d := text.NewDecoder(tokenizer)
 	var parts []string
@@ -48,7 +48,7 @@ func TestDecoderWaitsForWholeCharacters(t *testing.T) {
 	g := text.NewGPT2Tokenizer()
 	ids, err = g.Encode(" 🦙ok")
 	require.NoError(t, err)
-	require.Equal(t, []int{12520, 99, 247, 482}, ids) // the first is a space and half of the llama
+	require.Equal(t, []int{12520, 99, 247, 482}, ids) // the first token is a space and half of the llama
 	require.Equal(t, []string{" ", "", "🦙", "ok", ""}, stream(t, g, ids))
 }
 
@@ -106,7 +106,7 @@ func TestDecoderContinues(t *testing.T) {
 	require.Equal(t, "x", part, "a flushed decoder begins anew")
 }
 
-// beginnings are all byte sequences that begin a character without completing it.
+// beginnings are all byte sequences that are proper prefixes of a character.
 func beginnings() map[string]bool {
 	seen := map[string]bool{}
 	for r := range rune(utf8.MaxRune + 1) {
@@ -119,7 +119,7 @@ func beginnings() map[string]bool {
 	return seen
 }
 
-// replaced puts U+FFFD for what in text is not UTF-8, by looking beginnings up.
+// replaced replaces invalid UTF-8 in a text by U+FFFD, by looking up beginnings.
 func replaced(s string, beginnings map[string]bool) string {
 	var out strings.Builder
 	for len(s) > 0 {
@@ -137,9 +137,8 @@ func replaced(s string, beginnings map[string]bool) string {
 	return out.String()
 }
 
-// FuzzDecoder takes any bytes for ids of the bytes' tokenizer, and any two for one
-// of GPT-2's. At each step, what the decoder gave and would give at an end is what
-// the ids so far mean.
+// FuzzDecoder uses each byte as an id of the bytes' tokenizer, and each two bytes as an id of GPT-2's. At each step,
+// the text so far, with the text that an end would add, is the text of the ids so far.
 func FuzzDecoder(f *testing.F) {
 	for _, s := range texts() {
 		f.Add([]byte(s))
@@ -172,7 +171,7 @@ func requireStream(t *testing.T, tokenizer text.Tokenizer, ids []int, begun map[
 	}
 }
 
-// TestDecoderFollows: a decoder knows whether a text has begun.
+// TestDecoderFollows: a decoder distinguishes the beginning of a text from its middle.
 func TestDecoderFollows(t *testing.T) {
 	for _, c := range tokenizerCases(t) {
 		if c.Name != "llama2" && c.Name != "Metaspace always true" {

@@ -22,7 +22,7 @@ func readDecoder(value jsontext.Value) (d pieceDecoder, err error) {
 	return d, err
 }
 
-// add adds a decoder that looks at each token.
+// add adds a decoder that processes each token alone.
 func (d *pieceDecoder) add(c component) error {
 	switch c.Type {
 	case "Fuse":
@@ -58,7 +58,7 @@ func (d *pieceDecoder) add(c component) error {
 	return nil
 }
 
-// addFused adds a decoder that looks at the whole text.
+// addFused adds a decoder that processes the whole text.
 func (d *pieceDecoder) addFused(c component) error {
 	switch {
 	case c.Type == "Fuse":

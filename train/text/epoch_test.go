@@ -12,8 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// pass reads a source up to io.EOF and returns the inputs and targets of the
-// positions that count.
+// pass reads a source up to io.EOF and returns the inputs and targets at positions that are not ignored.
 func pass(t *testing.T, s train.Source, batch, context int) (inputs, targets []int) {
 	for {
 		b, err := s.Next()
@@ -70,7 +69,7 @@ func TestEpochLastOnly(t *testing.T) {
 	}
 }
 
-// Positions that no window fills have no target.
+// Positions behind the last window have no target.
 func TestEpochTail(t *testing.T) {
 	const none = graph.IgnoreTarget
 	for _, c := range []struct {
@@ -104,7 +103,7 @@ func TestEpochTail(t *testing.T) {
 	}
 }
 
-// Nothing of an earlier batch is left in the memory that the next one uses.
+// No value of an earlier batch remains in the memory that the next batch uses.
 func TestEpochReusesItsTensors(t *testing.T) {
 	s, err := text.NewEpoch(countingIDs(100), text.WindowConfig{Batch: 2, Context: 8})
 	require.NoError(t, err)

@@ -8,9 +8,9 @@ import (
 	"attention/train"
 )
 
-// EpochsConfig is the order of the windows of Epochs.
+// EpochsConfig sets the order of the windows of Epochs.
 type EpochsConfig struct {
-	Shuffle bool   `json:"shuffle"` // each epoch has another order
+	Shuffle bool   `json:"shuffle"` // each epoch has its own order
 	Seed    uint64 `json:"seed"`    // of these orders
 }
 
@@ -21,12 +21,12 @@ type Epochs struct {
 	config EpochsConfig
 	out    *windowBatch
 	epoch  uint64
-	next   int   // of the epoch's windows
-	order  []int // of the epoch's windows
+	next   int   // number of the epoch's next window
+	order  []int // order of the epoch's windows
 }
 
-// NewEpochs returns a source over ids, which it keeps. Equal ids and configs give equal
-// batches. A batch size or context below 1 and ids with fewer windows than a batch are errors.
+// NewEpochs returns a source over ids, which must not change. Equal ids and configs give equal batches. A batch size or
+// context below 1 and ids with fewer windows than a batch are errors.
 func NewEpochs(ids []int, windows WindowConfig, c EpochsConfig) (*Epochs, error) {
 	out, err := newWindowBatch(ids, windows)
 	if err != nil {
@@ -47,7 +47,7 @@ func (e *Epochs) Batches() int {
 	return len(e.order) / e.out.config.Batch
 }
 
-// arrange sets the order of the epoch, which its number and the seed alone give.
+// arrange sets the order of the epoch, which depends only on its number and the seed.
 func (e *Epochs) arrange() {
 	for i := range e.order {
 		e.order[i] = i
@@ -58,8 +58,8 @@ func (e *Epochs) arrange() {
 	}
 }
 
-// Next returns the next B windows. It never returns an error. The tensors are the same each
-// time with new contents: copy what must outlive the next call.
+// Next returns the next B windows. It never returns an error. The tensors are reused: copy values that must outlive the
+// next call.
 func (e *Epochs) Next() (train.Batch, error) {
 	c := e.out.config
 	if len(e.order)-e.next < c.Batch {
@@ -79,8 +79,7 @@ func (e *Epochs) State() []byte {
 	return binary.BigEndian.AppendUint64(encodePosition(e.next), e.epoch)
 }
 
-// SetState continues from the position that State returned, over equal ids and with equal
-// configs.
+// SetState moves the source to a position that State returned, over equal ids and with equal configs.
 func (e *Epochs) SetState(state []byte) error {
 	if len(state) != 16 {
 		return fmt.Errorf("text: state of a source: got %d bytes, want 16", len(state))

@@ -28,7 +28,7 @@ func firsts(t *testing.T, e *text.Epochs, n, context int) (all []int) {
 	return all
 }
 
-// Every epoch has the whole windows once, but for those that fill no batch.
+// Every epoch has each whole window once, except windows at the end that do not fill a batch.
 func TestEpochs(t *testing.T) {
 	const context, batch = 3, 2
 	for _, row := range []struct {

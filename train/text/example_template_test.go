@@ -7,7 +7,7 @@ import (
 	"attention/train/text"
 )
 
-// A template makes the text of a conversation, and tells what the assistant says in it.
+// A template makes the text of a conversation, and shows which parts of it are the assistant's.
 func ExampleTemplate() {
 	template, err := text.ParseTemplate(`{% for message in messages %}
 <|{{ message.role }}|>{{ message.content }}<|end|>

@@ -21,7 +21,7 @@ func ExampleVocabulary() {
 	// text: got 'p' at position 3, want one of the vocabulary's 4 characters
 }
 
-// Llama's, Qwen's and Gemma's folders have a tokenizer.json; this one knows little.
+// Folders of Llama, Qwen and Gemma have a tokenizer.json; this one has a small vocabulary.
 func ExampleReadTokenizer() {
 	t, err := text.ReadTokenizer([]byte(`{
 		"added_tokens": [{"id": 5, "content": "<|end|>", "special": true}],

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// brief returns an example in short: the roles' first letters with their texts, in brackets if not learned.
+// brief returns an example in short form: the roles' first letters with their texts, in brackets if not learned.
 func brief(t *testing.T, e text.Example) string {
 	if e.Messages == nil {
 		return e.Text + "|" + e.Label
@@ -44,11 +44,12 @@ func brief(t *testing.T, e text.Example) string {
 	return shown
 }
 
-// A row of each form that other programs read is read as they do, and its keys that are not read are named. The sources
+// A row of each form that other programs accept is read as they read it, and its ignored keys are reported. The sources
 // are their files of July and August 2026: TRL 1.16 (data_utils.py, sft_trainer.py), axolotl (docs/dataset-formats,
-// prompt_strategies/chat_template.py), LlamaFactory (data/README.md, v1/plugins/data_plugins/converter.py, v1/utils/types.py),
-// unsloth (studio/backend/utils/datasets/format_conversion.py, dataset_none_detect.py), mlx-lm (tuner/datasets.py), OpenAI's
-// guide of supervised fine-tuning, Mistral's mistral-finetune, and ms-swift's guide of custom datasets.
+// prompt_strategies/chat_template.py), LlamaFactory (data/README.md, v1/plugins/data_plugins/converter.py,
+// v1/utils/types.py), unsloth (studio/backend/utils/datasets/format_conversion.py, dataset_none_detect.py), mlx-lm
+// (tuner/datasets.py), OpenAI's guide of supervised fine-tuning, Mistral's mistral-finetune, and ms-swift's guide of
+// custom datasets.
 func TestFormsOfOthers(t *testing.T) {
 	const hi, talk = `{"role": "user", "content": "Hi"}`, `[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}]`
 	const tools = `[{"type": "function", "function": {"name": "f"}}]`
@@ -129,7 +130,7 @@ func TestFormsOfOthers(t *testing.T) {
 	}
 }
 
-// A key that would change what is learned, and that is not read, is refused by its name.
+// The error about an unsupported key that would change the learned tokens names the key.
 func TestRefusedKeys(t *testing.T) {
 	const hi, yo = `{"role": "user", "content": "Hi"}`, `{"role": "assistant", "content": "Yo"}`
 	const beside = `want none: it is not read here and would change what is learned`

@@ -15,31 +15,31 @@ import (
 	"attention/internal/folder"
 )
 
-// Examples are the examples of a file, which stays on the disk: they may be larger than memory.
+// Examples are the examples of a file. They stay on the disk, so they may be larger than the memory.
 type Examples struct {
 	path  string
 	file  *os.File
-	begin int64  // after a byte order mark
+	begin int64  // offset of the first byte after a byte order mark
 	unit  string // the unit of positions in errors: line or element
 	read  func(raw []byte) (e Example, unread []string, err error)
 	at    []place
 
-	talks  bool           // a template makes the text of some
-	thinks bool           // answers of some have thoughts
-	unread map[string]int // in how many examples each key is that is not read
+	talks  bool           // whether a template makes the text of some examples
+	thinks bool           // whether answers of some examples have thoughts
+	unread map[string]int // for each ignored key, the number of examples that have it
 }
 
 // place is the position of an example in its file.
 type place struct {
 	offset int64
 	length int32
-	line   int32 // from 1; in a JSON array it is the element
+	line   int32 // line, from 1; in a JSON array the number of the element
 }
 
-// maxExample is the most bytes of an example.
+// maxExample is the largest number of bytes of an example.
 const maxExample = 16 << 20
 
-// OpenExamples opens a file of examples and checks each. By the end of its name it is
+// OpenExamples opens a file of examples and checks each. The end of its name determines its form:
 //
 //	.jsonl          an Example as JSON in each line; .ndjson, too
 //	.json           an array of them
@@ -47,7 +47,7 @@ const maxExample = 16 << 20
 //	                "prompt,completion"; without a heading two columns, label and text. Quotes are a part of the text
 //	                in .tsv
 //
-// A byte order mark at the beginning is left out. The error names the first wrong line, or element of an array. Empty
+// A byte order mark at the beginning is ignored. The error names the first wrong line, or element of an array. Empty
 // lines count but are no examples; a file without examples is an error.
 func OpenExamples(path string) (*Examples, error) {
 	file, err := folder.Open(path)
@@ -85,7 +85,7 @@ func (e *Examples) scan() (err error) {
 	return err
 }
 
-// afterMark leaves a file at its first byte after a byte order mark, which Excel writes, and returns where that is.
+// afterMark moves to a file's first byte after a byte order mark, which Excel writes, and returns its offset.
 func afterMark(file *os.File) (begin int64, err error) {
 	mark := make([]byte, 3)
 	if n, _ := file.ReadAt(mark, 0); string(mark[:n]) == "\ufeff" {
@@ -95,8 +95,8 @@ func afterMark(file *os.File) (begin int64, err error) {
 }
 
 // ExampleFiles returns the files of a folder to train on, to validate with and to test with: train, valid and test with
-// an end that OpenExamples knows; "" for one that is not there. Validation may be called validation or val, too. Two
-// files of a kind are an error.
+// an end that OpenExamples knows; "" for a missing file. The file to validate with may also be named validation or val.
+// Two files of a kind are an error.
 func ExampleFiles(dir string) (train, valid, test string, err error) {
 	names, err := folder.Names(dir)
 	if err != nil {
@@ -125,7 +125,7 @@ func ExampleFiles(dir string) (train, valid, test string, err error) {
 	return found["train"], found["valid"], found["test"], nil
 }
 
-// exampleEnds are the ends of the names of files of examples.
+// exampleEnds are the file name extensions of examples.
 var exampleEnds = []string{".jsonl", ".ndjson", ".json", ".csv", ".tsv"}
 
 // Len returns the number of examples.
@@ -137,7 +137,7 @@ func (e *Examples) At(i int) (Example, error) {
 		return Example{}, e.about(i, fmt.Errorf("got example %d, want 0 to %d", i, len(e.at)-1))
 	}
 	raw := make([]byte, e.at[i].length)
-	if _, err := e.file.ReadAt(raw, e.at[i].offset); err == io.EOF { // which a source returns at the end of an epoch
+	if _, err := e.file.ReadAt(raw, e.at[i].offset); err == io.EOF { // io.EOF would mean the end of an epoch
 		return Example{}, e.about(i, errors.New("got the end of the file, want an example: was the file changed?"))
 	} else if err != nil {
 		return Example{}, e.about(i, err)
@@ -149,7 +149,8 @@ func (e *Examples) At(i int) (Example, error) {
 	return example, nil
 }
 
-// Where returns where example i stands, as errors about it begin: text: examples: train.jsonl: line 7
+// Where returns the position of example i in the form in which errors about it begin: text: examples: train.jsonl: line
+// 7
 func (e *Examples) Where(i int) string {
 	if i < 0 || i >= len(e.at) {
 		return "text: examples: " + e.path
@@ -166,16 +167,16 @@ func (e *Examples) NeedTemplate() bool { return e.talks }
 // Think reports whether answers of some examples have thoughts.
 func (e *Examples) Think() bool { return e.thinks }
 
-// Unread returns the number of examples with each key that is not read, for the first 1000 such keys.
+// Unread returns the number of examples with each ignored key, for the first 1000 such keys.
 func (e *Examples) Unread() map[string]int { return e.unread }
 
-// mostUnread is the most keys that are counted.
+// mostUnread is the largest number of keys that are counted.
 const mostUnread = 1000
 
 // Close closes the file.
 func (e *Examples) Close() error { return e.file.Close() }
 
-// add checks the example in raw bytes and keeps its place.
+// add checks the example in raw bytes and stores its position.
 func (e *Examples) add(raw []byte, offset int64, line int) error {
 	var of Example
 	var unread []string
@@ -196,8 +197,8 @@ func (e *Examples) add(raw []byte, offset int64, line int) error {
 	return nil
 }
 
-// scanLines adds each line that is not empty. first sees the first one, and reports whether it is a heading; nil is for
-// files without.
+// scanLines adds each line that is not empty. first gets the first line and reports whether it is a heading; nil is for
+// files without a heading.
 func (e *Examples) scanLines(first func(line []byte) (heading bool, err error)) error {
 	lines := bufio.NewReaderSize(e.file, 1<<16)
 	offset := e.begin
@@ -221,7 +222,7 @@ func (e *Examples) scanLines(first func(line []byte) (heading bool, err error)) 
 	}
 }
 
-// tooLong returns an error for an example of n bytes that is longer than any.
+// tooLong returns an error for an example of n bytes, which is longer than an example may be.
 func tooLong(n int) error {
 	if n > maxExample {
 		return fmt.Errorf("got more than %d bytes, want fewer", maxExample)
@@ -229,7 +230,7 @@ func tooLong(n int) error {
 	return nil
 }
 
-// readLine reads a line with its end, of at most maxExample bytes.
+// readLine reads a line with its newline, of at most maxExample bytes.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

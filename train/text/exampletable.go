@@ -14,7 +14,7 @@ import (
 	"attention/train/text/jinja"
 )
 
-// table is the form of a file's rows: the names of its columns, of a heading or without one.
+// table describes a file's rows: the names of its columns, with or without a heading.
 type table struct {
 	tabs    bool
 	columns []string
@@ -31,15 +31,15 @@ func (e *Examples) scanTable(tabs bool) error {
 	return e.scanCSV(t.heading)
 }
 
-// headingWords are names of columns that are no form's keys, but show that the first row is a heading.
+// headingWords are column names that are not keys of a form, but show that the first row is a heading.
 var headingWords = strings.Fields("question answer query response sentence content category class target labels " +
 	"chosen rejected")
 
 // headingCell matches a name in a heading.
 var headingCell = regexp.MustCompile(`^[\pL_][\pL\pN_-]{0,39}$`)
 
-// heading reports whether the first row names columns, and keeps the names. It does if all cells look like names and
-// one is a key of a form, or a word of other headings. Columns that make no form are an error.
+// heading reports whether the first row names columns, and stores the names. It is a heading if all cells look like
+// names and at least one is a key of a form, or a word that other headings use. Columns that fit no form are an error.
 func (t *table) heading(row []string) (bool, error) {
 	named, known := make([]string, len(row)), false
 	for i, cell := range row {
@@ -66,7 +66,7 @@ func (t *table) heading(row []string) (bool, error) {
 	return true, nil
 }
 
-// dict returns the cells of a row by the names of their columns.
+// dict returns the cells of a row by column name.
 func (t *table) dict(row []string) *jinja.Dict {
 	d := &jinja.Dict{}
 	for i, name := range t.columns {
@@ -107,7 +107,7 @@ func (t *table) cells(raw []byte) ([]string, error) {
 	return r.Read()
 }
 
-// scanCSV adds the rows of a CSV file, whose texts may have lines.
+// scanCSV adds the rows of a CSV file, whose texts may contain newlines.
 func (e *Examples) scanCSV(heading func(row []string) (bool, error)) error {
 	const ahead = 1 << 16
 	limited := &io.LimitedReader{R: e.file}
@@ -115,7 +115,7 @@ func (e *Examples) scanCSV(heading func(row []string) (bool, error)) error {
 	r.FieldsPerRecord, r.ReuseRecord = -1, true
 	for first := true; ; first = false {
 		from := r.InputOffset()
-		limited.N = maxExample + 2*ahead // a quote that nothing ends would take the rest of the file into memory
+		limited.N = maxExample + 2*ahead // an unclosed quote would read the rest of the file into memory
 		row, err := r.Read()
 		if wrong, ok := errors.AsType[*csv.ParseError](err); ok && limited.N <= 0 {
 			return fmt.Errorf("line %d: %w: does a quote open there that nothing closes?", wrong.StartLine,

@@ -13,18 +13,18 @@ import (
 
 // A GGUF file replaces the tokenizer.json and the tokenizer_config.json of a model's folder.
 
-// ggufTokens is a tokenizer as a GGUF file has it.
+// ggufTokens is a tokenizer in the form of a GGUF file.
 type ggufTokens struct {
-	model, pre string // how texts are cut: llama is SentencePiece's, gpt2 a byte-pair encoding with a way of gguf.Cuts
+	model, pre string // llama: SentencePiece; gpt2: byte-pair encoding that splits words by one of gguf.Cuts
 	tokens     []string
-	kinds      []int32   // of the tokens; nil if all are normal
+	kinds      []int32   // types of the tokens; nil if all are normal
 	merges     []string  // of gpt2
 	scores     []float32 // of llama
-	blank      bool      // of llama: a blank is put before a text
-	begins     bool      // a text gets the token that begins one
-	ends       bool      // and the one that ends it
+	blank      bool      // with llama: whether a blank is put before a text
+	begins     bool      // whether a text gets the token that begins one
+	ends       bool      // and the token that ends one
 	bos, eos   int       // ids of the two; −1 if there are none
-	template   string    // of conversations; "" if there is none
+	template   string    // template of conversations; "" if there is none
 }
 
 // readGGUF reads the tokenizer of a file.
@@ -113,7 +113,7 @@ func (g *ggufTokens) tokenizerJSON() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// check returns an error for a tokenizer that is not read here.
+// check returns an error for a tokenizer that is not supported.
 func (g *ggufTokens) check() error {
 	switch _, known := gguf.CutOf(g.pre); {
 	case g.model != "gpt2" && g.model != "llama":
@@ -136,7 +136,7 @@ func (g *ggufTokens) check() error {
 	return nil
 }
 
-// mostToken is the most bytes of a token, and mostSplitting the most bytes that merged reads.
+// mostToken is the largest number of bytes of a token, mostSplitting the largest number of bytes that merged reads.
 const mostToken, mostSplitting = 1 << 10, 1 << 28
 
 // partsOf returns a pre-tokenizer of gguf.Cuts as JSON.
@@ -154,7 +154,7 @@ func partsOf(cut string) object {
 	return level
 }
 
-// around returns what puts tokens before and behind a text; nil if none are put.
+// around returns the template that puts tokens before and behind a text; nil if there are none.
 func (g *ggufTokens) around() any {
 	single, special := []object{{"Sequence": object{"id": "A", "type_id": 0}}}, object{}
 	token := func(is bool, id int) []object {
@@ -171,7 +171,7 @@ func (g *ggufTokens) around() any {
 	return object{"type": "TemplateProcessing", "single": single, "pair": single, "special_tokens": special}
 }
 
-// name returns the token of an id, "" if there is none.
+// name returns the token with an id, "" if there is none.
 func (g *ggufTokens) name(id int) string {
 	if id < 0 || id >= len(g.tokens) {
 		return ""
@@ -179,7 +179,8 @@ func (g *ggufTokens) name(id int) string {
 	return g.tokens[id]
 }
 
-// blanks returns the normalizer, which makes SentencePiece's mark of blanks, and the decoder, which takes it back.
+// blanks returns the normalizer, which replaces blanks by SentencePiece's mark, and the decoder, which does the
+// reverse.
 func (g *ggufTokens) blanks() (normalizer, decoder object) {
 	replace := func(old, by string) object {
 		return object{"type": "Replace", "pattern": object{"String": old}, "content": by}
@@ -193,8 +194,8 @@ func (g *ggufTokens) blanks() (normalizer, decoder object) {
 	return normalizer, object{"type": "Sequence", "decoders": decoders}
 }
 
-// merged returns the pairs of tokens that make others, those that make a token of a higher score first. SentencePiece
-// has no list of pairs: it joins two tokens if the result is one.
+// merged returns the pairs of tokens that make other tokens, in the order of the scores of these tokens, the highest
+// first. SentencePiece has no list of pairs: it joins two tokens if the result is one.
 func (g *ggufTokens) merged(vocab map[string]int) (merges [][2]string, err error) {
 	work := 0
 	for _, token := range g.tokens {
@@ -224,7 +225,7 @@ func (g *ggufTokens) merged(vocab map[string]int) (merges [][2]string, err error
 	return merges, nil
 }
 
-// readGGUFTemplate returns the template of a file, with its tokens.
+// readGGUFTemplate returns the template of conversations of a file, with its tokens.
 func readGGUFTemplate(path string) (c templateConfig, err error) {
 	of, err := readGGUF(path)
 	if err == nil {

@@ -30,7 +30,7 @@ func ggufFile(t testing.TB, settings []gguf.Setting, changes ...gguf.Setting) st
 	return path
 }
 
-// The tokens of a byte-pair encoding, and of SentencePiece's, whose pairs are those that make a token.
+// The tokens of a byte-pair encoding, and of SentencePiece, whose pairs are those that make a token.
 var (
 	pairTokens = []gguf.Setting{{Key: "tokenizer.ggml.model", Value: "gpt2"}, {Key: "tokenizer.ggml.pre", Value: "gpt-2"},
 		{Key: "tokenizer.ggml.tokens", Value: []string{"a", "b", "Ġ", "ab", "Ġab", "<|x|>", "<u>", "[PAD7]"}},
@@ -95,7 +95,7 @@ func TestOpenGGUF(t *testing.T) {
 	require.Equal(t, "<|x|>", talk.EOS)
 }
 
-// What llama.cpp would cut otherwise, or what is no tokenizer, is refused.
+// A tokenizer that llama.cpp would treat differently, or contents that are not a tokenizer, is an error.
 func TestOpenGGUFWrong(t *testing.T) {
 	set := func(key string, value any) gguf.Setting {
 		return gguf.Setting{Key: "tokenizer.ggml." + key, Value: value}

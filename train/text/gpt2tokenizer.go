@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// GPT2EndOfText is the id between the texts that GPT-2 was trained on, that of "<|endoftext|>".
+// GPT2EndOfText is the id of "<|endoftext|>", which separates the texts that GPT-2 was trained on.
 const GPT2EndOfText = 50256
 
-// endOfText is its token.
+// endOfText is the token with the id GPT2EndOfText.
 const endOfText = "<|endoftext|>"
 
-// gpt2Pairs are the ids of the two tokens that each of GPT-2's tokens is joined from, in the order of their ids, which
-// begin with the 256 bytes: two bytes each, the lower first.
+// gpt2Pairs holds, for each of GPT-2's tokens in the order of their ids, the ids of the two tokens from which it is
+// joined, each as two bytes, the lower byte first. The first 256 ids are the bytes.
 //
 //go:embed gpt2.pairs
 var gpt2Pairs string
 
-// gpt2 returns the tokenizer, which is made once.
+// gpt2 returns the tokenizer, which is made only once.
 var gpt2 = sync.OnceValue(func() *BPETokenizer {
 	j := byteLevelJSON()
 	m := &j.model
@@ -42,8 +42,6 @@ var gpt2 = sync.OnceValue(func() *BPETokenizer {
 	return t
 })
 
-// NewGPT2Tokenizer returns the byte-pair encoding of GPT-2 (Radford et al. 2019,
-// section 2.2; tiktoken's gpt2 and r50k_base) with its published vocabulary,
-// which is a part of the program: its ids are those that GPT-2's weights were
-// trained on.
+// NewGPT2Tokenizer returns the byte-pair encoding of GPT-2 (Radford et al. 2019, section 2.2; tiktoken's gpt2 and
+// r50k_base) with its published vocabulary, which is part of the program. Its ids are those of GPT-2's weights.
 func NewGPT2Tokenizer() *BPETokenizer { return gpt2() }

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The list of all tokens, as tiktoken's file r50k_base.tiktoken writes it, has the
-// checksum that tiktoken expects of that file.
+// The list of all tokens in the form of tiktoken's file r50k_base.tiktoken has the checksum that tiktoken expects of
+// that file.
 func TestGPT2Vocabulary(t *testing.T) {
 	g := text.NewGPT2Tokenizer()
 	require.Equal(t, 50257, g.Len())
@@ -75,7 +75,7 @@ func TestGPT2Bytes(t *testing.T) {
 	require.Len(t, seen, 256)
 }
 
-// Each character survives on its own, in a word, and behind and before spaces.
+// Each character survives encoding and decoding alone, in a word, and behind and before spaces.
 func TestGPT2Characters(t *testing.T) {
 	g := text.NewGPT2Tokenizer()
 	var s strings.Builder

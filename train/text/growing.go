@@ -11,14 +11,14 @@ import (
 
 // GrowingConfig shapes windows that are short at first (sequence length warm-up: Li, Zhang, He 2021, arXiv:2108.06084).
 type GrowingConfig struct {
-	Windows    WindowConfig  `json:"windows"`                  // of the rows, and of the windows after all stages
-	Growth     []GrowthStage `json:"context_growth,omitempty"` // in their order, each with longer windows
-	Accumulate int           `json:"accumulate,omitempty"`     // batches of a step; 0 means 1
+	Windows    WindowConfig  `json:"windows"`                  // shape of the rows, and of the windows after all stages
+	Growth     []GrowthStage `json:"context_growth,omitempty"` // in order; each has longer windows than the last
+	Accumulate int           `json:"accumulate,omitempty"`     // batches per step; 0 means 1
 }
 
-// GrowthStage is some steps with windows of one length.
+// GrowthStage is a number of steps with windows of one length.
 type GrowthStage struct {
-	Context int `json:"context"` // tokens of a window: a divisor of the rows', and below it
+	Context int `json:"context"` // tokens of a window: a divisor of the rows' length, and smaller
 	Steps   int `json:"steps"`   // at least 1
 }
 
@@ -50,16 +50,16 @@ func (c GrowingConfig) Validate() error {
 	return nil
 }
 
-// GrowingWindows is an endless source of random windows of a text, short ones at first: (B·C/T, T) for the C tokens of
-// the last stage and the T of a stage, so that every batch has as many tokens.
+// GrowingWindows is an endless source of random windows of a text, short ones at first. A batch is (B·C/T, T) for the C
+// tokens of the last stage and the T of a stage, so that every batch has equally many tokens.
 type GrowingWindows struct {
 	windows *Windows
 	config  GrowingConfig
 	drawn   int // batches
 }
 
-// NewGrowingWindows returns a source over ids, which it keeps. Equal ids, configs and seeds give equal batches, and
-// after all stages the rows are windows of one length. What NewWindows refuses is an error.
+// NewGrowingWindows returns a source over ids, which must not change. Equal ids, configs and seeds give equal batches,
+// and after all stages the rows are windows of one length. It returns the errors of NewWindows.
 func NewGrowingWindows(ids []int, c GrowingConfig, seed uint64) (*GrowingWindows, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("text: growing windows: %w", err)
@@ -92,8 +92,7 @@ func (g *GrowingWindows) context() int {
 // State returns the number of batches and the state of the random stream.
 func (g *GrowingWindows) State() []byte { return append(encodePosition(g.drawn), g.windows.State()...) }
 
-// SetState continues the source whose State returned state: over equal ids and with an equal config, the same batches
-// follow.
+// SetState restores a state that State returned: over equal ids and with an equal config, the same batches follow.
 func (g *GrowingWindows) SetState(state []byte) error {
 	if len(state) < positionBytes {
 		return fmt.Errorf("text: growing windows: state: got %d bytes, want more", len(state))

@@ -15,7 +15,7 @@ var growing = text.GrowingConfig{
 	Growth: []text.GrowthStage{{Context: 3, Steps: 2}, {Context: 6, Steps: 1}},
 }
 
-// A batch has as many windows of the stage's length as hold its tokens.
+// A batch contains as many windows of the stage's length as hold its number of tokens.
 func TestGrowingWindows(t *testing.T) {
 	w, err := text.NewGrowingWindows(countingIDs(10000), growing, 1)
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// jsonReader reads the text of a tokenizer.json. Strings are parts of it, where they can be.
+// jsonReader reads the text of a tokenizer.json. Strings share the memory of the text where possible.
 type jsonReader struct {
 	*jsontext.Decoder
 	text string
@@ -82,7 +82,7 @@ func (r jsonReader) fields(read map[string]func() error) error {
 	})
 }
 
-// to reads a value into a Go value.
+// to reads a JSON value into a Go value.
 func (r jsonReader) to(v any) func() error {
 	return func() error {
 		value, err := r.ReadValue()
@@ -93,7 +93,7 @@ func (r jsonReader) to(v any) func() error {
 	}
 }
 
-// raw reads a value whose bytes stay.
+// raw reads a value and returns its bytes, which must not change.
 func (r jsonReader) raw(v *jsontext.Value) func() error {
 	return func() error {
 		value, err := r.ReadValue()
@@ -102,7 +102,7 @@ func (r jsonReader) raw(v *jsontext.Value) func() error {
 	}
 }
 
-// skip reads a value that does not touch ids.
+// skip reads a value that does not affect ids.
 func (r jsonReader) skip() error { return r.SkipValue() }
 
 // pair reads a pair of tokens.

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind is what patterns ask of a character: a set of these.
+// kind is a set of the character classes that patterns use.
 type kind uint16
 
 const (
@@ -21,10 +21,10 @@ const (
 	punctuation                  // for pre-tokenizer Punctuation
 	formless                     // in withoutForm
 	nonspacing                   // \p{Mn}, for BERT's normalizer
-	invisible                    // \p{Cc}, \p{Cf} and \p{Co} without a tab and the ends of lines, for it
+	invisible                    // \p{Cc}, \p{Cf} and \p{Co} without tabs and ends of lines, for BERT's normalizer
 )
 
-// kinds are the kinds of all characters.
+// kinds holds the classes of all characters.
 var kinds = sync.OnceValue(func() *[unicode.MaxRune + 1]kind {
 	var all [unicode.MaxRune + 1]kind
 	add := func(k kind, tables ...*unicode.RangeTable) {
@@ -90,7 +90,7 @@ func kindsOf(all *[unicode.MaxRune + 1]kind, text string) (kind, int) {
 	return all[r], n
 }
 
-// run returns the length of the characters that begin a text and are of one of some kinds.
+// run returns the length of the characters at the beginning of a text that belong to one of some classes.
 func run(text string, some kind) int {
 	all := kinds()
 	for at := 0; ; {
@@ -102,7 +102,7 @@ func run(text string, some kind) int {
 	}
 }
 
-// runWithout returns the length of the characters that begin a text and are of none of some kinds.
+// runWithout returns the length of the characters at the beginning of a text that belong to none of some classes.
 func runWithout(text string, some kind) int {
 	all := kinds()
 	for at := 0; ; {

@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// EndOfText is the special token between texts, of GPT-2 and of tokenizers that are learned.
+// EndOfText is the special token between texts in GPT-2's tokenizer and in learned tokenizers.
 const EndOfText = endOfText
 
-// leastLearned is the least vocabulary that is learned: all bytes and <|endoftext|>.
+// leastLearned is the smallest vocabulary that can be learned: all bytes and <|endoftext|>.
 const leastLearned = 257
 
 // LearnBytePairs learns a byte-pair encoding of n tokens from a text and returns the contents of its tokenizer.json:
 // the 256 bytes in the order of GPT-2's vocabulary, then the tokens in the order in which they are made, then the
-// special token <|endoftext|>. The next token is the pair of neighbours that comes most often within the words of
-// GPT-2's pattern; of several such pairs, the one with the lower first id, or with the lower second one. A text in
-// which no pair comes twice any more before there are n tokens is an error that names the most possible. Where the
-// text itself has <|endoftext|>, one text ends and another begins.
+// special token <|endoftext|>. The next token is the pair of neighbours that occurs most often within the words of
+// GPT-2's pattern; of equally frequent pairs, the one with the lower first id, then with the lower second id. If no
+// pair occurs twice before there are n tokens, the error names the largest possible n. An <|endoftext|> in the text
+// separates two texts.
 //
-// The memory grows with the bytes of the different words, by some 60 bytes for each, and so at most with those of the
-// text.
+// The memory grows with the bytes of the different words, by about 60 bytes for each, and therefore at most with the
+// bytes of the text.
 func LearnBytePairs(text string, n int) ([]byte, error) {
 	switch {
 	case text == "":
@@ -58,25 +58,25 @@ func (p tokenPair) compare(q tokenPair) int {
 
 // symbol is a token within a word, at an index of the learner's symbols.
 type symbol struct {
-	id           int32 // −1 when it has become a part of the one before it
+	id           int32 // −1 after it was joined to the symbol before
 	before, next int32 // indices of its neighbours in the word; −1 for none
-	times        int32 // how often the word comes
+	times        int32 // how often the word occurs
 }
 
-// occurrences are where a pair is, and how often it comes in the text.
+// occurrences holds the positions of a pair, and how often it occurs in the text.
 type occurrences struct {
 	tokenPair
 	times  int
-	at     []int32 // indices of the first symbols, ascending; some hold another pair by now
+	at     []int32 // indices of the first symbols, ascending; some may hold another pair by now
 	queued int     // times when it was put into the queue
 }
 
-// learner joins the pairs of a text. The occurrences of a pair arise together, with the younger one of its tokens; from
-// then on they only become fewer.
+// learner joins the pairs of a text. All occurrences of a pair appear at the same time, with the younger of its tokens;
+// afterwards their number only decreases.
 type learner struct {
 	symbols []symbol
 	pairs   map[tokenPair]*occurrences
-	fresh   []*occurrences // not in the queue yet
+	fresh   []*occurrences // pairs that are not in the queue yet
 	queue   pairQueue
 	merges  []tokenPair
 }
@@ -142,15 +142,15 @@ func (l *learner) add(at int32) {
 	o.times += int(s.times)
 }
 
-// remove is the opposite of add, before one of the two symbols changes.
+// remove undoes add, before one of the two symbols changes.
 func (l *learner) remove(at int32) {
 	s := l.symbols[at]
-	if o := l.pairs[tokenPair{s.id, l.symbols[s.next].id}]; o != nil { // nil for the pair that is joined
+	if o := l.pairs[tokenPair{s.id, l.symbols[s.next].id}]; o != nil { // nil for the pair that is being joined
 		o.times -= int(s.times)
 	}
 }
 
-// enqueue puts the fresh pairs that come twice into the queue. The others are forgotten.
+// enqueue puts new pairs that occur at least twice into the queue, and drops the others.
 func (l *learner) enqueue() {
 	for _, o := range l.fresh {
 		if o.times < 2 {
@@ -163,7 +163,8 @@ func (l *learner) enqueue() {
 	l.fresh = l.fresh[:0]
 }
 
-// most takes the pair that comes most often, at least twice, out of the queue. It reports whether there is one.
+// most removes the most frequent pair, if it occurs at least twice, from the queue and returns it. It reports whether
+// there is one.
 func (l *learner) most() (o *occurrences, ok bool) {
 	for len(l.queue) > 0 {
 		o = l.queue[0]
@@ -182,7 +183,7 @@ func (l *learner) most() (o *occurrences, ok bool) {
 	return nil, false
 }
 
-// join makes a token of a pair, wherever it is.
+// join replaces every occurrence of a pair by a new token.
 func (l *learner) join(o *occurrences) {
 	id := int32(leastLearned - 1 + len(l.merges))
 	l.merges = append(l.merges, o.tokenPair)
@@ -190,7 +191,7 @@ func (l *learner) join(o *occurrences) {
 	for _, at := range o.at {
 		s := &l.symbols[at]
 		if s.id != o.first || s.next < 0 || l.symbols[s.next].id != o.second {
-			continue // it has become a part of another token
+			continue // it is part of another token now
 		}
 		next := s.next
 		after := l.symbols[next].next
@@ -212,7 +213,7 @@ func (l *learner) join(o *occurrences) {
 	l.enqueue()
 }
 
-// pairQueue is a heap whose first pair comes most often, and of these is the lowest.
+// pairQueue is a heap. Its first pair is the most frequent one, and the lowest of equally frequent ones.
 type pairQueue []*occurrences
 
 func (q pairQueue) Len() int { return len(q) }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRustReadsLearned: the engine in Rust reads a learned file, with the same ids and texts.
+// TestRustReadsLearned: the engine in Rust reads a learned file and gives the same ids and texts.
 func TestRustReadsLearned(t *testing.T) {
 	requireRust(t)
 	texts := text.Nasty(10_000, []string{text.EndOfText})

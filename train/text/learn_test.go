@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// learned is what a test reads of a tokenizer.json.
+// learned is the part of a tokenizer.json that a test reads.
 type learned struct {
 	Added []struct {
 		ID      int
@@ -31,7 +31,8 @@ func learn(t *testing.T, text string, n int) (l learned) {
 	return l
 }
 
-// naiveMerges learns at most n merges by counting all pairs anew for each. Tokens are written in letters of bytes.
+// naiveMerges learns at most n merges by counting all pairs again for each merge. Tokens are written in the letters of
+// bytes.
 func naiveMerges(t *testing.T, text string, n int) (merges [][2]string) {
 	var words [][]string
 	ids := map[string]int32{}
@@ -82,7 +83,7 @@ func naiveMerges(t *testing.T, text string, n int) (merges [][2]string) {
 	return merges
 }
 
-// TestLearnBytePairs: the merges are those of counting all pairs anew for each.
+// TestLearnBytePairs: the merges are those found by counting all pairs again for each merge.
 func TestLearnBytePairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	random := func(letters string, n int) string {
@@ -129,7 +130,7 @@ func TestLearnGPT2Bytes(t *testing.T) {
 	}
 }
 
-// TestLearnSameBytes: one text gives one file.
+// TestLearnSameBytes: equal texts give equal files.
 func TestLearnSameBytes(t *testing.T) {
 	text := strings.Repeat("the same text gives the same file, again and again; ", 20)
 	want, err := LearnBytePairs(text, 280)
@@ -141,7 +142,7 @@ func TestLearnSameBytes(t *testing.T) {
 	}
 }
 
-// TestReadLearned: the tokenizer of a learned file has its tokens, and texts survive it.
+// TestReadLearned: the tokenizer of a learned file has its tokens, and texts are the same after encoding and decoding.
 func TestReadLearned(t *testing.T) {
 	text := strings.Repeat("low lower newest widest, é日𝒳 \r\n", 9)
 	content, err := LearnBytePairs(text, 280)
@@ -194,8 +195,8 @@ func TestLearnErrors(t *testing.T) {
 	}
 }
 
-// TestLearningTakesLittleMemory: one long word needs what its symbols and pairs need, some 60 bytes for each of its
-// bytes, and little that is thrown away.
+// TestLearningTakesLittleMemory: one long word needs about 60 bytes of memory for each of its bytes, for symbols and
+// pairs, and little garbage.
 func TestLearningTakesLittleMemory(t *testing.T) {
 	const n = 2 << 20
 	word := strings.Repeat("a", n)

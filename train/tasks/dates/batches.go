@@ -41,7 +41,7 @@ type Batch struct {
 	Source, Lengths, Target, Targets []int
 }
 
-// NewBatch returns a batch with room for size pairs.
+// NewBatch returns a batch with memory for size pairs.
 func NewBatch(a Alphabets, size int) *Batch {
 	in := train.Values{}
 	return &Batch{
@@ -95,13 +95,13 @@ func NewRandomPairs(dates []time.Time, state *rand.PCG, out *Batch) *RandomPairs
 	return &RandomPairs{Dates: dates, Out: out, state: state, random: rand.New(state)}
 }
 
-// State returns the state of the random numbers.
+// State returns the state of the random number generator.
 func (s *RandomPairs) State() []byte {
-	state, _ := s.state.MarshalBinary() // whose error is always nil
+	state, _ := s.state.MarshalBinary() // its error is always nil
 	return state
 }
 
-// SetState continues with the random numbers after a state.
+// SetState restores a state of the random number generator.
 func (s *RandomPairs) SetState(state []byte) error { return s.state.UnmarshalBinary(state) }
 
 // Next returns the next batch.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// must is for what a test needs and is not about.
+// must checks the error of a call that a test needs but does not test.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -49,7 +49,7 @@ func TestPairBatch(t *testing.T) {
 	require.ErrorContains(t, err, `got '–' at position 4`)
 }
 
-// A source that was restored continues with the batches that the first one makes.
+// A source that was restored yields the same batches as the first source.
 func TestRandomPairsResume(t *testing.T) {
 	a := must(NewAlphabets())
 	dates, _ := Split(1)

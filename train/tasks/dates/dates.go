@@ -11,9 +11,8 @@ import (
 // Pair is a date as people write it and in ISO 8601.
 type Pair struct{ Written, ISO string }
 
-// Styles returns the ways to write a date, as layouts of package time. Each has only
-// one reading: the day is before a dot and the month before a slash, and a year of two
-// digits is one of the hundred years.
+// Styles returns the ways to write a date, as layouts of package time. Each style is unambiguous: the day is before a
+// dot and the month before a slash, and a year of two digits belongs to the one hundred years of the task.
 func Styles() []string {
 	return []string{
 		"2 January 2006",
@@ -45,10 +44,10 @@ func Write(d time.Time, style string) Pair {
 	return Pair{strings.ToLower(d.Format(style)), d.Format(time.DateOnly)}
 }
 
-// heldOutDates is the number of dates that the model does not learn from, in any style.
+// heldOutDates is the number of dates that are excluded from training, in every style.
 const heldOutDates = 2000
 
-// Untranslated returns the pair of a written date, in lower case, whose ISO date is not known.
+// Untranslated returns a pair with a written date, in lower case, and without an ISO date.
 func Untranslated(written string) (Pair, error) {
 	if n := utf8.RuneCountInString(written); n == 0 || n > WrittenLength {
 		return Pair{}, fmt.Errorf("got %d characters, want 1 to %d", n, WrittenLength)

@@ -23,7 +23,7 @@ func TestDateStyles(t *testing.T) {
 	}, written)
 }
 
-// No two dates are written alike, and every written date fits the model.
+// No two dates have the same written form, and every written date fits the model.
 func TestDatesAreUnambiguous(t *testing.T) {
 	training, heldOut := Split(1)
 	read := map[string]string{}
@@ -67,7 +67,7 @@ func TestSplitDates(t *testing.T) {
 		for _, style := range Styles() {
 			if Write(heldOut[i], style).Written == p.Written {
 				styles[style]++
-				break // of "May", whose long and short forms are one
+				break // for "May", whose long and short forms are equal
 			}
 		}
 	}

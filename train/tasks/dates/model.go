@@ -1,5 +1,5 @@
-// Package dates is an example of layers.Seq2Seq: an encoder and a decoder that translate dates as people write them
-// into ISO 8601, the pairs that they learn from, and how they write.
+// Package dates is an example of layers.Seq2Seq: an encoder and a decoder that translate written dates to ISO 8601. It
+// has the pairs for training and the translator.
 package dates
 
 import (
@@ -16,14 +16,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Config sizes a model.
+// Config sets the sizes of a model.
 type Config struct {
-	EmbedDim  int `json:"embed_dim"`  // E, of the embeddings and blocks
-	NumHeads  int `json:"num_heads"`  // H of every attention, a divisor of EmbedDim
-	NumLayers int `json:"num_layers"` // L, blocks of the encoder, and of the decoder
+	EmbedDim  int `json:"embed_dim"`  // E, width of the embeddings and blocks
+	NumHeads  int `json:"num_heads"`  // H, heads of every attention, a divisor of EmbedDim
+	NumLayers int `json:"num_layers"` // L, number of blocks of the encoder, and of the decoder
 }
 
-// MaxElements is the most that a tensor of a training step may have: 512 MB in float32, and a step has several.
+// MaxElements is the largest number of elements of a tensor of a training step: 512 MB in float32, and a step has
+// several such tensors.
 const MaxElements = 1 << 27
 
 // Validate returns an error for the first wrong field.
@@ -101,7 +102,7 @@ func (m *Model) Values(p Pair) (layers.Values, error) {
 const CrossAttention = "*.multihead_attn"
 
 // CrossWeights returns the cross-attention weights (T, S) of each head of the decoder's last block: from each character
-// of the ISO date to each of the written one.
+// of the ISO date to each character of the written date.
 func (m *Model) CrossWeights(p Pair) (heads [][]float64, err error) {
 	v, err := m.Values(p)
 	if err != nil {

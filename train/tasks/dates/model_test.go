@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Each character of the ISO date looks at the characters of the written one, by weights that add up to 1.
+// Each character of the ISO date attends to the characters of the written date, with weights that add up to 1.
 func TestCrossWeights(t *testing.T) {
 	m := must(New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{EmbedDim: 6, NumHeads: 2, NumLayers: 2}))
 	heads := must(m.CrossWeights(Pair{Written: "6.8.1963", ISO: "1963-08-06"}))

@@ -27,7 +27,7 @@ func (m *Model) NewTranslator() (*Translator, error) {
 	return &Translator{m.Alphabets, f}, err
 }
 
-// TranslateAll translates all pairs of a source that is at its start.
+// TranslateAll translates all pairs of a source, which must be at its start.
 func (t *Translator) TranslateAll(ctx context.Context, pairs *ListedPairs) ([]string, error) {
 	var all []string
 	for {
@@ -58,7 +58,7 @@ func (t *Translator) TranslateAll(ctx context.Context, pairs *ListedPairs) ([]st
 	}
 }
 
-// Likeliest returns the likeliest character of each row of logits, the first of equal ones. The mark is none.
+// Likeliest returns the likeliest character of each row of logits, the first of equal ones. It never returns the mark.
 func (a Alphabets) Likeliest(logits []float64) (ids []int) {
 	for row := range slices.Chunk(logits, a.ISO.Len()+1) {
 		at := 0

@@ -13,12 +13,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// In padded batches, the choices are the same as by the whole model on one pair at a time.
+// Padded batches give the same choices as the whole model for each pair alone.
 func TestTranslator(t *testing.T) {
 	r := must(New(layers.NewParams(tensor.Float32, 3).Scope(""), Config{EmbedDim: 6, NumHeads: 2, NumLayers: 2}))
 	_, dates := Split(3)
 	heldOut := &ListedPairs{Pairs: InEveryStyle(dates)[:20], Out: NewBatch(r.Alphabets, 13)}
-	for _, v := range r.Params().All() { // with large weights each difference between sources counts
+	for _, v := range r.Params().All() { // with large weights, each difference between sources matters
 		for i := range v.Float32s() {
 			v.Float32s()[i] *= 4
 		}

@@ -15,17 +15,17 @@ import (
 type Model interface {
 	Params() *layers.Params
 	Forward(b *layers.Build, ids *G.Node) (*G.Node, error)       // ids (B, T) to logits (B, T, V)
-	Loss(b *layers.Build, ids, targets *G.Node) (*G.Node, error) // mean of the targets that count
+	Loss(b *layers.Build, ids, targets *G.Node) (*G.Node, error) // mean over the targets that are not ignored
 }
 
 // Mark is the result of a model at a level.
 type Mark struct {
 	Level int     `json:"level"`
-	Loss  float64 `json:"loss"`  // in nats an answer
+	Loss  float64 `json:"loss"`  // in nats per answer
 	Exact float64 `json:"exact"` // the share of right answers
 }
 
-// Exam asks a model the sequences of a batch of each level.
+// Exam measures the model on a batch of sequences of each level.
 func (s *Sequences) Exam(ctx context.Context, m Model) (marks []Mark, err error) {
 	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) []*G.Node {
 		loss, logits := b.Of(m.Loss(b, in[text.Inputs], in[text.Targets])), b.Of(m.Forward(b, in[text.Inputs]))

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// constant is a model that gives every token the scores of one row, whose last score is the largest.
+// constant is a model that gives every token the same row of scores; its last score is the largest.
 func constant(t *testing.T, task Task) *layers.Decoder {
 	p := layers.NewParams(tensor.Float32, 1)
 	m, err := layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: task.Vocabulary(), ContextLength: Context,
@@ -29,7 +29,8 @@ func constant(t *testing.T, task Task) *layers.Decoder {
 	return m
 }
 
-// A model that always answers with one value is right as often as that comes, with the loss of its scores.
+// The share of right answers of a model that always gives one answer is the frequency of this answer, and its loss is
+// that of its scores.
 func TestExam(t *testing.T) {
 	s, err := New(Recall, 200, rand.New(rand.NewPCG(3, 0)))
 	require.NoError(t, err)
@@ -48,7 +49,7 @@ func TestExam(t *testing.T) {
 		share := float64(right) / float64(batch.Tokens)
 		require.Equal(t, level, marks[i].Level)
 		require.Equal(t, share, marks[i].Exact)
-		all := math.Log(math.Exp(3) + blank) // of the scores 3 and 0
+		all := math.Log(math.Exp(3) + blank) // for the scores 3 and 0
 		require.InDelta(t, all-3*share, marks[i].Loss, 1e-5)
 	}
 }

@@ -1,6 +1,6 @@
-// Package lookback has two tasks that show how far, and at how much, an attention can look back: letters to be copied
-// from a distance, and keys to be answered with the values that they came with. The measure is how often a model is
-// right, by the distance or by the number of pairs.
+// Package lookback has two tasks that show how far, and at how many tokens, an attention can look back: copying letters
+// from a distance, and answering keys with the values that came with them. The measure is the share of right answers,
+// by distance or by number of pairs.
 package lookback
 
 import (
@@ -14,18 +14,18 @@ type Task string
 
 // The tasks.
 const (
-	// Copy is blanks, a mark, letters that differ, blanks, the mark and the letters again. The model is asked for the
-	// letters after the second mark.
+	// Copy is a sequence of blanks, a mark, letters that differ, blanks, the mark and the letters again. The model has to
+	// predict the letters after the second mark.
 	Copy Task = "copy"
 	// Recall is multi-query associative recall (Arora et al. 2023): pairs of a key and a value, then each key once more
-	// with blanks around it. At these keys the model is asked for their values.
+	// with blanks around it. At these keys the model has to predict their values.
 	Recall Task = "recall"
 )
 
-// Context is T, the tokens of a sequence.
+// Context is T, the number of tokens of a sequence.
 const Context = 64
 
-// The ids of Copy.
+// The ids of task Copy.
 const (
 	copied  = 8  // letters of a sequence
 	letters = 16 // ids from 0 on
@@ -33,7 +33,7 @@ const (
 	mark    = space + 1
 )
 
-// The ids of Recall.
+// The ids of task Recall.
 const (
 	keys   = 32 // ids from 0 on
 	values = 32 // ids after those of the keys
@@ -83,8 +83,8 @@ func (t Task) draw(random *rand.Rand) int {
 	return first + random.IntN(last-first+1)
 }
 
-// write writes a sequence of a level to ids and its answers to targets, whose other elements stay. It returns the
-// number of answers.
+// write writes a sequence of a level to ids and its answers to targets; other elements of targets stay unchanged. It
+// returns the number of answers.
 func (t Task) write(ids, targets []int, level int, random *rand.Rand) int {
 	if t == Copy {
 		return writeCopy(ids, targets, level, random)
@@ -92,13 +92,13 @@ func (t Task) write(ids, targets []int, level int, random *rand.Rand) int {
 	return writeRecall(ids, targets, level, random)
 }
 
-// writeCopy writes blanks, the mark, the letters, blanks, the mark and all letters but the last.
+// writeCopy writes blanks, the mark, the letters, blanks, the mark and all letters except the last.
 func writeCopy(ids, targets []int, distance int, random *rand.Rand) int {
 	for i := range ids {
 		ids[i] = space
 	}
 	text := random.Perm(letters)[:copied]
-	again := len(ids) - copied // where the first letter is asked for
+	again := len(ids) - copied // the position at which the first letter is the answer
 	first := again - distance
 	ids[first-1], ids[again] = mark, mark
 	copy(ids[first:], text)

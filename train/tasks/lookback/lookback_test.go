@@ -31,7 +31,7 @@ func drawn(t *testing.T, task Task, f func(level int, ids, targets []int)) {
 	}
 }
 
-// The letters after the second mark are those after the first, as far away as the level says.
+// The letters after the second mark equal those after the first; the level is the distance.
 func TestCopy(t *testing.T) {
 	drawn(t, Copy, func(distance int, ids, targets []int) {
 		first := slices.Index(ids, mark)
@@ -55,7 +55,7 @@ func TestCopy(t *testing.T) {
 	})
 }
 
-// Each key comes twice, and the second time its value is asked for.
+// Each key occurs twice, and its value is the answer at the second occurrence.
 func TestRecall(t *testing.T) {
 	drawn(t, Recall, func(pairs int, ids, targets []int) {
 		given := map[int]int{}

@@ -10,8 +10,8 @@ import (
 	"attention/train/text"
 )
 
-// Sequences is an endless source of batches of random sequences, with the inputs of text.TokenLoss. The loss counts the
-// answers alone. The memory of a batch is reused.
+// Sequences is an endless source of batches of random sequences, with the inputs of text.TokenLoss. The loss counts
+// only the answers. The tensors of a batch are reused.
 type Sequences struct {
 	task         Task
 	random       *rand.Rand

@@ -15,9 +15,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Exact returns the share of new strings of each length, from Shortest to Longest, that the model writes right to the
-// last letter. It draws a batch of s for each length. One pass with the right answer as its input decides it: up to the
-// first wrong letter, the model writes the same letters itself.
+// Exact returns, for each length from Shortest to Longest, the share of new strings that the model reverses without an
+// error. It draws a batch of s for each length. One pass with the right answers as input is enough: up to its first
+// wrong letter, the model would write the same letters itself.
 func (m *Model) Exact(ctx context.Context, s *Strings) ([]float64, error) {
 	next, err := m.writer()
 	if err != nil {
@@ -41,8 +41,7 @@ func (m *Model) Exact(ctx context.Context, s *Strings) ([]float64, error) {
 	return shares, nil
 }
 
-// Write returns the model's output for each string of the batch, with the most probable letter each time, and $ for the
-// end.
+// Write returns the model's output for each string of the batch, always with the most probable letter; $ is the end.
 func (m *Model) Write(ctx context.Context, s *Strings) ([]string, error) {
 	next, err := m.writer()
 	if err != nil {
@@ -77,8 +76,8 @@ func (m *Model) writer() (next func(context.Context, train.Values) ([]int, error
 	}, err
 }
 
-// Weights returns the attention weights (T, S) of each head for the first string of the batch, from each letter that is
-// written, with the right ones before it, to each letter of the string and its end. A model without attention has none.
+// Weights returns the attention weights (T, S) of each head for the first string of the batch, from each written letter
+// to each letter of the string and its end. The right letters are the input. A model without attention has none.
 func (m *Model) Weights(ctx context.Context, s *Strings) (heads [][]float64, err error) {
 	f, err := layers.NewFunc(m.Params(), m.shown, layers.FuncConfig{})
 	if err != nil {
@@ -92,8 +91,8 @@ func (m *Model) Weights(ctx context.Context, s *Strings) (heads [][]float64, err
 	return heads, nil
 }
 
-// headsAndState returns the weights (T, S) of each head for the first string of a batch, which has n letters, or the
-// state of a model without attention, of what Model.shown computes.
+// headsAndState returns, from the results of Model.shown, the weights (T, S) of each head for the first string of a
+// batch, which has n letters, or the state of a model without attention.
 func headsAndState(shown []*tensor.Dense, n int) (heads [][]float64, state []float64) {
 	switch {
 	case len(shown) == 1:

@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// mirror reverses strings of one length without learning, and strings of all other lengths wrong.
+// mirror is a model without training that reverses strings of one length, and strings of all other lengths wrongly.
 type mirror struct {
 	params  *layers.Params
 	letters *layers.Embedding
@@ -47,7 +47,8 @@ func (m *mirror) Loss(*layers.Build, *G.Node, *G.Node, *G.Node, *G.Node) (*G.Nod
 	panic("no")
 }
 
-// A string is right if all its letters are, whether the model writes alone or after the right letters.
+// A string counts as right if all its letters are, whether the model writes from its own letters or from the right
+// ones.
 func TestExactAndWrite(t *testing.T) {
 	const size = 8
 	m := newMirror(t, 12)
@@ -69,7 +70,8 @@ func TestExactAndWrite(t *testing.T) {
 	}
 }
 
-// The weights are those of the first string: each letter's sum to 1, and other strings of the batch change none.
+// The weights are those of the first string: each letter's weights sum to 1, and the other strings of the batch do not
+// change them.
 func TestWeightsOfTheFirstString(t *testing.T) {
 	one, two := NewStrings(1, rand.New(rand.NewPCG(3, 1))), NewStrings(2, rand.New(rand.NewPCG(3, 1)))
 	one.Draw([]int{7})

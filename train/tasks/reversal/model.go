@@ -1,5 +1,5 @@
-// Package reversal is a task that shows what attention is for: random strings to be written backwards, three
-// encoder–decoders that learn it, with and without attention, and the measure of how well they write.
+// Package reversal is a task that shows the purpose of attention: writing random strings backwards. It has three
+// encoder–decoders, with and without attention, and measures how well they write.
 package reversal
 
 import (
@@ -16,9 +16,10 @@ type Kind string
 
 // The kinds of models.
 const (
-	// Squeezed is a GRU that reads and another that writes: all that the second knows of a string is one hidden state.
+	// Squeezed is a GRU that reads and another that writes: the only connection between them is one hidden state.
 	Squeezed Kind = "squeezed"
-	// Attending is Squeezed whose writer looks at all states of the reader before each letter (Bahdanau et al. 2014).
+	// Attending is Squeezed with a writer that attends to all states of the reader before each letter (Bahdanau et al.
+	// 2014).
 	Attending Kind = "attending"
 	// Transformer is an encoder and a decoder of self- and cross-attention (Vaswani et al. 2017).
 	Transformer Kind = "transformer"
@@ -60,8 +61,8 @@ func (m *Model) Loss(b *layers.Build, in layers.Inputs) []*G.Node {
 	return b.Nodes(m.network.Loss(b, in[sourceInput], in[targetInput], in[lengthsInput], in[targetsInput]))
 }
 
-// shown returns the logits (B, T, V) of the letters, and then the weights (B, H, T, S) with which each letter that is
-// written sees the string, or the state (B, N) of a GRU without attention before the first letter.
+// shown returns the logits (B, T, V) of the letters. Its second result is the weights (B, H, T, S) from each written
+// letter to the string or, for a GRU without attention, the state (B, N) before the first letter.
 func (m *Model) shown(b *layers.Build, in layers.Inputs) []*G.Node {
 	source, target, lengths := in[sourceInput], in[targetInput], in[lengthsInput]
 	if rnn, ok := m.network.(*layers.RNNSeq2Seq); ok {

@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The models have as many parameters, within 4 %.
+// The models have equal numbers of parameters, within 4 %.
 func TestModelsAreEqual(t *testing.T) {
 	least, most := 1<<40, 0
 	for _, k := range []Kind{Squeezed, Attending, Transformer} {

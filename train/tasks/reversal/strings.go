@@ -43,8 +43,8 @@ func NewStrings(size int, random *rand.Rand) *Strings {
 	}
 }
 
-// Next draws strings of all lengths. Half of them are the longer of two: long strings have more to learn from, and cost
-// the same.
+// Next draws strings of all lengths. Half of them are the longer of two drawn lengths: long strings have more to teach
+// and cost the same.
 func (s *Strings) Next() (train.Batch, error) {
 	const lengths = Longest - Shortest + 1
 	s.draw(func(int) int {
@@ -60,7 +60,7 @@ func (s *Strings) Next() (train.Batch, error) {
 // Draw draws a batch with a string of each length, from Shortest to Longest.
 func (s *Strings) Draw(lengths []int) { s.draw(func(row int) int { return lengths[row] }) }
 
-// draw draws a batch whose strings have the lengths that a function returns.
+// draw draws a batch of strings; length returns the length of each.
 func (s *Strings) draw(length func(row int) int) {
 	s.batch.Tokens = 0
 	for row := range s.lengths {
@@ -69,7 +69,7 @@ func (s *Strings) draw(length func(row int) int) {
 	}
 }
 
-// set makes a string of n letters a row of the batch.
+// set writes a random string of n letters to a row of the batch.
 func (s *Strings) set(row, n int, letter func(i int) int) {
 	source, target, targets := s.source[row*(Longest+1):][:Longest+1], s.target[row*Longest:][:Longest],
 		s.targets[row*Longest:][:Longest]

@@ -19,8 +19,8 @@ import (
 type Writing struct {
 	Text  string      // as many letters as the string has; $ is the end
 	Sure  []float64   // the probability that the model gives each letter that it writes
-	Heads [][]float64 // weights (T, S) of each head, from each letter to each of the string and its end
-	State []float64   // all that a model without attention knows of the string; nil with attention
+	Heads [][]float64 // weights (T, S) of each head, from each letter to each letter of the string and its end
+	State []float64   // the only input from the string of a model without attention; nil with attention
 }
 
 // Writer writes strings backwards, one at a time. Several goroutines may use it.
@@ -30,7 +30,7 @@ type Writer struct {
 	shown   *layers.Func
 }
 
-// NewWriter makes the writer of a model, whose parameters must not change any more.
+// NewWriter makes the writer of a model, whose parameters must no longer change.
 func NewWriter(m *Model) (*Writer, error) {
 	f, err := layers.NewFunc(m.Params(), m.shown, layers.FuncConfig{})
 	return &Writer{strings: NewStrings(1, nil), shown: f}, err

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// must is for what a test needs and is not about.
+// must checks the error of a call that a test needs but does not test.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -18,8 +18,8 @@ func must[V any](v V, err error) V {
 	return v
 }
 
-// A writer's letters are those of Write, which feeds them to the model one by one, and its weights are those of Weights
-// wherever all letters before are right.
+// A writer gives the letters of Write, which passes them to the model one by one, and the weights of Weights as long as
+// all earlier letters are right.
 func TestWriterWritesAsWrite(t *testing.T) {
 	for kind, heads := range map[Kind]int{Squeezed: 0, Attending: 1, Transformer: 4} {
 		m := must(New(layers.NewParams(tensor.Float32, 3).Scope(""), kind))
@@ -50,7 +50,7 @@ func TestWriterWritesAsWrite(t *testing.T) {
 	}
 }
 
-// A string of one letter, and one after a longer one, are written as alone.
+// A string of one letter, and a string after a longer one, gives the result that it gives alone.
 func TestWriterForgets(t *testing.T) {
 	w := must(NewWriter(newMirror(t, 4)))
 	for _, c := range []struct{ text, want string }{{"abcd", "dcba"}, {"hgfedcba", "efghaaaa"}, {"jiih", "hiij"}} {

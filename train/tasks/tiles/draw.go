@@ -5,13 +5,13 @@ import (
 	"image/color"
 )
 
-// Pixels of a picture.
+// Sizes of a picture in pixels.
 const (
 	tileSize = 7 // of the side of a tile
 	width    = Side * tileSize
 )
 
-// colours are the colours of tiles. Tiles without a pair have the first.
+// colours are the colours of tiles. Tiles without a pair have the first colour.
 var colours = []struct {
 	name  string
 	paint color.NRGBA
@@ -25,7 +25,8 @@ var colours = []struct {
 	{"turquoise", color.NRGBA{R: 0x80, G: 0xe6, B: 0xe0, A: 0xff}},
 }
 
-// glyphs are five columns and rows of ink each, and a blank column: the digits, the question mark, the arrows.
+// glyphs are drawings of five columns and rows, with a blank column after each: the digits, the question mark, the
+// arrows.
 var glyphs = [...]string{
 	".###. ..#.. .###. .###. .#.#. .###. .###. .###. .###. .###. .###. ..#.. ..#.. ..#.. ..#.. ",
 	".#.#. .##.. ...#. ...#. .#.#. .#... .#... ...#. .#.#. .#.#. ...#. .###. ..##. ..#.. .##.. ",
@@ -58,7 +59,7 @@ func (t Tile) draw(picture *image.NRGBA, x, y int) {
 	}
 }
 
-// inked reports whether the tile has ink in column i and row j within its frame.
+// inked reports whether the tile has ink at column i and row j inside its frame.
 func (t Tile) inked(i, j int) bool {
 	glyph := [...]int{Digit: t.Digit, Colour: Digits, Arrow: Digits + 1 + t.arrow}[t.Kind]
 	return j < len(glyphs) && glyphs[j][6*glyph+i] == '#'

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No two tiles that mean different things look alike.
+// No two tiles with different meanings have the same picture.
 func TestTilesDiffer(t *testing.T) {
 	var all []Tile
 	for colour := range colours {

@@ -5,10 +5,10 @@ import "context"
 // Marks are the shares of right answers, by the kind of the tile that asks.
 type Marks struct {
 	Digits, Arrows, Colours float64
-	Focus                   []HeadFocus // of each head of each block; none if each tile sees itself alone
+	Focus                   []HeadFocus // for each head of each block; none if each tile sees only itself
 }
 
-// HeadFocus has the share of askers for which the tile with the head's largest weight is the one that they ask for.
+// HeadFocus holds the share of asking tiles for which the head's largest weight is on the tile that they ask for.
 type HeadFocus struct {
 	Block   int     `json:"block"` // from 1
 	Head    int     `json:"head"`  // from 1
@@ -38,7 +38,7 @@ func (m *Model) Exam(ctx context.Context, p *Pictures, batches int) (Marks, erro
 	return marks, nil
 }
 
-// tally counts answers and looks by the kind of the asker.
+// tally counts answers and largest weights by the kind of the asking tile.
 type tally struct {
 	asked, right [3]int
 	focused      [blocks][heads][3]int

@@ -15,13 +15,13 @@ const (
 
 // Config configures a model.
 type Config struct {
-	Alone bool // every tile sees itself alone, without attention
+	Alone bool // every tile sees only itself: no attention
 }
 
 // Model is a transformer that learns to answer the tiles of a picture with digits.
 type Model struct {
 	*layers.ViT
-	seen mask.Mask // by each tile; nil means all tiles
+	seen mask.Mask // which tiles each tile sees; nil means all
 }
 
 // New makes a model and its parameters.

@@ -1,5 +1,5 @@
 // Package tiles is a task that needs attention: random pictures of tiles, some of which ask for the digit on another
-// tile, a transformer that answers with or without attention, and its exam.
+// tile. It has a transformer that answers with or without attention, and measures the answers.
 package tiles
 
 import (
@@ -9,7 +9,7 @@ import (
 
 // The pictures of the task.
 const (
-	Side   = 6           // tiles, of a picture
+	Side   = 6           // number of tiles of a picture
 	Tiles  = Side * Side // of a picture
 	Digits = 10
 
@@ -31,10 +31,10 @@ const (
 type Tile struct {
 	Kind   Kind
 	Digit  int // of a Digit
-	Answer int // the tile that it asks for: a Digit asks for itself
+	Answer int // number of the tile that it asks for: a Digit asks for itself
 
-	arrow  int // of an Arrow: which of arrows
-	colour int // of colours; 0 is grey
+	arrow  int // for an Arrow, index in arrows
+	colour int // index in colours; 0 is grey
 }
 
 // String returns the symbol on the tile: "7", "an arrow up" or "? on red".
@@ -54,7 +54,8 @@ var arrows = []struct {
 	rows, columns int
 }{{"up", -1, 0}, {"right", 0, 1}, {"down", 1, 0}, {"left", 0, -1}}
 
-// pictureOf draws the tiles of a picture at random: first pairs of a colour, then arrows to digits, digits elsewhere.
+// pictureOf draws the tiles of a picture at random: first pairs of a colour, then arrows that point to digits, then
+// digits on the other tiles.
 func pictureOf(random *rand.Rand) []Tile {
 	all := make([]Tile, Tiles)
 	for i := range all {

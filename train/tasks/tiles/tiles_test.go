@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A picture has as many askers of each kind, and each asks for a Digit: beside an arrow, or on the one other tile of a
-// colour.
+// A picture has equally many asking tiles of each kind. Each asks for a Digit: beside an arrow, or on the only other
+// tile of its colour.
 func TestTilesAsk(t *testing.T) {
 	random, short := rand.New(rand.NewPCG(1, 0)), 0
 	directions := map[int]int{}

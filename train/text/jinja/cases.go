@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// In Python letters change as Unicode's full mappings say: ß becomes SS, and a final Σ ς.
+// Python changes the case of letters by Unicode's full mappings: ß becomes SS, and a final Σ becomes ς.
 
 func upper(s string) string {
 	if isASCII(s) {

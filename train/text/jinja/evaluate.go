@@ -42,7 +42,7 @@ func (e dict) evaluate(r *run) any {
 	return &d
 }
 
-// choice is yes if test else no, which is nil without an else.
+// choice is yes if test else no. Without an else, no is nil.
 type choice struct{ test, yes, no expression }
 
 func (e choice) evaluate(r *run) any {
@@ -55,8 +55,8 @@ func (e choice) evaluate(r *run) any {
 	return r.eval(e.no)
 }
 
-// logical is the operator or if until is true, and the operator and if until is false. Its value is the first item
-// whose truth equals until, or else the last item.
+// logical is the operator or if until is true, and the operator and if until is false. Its value is that of the first
+// item whose truth equals until, or else of the last item.
 type logical struct {
 	until bool
 	items []expression
@@ -113,7 +113,7 @@ func (e chain) evaluate(r *run) any {
 	return x
 }
 
-// joined is the texts of its items by ~.
+// joined is the concatenation of its items' texts by ~.
 type joined struct{ items []expression }
 
 func (e joined) evaluate(r *run) any {
@@ -174,7 +174,7 @@ type argument struct {
 	value expression
 }
 
-// arguments returns the arguments without names and those with.
+// arguments returns the positional and the named arguments.
 func (r *run) arguments(all []argument) (args []any, named *Dict) {
 	for _, a := range all {
 		value := r.eval(a.value)
@@ -194,7 +194,7 @@ func (r *run) arguments(all []argument) (args []any, named *Dict) {
 	return args, named
 }
 
-// merge sets the values of a dict in another one, nil for an empty one.
+// merge copies the values of a dict to another dict; nil counts as an empty one.
 func (r *run) merge(to *Dict, value any) *Dict {
 	d, ok := value.(*Dict)
 	if !ok {

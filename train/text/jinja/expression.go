@@ -1,6 +1,6 @@
 package jinja
 
-// sequence returns an expression, or a tuple of those that commas separate.
+// sequence returns an expression, or a tuple of expressions separated by commas.
 func (p *parser) sequence() expression { return p.sequenceOf((*parser).expression) }
 
 func (p *parser) sequenceOf(one func(p *parser) expression) expression {
@@ -37,7 +37,7 @@ func (p *parser) or() expression { return p.logical("or", (*parser).and) }
 
 func (p *parser) and() expression { return p.logical("and", (*parser).not) }
 
-// logical returns operands of a kind between or, or between and.
+// logical returns operands of a kind joined by or, or by and.
 func (p *parser) logical(word string, operand func(p *parser) expression) expression {
 	e := logical{word == "or", []expression{operand(p)}}
 	for p.took(nameToken, word) {
@@ -77,7 +77,7 @@ func (p *parser) comparison() expression {
 
 func (p *parser) sum() expression { return p.chain((*parser).joined, "+", "-") }
 
-// joined returns an expression, or those that ~ joins to a text.
+// joined returns an expression, or several that ~ joins to one text.
 func (p *parser) joined() expression {
 	e := joined{[]expression{p.product()}}
 	for p.took(operatorToken, "~") {
@@ -124,7 +124,7 @@ func (p *parser) filtered() expression {
 	}
 }
 
-// filter returns a filter of an expression after its bar.
+// filter parses a filter after its bar and applies it to an expression.
 func (p *parser) filter(of expression) filter {
 	f := filter{of: of, name: p.expect(nameToken, "the name of a filter").text}
 	if p.took(operatorToken, "(") {
@@ -133,7 +133,7 @@ func (p *parser) filter(of expression) filter {
 	return f
 }
 
-// test returns the test of an expression after is.
+// test parses a test after is and applies it to an expression.
 func (p *parser) test(of expression) expression {
 	negative := p.took(nameToken, "not")
 	t := test{of: of, name: p.expect(nameToken, "the name of a test").text}
@@ -183,7 +183,7 @@ func (p *parser) members(e expression) expression {
 	}
 }
 
-// index returns x[i] or x[from:to:step] after its bracket.
+// index parses x[i] or x[from:to:step] after the bracket.
 func (p *parser) index(of expression) expression {
 	var parts [3]expression
 	n := 0
@@ -208,7 +208,7 @@ func (p *parser) index(of expression) expression {
 	return item{of, parts[0]}
 }
 
-// arguments returns the arguments of a call after its parenthesis.
+// arguments parses the arguments of a call after its parenthesis.
 func (p *parser) arguments() (all []argument) {
 	p.items(")", func() {
 		a := argument{}

@@ -58,7 +58,7 @@ func init() {
 	}
 }
 
-// filter returns a value by the filter with a name.
+// filter returns the result of the filter with a name for a value.
 func (r *run) filter(name string, x any, args []any, named *Dict) any {
 	f, ok := filters[name]
 	if !ok {

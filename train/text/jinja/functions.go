@@ -10,7 +10,7 @@ import (
 var functions = map[string]function{"namespace": newNamespace, "range": numbers, "raise_exception": raise,
 	"strftime_now": strftime, "dict": func(r *run, args []any, named *Dict) any { return newDict(r, args, named) }}
 
-// newDict returns a dict of another one, or of pairs, and of names with values.
+// newDict returns a dict with the items of another dict, or of pairs, and with named values.
 func newDict(r *run, args []any, named *Dict) *Dict {
 	d := &Dict{}
 	for _, x := range args {
@@ -42,14 +42,14 @@ func newNamespace(r *run, args []any, named *Dict) any {
 	return n
 }
 
-// checkName refuses the names that transformers refuses in a namespace.
+// checkName returns an error for names that transformers refuses in a namespace.
 func checkName(name string) {
 	if strings.HasPrefix(name, "_") {
 		fail("got the name %.50q in a namespace, want one without an underscore before it", name)
 	}
 }
 
-// mostNumbers bounds a range, as the sandbox of Python's engine does.
+// mostNumbers is the largest length of a range, as in the sandbox of Python's engine.
 const mostNumbers = 100_000
 
 // numbers is the function range.
@@ -92,14 +92,14 @@ func raise(r *run, args []any, _ *Dict) any {
 	panic(failure{&Raised{text}})
 }
 
-// Raised is the error of a template that refuses its input.
+// Raised is the error of a template that rejects its input with raise_exception.
 type Raised struct{ Message string }
 
 func (e *Raised) Error() string {
 	return "the template refuses: " + strings.Join(strings.Fields(e.Message), " ")
 }
 
-// IsRaised reports whether err is the error of a template that refuses its input.
+// IsRaised reports whether err is the error of a template that rejects its input.
 func IsRaised(err error) bool {
 	_, ok := errors.AsType[*Raised](err)
 	return ok

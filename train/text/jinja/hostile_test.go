@@ -117,7 +117,7 @@ func TestHostileTemplates(t *testing.T) {
 		template, err := jinja.Parse(source)
 		require.NoError(t, err, name)
 		took, most := time.Hour, 0
-		for try := 0; try < 3 && took > 2*time.Second; try++ { // anew on a machine that is busy
+		for try := 0; try < 3 && took > 2*time.Second; try++ { // repeated if the machine is busy
 			memory := watchMemory()
 			began := time.Now()
 			_, _, err = template.Render(t.Context(), &jinja.Dict{}, moment)
@@ -134,7 +134,7 @@ func TestHostileTemplates(t *testing.T) {
 	}
 }
 
-// watchMemory returns a function that returns the largest heap since then.
+// watchMemory returns a function that returns the largest heap size since the call of watchMemory.
 func watchMemory() func() int {
 	runtime.GC()
 	most, stop, done := 0, make(chan struct{}), make(chan struct{})

@@ -15,11 +15,11 @@ import (
 	"unicode/utf16"
 )
 
-// jsonForm is how values are written as JSON.
+// jsonForm sets how values are written as JSON.
 type jsonForm struct {
-	item, key string  // what separates items, and a key from its value
-	indent    *string // of nested values; nil for one line
-	ascii     bool    // whether other characters than ASCII are escaped
+	item, key string  // separators of items, and of a key and its value
+	indent    *string // indentation of nested values; nil for one line
+	ascii     bool    // whether characters outside ASCII are escaped
 	sorted    bool    // whether keys are sorted
 }
 
@@ -67,9 +67,9 @@ func (b *builder) json(x any, f jsonForm, depth int) {
 	}
 }
 
-// MarshalJSON returns the dict as an object in its order.
+// MarshalJSON returns the dict as a JSON object, with its keys in order.
 func (d *Dict) MarshalJSON() (text []byte, err error) {
-	r, line := &run{ctx: context.Background(), steps: math.MinInt / 2}, 1 // what is no rendering has no bound
+	r, line := &run{ctx: context.Background(), steps: math.MinInt / 2}, 1 // no limit outside of a rendering
 	defer rescue(&err, &line)
 	b := builder{r: r}
 	b.json(d, jsonForm{item: ", ", key: ": "}, 0)
@@ -147,7 +147,7 @@ func (b *builder) quote(text string, ascii bool) {
 	b.write(`"`)
 }
 
-// DecodeJSON returns the value of a JSON text, whose objects are *Dict with their order.
+// DecodeJSON returns the value of a JSON text. Objects become *Dict and keep the order of their keys.
 func DecodeJSON(text []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -164,7 +164,7 @@ func DecodeJSON(text []byte) (any, error) {
 	return x, nil
 }
 
-// decode reads a value, which is within as many others as depth says.
+// decode reads a value; depth is the number of values around it.
 func decode(dec *json.Decoder, depth int) (any, error) {
 	if depth > mostDepth {
 		return nil, fmt.Errorf("got more than %d JSON values within one another, want fewer", mostDepth)

@@ -25,15 +25,15 @@ const (
 
 type token struct {
 	kind tokenKind
-	text string // of a string, without quotes and escapes
+	text string // for a string, without quotes and escapes
 	line int
 }
 
-// lexer cuts a template into tokens.
+// lexer splits a template into tokens.
 type lexer struct {
 	rest   string
 	line   *int
-	starts bool // whether the rest begins a line
+	starts bool // whether the remaining text begins a line
 	tokens []token
 }
 
@@ -49,10 +49,10 @@ func (l *lexer) advance(n int) string {
 	return text
 }
 
-// skipSpace takes white space.
+// skipSpace skips white space.
 func (l *lexer) skipSpace() { l.advance(prefix(l.rest, isSpace)) }
 
-// lineEnds are the other ways to end a line than \n.
+// lineEnds are the ends of lines other than \n.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 var (
@@ -106,8 +106,8 @@ func openingTag(text string) int {
 	}
 }
 
-// addText adds the next n bytes, a text before a tag. The tag's sign takes the white space before it, and a block or a
-// comment takes the white space that begins its line (lstrip_blocks).
+// addText adds the next n bytes, a text before a tag. A minus sign in the tag removes the white space before the tag;
+// before a block or a comment, white space at the beginning of the line is removed (lstrip_blocks).
 func (l *lexer) addText(n int, tag, sign string) {
 	starts := l.starts
 	text := l.advance(n)
@@ -136,8 +136,8 @@ func (l *lexer) raw(begin string) {
 	l.takeEnd(end[1] - end[0])
 }
 
-// takeEnd takes the n bytes that end a block or a comment, and what follows: all white space after a minus, and without
-// a plus the end of the line (trim_blocks).
+// takeEnd skips the n bytes that end a block or a comment, and the text that they remove: all white space after a minus
+// sign, and without a plus sign the end of the line (trim_blocks).
 func (l *lexer) takeEnd(n int) {
 	switch end := l.advance(n); {
 	case end[max(n-3, 0)] == '-':
@@ -183,11 +183,11 @@ func (l *lexer) tag(open, end tokenKind, mark string) {
 	}
 }
 
-// operators are those of several bytes before their beginnings.
+// operators are the operators; longer ones come before their prefixes.
 var operators = []string{"<=", ">=", "==", "!=", "**", "//", "(", ")", "{", "}", "[", "]", ",", ".", ":", "|", "<", ">",
 	"+", "-", "~", "*", "/", "%", "="}
 
-// next adds a token of a tag and returns the closing brackets that are expected.
+// next adds a token of a tag and returns the closing brackets that are still expected.
 func (l *lexer) next(closing []byte) []byte {
 	if number, kind := l.number(); number != "" {
 		l.add(kind, strings.ReplaceAll(l.advance(len(number)), "_", ""))
@@ -225,7 +225,7 @@ var (
 	integer = regexp.MustCompile(`^(0[bB](_?[01])+|0[oO](_?[0-7])+|0[xX](_?[\da-fA-F])+|[1-9](_?\d)*|0(_?0)*)`)
 )
 
-// number returns the number that is next, or "". After a dot it is an index.
+// number returns the number at the current position, or "". After a dot the number is an index.
 func (l *lexer) number() (string, tokenKind) {
 	if c := l.rest[0]; c < '0' || c > '9' {
 		return "", 0
@@ -237,7 +237,7 @@ func (l *lexer) number() (string, tokenKind) {
 	return integer.FindString(l.rest), integerToken
 }
 
-// prefix returns the length of the characters that begin a text and are of a kind.
+// prefix returns the length of the characters of a kind at the beginning of a text.
 func prefix(text string, of func(rune) bool) int {
 	return len(text) - len(strings.TrimLeftFunc(text, of))
 }

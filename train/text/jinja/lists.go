@@ -69,7 +69,8 @@ func items(r *run, x any, g given) any {
 	return nil
 }
 
-// path returns the member of a value at a path of names with dots, or of numbers; the value for none.
+// path returns the member of a value that a path of names or numbers, separated by dots, names; for an empty path it
+// returns the value.
 func (r *run) path(x, path any) any {
 	text, ok := textOf(path)
 	if path == nil {
@@ -89,7 +90,8 @@ func (r *run) path(x, path any) any {
 	return x
 }
 
-// keyOf returns the sort key of a value: an attribute or the value itself, a text in lower case unless exact.
+// keyOf returns the sort key of a value: an attribute or the value itself; texts are in lower case unless exact is
+// true.
 func (r *run) keyOf(x, attribute any, exact bool) any {
 	key := r.path(x, attribute)
 	if text, ok := textOf(key); ok && !exact {
@@ -167,7 +169,7 @@ func unique(r *run, x any, g given) any {
 	return &generator{kept}
 }
 
-// extreme is min or max: the first value of the smallest or the largest key.
+// extreme is min or max: the first value with the smallest or the largest key.
 func extreme(r *run, x any, g given, want int) any {
 	var best any = undefined{"what an empty list has most of"}
 	var most any
@@ -230,7 +232,8 @@ func mapped(r *run, x any, g given) any {
 	return &generator{items}
 }
 
-// selected returns the items for which a test gives want: a test of the item, or with attributes of its attribute.
+// selected returns the items for which a test gives want. The test gets the item or, with attributes, the item's
+// attribute.
 func selected(r *run, x any, g given, attributes, want bool) any {
 	var attribute any
 	args := g.args

@@ -45,7 +45,7 @@ func (s loop) execute(r *run) jump {
 	return ends
 }
 
-// pass keeps the span that a pass of a loop has rendered.
+// pass records the span that a pass of a loop has rendered.
 func (r *run) pass(item any, from int) {
 	if _, ok := item.(*Dict); ok && r.captured == 0 {
 		r.spend(3 * itemCost)
@@ -53,7 +53,7 @@ func (r *run) pass(item any, from int) {
 	}
 }
 
-// loopState is the variable loop: where a loop is.
+// loopState is the variable loop: the position of a loop.
 type loopState struct {
 	items []any
 	i     int

@@ -57,7 +57,7 @@ func (r *run) item(x, key any) any {
 	return undefined{r.str(key)}
 }
 
-// indexOf returns an index, which counts from the end if it is negative, and reports whether it is below n.
+// indexOf returns an index, counted from the end if it is negative, and reports whether it is within n items.
 func indexOf(key any, n int) (int, bool) {
 	i, ok := smallInteger(key)
 	if i < 0 {
@@ -66,7 +66,7 @@ func indexOf(key any, n int) (int, bool) {
 	return i, ok && i >= 0 && i < n
 }
 
-// characterAt returns where the character with an index begins, and reports whether it is there.
+// characterAt returns the offset of the character with an index, and reports whether there is such a character.
 func (r *run) characterAt(text string, key any) (at int, ok bool) {
 	i, ok := smallInteger(key)
 	if !ok {
@@ -138,14 +138,14 @@ func (e slice) evaluate(r *run) any {
 
 // cutText returns a slice of a text.
 func (r *run) cutText(text string, parts [3]*int) string {
-	if n := parts[1]; parts[0] == nil && parts[2] == nil && n != nil { // the beginning, or all but the end
+	if n := parts[1]; parts[0] == nil && parts[2] == nil && n != nil { // the text without its end
 		at, ok := r.characterAt(text, *n)
 		if *n < 0 && !ok {
 			at = 0
 		}
 		return text[:at]
 	}
-	if n := parts[0]; parts[1] == nil && parts[2] == nil && n != nil { // without the beginning, or the end
+	if n := parts[0]; parts[1] == nil && parts[2] == nil && n != nil { // the text without its beginning
 		at, ok := r.characterAt(text, *n)
 		if *n < 0 && !ok {
 			at = 0
@@ -156,7 +156,7 @@ func (r *run) cutText(text string, parts [3]*int) string {
 	return string(cut(r, []rune(text), parts))
 }
 
-// cut returns the items of a slice as Python does.
+// cut returns the items of a slice by Python's rules.
 func cut[T any](r *run, all []T, parts [3]*int) []T {
 	n, step := len(all), 1
 	if parts[2] != nil {

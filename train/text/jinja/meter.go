@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// mostSteps bounds a rendering. A step is about a byte of memory, or four nanoseconds.
+// mostSteps bounds a rendering. A step stands for about a byte of memory, or four nanoseconds.
 const mostSteps = 80_000_000
 
-// Costs in steps. Work and memory are paid before they are spent: each expression and statement, each item of a new
-// list, each byte of a new text, and each byte that is read.
+// Costs in steps. A rendering pays for work and memory in advance: for each expression and statement, each item of a
+// new list, each byte of a new text, and each byte that it reads.
 const (
 	nodeCost = 24  // an expression or a statement
 	itemCost = 32  // an item of a new list
-	keyCost  = 100 // a value with its name, in a dict or a scope
-	byteCost = 2   // a byte of a text that grows
+	keyCost  = 100 // a value with its name in a dict or a scope
+	byteCost = 2   // a byte of a growing text
 )
 
 // spend pays for n steps.
@@ -42,7 +42,7 @@ func (r *run) eval(e expression) any {
 	return e.evaluate(r)
 }
 
-// read pays for reading a value, without the values within it.
+// read pays for reading a value, without its nested values.
 func (r *run) read(x any) {
 	switch x := x.(type) {
 	case string:
@@ -60,7 +60,7 @@ func (r *run) read(x any) {
 	}
 }
 
-// newList returns an empty list with room for n items.
+// newList returns an empty list with capacity for n items.
 func (r *run) newList(n int) []any {
 	r.spendTimes(itemCost, n)
 	return make([]any, 0, n)

@@ -121,8 +121,8 @@ func methods() (ofStrings, ofDicts, ofLists map[string]signature) {
 	return ofStrings, ofDicts, ofLists
 }
 
-// methodOf returns the method of a value with a name, or nil. Those that change a value are none, as in the sandbox of
-// Python's engine.
+// methodOf returns the method of a value with a name, or nil. There are no methods that change a value, as in the
+// sandbox of Python's engine.
 func methodOf(x any, name string) any {
 	var all map[string]signature
 	switch x.(type) {
@@ -179,7 +179,7 @@ func strip(r *run, s string, g given, trim func(string, func(rune) bool) string)
 	return trim(s, func(c rune) bool { r.spend(4); return set[c] })
 }
 
-// anyOf reports whether one of the strings of the first argument fits.
+// anyOf reports whether fits is true for one of the strings of the first argument.
 func anyOf(g given, fits func(string) bool) bool {
 	all, ok := g.at(0, nil).(tuple)
 	if !ok {
@@ -207,7 +207,7 @@ func replace(r *run, s, old, by string, count int) any {
 	return strings.Replace(s, old, by, count)
 }
 
-// allOf returns a test of texts that have characters, all of a kind.
+// allOf returns a test that is true for texts that are not empty and whose characters are all of a kind.
 func allOf(kind func(rune) bool) func(string) bool {
 	return func(s string) bool {
 		return s != "" && strings.IndexFunc(s, func(c rune) bool { return !kind(c) }) < 0

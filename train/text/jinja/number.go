@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// mostDigits bounds integers: Python prints none that are longer.
+// mostDigits limits the size of integers: Python does not print longer ones.
 const mostDigits = 4300
 
-// mostBits is the size of an integer of mostDigits.
+// mostBits is the size in bits of an integer of mostDigits digits.
 const mostBits = 14285
 
 // integerOf returns an integer as int, if it is one.
@@ -25,7 +25,7 @@ func integerOf(n *big.Int) any {
 	return n
 }
 
-// integerIn returns an integer, for a boolean 0 or 1, and reports whether a value is one.
+// integerIn returns the integer in a value, 0 or 1 for a boolean, and reports whether there is one.
 func integerIn(x any) (*big.Int, bool) {
 	if n, ok := x.(*big.Int); ok {
 		return n, true
@@ -36,7 +36,8 @@ func integerIn(x any) (*big.Int, bool) {
 	return nil, false
 }
 
-// smallInteger returns an integer that an int holds, for a boolean 0 or 1, and reports whether a value is one.
+// smallInteger returns the integer in a value if it fits an int, 0 or 1 for a boolean, and reports whether there is
+// one.
 func smallInteger(x any) (int, bool) {
 	switch x := x.(type) {
 	case int:
@@ -74,7 +75,7 @@ func floatOf(x any) float64 {
 	return f
 }
 
-// orderOfNumbers returns −1, 0 or 1 for numbers, and reports whether they have an order: NaN has none.
+// orderOfNumbers compares numbers: it returns −1, 0 or 1, and reports whether they can be ordered. NaN cannot.
 func orderOfNumbers(x, y any) (order int, ok bool) {
 	if n, ok := x.(int); ok {
 		if m, ok := y.(int); ok {
@@ -208,7 +209,7 @@ func floatText(x float64) string {
 	return text
 }
 
-// parseInteger returns the integer of digits in a base, 0 for that of their prefix.
+// parseInteger parses the digits of an integer in a base; base 0 means the base of their prefix.
 func parseInteger(text string, base int) any {
 	if len(text) > mostDigits {
 		fail("got an integer of %d digits, want at most %d", len(text), mostDigits)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The texts that Python's float and int take.
+// Patterns of the texts that Python's float and int accept.
 var (
 	pythonFloat = regexp.MustCompile(`(?i)^[-+]?(((\d+_)*\d+\.?|((\d+_)*\d+)?\.(\d+_)*\d+)(e[-+]?(\d+_)*\d+)?|` +
 		`inf(inity)?|nan)$`)
@@ -30,11 +30,11 @@ func (r *run) parseFloat(x any) (float64, bool) {
 	}
 	r.noUndefined(x)
 	text, ok := textOf(x)
-	r.spend(len(text)) // beside what has been paid: digits take time
+	r.spend(len(text)) // in addition to the steps already paid: parsing digits takes time
 	if text = strings.TrimFunc(text, isSpace); !ok || !pythonFloat.MatchString(text) {
 		return 0, false
 	}
-	f, _ := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64) // out of range it is infinite
+	f, _ := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64) // a float out of range is infinite
 	return f, true
 }
 
@@ -56,7 +56,7 @@ func toInteger(r *run, x any, g given) any {
 	return integerOf(n)
 }
 
-// noUndefined refuses an undefined value.
+// noUndefined returns an error for an undefined value.
 func (r *run) noUndefined(x any) {
 	if u, ok := x.(undefined); ok {
 		fail("got nothing defined: %s, want a value", u.name)

@@ -2,7 +2,7 @@ package jinja
 
 import "strings"
 
-// calculate returns the result of an operator of arithmetic, which also joins and repeats texts and lists.
+// calculate returns the result of an arithmetic operator, which may also concatenate or repeat texts and lists.
 func (r *run) calculate(operator string, x, y any) any {
 	if isNumber(x) && isNumber(y) {
 		return r.calculateNumbers(operator, x, y)
@@ -24,7 +24,7 @@ func (r *run) calculate(operator string, x, y any) any {
 	return nil
 }
 
-// add returns two texts, lists or tuples together, or nil.
+// add returns the concatenation of two texts, lists or tuples, or nil for other values.
 func (r *run) add(x, y any) any {
 	s, left := textOf(x)
 	t, right := textOf(y)
@@ -57,7 +57,7 @@ func (r *run) add(x, y any) any {
 	return nil
 }
 
-// times returns a text, a list or a tuple repeated y times, or nil.
+// times returns a text, a list or a tuple repeated y times, or nil for other values.
 func (r *run) times(x, y any) any {
 	n, ok := smallInteger(y)
 	if n = max(n, 0); !ok {
@@ -92,7 +92,7 @@ func (r *run) repeated(x []any, n int) []any {
 	return items
 }
 
-// join returns texts with a separator between them.
+// join returns texts joined by a separator.
 func (r *run) join(texts []string, separator string) string {
 	for _, text := range texts {
 		r.spend(len(text) + len(separator))
@@ -126,7 +126,7 @@ func (r *run) compare(operator string, x, y any) bool {
 	return order >= 0
 }
 
-// order returns −1, 0 or 1 for two values, and reports whether they have an order: NaN has none.
+// order compares two values: it returns −1, 0 or 1, and reports whether they can be ordered. NaN cannot.
 func (r *run) order(operator string, x, y any) (order int, ok bool) {
 	if isNumber(x) && isNumber(y) {
 		return orderOfNumbers(x, y)
@@ -206,7 +206,7 @@ func (r *run) equalDicts(x, y *Dict) bool {
 	return true
 }
 
-// checkKey refuses what cannot be a key: a list or a dict.
+// checkKey returns an error for a value that cannot be a key: a list or a dict.
 func checkKey(x any) {
 	switch x.(type) {
 	case []any, *Dict:
@@ -214,7 +214,7 @@ func checkKey(x any) {
 	}
 }
 
-// contains reports whether x has an item, a part or a key y.
+// contains reports whether y is an item of x, a part of the text x, or a key of x.
 func (r *run) contains(x, y any) bool {
 	if text, ok := textOf(x); ok {
 		part, is := textOf(y)

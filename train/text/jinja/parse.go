@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// parser makes statements of tokens.
+// parser turns tokens into statements.
 type parser struct {
 	tokens []token
-	line   int // of the last token taken
+	line   int // position of the last token consumed
 	depth  int
 }
 
 func (p *parser) kind() tokenKind { return p.tokens[0].kind }
 
-// next takes a token. The last one stays.
+// next consumes and returns a token. It does not move behind the last token.
 func (p *parser) next() token {
 	t := p.tokens[0]
 	p.line = t.line
@@ -30,7 +30,7 @@ func (p *parser) is(kind tokenKind, texts ...string) bool {
 	return p.kind() == kind && slices.Contains(texts, p.tokens[0].text)
 }
 
-// took takes the next token if it is an operator or a name with one of these texts.
+// took consumes the next token if it is an operator or a name with one of these texts, and reports whether it did.
 func (p *parser) took(kind tokenKind, texts ...string) bool {
 	if !p.is(kind, texts...) {
 		return false
@@ -39,7 +39,7 @@ func (p *parser) took(kind tokenKind, texts ...string) bool {
 	return true
 }
 
-// expect takes a token of a kind, which errors call want.
+// expect consumes a token of a kind; errors name the kind by want.
 func (p *parser) expect(kind tokenKind, want string) token {
 	t := p.next()
 	if t.kind != kind {
@@ -95,7 +95,7 @@ func (p *parser) block(until ...string) (body []statement) {
 	}
 }
 
-// blocks parse blocks after their names.
+// blocks maps the names of blocks to functions that parse the rest of the block.
 var blocks map[string]func(p *parser) statement
 
 func init() {
@@ -112,14 +112,14 @@ func init() {
 
 func (p *parser) close() { p.expect(closeToken, "%}") }
 
-// ending returns the statements up to the block with a name, which it takes.
+// ending returns the statements up to the block with a name, and consumes that block.
 func (p *parser) ending(name string) []statement {
 	body := p.block(name)
 	p.end(name)
 	return body
 }
 
-// end takes the block with a name.
+// end consumes the block with a name.
 func (p *parser) end(name string) {
 	if t := p.next(); t.kind != openToken {
 		fail("got %s, want {%% %s %%}", t.text, name)
@@ -128,7 +128,7 @@ func (p *parser) end(name string) {
 	p.close()
 }
 
-// began takes the beginning of the block with a name if it is next.
+// began consumes the beginning of the block with a name if it is next, and reports whether it did.
 func (p *parser) began(name string) bool {
 	if p.kind() != openToken || p.tokens[1].text != name {
 		return false
@@ -230,7 +230,7 @@ func (p *parser) macro() statement {
 	return s
 }
 
-// parameters returns those of a macro after their parenthesis.
+// parameters returns the parameters of a macro after the parenthesis.
 func (p *parser) parameters() (all []argument) {
 	p.items(")", func() {
 		a := argument{name: p.expect(nameToken, "the name of a parameter").text}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// constants are names of values.
+// constants maps the names of constants to their values.
 var constants = map[string]any{"true": true, "True": true, "false": false, "False": false, "none": nil, "None": nil}
 
 func (p *parser) primary() expression {
@@ -20,7 +20,7 @@ func (p *parser) primary() expression {
 	case t.kind == integerToken:
 		return literal{parseInteger(t.text, 0)}
 	case t.kind == floatToken:
-		x, _ := strconv.ParseFloat(t.text, 64) // out of range it is infinite
+		x, _ := strconv.ParseFloat(t.text, 64) // a float out of range is infinite
 		return literal{x}
 	case t.kind == nameToken:
 		if value, ok := constants[t.text]; ok {
@@ -52,7 +52,7 @@ func (p *parser) primary() expression {
 	return nil
 }
 
-// items takes what commas separate, up to the end.
+// items returns expressions separated by commas, up to end.
 func (p *parser) items(end string, item func()) {
 	for !p.took(operatorToken, end) {
 		item()

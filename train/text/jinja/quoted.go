@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// escapes are the characters of escapes by the letter after the backslash.
+// escapes maps the letter after a backslash to the character that it means.
 var escapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v", '\'': "'",
 	'"': `"`, '\\': `\`, '\n': ""}
 
-// quoted adds a string in quotes.
+// quoted adds the token of a string in quotes.
 func (l *lexer) quoted(quote byte) {
 	var text strings.Builder
 	for i := 1; i < len(l.rest); i++ {
@@ -29,7 +29,7 @@ func (l *lexer) quoted(quote byte) {
 }
 
 // unescape writes the character of an escape after its backslash, and returns how many bytes the escape has. As in
-// Python, an unknown escape is the text that it is.
+// Python, an unknown escape stays as it is written.
 func unescape(to *strings.Builder, escape string) int {
 	if escape == "" {
 		return 0

@@ -10,16 +10,16 @@ type run struct {
 	ctx      context.Context
 	out      *builder
 	spans    []Span
-	items    []any // of the loops that run
+	items    []any // nested loops that are running
 	scope    *scope
 	now      time.Time
 	line     int
 	steps    int
 	depth    int
-	captured int // how many texts become values before they are rendered
+	captured int // how many nested values are being rendered to texts
 }
 
-// scope holds variables: of the template, of a turn of a loop, of a macro or of a block.
+// scope holds the variables of the template, of a pass of a loop, of a macro or of a block.
 type scope struct {
 	vars map[string]any
 	up   *scope
@@ -43,7 +43,7 @@ func (r *run) set(name string, value any) {
 	r.scope.vars[name] = value
 }
 
-// within calls f with a new scope in another one.
+// within calls f with a new scope inside another one.
 func (r *run) within(up *scope, f func()) {
 	before := r.scope
 	r.scope = &scope{up: up}
@@ -63,7 +63,7 @@ func (r *run) capture(body []statement) string {
 	return text
 }
 
-// jump is how statements end.
+// jump says how statements ended.
 type jump int
 
 const (
@@ -87,7 +87,7 @@ func (r *run) execute(body []statement) jump {
 
 func (j jump) execute(*run) jump { return j }
 
-// numbered is a block at a line.
+// numbered is a block with its line number.
 type numbered struct {
 	line int
 	statement

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// apply is a filter, a test or a method: it returns a value made of x and arguments.
+// apply implements a filter, a test or a method: it returns a value computed from x and arguments.
 type apply func(r *run, x any, g given) any
 
 // signature is a filter, a test or a method with the names of its parameters.
@@ -14,10 +14,10 @@ type signature struct {
 	apply      apply
 }
 
-// entry returns a signature; its parameters are in one text.
+// entry returns a signature; its parameters are listed in one string.
 func entry(parameters string, f apply) signature { return signature{strings.Fields(parameters), f} }
 
-// open returns a signature that takes any arguments.
+// open returns a signature that accepts any arguments.
 func open(f apply) signature { return signature{nil, f} }
 
 // call applies the function with a name to a value.
@@ -40,7 +40,7 @@ func (s signature) call(r *run, name string, x any, args []any, named *Dict) any
 
 func (m method) call(r *run, args []any, named *Dict) any {
 	x := m.signature.call(r, m.name, m.of, args, named)
-	if _, ok := m.of.(markup); ok { // texts of a markup are markup
+	if _, ok := m.of.(markup); ok { // text results for a markup are markup
 		switch x := x.(type) {
 		case string:
 			return markup(x)
@@ -57,7 +57,7 @@ func (m method) call(r *run, args []any, named *Dict) any {
 	return x
 }
 
-// given is the arguments of a filter, a test or a method.
+// given holds the arguments of a filter, a test or a method.
 type given struct {
 	of         string // its name
 	parameters []string
@@ -65,7 +65,7 @@ type given struct {
 	named      *Dict
 }
 
-// at returns the argument with an index, or otherwise.
+// at returns the argument with an index, or the value otherwise.
 func (g given) at(i int, otherwise any) any {
 	if i < len(g.args) {
 		return g.args[i]
@@ -78,7 +78,7 @@ func (g given) at(i int, otherwise any) any {
 	return otherwise
 }
 
-// argumentOf returns an argument of the type of otherwise. Any value is a boolean.
+// argumentOf returns an argument, which must have the type of otherwise. Every value can be a boolean.
 func argumentOf[T any](g given, i int, otherwise T) T {
 	value := g.at(i, otherwise)
 	var x any
@@ -97,7 +97,7 @@ func argumentOf[T any](g given, i int, otherwise T) T {
 	return x.(T)
 }
 
-// needs refuses fewer than n arguments.
+// needs returns an error for fewer than n arguments.
 func (g given) needs(n int) {
 	for i := range n {
 		if g.at(i, undefined{}) == any(undefined{}) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// split cuts a string at a separator, or at white space, at most as many times as the second argument.
+// split splits a string at a separator, or at white space, at most as often as the second argument says.
 func split(r *run, s string, g given) any {
 	most := argumentOf(g, 1, -1)
 	if most < 0 {
@@ -20,7 +20,7 @@ func split(r *run, s string, g given) any {
 	return texts(r, strings.SplitN(s, separator, n))
 }
 
-// separatorOf returns the first argument, a text that is not empty.
+// separatorOf returns the first argument, which must be a text that is not empty.
 func separatorOf(g given) string {
 	separator := argumentOf(g, 0, "")
 	if separator == "" {
@@ -29,7 +29,7 @@ func separatorOf(g given) string {
 	return separator
 }
 
-// fields cuts a string at white space, up to most times.
+// fields splits a string at white space, at most most times.
 func fields(r *run, s string, most int) (parts []string) {
 	r.spend(2 * len(s))
 	for s = strings.TrimLeftFunc(s, isSpace); s != ""; s = strings.TrimLeftFunc(s, isSpace) {
@@ -43,7 +43,7 @@ func fields(r *run, s string, most int) (parts []string) {
 	return parts
 }
 
-// rsplit is split from the end.
+// rsplit is split, but starts from the end.
 func rsplit(r *run, s string, g given) any {
 	most := argumentOf(g, 1, -1)
 	if most < 0 || most > len(s) {
@@ -79,7 +79,7 @@ func rsplit(r *run, s string, g given) any {
 	return texts(r, parts)
 }
 
-// partition cuts a string in two at a separator, which find finds.
+// partition splits a string in two at a separator; find returns its position.
 func partition(r *run, s string, g given, find func(s, separator string) int) any {
 	separator := separatorOf(g)
 	at := find(s, separator)
@@ -92,7 +92,7 @@ func partition(r *run, s string, g given, find func(s, separator string) int) an
 	return tuple{"", "", s}
 }
 
-// splitLines cuts a text at the ends of its lines, which stay where keep is true.
+// splitLines splits a text at the ends of lines, which stay in the result if keep is true.
 func (r *run) splitLines(s string, keep bool) (lines []string) {
 	r.spend(2 * len(s))
 	for s != "" {

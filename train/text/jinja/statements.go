@@ -29,7 +29,7 @@ func (s assignment) execute(r *run) jump {
 	return ends
 }
 
-// assign sets a variable, a name of a namespace, or each of a tuple of them to the items of a value.
+// assign sets a variable or a name of a namespace to a value, or each of a tuple of them to an item of the value.
 func (r *run) assign(to expression, value any) {
 	switch to := to.(type) {
 	case variable:
@@ -74,7 +74,7 @@ type macro struct {
 	body       []statement
 }
 
-// execute makes the macro a function, which sees the variables of the scope that defines it.
+// execute defines the macro as a function, which sees the variables of the scope in which it is defined.
 func (s macro) execute(r *run) jump {
 	up := r.scope
 	r.set(s.name, function(func(r *run, args []any, named *Dict) (text any) {
@@ -118,7 +118,7 @@ func (s macro) bind(r *run, args []any, named *Dict) {
 	}
 }
 
-// generation is text that the model writes.
+// generation is text that the model generates.
 type generation struct{ body []statement }
 
 func (s generation) execute(r *run) (j jump) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// strftime is the function strftime_now: the time of a rendering in a format of C's strftime.
+// strftime is the function strftime_now: the time of the rendering in a format of C's strftime.
 func strftime(r *run, args []any, _ *Dict) any {
 	if len(args) != 1 || !isString(args[0]) {
 		fail("strftime_now: got other arguments, want a format")
@@ -44,7 +44,7 @@ func timePart(now time.Time, letter byte) (string, bool) {
 	return other, ok
 }
 
-// timeForms are the forms of times by the letters of strftime.
+// timeForms maps the letters of strftime to layouts of package time.
 var timeForms = map[byte]string{'Y': "2006", 'm': "01", 'd': "02", 'b': "Jan", 'h': "Jan", 'B': "January", 'H': "15",
 	'M': "04", 'y': "06", 'S': "05", 'A': "Monday", 'a': "Mon", 'I': "03", 'p': "PM", 'j': "002", 'e': "_2",
 	'D': "01/02/06", 'x': "01/02/06", 'F': "2006-01-02", 'T': "15:04:05", 'X': "15:04:05", 'R': "15:04",

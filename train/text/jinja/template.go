@@ -1,8 +1,8 @@
-// Package jinja renders the chat templates of models: the part of Jinja that they use, as transformers 5 sets up
-// Python's jinja2, with the same bytes. There are set, if, for with break and continue, macro, raw and generation;
-// expressions with tests, filters, slices and the methods of strings, lists and dicts that change none of them;
-// namespace, dict, range, raise_exception and strftime_now. There is nothing that reads a file, and a rendering takes a
-// bounded number of steps, which are a measure of its time and its memory.
+// Package jinja renders the chat templates of models. It implements the part of Jinja that they use, as transformers 5
+// sets up Python's jinja2, with the same bytes. It has set, if, for with break and continue, macro, raw and generation;
+// expressions with tests, filters, slices and methods of strings, lists and dicts that do not change their object;
+// namespace, dict, range, raise_exception and strftime_now. A template cannot read files, and a rendering has a limited
+// number of steps, which measure its time and its memory.
 package jinja
 
 import (
@@ -17,21 +17,21 @@ type Template struct {
 	body []statement
 }
 
-// Span is a part of a rendered text that a generation block or a pass of a loop has rendered, from byte From to byte
-// To.
+// Span is the part of a rendered text, from byte From to byte To, that a generation block or a pass of a loop has
+// rendered.
 type Span struct {
 	From, To int
-	Items    []any // of the loops around a block, the outer ones first; for a pass, its own item
-	Pass     bool  // a pass of a loop over dicts
+	Items    []any // items of the loops around a block, the outer ones first; for a pass, its own item
+	Pass     bool  // whether it is a pass of a loop over dicts
 }
 
-// mostBytes bounds a template.
+// mostBytes is the largest size of a template.
 const mostBytes = 1 << 20
 
 // mostDepth limits the nesting of blocks, expressions, macro calls and values.
 const mostDepth = 150
 
-// failure is an error on its way to Parse or Render.
+// failure is the panic that carries an error to Parse or Render.
 type failure struct{ error }
 
 // rescue turns a failure into an error about a line of the template.
@@ -45,11 +45,11 @@ func rescue(err *error, line *int) {
 	}
 }
 
-// fail ends Parse or Render.
+// fail ends Parse or Render with an error.
 func fail(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
 
-// Parse reads a template. As with trim_blocks and lstrip_blocks, it removes blanks before a block at the beginning of a
-// line, and the newline after a block.
+// Parse parses a template. As with trim_blocks and lstrip_blocks, it removes blanks before a block at the beginning of
+// a line, and the newline after a block.
 func Parse(source string) (t *Template, err error) {
 	p := &parser{line: 1}
 	defer rescue(&err, &p.line)
@@ -64,9 +64,9 @@ func Parse(source string) (t *Template, err error) {
 	return &Template{body}, nil
 }
 
-// Render returns the text of the template with variables of these names, and the spans of its generation blocks and
-// of the passes of its loops over dicts. strftime_now formats now. Where ctx ends, its cause is the error. Values are
-// nil, bool, int, *big.Int, float64, string, []any and *Dict.
+// Render returns the text of the template for the given variables, and the spans of its generation blocks and of the
+// passes of its loops over dicts. strftime_now formats now. If ctx is done, its cause is the error. Values are nil,
+// bool, int, *big.Int, float64, string, []any and *Dict.
 func (t *Template) Render(ctx context.Context, variables *Dict, now time.Time) (text string, spans []Span, err error) {
 	if ctx == nil {
 		return "", nil, errors.New("context: got nil, want one")

@@ -15,17 +15,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// moment is when the renderings of testdata were made.
+// moment is the time at which the renderings in testdata were made.
 var moment = time.Date(2026, 11, 5, 13, 7, 0, 0, time.UTC)
 
-// dict returns a dict of a JSON text.
+// dict returns the dict of a JSON text.
 func dict(t testing.TB, text string) *jinja.Dict {
 	d, err := jinja.DecodeJSON([]byte(text))
 	require.NoError(t, err)
 	return d.(*jinja.Dict)
 }
 
-// TestSmallTemplates: they are rendered, or refused, as by transformers (testdata/templates/render.py).
+// TestSmallTemplates: the templates are rendered, or refused, as by transformers (testdata/templates/render.py).
 func TestSmallTemplates(t *testing.T) {
 	var stored struct {
 		Variables json.RawMessage
@@ -50,7 +50,7 @@ func TestSmallTemplates(t *testing.T) {
 	}
 }
 
-// TestSpans: the spans of generation blocks and of passes of loops are those of what is in them, with their items.
+// TestSpans: the spans of generation blocks and of passes of loops cover their texts, and have their items.
 func TestSpans(t *testing.T) {
 	template, err := jinja.Parse(`{% for m in list %}<{{ m.a }}>
   {% generation %}
@@ -154,7 +154,7 @@ func TestRenderHearsContext(t *testing.T) {
 	require.ErrorIs(t, err, stop)
 }
 
-// TestDeepOperators: an expression of many operators takes no more stack than there is.
+// TestDeepOperators: an expression of many operators does not exhaust the stack.
 func TestDeepOperators(t *testing.T) {
 	template, err := jinja.Parse("{{ 0" + strings.Repeat("+1", 500_000) + " }}")
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestDeepOperators(t *testing.T) {
 	require.Equal(t, "500000", text)
 }
 
-// TestDecodeJSON: the order of keys stays.
+// TestDecodeJSON: the order of keys is kept.
 func TestDecodeJSON(t *testing.T) {
 	d := dict(t, `{"b": 1, "a": [null, true, 2.5, "é\n", {}], "c": {"z": 12345678901234567890, "y": 2}}`)
 	text, err := json.Marshal(d)

@@ -2,7 +2,7 @@ package jinja
 
 import "math/big"
 
-// Dict is a dict: values by names, in the order in which these were first set. The zero value is empty.
+// Dict is a dict: values by names, in the order in which the names were first set. The zero value is empty.
 type Dict struct {
 	keys   []string
 	values map[string]any
@@ -39,23 +39,23 @@ func (d *Dict) Keys() []string {
 // undefined is the value of a variable or member that does not exist, with its name.
 type undefined struct{ name string }
 
-// markup is a text from the filter safe or escape: text that is added to it is escaped.
+// markup is a text from the filter safe or escape. Text that is joined to it is escaped.
 type markup string
 
 // tuple is a list in parentheses.
 type tuple []any
 
-// view is the items of a dict, or a range.
+// view is the list of a dict's items, or a range.
 type view struct {
 	name    string
 	items   []any
-	indexed bool // whether it has items at indices
+	indexed bool // whether its items can be indexed
 }
 
-// generator is items that can be read once.
+// generator is a list of items that can be read only once.
 type generator struct{ items []any }
 
-// namespace is a dict whose values a template may set, also from within loops.
+// namespace is a dict whose values a template may set, even from within loops.
 type namespace struct{ *Dict }
 
 // function is a function of a template.
@@ -147,7 +147,7 @@ func sequenceOf(x any) ([]any, bool) {
 	return nil, false
 }
 
-// iterate returns the values of a loop over a value: items, characters, or the keys of a dict.
+// iterate returns the values over which a loop runs: items, characters, or the keys of a dict.
 func (r *run) iterate(x any) []any {
 	items, ok := r.iterable(x)
 	if !ok {
@@ -156,7 +156,7 @@ func (r *run) iterate(x any) []any {
 	return items
 }
 
-// iterable is iterate, and reports whether a value can be looped over.
+// iterable returns the result of iterate, and reports whether a loop over the value is possible.
 func (r *run) iterable(x any) (items []any, ok bool) {
 	r.read(x)
 	switch x := x.(type) {
