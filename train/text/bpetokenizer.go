@@ -6,40 +6,39 @@ import (
 	"strings"
 )
 
-// BPETokenizer is a byte-pair encoding with all that belongs to it in Hugging
-// Face's tokenizer.json: normalizers, pre-tokenizers, decoders, added tokens and
-// a template. GPT-2, Llama, Mistral, Qwen, SmolLM and Gemma have one. Its ids are
-// those of Hugging Face's library.
+// BPETokenizer is a byte-pair encoding with all components of Hugging Face's tokenizer.json: normalizers,
+// pre-tokenizers, decoders, added tokens and a template. GPT-2, Llama, Mistral, Qwen, SmolLM and Gemma use such
+// tokenizers. The ids are those of Hugging Face's library. GPT-2, Llama, Mistral, Qwen, SmolLM and Gemma have one. Its
+// ids are those of Hugging Face's library.
 type BPETokenizer struct {
 	config    TokenizerConfig
 	files     map[string]string
 	parts     Parts
-	tokens    []string // as the file writes them, by their ids; "" where there is none
+	tokens    []string // as in the file, by id; "" for an unused id
 	ids       map[string]int32
 	special   map[int]bool
-	changed   map[int]string  // added tokens that the normalizer changes, as they are decoded
-	raw, done tokenFinder     // tokens in a text, and in a normalized one
+	changed   map[int]string  // added tokens that the normalizer changes, in decoded form
+	raw, done tokenFinder     // added tokens to find in a text, and in a normalized text
 	normalize normalizer      // nil if there is none
 	bert      *bertNormalizer // if it is the only normalizer
 	cut       cutter
 	alphabet  alphabet
 	pairs     *pairTable
-	seams     *seams     // nil if pieces are not cut further
-	whole     bool       // a piece that is a token is not made of pairs
+	seams     *seams     // a piece that is a token is used without joining pairs
+	whole     bool       // used in place of pairs; nil if there is none
 	words     *wordPiece // in place of pairs; nil if there is none
 	decoder   pieceDecoder
 
 	template
 }
 
-// Len returns V, the number of ids up to the greatest.
+// Len returns V, one more than the largest id.
 func (t *BPETokenizer) Len() int { return len(t.tokens) }
 
 // Config returns the config with the name GPT2, or TokenizerFile.
 func (t *BPETokenizer) Config() TokenizerConfig { return t.config }
 
-// Files returns the files that the tokenizer was read from, by their names; of
-// GPT-2's own there are none.
+// Files returns the files from which the tokenizer was read, by their names; GPT-2's own tokenizer has none.
 func (t *BPETokenizer) Files() map[string][]byte {
 	files := map[string][]byte{}
 	for name, text := range t.files {
@@ -62,8 +61,7 @@ func (t *BPETokenizer) Token(id int) string {
 	return t.tokens[id]
 }
 
-// Merges returns the pairs of tokens that are joined, as the file writes them, in
-// the order in which they are looked for.
+// Merges returns the pairs of tokens that are joined, as in the file, the pair with the highest priority first.
 func (t *BPETokenizer) Merges() [][2]string {
 	var slots []pairSlot
 	for _, s := range t.pairs.slots {
@@ -79,30 +77,28 @@ func (t *BPETokenizer) Merges() [][2]string {
 	return merges
 }
 
-// IsSpecial reports whether an id is a special token's, which is no text: it
-// begins or ends one, or a turn of a talk.
+// IsSpecial reports whether an id belongs to a special token, which is not text: it begins or ends a text, or a turn of
+// a conversation.
 func (t *BPETokenizer) IsSpecial(id int) bool { return t.special[id] }
 
-// Encode returns the ids of text, which must be UTF-8: the error for a byte that
-// is not names it and its offset. Added tokens in it, such as "<|endoftext|>", have
-// their own ids, wherever the text comes from, as with the engine that wrote the
-// file. The template adds none (see WithTemplate). EncodeTexts returns pairs and places, too.
+// Encode returns the ids of text. text must be UTF-8; otherwise the error names the first wrong byte and its offset.
+// Added tokens in the text, such as "<|endoftext|>", become their own ids wherever the text comes from, as in Hugging
+// Face's library. Encode does not apply the template (see WithTemplate). EncodeTexts returns pairs and places, too.
 func (t *BPETokenizer) Encode(text string) ([]int, error) {
 	e := encoder{BPETokenizer: t, joiner: joiner{pairs: t.pairs}, ids: make([]int, 0, len(text)/3)}
 	err := e.text(text)
 	return e.ids, err
 }
 
-// WithTemplate returns ids between those that the template puts before and after
-// a text, such as Llama's <s>. A chat template has written them already.
+// WithTemplate returns ids with the ids that the template puts before and after a text, such as Llama's <s>. Do not
+// call it for the text of a chat template, which already contains these tokens.
 func (t *BPETokenizer) WithTemplate(ids []int) []int {
 	all := make([]int, 0, len(t.before)+len(ids)+len(t.after))
 	return append(append(append(all, t.before...), ids...), t.after...)
 }
 
-// Decode returns the text of ids from a text's beginning on, which is not UTF-8
-// if they end within a character. Special tokens are a part of it. A Decoder that
-// follows a text decodes what comes after it. The error for an id outside [0, V)
+// Decode returns the text of ids as the beginning of a text. It is not UTF-8 if the ids end within a character. The
+// text includes special tokens. To decode ids that follow others, use a Decoder. The error for an id outside [0, V)
 // names it and its position.
 func (t *BPETokenizer) Decode(ids []int) (string, error) {
 	var text strings.Builder
@@ -157,7 +153,7 @@ func (e *encoder) text(text string) error {
 	return nil
 }
 
-// normal encodes a part of a text that has no added tokens of the kind that is matched before normalization.
+// normal encodes a text without added tokens of the kind that is matched before normalization.
 func (e *encoder) normal(p part) error {
 	text, piece := p.text, e.piece
 	switch {
@@ -180,7 +176,7 @@ func (e *encoder) normal(p part) error {
 	})
 }
 
-// The longest piece that is known, in bytes, and the most pieces.
+// The largest size of a cached piece in bytes, and the largest number of cached pieces.
 const (
 	longKnown = 64
 	mostKnown = 1 << 17
@@ -209,7 +205,7 @@ func (e *encoder) piece(p part) error {
 	return nil
 }
 
-// short encodes a piece that may be known.
+// short encodes a piece that may be in the cache.
 func (e *encoder) short(text string) {
 	if at, ok := e.known[text]; ok {
 		e.ids = append(e.ids, e.ids[at[0]:at[1]]...)
@@ -240,7 +236,7 @@ func (e *encoder) token(text string) bool {
 	return ok
 }
 
-// join adds the tokens that a piece is joined to.
+// join adds the tokens that result from joining the pairs of a piece.
 func (e *encoder) join(text string) {
 	if e.words != nil {
 		e.ids = e.words.append(e.ids, text)

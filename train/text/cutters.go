@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// part is a part of a text on its way into tokens.
+// part is a part of a text that is being split into tokens.
 type part struct {
 	text string
 	at   int // the bytes before it in the text
@@ -15,12 +15,12 @@ type part struct {
 // slice returns a part of a part.
 func (p part) slice(start, end int) part { return part{p.text[start:end], p.at + start} }
 
-// cutter cuts a text that is not empty into parts: a pre-tokenizer. No token is a part of two parts.
+// cutter splits a text that is not empty into parts: a pre-tokenizer. No token extends over two parts.
 type cutter interface {
 	cut(p part, yield func(part) error) error
 }
 
-// sequence cuts the parts of one cutter by the next.
+// sequence splits the parts of one cutter by the next cutter.
 type sequence []cutter
 
 func (s sequence) cut(p part, yield func(part) error) error {
@@ -30,7 +30,7 @@ func (s sequence) cut(p part, yield func(part) error) error {
 	return s[0].cut(p, func(p part) error { return s[1:].cut(p, yield) })
 }
 
-// wordCutter cuts into the words that alternatives match, and the text between them.
+// whether the text between words is dropped
 type wordCutter struct {
 	alternatives []func(text string) int
 	only         bool // the text between them is dropped
@@ -54,7 +54,7 @@ func (c wordCutter) cut(p part, yield func(part) error) error {
 	return nil
 }
 
-// next returns where the next word begins, and its length, 0 at the end of a text.
+// next returns the start of the next word and its length; the length is 0 at the end of a text.
 func (c wordCutter) next(text string, at int) (start, n int) {
 	for at < len(text) {
 		for _, match := range c.alternatives {
@@ -84,7 +84,7 @@ func (c byteLevel) cut(p part, yield func(part) error) error {
 	return c.words.cut(p, yield)
 }
 
-// metaspace writes a character for blanks, before the text too, and cuts before it.
+// the character is put before every part, or before the first
 type metaspace struct {
 	blank        string
 	always, once bool // it goes before every part, or before the first
@@ -102,7 +102,7 @@ func (c metaspace) cut(p part, yield func(part) error) error {
 	return cutAt(p, mergedWithNext, false, literalMatches(c.blank), yield)
 }
 
-// splitter cuts at the matches of a pattern.
+// splitter splits at the matches of a pattern.
 type splitter struct {
 	behavior behavior
 	invert   bool
@@ -128,13 +128,13 @@ func charactersThat(class func(rune) bool) matches {
 // isPunctuation reports whether a character is punctuation.
 func isPunctuation(r rune) bool { return kinds()[r]&punctuation != 0 }
 
-// isWord reports whether a character is of \w.
+// isWord reports whether a character matches \w.
 func isWord(r rune) bool { return kinds()[r]&word != 0 }
 
-// isNumber reports whether a character is of \p{N}.
+// isNumber reports whether a character matches \p{N}.
 func isNumber(r rune) bool { return kinds()[r]&number != 0 }
 
-// wordsAndSigns yields \w+ and [^\w\s]+.
+// wordsAndSigns yields the matches of \w+ and [^\w\s]+.
 func wordsAndSigns(text string, yield func(start, end int)) error {
 	class := func(r rune) int {
 		switch {
