@@ -234,7 +234,7 @@ func TestReadmeRuns(t *testing.T) {
 
 // TestManualFlags: the manual has a section for each command, and no README has flags that no command has.
 func TestManualFlags(t *testing.T) {
-	known := []string{"help", "version", "quick", "local-dir"} // the last two are those of a script and of hf
+	known := []string{"help", "version", "local-dir"} // the last is that of hf
 	for _, command := range newRoot().Commands() {
 		require.Contains(t, readFile(t, manual), "\n## attention "+command.Name()+"\n")
 		command.LocalFlags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })

@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 """Times attention in turns with today's PyTorch, transformers and peft, and prints a Markdown table.
 
-    today.py --venv DIR [--model DIR] [--rounds 5] [--quick]
+    compare.py --venv DIR [--model DIR] [--works REGEXP] [--kernels avx2] [--rounds 5]
 
 DIR of --venv gets a virtual environment with PACKAGES, unless it is there. --model is the folder of
-SmolLM2-135M-Instruct; without it the works on a published model are left out. Each measurement is a process of its own
-with two threads. In a first round, which does not count, each way of PyTorch takes its turn; those that take a quarter
-longer than the fastest are left out of the others. A cell is the median of the rounds, the ratio that of the medians.
-PyTorch keeps its memory (KEEP), which makes it faster. Memory is the peak of the process.
+SmolLM2-135M-Instruct; without it the works on a published model are left out. --kernels avx2 limits both sides to AVX2.
+Each measurement is a process of its own with two threads. In a first round, which does not count, each way of PyTorch
+takes its turn; those that take a quarter longer than the fastest are left out of the others. A cell is the median of
+the rounds, a ratio that of the medians. PyTorch keeps its memory (KEEP), which makes it faster. Memory is the peak of
+the process. The share of the peak is that of `attention bench`.
 
 The works: causal multi-head attention without a bias in q, k and v, forward with the gradients of its parameters, or
-forward alone; a step of LoRA of rank 8 on all linear maps, 2 rows of 512 tokens, AdamW; 100 greedy tokens after a
+forward alone; a step of training a GPT (nanoGPT's on characters, GPT-2's size), with clipping and AdamW; a step of LoRA
+of rank 8 on all linear maps, 2 rows of 512 tokens, AdamW; a prompt of some thousand tokens; 100 greedy tokens after a
 prompt of 5, from the first new token to the last.
 """
 import argparse
 import json
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -26,12 +29,16 @@ import time
 PACKAGES = ["torch==2.15.0", "transformers==5.24.0", "peft==0.21.2"]
 KEEP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "100000000000"}
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+AVX2 = {"ATTENTION_KERNELS": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
 PAUSE = 0.25  # seconds between turns: the threads of OpenMP go on spinning
 ATTENTION = [  # B, T, E, H, mode
     (2, 1024, 768, 12, "forward-backward"), (2, 1024, 768, 12, "forward"), (1, 4096, 768, 12, "forward-backward"),
     (1, 4096, 768, 12, "forward"), (32, 32, 64, 4, "forward-backward"),
 ]
 WAYS = ["mha", "sdpa", "mha compiled", "sdpa compiled"]
+GPTS = [  # B, T, E, H, layers, vocabulary
+    (12, 64, 128, 4, 4, 65), (1, 1024, 768, 12, 12, 50257),
+]
 PROMPT, NEW, ROW, ROWS, RANK = "The history of attention is", 100, 512, 2, 8
 
 
@@ -39,8 +46,9 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--venv", metavar="DIR")
     p.add_argument("--model", metavar="DIR")
+    p.add_argument("--works", metavar="REGEXP", default="", help="works whose name matches, such as 'LoRA|token'")
+    p.add_argument("--kernels", choices=["avx2"], help="limit both sides to these instructions")
     p.add_argument("--rounds", type=int, default=5)
-    p.add_argument("--quick", action="store_true", help="the works of the README alone")
     p.add_argument("--child", help=argparse.SUPPRESS)
     a = p.parse_args()
     if a.child:
@@ -51,15 +59,19 @@ def main():
     if not os.path.exists(python):
         subprocess.run([sys.executable, "-m", "venv", a.venv], check=True)
         subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True)
+    if a.kernels:
+        os.environ.update(AVX2)
     with tempfile.TemporaryDirectory() as folder:
         binary = os.path.join(folder, "attention")
         subprocess.run(["go", "build", "-o", binary, "./cmd/attention"], cwd=ROOT, check=True)
-        works = [attention_work(binary, w, WAYS) for w in (ATTENTION[0:3:2] if a.quick else ATTENTION)]
+        works = [attention_work(binary, w) for w in ATTENTION] + [gpt_work(binary, w) for w in GPTS]
         if a.model:
-            works += [lora_work(binary, a.model, folder), tokens_work(binary, a.model)]
-        print("| work | here | PyTorch | ratio | memory here | PyTorch | fastest of PyTorch |\n|---|---:|---:|---:|---:|---:|---|")
+            works += [lora_work(binary, a.model, folder), prompt_work(binary, a.model), tokens_work(binary, a.model)]
+        print("| work | here | PyTorch | ratio | memory here | PyTorch | of the peak | fastest of PyTorch |")
+        print("|---|---:|---:|---:|---:|---:|---:|---|")
         for name, ours, theirs in works:
-            print(row(name, *in_turns(name, python, ours, theirs, a.rounds)), flush=True)
+            if re.search(a.works, name):
+                print(row(name, *in_turns(name, python, ours, theirs, a.rounds)), flush=True)
 
 
 def in_turns(name, python, ours, theirs, rounds):
@@ -84,7 +96,8 @@ def in_turns(name, python, ours, theirs, rounds):
 def row(name, mine, theirs, way):
     a, b = median(mine, "seconds"), median(theirs, "seconds")
     memory = [f"{median(t, 'memory') / 1e6:.0f} MB" for t in (mine, theirs)]
-    return f"| {name} | {length(a)} | {length(b)} | {a / b:.2f} | {memory[0]} | {memory[1]} | {way} |"
+    share = f"{median(mine, 'share'):.2f}" if "share" in mine[0] else ""
+    return f"| {name} | {length(a)} | {length(b)} | {a / b:.2f} | {memory[0]} | {memory[1]} | {share} | {way} |"
 
 
 def median(took, of):
@@ -117,16 +130,29 @@ def peak(command):
     return text, usage.ru_maxrss * 1024
 
 
-def attention_work(binary, work, ways):
+def attention_work(binary, work):
     b, t, e, h, mode = work
     name = f"attention, B {b}, T {t}, E {e}, H {h}: {mode.replace('-', ' and ')}"
-    command = [binary, "bench", "--json", "--batch", str(b), "--tokens", str(t), "--width", str(e), "--heads", str(h), "--mode", mode]
+    return name, bench(binary, b, t, e, h, mode), [{"work": "attention", "size": work, "way": way} for way in WAYS]
+
+
+def gpt_work(binary, work):
+    b, t, e, h, layers, vocab = work
+    name = f"a step of a GPT, B {b}, T {t}, E {e}, H {h}, {layers} layers, {vocab} tokens"
+    ours = bench(binary, b, t, e, h, "gpt-step", "--layers", str(layers), "--vocab", str(vocab))
+    return name, ours, [{"work": "gpt", "size": work, "way": way} for way in ["plain", "compiled"]]
+
+
+def bench(binary, b, t, e, h, mode, *more):
+    command = [binary, "bench", "--json", "--batch", str(b), "--tokens", str(t), "--width", str(e), "--heads", str(h),
+               "--mode", mode, *more]
 
     def ours():
         took = json.loads(run(command))
-        return {"seconds": took["seconds"], "memory": took["peak_rss_bytes"]}
+        share = took["flop_per_second"] / took["peak_flop_per_second"]
+        return {"seconds": took["seconds"], "memory": took["peak_rss_bytes"], "share": share}
 
-    return name, ours, [{"work": "attention", "size": work, "way": way} for way in ways]
+    return ours
 
 
 def lora_work(binary, model, folder):
@@ -150,6 +176,18 @@ def lora_work(binary, model, folder):
             [{"work": "lora", "model": os.path.abspath(model), "way": "transformers and peft"}])
 
 
+def prompt_work(binary, model):
+    with open(os.path.join(ROOT, "cmd/attention/README.md")) as f:
+        prompt = f.read()[:4000]
+
+    def ours():
+        text, memory = peak([binary, "generate", "--model", model, "--prompt", prompt, "--tokens", "1", "--temperature", "0", "--stats"])
+        return {"seconds": float(re.search(r"^prompt: \d+ tokens in ([\d.]+) s", text, re.M)[1]), "memory": memory}
+
+    return ("a prompt of SmolLM2-135M, 4000 characters", ours,
+            [{"work": "prompt", "model": os.path.abspath(model), "prompt": prompt, "way": "transformers"}])
+
+
 def tokens_work(binary, model):
     def ours():
         text, memory = peak([binary, "generate", "--model", model, "--prompt", PROMPT, "--tokens", str(NEW), "--temperature", "0",
@@ -165,7 +203,7 @@ def child(work):
     import torch
     torch.set_num_threads(2)
     torch.manual_seed(123)
-    seconds = {"attention": attention, "lora": lora, "tokens": tokens}[work["work"]](work, torch)
+    seconds = {"attention": attention, "gpt": gpt, "lora": lora, "prompt": prompt, "tokens": tokens}[work["work"]](work, torch)
     return {"seconds": seconds, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
 
 
@@ -224,6 +262,49 @@ def modules(torch):
     return {"mha": MHA, "sdpa": SDPA}
 
 
+def gpt(work, torch):
+    b, t, e, h, layers, vocab = work["size"]
+    nn, functional = torch.nn, torch.nn.functional
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm1, self.norm2 = nn.LayerNorm(e, bias=False), nn.LayerNorm(e, bias=False)
+            self.qkv, self.out = nn.Linear(e, 3 * e, bias=False), nn.Linear(e, e, bias=False)
+            self.mlp = nn.Sequential(nn.Linear(e, 4 * e, bias=False), nn.GELU(), nn.Linear(4 * e, e, bias=False))
+
+        def forward(self, x):
+            q, k, v = self.qkv(self.norm1(x)).view(b, t, 3, h, e // h).permute(2, 0, 3, 1, 4)
+            y = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            x = x + self.out(y.transpose(1, 2).reshape(b, t, e))
+            return x + self.mlp(self.norm2(x))
+
+    class GPT(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tokens, self.positions = nn.Embedding(vocab, e), nn.Embedding(t, e)
+            self.blocks = nn.Sequential(*[Block() for _ in range(layers)])
+            self.norm, self.head = nn.LayerNorm(e, bias=False), nn.Linear(e, vocab, bias=False)
+            self.head.weight = self.tokens.weight
+
+        def forward(self, ids, targets):
+            x = self.blocks(self.tokens(ids) + self.positions.weight)
+            return functional.cross_entropy(self.head(self.norm(x)).view(-1, vocab), targets.view(-1))
+
+    module = GPT()
+    model = torch.compile(module) if work["way"] == "compiled" else module
+    solver = torch.optim.AdamW(module.parameters(), lr=1e-3, fused=True)
+    ids, targets = torch.randint(vocab, (2, b, t))
+
+    def step():
+        solver.zero_grad(set_to_none=True)
+        model(ids, targets).backward()
+        nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+        solver.step()
+
+    return timed(step, least=3)
+
+
 def lora(work, torch):
     import peft
     import transformers
@@ -239,6 +320,19 @@ def lora(work, torch):
         solver.step()
 
     return timed(step, least=3, seconds=0)
+
+
+def prompt(work, torch):
+    import transformers
+    tokenizer = transformers.AutoTokenizer.from_pretrained(work["model"])
+    model = transformers.AutoModelForCausalLM.from_pretrained(work["model"], dtype=torch.float32)
+    ids = tokenizer(work["prompt"], return_tensors="pt")
+
+    def read():
+        with torch.inference_mode():
+            model(**ids, use_cache=True, logits_to_keep=1)
+
+    return timed(read, least=3, seconds=0)
 
 
 def tokens(work, torch):

@@ -4,11 +4,11 @@
 // trained on rows of 512 tokens, model and adapter are exported as one, as a folder and for llama.cpp, and llama.cpp,
 // where it is installed (see testdata/llamacpp), gives the log-probabilities that the folder gives here.
 //
-//	go run testdata/chain/chain.go [-torch PYTHON] [SHAPE …]
+//	go run testdata/chain/chain.go [SHAPE …]
 //
 // The shapes are SmolLM2-135M, which is trained whole too, Qwen2.5-0.5B and Llama-3.2-1B, which takes 5 GB of memory and
 // 15 GB of disk. Times are of whole processes, but that of a step; memory is the most that a process has, with the pages
-// of files that it maps. With -torch a step is timed beside PyTorch's, in turns: see testdata/torch/lora_bench.py.
+// of files that it maps.
 package main
 
 import (
@@ -48,7 +48,6 @@ func main() {
 	check(err)
 	defer os.RemoveAll(dir)
 	c := chain{dir: dir, program: filepath.Join(dir, "attention")}
-	flag.StringVar(&c.torch, "torch", "", "Python that has PyTorch")
 	flag.Parse()
 	c.run("go", "build", "-o", c.program, "./cmd/attention")
 	c.run(c.program, "tokenize", "--train", "--text-file", "cmd/attention/README.md", "--vocab", fmt.Sprint(tokens),
@@ -79,7 +78,7 @@ func check(err error) {
 }
 
 // chain works in a folder.
-type chain struct{ dir, program, torch string }
+type chain struct{ dir, program string }
 
 func (c chain) path(name string) string { return filepath.Join(c.dir, name) }
 
@@ -115,20 +114,9 @@ func (c chain) through(shape string) {
 		whole, memory := c.tune("whole", "--lora", "0", "--checkpoint-activations")
 		fmt.Printf("\n%s trained whole with checkpointed blocks: %s a step, %s.\n", shape, whole, memory)
 	}
-	if c.torch != "" {
-		c.beside()
-	}
 	for _, name := range []string{"model", "plain", "checkpointed", "whole", "hugg", "gguf"} {
 		check(os.RemoveAll(c.path(name)))
 	}
-}
-
-// beside prints the times of a step here and in PyTorch.
-func (c chain) beside() {
-	cmd := exec.Command(c.torch, "-B", "testdata/torch/lora_bench.py", "--model", c.path("model"), "--binary", c.program,
-		"--rounds", "2", "--steps", "3")
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	check(cmd.Run())
 }
 
 // write writes the folder of a shape, with a tokenizer.

@@ -9,7 +9,7 @@ them, and the seconds of the whole process until it is known. speedrun is that p
 norms of queries and keys, Muon in its plain form beside AdamW, and the schedule. nano-char is nanoGPT's small
 character model with its published settings (the model of gpt_train.py). The windows are PyTorch's own random ones.
 
---settings tuned runs it with TUNED of bench.py in the environment. Made for torch 1.13 on Linux.
+Made for torch 1.13 on Linux.
 """
 import time
 
@@ -18,14 +18,6 @@ BEGAN = time.perf_counter()
 import argparse
 import json
 import math
-import os
-import sys
-
-if "--settings" in sys.argv and sys.argv[sys.argv.index("--settings") + 1] == "tuned":
-    import bench
-
-    if any(os.environ.get(key) != value for key, value in bench.TUNED.items()):
-        os.execve(sys.executable, [sys.executable] + sys.argv, {**os.environ, **bench.TUNED})
 
 import torch
 from torch import nn
@@ -163,7 +155,6 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--text", required=True, help="UTF-8 file to learn from, by characters")
     p.add_argument("--preset", choices=["speedrun", "nano-char"], default="speedrun")
-    p.add_argument("--settings", choices=["installed", "tuned"], default="installed")
     p.add_argument("--threads", type=int, default=0)
     p.add_argument("--seed", type=int, default=1)
     a = p.parse_args()
