@@ -13,11 +13,11 @@ import (
 // Example is one example to fine-tune a model on.
 type Example struct {
 	Messages  []Message   // a conversation; nil for a Text
-	Pair      bool        // the Messages are a prompt and its completion, one text where there is no template
+	Pair      bool        // whether the Messages are a prompt and its completion, one text unless there is a template
 	Tools     []any       // that the assistant may call, as jinja.DecodeJSON returns them; nil for none
-	Variables *jinja.Dict // further ones of the template; nil for none
+	Variables *jinja.Dict // additional variables for the template; nil for none
 	Text      string      // a plain text, all of which is learned
-	Label     string      // the class of a Text; "" for none
+	Label     string      // class of a Text; "" for none
 	Texts     []string    // an anchor, its positive and perhaps a negative, or two texts with a Score; nil for others
 	Score     *float64    // how similar the two Texts are
 }
@@ -42,7 +42,7 @@ func (e *Example) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// exampleFromJSON also returns the keys that are not read.
+// exampleFromJSON also returns the keys that are ignored.
 func exampleFromJSON(data []byte) (e Example, unread []string, err error) {
 	if err := config.Foreign.Decode(data, &struct{}{}); err != nil {
 		return e, nil, config.JSON(err)
@@ -58,7 +58,7 @@ func exampleFromJSON(data []byte) (e Example, unread []string, err error) {
 	return readRow(row)
 }
 
-// Rendering returns how the example's conversation is rendered where others are rendered by c.
+// Rendering returns how the example's conversation is rendered, given the settings c for all examples.
 func (e Example) Rendering(c TemplateConfig) TemplateConfig {
 	c.Tools, c.Variables = e.Tools, e.Variables
 	return c
@@ -69,7 +69,7 @@ func answered(question, answer string) []Message {
 	return []Message{{Role: "user", Content: question}, {Role: "assistant", Content: answer}}
 }
 
-// withInput returns an instruction with its input under a heading, as in the Alpaca prompt.
+// withInput returns an instruction followed by its input under a heading, as in the Alpaca prompt.
 func withInput(instruction, input string) string {
 	if input == "" {
 		return instruction
@@ -77,7 +77,7 @@ func withInput(instruction, input string) string {
 	return instruction + "\n\n### Input:\n" + input
 }
 
-// validate refuses an example without learned tokens.
+// validate returns an error for an example without learned tokens.
 func (e Example) validate() error {
 	if e.Texts != nil { // which its form has checked
 		return nil

@@ -18,11 +18,11 @@ type exampleForm struct {
 	read                  func(row *jinja.Dict) (Example, error)
 }
 
-// talks are the keys that every form of a conversation reads.
+// talks are the keys that every form of a conversation accepts.
 var talks = []string{"system", "tools", "chat_template_kwargs"}
 
-// exampleForms are all forms, those of conversations first. The keys are those of OpenAI, TRL, axolotl, LlamaFactory,
-// unsloth, mlx-lm and sentence-transformers.
+// exampleForms lists all forms, conversations first. The keys are those of OpenAI, TRL, axolotl, LlamaFactory, unsloth,
+// mlx-lm and sentence-transformers.
 var exampleForms = []exampleForm{
 	{[]string{"messages"}, talks, []string{"history"}, conversationAt("messages")},
 	{[]string{"conversations"}, talks, []string{"history", "chosen", "rejected"}, conversationAt("conversations")},
@@ -35,8 +35,8 @@ var exampleForms = []exampleForm{
 	{[]string{"sentence1"}, []string{"sentence2", "score"}, []string{"label"}, readScored},
 }
 
-// refusedKeys would change the loss in every form: pictures and sounds, tokens and their masks, functions in OpenAI's
-// former form, and the system message by another name.
+// refusedKeys are keys that would change the loss in every form: pictures and sounds, tokens and their masks, functions
+// in OpenAI's former form, and the system message under another name.
 var refusedKeys = []string{"images", "image", "videos", "video", "audios", "audio", "input_ids", "completion_mask",
 	"assistant_masks", "functions", "system_prompt"}
 
@@ -54,7 +54,7 @@ func formOfRow(row *jinja.Dict) (exampleForm, error) {
 		"and output, text, anchor and positive, or sentence1, sentence2 and score", names(row.Keys()))
 }
 
-// readRow returns the example of a row, and the names of its keys that are not read.
+// readRow returns the example of a row, and the names of its ignored keys.
 func readRow(row *jinja.Dict) (e Example, unread []string, err error) {
 	f, err := formOfRow(row)
 	if err != nil {
@@ -137,7 +137,8 @@ func readPair(row *jinja.Dict) (e Example, err error) {
 	return e, err
 }
 
-// readAlpaca reads an instruction and its output, after earlier ones, whose outputs are learned, too (LlamaFactory).
+// readAlpaca reads an instruction and its output, after earlier instructions, whose outputs are also learned
+// (LlamaFactory).
 func readAlpaca(row *jinja.Dict) (e Example, err error) {
 	texts, err := textsAt(row, "instruction", "input", "output")
 	if err != nil {
@@ -159,7 +160,7 @@ func readAlpaca(row *jinja.Dict) (e Example, err error) {
 	return e, e.frame(row)
 }
 
-// readText reads a text and its class: a text, a whole number or a truth value.
+// readText reads a text and its class: the class is a string, an integer or a boolean.
 func readText(row *jinja.Dict) (e Example, err error) {
 	texts, err := textsAt(row, "text")
 	if err != nil {
@@ -213,7 +214,7 @@ func sidesAt(row *jinja.Dict, keys ...string) ([]string, error) {
 	return texts, err
 }
 
-// frame reads the keys beside a conversation.
+// frame reads the other keys of a conversation's row.
 func (e *Example) frame(row *jinja.Dict) error {
 	texts, err := textsAt(row, "system")
 	switch system, first := strings.Join(texts, ""), e.Messages[0]; {
@@ -273,7 +274,7 @@ func messagesAt(row *jinja.Dict, key string) ([]Message, error) {
 	return all, nil
 }
 
-// jsonAt returns the value under a key, which may be its JSON as a text, as tables have it; nil if it is empty.
+// jsonAt returns the value under a key, which may be JSON in a string, as in tables; nil if it is empty.
 func jsonAt(row *jinja.Dict, key string) (value any, err error) {
 	value, _ = row.Get(key)
 	if text, ok := value.(string); ok && text != "" {
@@ -284,7 +285,7 @@ func jsonAt(row *jinja.Dict, key string) (value any, err error) {
 	return value, nil
 }
 
-// textsAt returns the texts under keys; "" for one that is not there.
+// textsAt returns the texts under keys; "" for a missing key.
 func textsAt(row *jinja.Dict, keys ...string) ([]string, error) {
 	texts := make([]string, len(keys))
 	for i, key := range keys {

@@ -11,14 +11,14 @@ import (
 	"attention/internal/config"
 )
 
-// Lesson is an example as a model learns it.
+// Lesson is an example in the form that a model learns.
 type Lesson struct {
 	IDs     []int
-	Learned []bool // whether the loss counts each token, as what follows those before it; nil if a class is learned
-	Class   int    // of the text, if Lessons have classes
+	Learned []bool // whether the loss counts the prediction of each token; nil if a class is learned
+	Class   int    // class of the text, if Lessons have classes
 }
 
-// count returns the number of tokens that the loss counts: nothing comes before the first.
+// count returns the number of tokens that the loss counts; the first token never counts, because nothing predicts it.
 func (l Lesson) count() (n int) {
 	if l.Learned == nil {
 		return 1
@@ -36,18 +36,18 @@ type LessonConfig struct {
 	Tokenizer Tokenizer
 	Template  *Template      // of conversations
 	Rendering TemplateConfig // its AddGenerationPrompt is not used
-	// Ends are the ids that end a text or an answer, the one that is added to lessons without any of them first.
+	// Ends are the ids that end a text or an answer. The first of them is added to lessons that end without any of them.
 	Ends           []int
 	TrainOnPrompts bool // the loss counts the whole conversation, and not only the assistant's part
-	// Classes are the labels of texts. With Classes a lesson is the class of a text, which the model predicts at the token
-	// that ends the text.
+	// Classes are the labels of texts. If there are Classes, a lesson is a text with its class, which the model predicts
+	// at the token that ends the text.
 	Classes []string
 }
 
 // Lessons makes lessons of examples.
 type Lessons struct{ config LessonConfig }
 
-// NewLessons refuses a template with special tokens that the tokenizer lacks.
+// NewLessons returns an error for a template with special tokens that the tokenizer lacks.
 func NewLessons(ctx context.Context, c LessonConfig) (*Lessons, error) {
 	switch {
 	case c.Tokenizer == nil:
@@ -68,13 +68,14 @@ func NewLessons(ctx context.Context, c LessonConfig) (*Lessons, error) {
 	return &Lessons{c}, nil
 }
 
-// specialLooks matches what special tokens look like in templates.
+// specialLooks matches texts that look like special tokens of templates.
 var specialLooks = regexp.MustCompile(`<\|[^|<>\s]+\|>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]`)
 
-// CheckTokens refuses a tokenizer that lacks special tokens of the template's texts: they would be text like any other.
+// CheckTokens returns an error for a tokenizer that lacks special tokens of the template's texts: they would be encoded
+// as ordinary text.
 func (t *Template) CheckTokens(ctx context.Context, tokenizer Tokenizer, c TemplateConfig) error {
 	text, err := t.Render(ctx, []Message{{Role: "user", Content: "a"}, {Role: "assistant", Content: "b"}}, c)
-	if err != nil { // some take parts only
+	if err != nil { // some templates accept only parts
 		parts := []Message{{Role: "user", Parts: []string{"a"}}, {Role: "assistant", Parts: []string{"b"}}}
 		text, err = t.Render(ctx, parts, c)
 	}
@@ -94,8 +95,8 @@ func (t *Template) CheckTokens(ctx context.Context, tokenizer Tokenizer, c Templ
 }
 
 // Of returns the lesson of an example. In a plain text all tokens are learned; in a conversation the assistant's
-// messages are, including the token that ends each. If the template drops a part of an answer, as Qwen 3's drops the
-// thoughts of earlier answers, the answer is not learned and whole is false.
+// messages are learned, each including the token that ends it. If the template drops a part of an answer, as Qwen 3's
+// drops the thoughts of earlier answers, the answer is not learned, and whole is false.
 func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool, err error) {
 	if e.Texts != nil {
 		return lesson, false, errors.New("got a pair of texts, which an encoder learns, want a conversation or a text")
@@ -163,7 +164,7 @@ func (l *Lessons) ofText(text string) (lesson Lesson, err error) {
 	return lesson, nil
 }
 
-// Prompt returns the ids of a text to continue, between those that the tokenizer's file puts before and after each.
+// Prompt returns the ids of a text to continue, including those that the tokenizer's file puts around each text.
 func (l *Lessons) Prompt(text string) ([]int, error) {
 	ids, err := l.encode(text)
 	if t, ok := l.config.Tokenizer.(*BPETokenizer); ok && err == nil {
@@ -172,8 +173,8 @@ func (l *Lessons) Prompt(text string) ([]int, error) {
 	return ids, err
 }
 
-// ofPair is Of for a prompt and its completion as one text: the completion is learned, from the first token that the
-// prompt alone has not, as by TRL.
+// ofPair is Of for a prompt and its completion as one text: the completion is learned, from the first token that
+// differs from those of the prompt alone, as in TRL.
 func (l *Lessons) ofPair(prompt, completion string) (lesson Lesson, err error) {
 	alone, err := l.Prompt(prompt)
 	if err == nil {
@@ -185,7 +186,7 @@ func (l *Lessons) ofPair(prompt, completion string) (lesson Lesson, err error) {
 	return lesson, err
 }
 
-// ErrNoLabel is the error of an example without a class where classes are learned.
+// ErrNoLabel is the error for an example without a class if classes are learned.
 var ErrNoLabel = errors.New("got an example without a label, want a text with its class")
 
 // ofLabel is Of for a text with a class.
@@ -203,7 +204,7 @@ func (l *Lessons) ofLabel(e Example) (lesson Lesson, err error) {
 	return lesson, err
 }
 
-// Asked returns the ids of a text whose class is asked for.
+// Asked returns the ids of a text that the model should classify.
 func (l *Lessons) Asked(text string) ([]int, error) {
 	lesson, err := l.ofText(text)
 	return lesson.IDs, err
@@ -214,11 +215,11 @@ func (l *Lessons) encode(text string) ([]int, error) {
 	return l.config.Tokenizer.Encode(text)
 }
 
-// afterEnd are the characters that may follow the token that ends an answer.
+// afterEnd lists the characters that may follow the token that ends an answer.
 const afterEnd = " \t\r\n"
 
-// learn marks the tokens of a span, without blanks after the token that ends it. It returns how many tokens there are
-// up to its end, and whether the last of them can end an answer.
+// learn marks the tokens of a span as learned, except blanks after the token that ends it. It returns the number of
+// tokens up to its end, and whether the last of them can end an answer.
 func (l *Lessons) learn(lesson *Lesson, text string, s AssistantSpan) (to int, ended bool, err error) {
 	from, err := l.tokensBefore(lesson.IDs, text[:s.From], false)
 	if err != nil {
@@ -243,8 +244,8 @@ func (l *Lessons) ends(id int) bool {
 	return ok && t.IsSpecial(id) || slices.Contains(l.config.Ends, id)
 }
 
-// tokensBefore returns how many of the ids of a text are those of its beginning, too; with a token that goes on after
-// it, if that counts.
+// tokensBefore returns how many of the ids of a text cover its beginning, including, if across is true, a token that
+// extends beyond it.
 func (l *Lessons) tokensBefore(ids []int, beginning string, across bool) (n int, err error) {
 	first, err := l.encode(beginning)
 	for n < min(len(first), len(ids)) && first[n] == ids[n] {

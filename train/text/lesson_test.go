@@ -36,7 +36,7 @@ func chatTokenizerFile(t *testing.T, special ...string) []byte {
 	return data
 }
 
-// learned returns the text of a lesson with what is learned in braces.
+// learned returns the text of a lesson, with the learned parts in braces.
 func learned(t *testing.T, tokenizer text.Tokenizer, l text.Lesson) string {
 	require.Len(t, l.Learned, len(l.IDs))
 	var shown strings.Builder
@@ -56,7 +56,7 @@ func learned(t *testing.T, tokenizer text.Tokenizer, l text.Lesson) string {
 	return shown.String()
 }
 
-// TestLessons: the loss counts what the assistant says, token by token, to the token that ends it.
+// TestLessons: the loss counts the assistant's texts, token by token, up to the token that ends each.
 func TestLessons(t *testing.T) {
 	tokenizer, end := chatTokenizer(t, "<|im_start|>", "<|im_end|>")
 	talk := []text.Message{say("system", "Be short."), say("user", "Why?"), say("assistant", "the answer"), say("user", "And?"),
@@ -85,10 +85,10 @@ func TestLessons(t *testing.T) {
 			want: turn("user", "2+2?") + turn("assistant", "4") + turn("user", "3+3?") + answer("<think>\nmore\n</think>\n\n6")},
 		{name: "an empty answer", template: "qwen2.5", example: text.Example{Messages: []text.Message{say("user", "Why?"),
 			say("assistant", "")}}, want: "<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful " +
-			"assistant.<|im_end|>\n" + turn("user", "Why?") + answer("")}, // the end is learned, as by TRL
+			"assistant.<|im_end|>\n" + turn("user", "Why?") + answer("")}, // the end is learned, as in TRL
 		{name: "a text", template: "qwen2.5", example: text.Example{Text: "it all"}, want: "{it all<|im_end|>}"},
 		{name: "a text with its end", template: "qwen2.5", example: text.Example{Text: "it all<|im_end|>"},
-			want: "{it all<|im_end|>}"}, // as TRL 1.16's add_eos, which asks endswith; so a newline is followed by an end
+			want: "{it all<|im_end|>}"}, // as TRL 1.16's add_eos, which uses endswith; so an end is added after a newline
 		{name: "a text with a line's end", template: "qwen2.5", example: text.Example{Text: "it all<|im_end|>\n"},
 			want: "{it all<|im_end|>\n<|im_end|>}"},
 	} {
@@ -108,8 +108,8 @@ func TestLessons(t *testing.T) {
 	}
 }
 
-// TestLessonsEnd: a conversation that ends with an answer without a token that ends it gets one, which is learned.
-// After a message of the user, or an answer of weight 0, nothing is.
+// TestLessonsEnd: a conversation that ends with an answer without an end token gets one, which is learned. None is
+// added after a user's message, or after an answer of weight 0.
 func TestLessonsEnd(t *testing.T) {
 	tokenizer, end := chatTokenizer(t, "<|other|>", "<|end|>")
 	const plain, inst = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}" +
@@ -178,8 +178,8 @@ func TestWrongLessons(t *testing.T) {
 	require.EqualError(t, err, "got a conversation without a template, want one")
 }
 
-// Texts, and prompts with completions without a template, are learned as TRL's SFTTrainer learns them
-// (testdata/rows/lessons.py): the ids, the end token, and the mask of the completion.
+// For texts, and for prompts with completions without a template, the ids, the end token and the mask of the completion
+// equal those of TRL's SFTTrainer (testdata/rows/lessons.py).
 func TestLessonsAsTRL(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "rows", "lessons.json"))
 	require.NoError(t, err)

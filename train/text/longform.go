@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// formOf returns a normal form of a text, also with many marks in a row.
+// formOf returns a normal form of a text, even with many marks in a row.
 func formOf(form norm.Form, text string) string {
 	if manyMarks(text) {
 		return longForm(form, text)
@@ -16,8 +16,8 @@ func formOf(form norm.Form, text string) string {
 	return form.String(text)
 }
 
-// manyMarks reports whether a text has so many consecutive marks that package norm may insert a joiner, which the
-// normal forms do not have.
+// manyMarks reports whether a text has so many consecutive marks that package norm may insert a joiner. Unicode's
+// normal forms have no such joiner.
 func manyMarks(text string) bool {
 	const some = 8 // of up to three marks each; more than 30 are too many
 	n := 0
@@ -68,7 +68,7 @@ func longForm(form norm.Form, text string) string {
 	return b.String()
 }
 
-// composed joins characters with the marks that nothing of their class stands before.
+// composed joins each character with marks that follow it, unless another mark of the same class is in between.
 func composed(runes []rune, class func(rune) int) []rune {
 	out, starter, last := runes[:0], -1, 0 // index of the last starter, and the class of the character after it
 	for _, r := range runes {

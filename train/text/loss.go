@@ -8,9 +8,9 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// TokenLoss returns the loss of a language model on batches of windows, as Windows, Epoch
-// and Cycle make them: the mean cross entropy, in nats, of the tokens that follow.
-// loss maps ids (B, T) and those that follow (B, T) to a scalar, as a model's Loss does.
+// TokenLoss returns the loss of a language model on batches of windows from Windows, Epoch and Cycle: the mean cross
+// entropy of the next tokens, in nats. loss maps ids (B, T) and the next ids (B, T) to a scalar, as a model's Loss
+// does.
 func TokenLoss(loss func(b *layers.Build, ids, targets *G.Node) (*G.Node, error)) layers.Formula {
 	return func(b *layers.Build, in layers.Inputs) []*G.Node {
 		if loss == nil {
@@ -20,8 +20,8 @@ func TokenLoss(loss func(b *layers.Build, ids, targets *G.Node) (*G.Node, error)
 	}
 }
 
-// PackedLoss is TokenLoss on batches whose rows hold several texts, as Packed makes them, or one.
-// loss is a model's PackedLoss; the nodes of its packing are nil for rows of one text.
+// PackedLoss is TokenLoss for batches of Packed, whose rows hold one or several texts. loss is a model's PackedLoss;
+// the nodes of its packing are nil for rows of one text.
 func PackedLoss(loss func(b *layers.Build, ids, targets *G.Node, p layers.Packing) (*G.Node, error)) layers.Formula {
 	return func(b *layers.Build, in layers.Inputs) []*G.Node {
 		return b.Nodes(loss(b, in[Inputs], in[Targets], Packing(in)))

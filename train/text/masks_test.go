@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// masksFolder has templates that show each kind, and what transformers' masks count in their texts.
+// masksFolder has a template of each kind, and the parts of their texts that transformers' masks count.
 const masksFolder = "testdata/masks"
 
-// askLearned runs testdata/masks/learned.py, where there is a Python with what it needs.
+// askLearned runs testdata/masks/learned.py if there is a Python with the packages that it needs.
 func askLearned(t *testing.T, tokenizer string, args ...string) []byte {
 	cmd := exec.CommandContext(t.Context(), "python3", append([]string{"-B", "learned.py", tokenizer}, args...)...)
 	cmd.Dir, cmd.Stderr = masksFolder, os.Stderr
@@ -32,11 +32,12 @@ func askLearned(t *testing.T, tokenizer string, args ...string) []byte {
 	return out
 }
 
-// withBlocks is what is left out of a template for one without generation blocks.
+// withBlocks matches the parts that turn a template into one without generation blocks when they are removed.
 var withBlocks = regexp.MustCompile(`\{% (end)?generation %\}`)
 
-// TestMasks: what is learned of a conversation is what transformers' masks of generation blocks count
-// (testdata/masks/learned.py), and the same without the blocks, unless the template leaves out a part of an answer.
+// TestMasks: the learned parts of a conversation are those that transformers' masks of generation blocks count
+// (testdata/masks/learned.py). They are the same without the blocks, unless the template leaves out a part of an
+// answer.
 func TestMasks(t *testing.T) {
 	var stored struct {
 		Conversations map[string][]text.Message
@@ -74,7 +75,7 @@ func TestMasks(t *testing.T) {
 // maskTokens are the special tokens of the templates of masksFolder.
 var maskTokens = []string{"<|im_start|>", "<|return|>", "<|im_end|>"}
 
-// TestMasksAnew: the script makes the stored masks.
+// TestMasksAnew: the script gives the stored masks.
 func TestMasksAnew(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokenizer.json")
 	require.NoError(t, os.WriteFile(file, chatTokenizerFile(t, maskTokens...), 0o644))
@@ -83,7 +84,7 @@ func TestMasksAnew(t *testing.T) {
 	require.Equal(t, string(want), string(askLearned(t, file)))
 }
 
-// maskLine is a line of what learned.py writes about TRL's templates: of a template, or of a conversation with it.
+// maskLine is a line of learned.py's output about TRL's templates: about a template, or about a conversation with it.
 type maskLine struct {
 	conversation
 	Template, Source, Plain string
@@ -91,9 +92,9 @@ type maskLine struct {
 	IDs, Mask               []int
 }
 
-// TestTRLMasks: the tokens that are learned are those of TRL's training templates, apart from blanks after the token
-// that ends an answer. If the template without generation blocks writes the same text, its answers are the same, but
-// without what its generation prompt writes.
+// TestTRLMasks: the learned tokens are those of TRL's training templates, except blanks after the token that ends an
+// answer. If the template without generation blocks writes the same text, its answers are the same, except the text of
+// its generation prompt.
 func TestTRLMasks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -137,7 +138,7 @@ func TestTRLMasks(t *testing.T) {
 	}
 }
 
-// trlMasks compares the masks of a template of TRL's.
+// trlMasks compares our learned tokens with the masks of one of TRL's templates.
 type trlMasks struct {
 	*testing.T
 	tokenizer                  *text.BPETokenizer
@@ -146,7 +147,7 @@ type trlMasks struct {
 	template, plain            *text.Template
 }
 
-// blanks match what follows the token that ends an answer, nextHeader a header that ends it.
+// blanks matches the blanks after a token that ends an answer, nextHeader a header that ends an answer.
 var (
 	blanks     = regexp.MustCompile(`\s+$`)
 	nextHeader = regexp.MustCompile(`<\|(user|observation)\|>$`)
@@ -171,7 +172,7 @@ func (m *trlMasks) compare(line maskLine) {
 	require.NoError(m, err, m.name)
 	m.same++
 	example := text.Example{Messages: line.Messages}
-	if strings.Contains(m.template.Source, "tools") { // others are refused with tools
+	if strings.Contains(m.template.Source, "tools") { // other conversations are refused if there are tools
 		example.Tools = c.Tools
 	}
 	lesson, _, err := l.Of(m.Context(), example)
@@ -204,7 +205,7 @@ func (m *trlMasks) compare(line maskLine) {
 	for i, said := range said {
 		c.AddGenerationPrompt = true
 		asked, err := m.plain.Render(m.Context(), line.Messages[:i], c)
-		if err != nil { // some refuse a conversation without a message of the user
+		if err != nil { // some refuse a conversation without a user's message
 			asked, err = m.plain.Render(m.Context(), []text.Message{say("user", "a")}, c)
 		}
 		block := blanks.ReplaceAllString(blocks[i], "")

@@ -12,7 +12,7 @@ import (
 // matches yields where a pattern matches a text, from left to right.
 type matches func(text string, yield func(start, end int)) error
 
-// literalMatches yields where a string is.
+// literalMatches yields the occurrences of a string.
 func literalMatches(pattern string) matches {
 	return func(text string, yield func(start, end int)) error {
 		if pattern == "" {
@@ -29,13 +29,13 @@ func literalMatches(pattern string) matches {
 	}
 }
 
-// The time that a regular expression may take: for one match, and for each byte of a text beside it.
+// Time limits of a regular expression: for one match, and additionally for each byte of a text.
 const (
 	matchTime = 2 * time.Second
 	byteTime  = 20 * time.Microsecond
 )
 
-// expressionMatches yields where a regular expression matches.
+// expressionMatches yields the matches of a regular expression.
 func expressionMatches(pattern string) (matches, error) {
 	const longest = 10_000
 	if len(pattern) > longest {
@@ -49,7 +49,7 @@ func expressionMatches(pattern string) (matches, error) {
 	slow := fmt.Errorf("pattern %.100q takes more than %v on a text", pattern, matchTime)
 	return func(text string, yield func(start, end int)) error {
 		begun, most := time.Now(), matchTime+time.Duration(len(text))*byteTime
-		at, passed := 0, 0 // as bytes and as characters
+		at, passed := 0, 0 // offset in bytes and in characters
 		bytes := func(n int) int {
 			for ; passed < n; passed++ {
 				_, size := utf8.DecodeRuneInString(text[at:])
@@ -71,7 +71,7 @@ func expressionMatches(pattern string) (matches, error) {
 	}, nil
 }
 
-// behavior is what becomes of the matches that a text is cut at.
+// behavior says what happens to the matches at which a text is split.
 type behavior string
 
 const (
@@ -82,7 +82,7 @@ const (
 	contiguous         behavior = "Contiguous"
 )
 
-// cutAt cuts a part at matches, or at the text between them.
+// cutAt splits a part at matches, or at the text between them.
 func cutAt(p part, b behavior, invert bool, at matches, yield func(part) error) error {
 	cuts := cuts{behavior: b}
 	end := 0
@@ -121,7 +121,7 @@ type cuts struct {
 	match    bool // whether the last one was a match
 }
 
-// add adds a part that is a match or not.
+// add adds a part, which is either a match or the text between matches.
 func (c *cuts) add(start, end int, match bool) {
 	before, n := c.match, len(c.parts)
 	c.match = match

@@ -8,16 +8,16 @@ import (
 	"attention/train/text/jinja"
 )
 
-// Message is a turn of a conversation. Its JSON is an object as in chat APIs and fine-tuning files: role, content (a
-// text, or a list of {"type": "text", "text": …}), a key that excludes it from the loss, such as weight, and other
-// keys, such as tool_calls, for the template. In ShareGPT's spelling the keys are from and value. Keys with null count
-// as absent.
+// Message is a turn of a conversation. Its JSON is an object as in chat APIs and fine-tuning files, with these keys:
+// role; content (a text, or a list of {"type": "text", "text": …}); a key that excludes it from the loss, such as
+// weight; and keys for the template, such as tool_calls. In ShareGPT's form the keys are from and value. Keys with null
+// count as absent.
 type Message struct {
-	Role      string     // system, user, assistant, tool or another one that the template knows
-	Content   string     // the text, without Parts
-	Parts     []string   // the texts of a content of parts; nil for one text
-	NoContent bool       // the message has no content, unless there is a Content: templates see none
-	Weight    *float64   // of an assistant's message in fine-tuning; nil means 1, 0 excludes it from the loss
+	Role      string     // system, user, assistant, tool or another role that the template knows
+	Content   string     // the text, if there are no Parts
+	Parts     []string   // the texts of a content that is a list; nil for a single text
+	NoContent bool       // the message has no content, unless Content is set: templates see none
+	Weight    *float64   // for an assistant's message in fine-tuning; nil means 1, 0 excludes it from the loss
 	Other     jinja.Dict // values of other keys
 }
 
@@ -50,7 +50,7 @@ func readMessage(value any) (m Message, err error) {
 		return m, err
 	}
 	m.NoContent = true
-	weighed := "" // the key that says whether the message is learned
+	weighed := "" // the key that decides whether the message is learned
 	for _, key := range d.Keys() {
 		value, _ := d.Get(key)
 		switch {
@@ -75,7 +75,7 @@ func readMessage(value any) (m Message, err error) {
 	return m, err
 }
 
-// present returns the first of the keys that a dict has; without any the first.
+// present returns the first of the keys that a dict has, or the first key if it has none.
 func present(d *jinja.Dict, keys ...string) string {
 	for _, key := range keys {
 		if _, ok := d.Get(key); ok {
@@ -103,7 +103,7 @@ func (m *Message) read(content any) error {
 	return nil
 }
 
-// readPart reads a part of a content.
+// readPart reads a part of a content list.
 func readPart(part any, to *string) error {
 	d, _ := part.(*jinja.Dict)
 	if d == nil {
@@ -133,13 +133,13 @@ func isText(value any, to *string) bool {
 	return ok
 }
 
-// learned reports whether fine-tuning learns the message if the assistant says it.
+// learned reports whether fine-tuning learns the message if it is the assistant's.
 func (m Message) learned() bool { return m.Weight == nil || *m.Weight != 0 }
 
 // Text returns the content as one text.
 func (m Message) Text() string { return m.Content + strings.Join(m.Parts, "") }
 
-// MarshalJSON writes the message as UnmarshalJSON reads it.
+// MarshalJSON writes the message in the form that UnmarshalJSON reads.
 func (m Message) MarshalJSON() ([]byte, error) {
 	d := &jinja.Dict{}
 	m.fill(d)
@@ -149,8 +149,8 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return d.MarshalJSON()
 }
 
-// dict returns the message for a template. As in transformers 5, the reasoning is there by the names reasoning_content
-// and thinking, whichever of the three names it has in the message.
+// dict returns the message for a template. As in transformers 5, the reasoning has both names reasoning_content and
+// thinking, whichever of three names it has in the message.
 func (m Message) dict() *jinja.Dict {
 	d := &jinja.Dict{}
 	var reasoning any

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A template sees the messages of a row, its tools and its variables as transformers shows them (testdata/rows/render.py).
+// A template gets the messages of a row, its tools and its variables in the form in which transformers passes them
+// (testdata/rows/render.py).
 func TestRowsRender(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "rows", "renderings.json"))
 	require.NoError(t, err)

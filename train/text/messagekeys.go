@@ -11,22 +11,23 @@ import (
 	"attention/train/text/jinja"
 )
 
-// roleNames are other names of roles in files of conversations, as ShareGPT, axolotl, unsloth and LlamaFactory have
-// them. Templates define their meaning.
+// roleNames maps other names of roles in files of conversations, those of ShareGPT, axolotl, unsloth and LlamaFactory,
+// to the usual names. Templates define the meaning of roles.
 var roleNames = map[string]string{
 	"human": "user", "input": "user",
 	"gpt": "assistant", "chatgpt": "assistant", "bot": "assistant", "model": "assistant", "output": "assistant",
 	functionCall: "assistant", "observation": "tool",
 }
 
-// functionCall is LlamaFactory's name of the assistant where it calls functions: the content is JSON of the calls.
+// functionCall is LlamaFactory's role name for an assistant's message that calls functions: the content is JSON of the
+// calls.
 const functionCall = "function_call"
 
-// acceptedRoles are the roles that every error about roles names.
+// acceptedRoles are the roles that errors about roles list.
 const acceptedRoles = "system, user (or human), assistant (or gpt), tool (or observation) or function_call"
 
-// mapRole gives a role its usual name. One under ShareGPT's key from is refused unless it is known; others may be known
-// to the template.
+// mapRole returns the usual name of a role. An unknown role under ShareGPT's key from is an error; under role, it may
+// be a role that the template knows.
 func (m *Message) mapRole(key string) error {
 	if of, ok := roleNames[m.Role]; ok {
 		m.Role = of
@@ -36,7 +37,7 @@ func (m *Message) mapRole(key string) error {
 	return nil
 }
 
-// call turns a content that is JSON of calls into tool_calls.
+// call converts a content that is JSON of calls to tool_calls.
 func (m *Message) call() error {
 	value, err := jinja.DecodeJSON([]byte(m.Text()))
 	calls, many := value.([]any)
@@ -59,7 +60,7 @@ func (m *Message) call() error {
 	return nil
 }
 
-// weightNames are the keys that mark whether a message is learned: OpenAI's, Mistral's and Together's weight,
+// weightNames lists the keys that say whether a message is learned: OpenAI's, Mistral's and Together's weight,
 // LlamaFactory's loss_weight, axolotl's train and training, ms-swift's loss and loss_scale; and torchtune's masked,
 // which marks a message that is not learned.
 var weightNames = []string{"weight", "loss_weight", "train", "training", "trainable", "train_on_turn", "loss",
@@ -84,7 +85,7 @@ func weightOf(key string, value any) (weight float64, err error) {
 	return weight, nil
 }
 
-// weigh sets the weight, which all keys must agree on.
+// weigh sets the weight; all keys that give one must agree.
 func (m *Message) weigh(key string, value any) error {
 	weight, err := weightOf(key, value)
 	if err == nil && m.Weight != nil && *m.Weight != weight {
@@ -94,13 +95,13 @@ func (m *Message) weigh(key string, value any) error {
 	return err
 }
 
-// reasoningContent is the name under which templates look for the assistant's thoughts.
+// reasoningContent is the key under which templates expect the assistant's thoughts.
 const reasoningContent = "reasoning_content"
 
 // reasoningNames are all keys of thoughts. If a message has several, the last counts.
 var reasoningNames = []string{"reasoning", "thinking", reasoningContent}
 
-// keep keeps the value of another key for the template, and refuses a key that would change the loss.
+// keep stores the value of another key for the template, and returns an error for a key that would change the loss.
 func (m *Message) keep(key string, value any) error {
 	_, text := value.(string)
 	switch {

@@ -11,19 +11,19 @@ import (
 // modelJSON is the model of a tokenizer.json.
 type modelJSON struct {
 	kind                         string // BPE or WordPiece; "" is BPE
-	prefix                       string // of a WordPiece token that goes on
-	mostLetters                  int    // of a word that WordPiece cuts
+	prefix                       string // prefix of a WordPiece token that continues a word
+	mostLetters                  int    // longest word that WordPiece splits, in characters
 	unknown                      string
 	fuse, fallback, ignoreMerges bool
-	tokens                       []string // by ids; "" where there is none
+	tokens                       []string // tokens by id; "" for an unused id
 	ids                          map[string]int32
 	merges                       [][2]string
-	table                        *pairTable // of merges; nil if it has not been made
+	table                        *pairTable // table of merges; nil until it is needed
 }
 
 // read reads a model.
 func (m *modelJSON) read(r jsonReader) error {
-	none := func() error { // an option that is not there
+	none := func() error { // a missing option
 		value, err := r.ReadValue()
 		if err == nil && !slices.Contains([]string{"null", `""`, "0", "0.0"}, string(value)) {
 			err = fmt.Errorf("got %.100s, want null", value)
@@ -99,7 +99,7 @@ func (m *modelJSON) add(token string, id int) error {
 	return nil
 }
 
-// readMerges reads the pairs of tokens that are joined, in their order, each as "a b" or ["a", "b"].
+// readMerges reads the pairs of tokens that are joined, in order, each as "a b" or ["a", "b"].
 func (m *modelJSON) readMerges(r jsonReader) error {
 	if err := r.open('[', "a list"); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (m *modelJSON) addMerge(pair [2]string) error {
 	return nil
 }
 
-// cutMerge returns the two tokens of a merge.
+// cutMerge returns the two tokens of a merge that is written as one text.
 func cutMerge(merge string) (pair [2]string, err error) {
 	left, right, ok := strings.Cut(merge, " ")
 	if !ok || strings.Contains(right, " ") {
@@ -153,7 +153,7 @@ func (m *modelJSON) pairs() (*pairTable, error) {
 	return table, nil
 }
 
-// joined returns the id of the token that a pair makes. Often it is that after the one before it.
+// joined returns the id of the token that a pair makes. Often it is one more than the id that the pair before makes.
 func (m *modelJSON) joined(merge [2]string, next int32) (id int32, ok bool) {
 	if int(next) < len(m.tokens) {
 		token, n := m.tokens[next], len(merge[0])
@@ -165,7 +165,7 @@ func (m *modelJSON) joined(merge [2]string, next int32) (id int32, ok bool) {
 	return id, ok
 }
 
-// alphabet returns the symbols of a model, of bytes or of characters.
+// alphabet returns the symbols of a model, either bytes or characters.
 func (m *modelJSON) alphabet(ofBytes bool) (a alphabet, err error) {
 	a = alphabet{unknown: noToken, fuse: m.fuse}
 	if m.unknown != "" {

@@ -9,10 +9,10 @@ import (
 	"attention/internal/folder"
 )
 
-// Names of templates for OpenTemplate, of models whose folders have none.
+// Names of templates for OpenTemplate, for models whose folders have none.
 const (
-	ChatML = "chatml" // <|im_start|> and <|im_end|> around each message: needs these tokens
-	Alpaca = "alpaca" // instructions and responses under headings (Stanford Alpaca), which needs no tokens
+	ChatML = "chatml" // <|im_start|> and <|im_end|> around each message; the tokenizer must have these tokens
+	Alpaca = "alpaca" // instructions and responses under headings (Stanford Alpaca); needs no special tokens
 )
 
 // namedTemplates are the sources of templates by their names.
@@ -36,8 +36,8 @@ var namedTemplates = map[string]string{
 {%- if add_generation_prompt %}{{ '\n\n### Response:\n' }}{% endif %}`,
 }
 
-// ReadTemplate returns the source of OpenTemplate that a word of a command line means: ChatML and Alpaca themselves, ""
-// for "", or the text of a file with a template, which is checked.
+// ReadTemplate returns the argument source of OpenTemplate for a word of a command line: ChatML and Alpaca themselves,
+// "" for "", or the checked text of a template's file.
 func ReadTemplate(name string) (source string, err error) {
 	if _, named := namedTemplates[name]; named || name == "" {
 		return name, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNamedTemplates: the templates of models without one, with the tokens of the model's folder.
+// TestNamedTemplates: the templates for models without one use the special tokens of the model's folder.
 func TestNamedTemplates(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "mine.jinja")
@@ -57,8 +57,8 @@ func TestNamedTemplates(t *testing.T) {
 	require.ErrorContains(t, err, "the template refuses: got the role system, want user, assistant or, at the beginning,")
 }
 
-// A text of Alpaca begins with a token only if the tokenizer puts one before each text: tokenizer_config.json has a name
-// for it also where none is put there, as GPT-2's.
+// A text of Alpaca begins with a token only if the tokenizer puts one before each text. tokenizer_config.json may name
+// such a token even if the tokenizer puts none, as GPT-2's does.
 func TestTemplatesBeginAsTexts(t *testing.T) {
 	plain, err := text.LearnBytePairs("the cat", 257)
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Nasty returns texts of what tokenizers get wrong, and some of ordinary words.
+// Nasty returns texts that tokenizers often get wrong, and some of ordinary words.
 func Nasty(n int, specials []string) []string {
 	random := rand.New(rand.NewPCG(1, 29))
 	parts := []string{
@@ -50,7 +50,7 @@ func Nasty(n int, specials []string) []string {
 	return texts
 }
 
-// randomRune returns an assigned character of Unicode 13 below end, so that the tables of all engines have it.
+// randomRune returns a character below end that Unicode 13 assigns, because all engines' tables have these characters.
 func randomRune(random *rand.Rand, end int32) rune {
 	for {
 		r := random.Int32N(end)

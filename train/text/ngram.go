@@ -8,31 +8,29 @@ import (
 	"slices"
 )
 
-// NGram holds the losses of models that only count, in nats per token: a trained
-// model has learned more than frequencies if its loss is lower.
+// NGram holds the losses of models that only count tokens, in nats per token: a trained model with a lower loss has
+// learned more than frequencies.
 type NGram struct {
 	Unigram      float64 `json:"unigram"`       // cross-entropy on the validation split
-	UnigramAlpha float64 `json:"unigram_alpha"` // α it was smoothed with
+	UnigramAlpha float64 `json:"unigram_alpha"` // α of its smoothing
 	Bigram       float64 `json:"bigram"`        // cross-entropy on the validation split
 	BigramAlpha  float64 `json:"bigram_alpha"`
-	// BigramEntropy is the entropy of a training token given the one before it, by
-	// the training split's own unsmoothed counts: no model that sees only one token
-	// can have a lower loss on the training split.
+	// BigramEntropy is the entropy of a training token given the token before it, from the unsmoothed counts of the
+	// training split: no model that sees only one token can have a lower loss on the training split.
 	BigramEntropy float64 `json:"bigram_entropy"`
 }
 
 // smoothing are the values of α to try.
 var smoothing = [...]float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3}
 
-// NewNGram counts the ids of the training split, of a vocabulary of V, and measures
-// on the validation split, over every token but its first, with add-α smoothing
+// NewNGram counts the ids of the training split, for a vocabulary of V, and computes the losses on the validation
+// split, over every token except the first, with add-α smoothing
 //
 //	unigram  −ln p(c)      p(c)     = (n(c) + α)  / (N + α·V)
 //	bigram   −ln p(c | b)  p(c | b) = (n(bc) + α) / (n(b·) + α·V)
 //
-// Each takes the α of 0.001, 0.003, 0.01, … 3 that is best on the validation split
-// itself, so that no model of this family has a lower loss. Splits of fewer than
-// two ids and ids outside [0, V) are errors.
+// Each model uses the α of 0.001, 0.003, 0.01, … 3 that is best on the validation split itself, so that no model of
+// this family has a lower loss. Splits of fewer than two ids and ids outside [0, V) are errors.
 func NewNGram(training, validation []int, vocabulary int) (NGram, error) {
 	if vocabulary < 1 || vocabulary > math.MaxInt32 {
 		return NGram{}, fmt.Errorf("text: vocabulary: got %d, want 1 to %d", vocabulary, math.MaxInt32)
@@ -70,13 +68,12 @@ func checkSplit(what string, ids []int, vocabulary int) error {
 
 type pair struct{ before, id int }
 
-// grams holds the counts of a split, in maps because a text has few of the V²
-// pairs.
+// grams holds the counts of a split, in maps because a text contains few of the V² pairs.
 type grams struct {
 	total  int          // number of ids
 	single map[int]int  // id → count
 	pairs  map[pair]int // pair → count
-	before map[int]int  // id → number of pairs it begins
+	before map[int]int  // id → number of pairs that begin with it
 	order  []pair       // the pairs, ascending, so that sums are reproducible
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// naiveNGram counts by walking the text anew for every question.
+// naiveNGram counts by scanning the whole text for every number.
 func naiveNGram(training, validation []int, vocabulary int, alpha float64) (unigram, bigram float64) {
 	size := alpha * float64(vocabulary)
 	for i := 1; i < len(validation); i++ {
@@ -38,12 +38,12 @@ func naiveNGram(training, validation []int, vocabulary int, alpha float64) (unig
 func TestNGramAsCountedNaively(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const vocabulary = 7
-	ids := make([]int, 400) // each character tends to follow the one before it
+	ids := make([]int, 400) // each character is likely to be followed by one other
 	for i := 1; i < len(ids); i++ {
 		ids[i] = (ids[i-1] + random.IntN(3)) % (vocabulary - 1)
 	}
 	training := ids[:300]
-	validation := append(append([]int{}, ids[300:]...), vocabulary-1, 0, 0) // a character never trained on
+	validation := append(append([]int{}, ids[300:]...), vocabulary-1, 0, 0) // a character missing in training
 	got, err := text.NewNGram(training, validation, vocabulary)
 	require.NoError(t, err)
 
@@ -72,7 +72,7 @@ func TestNGramAsCountedNaively(t *testing.T) {
 }
 
 func TestNGramByHand(t *testing.T) {
-	// After 0 comes always 1, after 1 comes 0 or 1 with one half each.
+	// 1 always follows 0; after 1 come 0 or 1 with probability one half.
 	got, err := text.NewNGram([]int{0, 1, 1, 0, 1, 1, 0}, []int{0, 1}, 2)
 	require.NoError(t, err)
 	require.Equal(t, 0.001, got.BigramAlpha)
@@ -99,7 +99,7 @@ func TestNGramRefuses(t *testing.T) {
 	}
 }
 
-// A vocabulary that no tokenizer has would only smooth the counts away.
+// Tokens that the vocabulary has but the text does not only reduce the effect of the counts.
 func TestNGramRefusesVocabularies(t *testing.T) {
 	for _, vocabulary := range []int{-1, 0, math.MaxInt32 + 1, math.MaxInt} {
 		_, err := text.NewNGram([]int{0, 0}, []int{0, 0}, vocabulary)

@@ -9,15 +9,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// normalizer changes a text before it is cut.
+// normalizer changes a text before it is split.
 type normalizer func(text string) (string, error)
 
-// rule is a part of a normalizer or of a decoder. It refuses to make a text longer than limit bytes, or it makes none
-// much longer.
+// rule is a part of a normalizer or of a decoder. It returns an error instead of a text that is longer than limit
+// bytes, unless it cannot make texts much longer.
 type rule func(text string, limit int) (string, error)
 
-// A normalized text has at most mostGrowth times the bytes of the text, and slack more. Unicode's compatibility forms
-// make one character up to 11 times as long.
+// Limits of a normalized text: mostGrowth times the bytes of the original, and slack more bytes. Unicode's
+// compatibility forms make one character up to 11 times as long.
 const (
 	mostGrowth = 16
 	slack      = 4096
@@ -48,7 +48,7 @@ func errGrowth(limit int) error {
 		"bytes", limit, mostGrowth, slack)
 }
 
-// always returns a rule that cannot fail.
+// always returns a rule that never fails.
 func always(change func(string) string) rule {
 	return func(text string, _ int) (string, error) { return change(text), nil }
 }
@@ -63,7 +63,7 @@ func prepend(before string) rule {
 	})
 }
 
-// replace puts content for matches.
+// replace replaces matches by content.
 func replace(at matches, content string) rule {
 	return func(text string, limit int) (string, error) {
 		var b strings.Builder
@@ -90,7 +90,7 @@ func replace(at matches, content string) rule {
 	}
 }
 
-// strip removes white space at the ends.
+// strip removes white space at the ends of a text.
 func strip(left, right bool) rule {
 	return always(func(text string) string {
 		if left {
@@ -103,9 +103,9 @@ func strip(left, right bool) rule {
 	})
 }
 
-// lowercase writes small letters. It knows no word's end: Σ becomes σ.
+// lowercase makes letters lower case. It does not look for ends of words: Σ always becomes σ.
 func lowercase(text string) string {
-	const dotted = "İ" // whose small letter has the dot as a character of its own
+	const dotted = "İ" // its lower-case form has the dot as a separate character
 	if strings.Contains(text, dotted) {
 		text = strings.ReplaceAll(text, dotted, "i\u0307")
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TokenizerFile is the file that OpenTokenizer reads in a folder, and the name in the config of such a tokenizer: its
-// file is beside the config.
+// TokenizerFile is the name of the file that OpenTokenizer reads in a folder. It is also the name in the config of such
+// a tokenizer, whose file is beside the config.
 const TokenizerFile = "tokenizer.json"
 
 // The files of a tokenizer without a tokenizer.json.
@@ -27,9 +27,9 @@ const (
 	mergesFile     = "merges.txt"
 )
 
-// OpenTokenizer reads a tokenizer.json of Hugging Face's library. In a folder it reads tokenizer.json or, without one,
-// vocab.json and merges.txt in GPT-2's form. The model must be of type BPE. In a GGUF file it reads the tokenizer,
-// whose model is gpt2 or llama, as a tokenizer.json: texts get the ids of llama.cpp.
+// OpenTokenizer reads a tokenizer.json of Hugging Face's library. In a folder it reads tokenizer.json or, if that is
+// missing, vocab.json and merges.txt in GPT-2's form. The model must be of type BPE. In a GGUF file it reads a
+// tokenizer of type gpt2 or llama, whose ids are those of llama.cpp.
 func OpenTokenizer(path string) (*BPETokenizer, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -137,7 +137,7 @@ func VocabularyOf(dir string) (ids map[string]int32, err error) {
 	return read.model.ids, err
 }
 
-// byteLevelJSON returns a tokenizer.json as GPT-2's, without its model's tokens.
+// byteLevelJSON returns a tokenizer.json like GPT-2's, without the model's tokens.
 func byteLevelJSON() (t tokenizerJSON) {
 	level := jsontext.Value(`{"type": "ByteLevel", "add_prefix_space": false}`)
 	t.preTokenizer, t.decoder = level, level

@@ -13,19 +13,19 @@ import (
 	"attention/train"
 )
 
-// Names of the inputs of a batch of packed rows, beside Inputs and Targets.
+// Names of the inputs of a batch of packed rows, besides Inputs and Targets.
 const (
 	Segments  = "segments"  // (B, T) the number of each token's example in its row
 	Positions = "positions" // (B, T) the position of each token in its example
 )
 
-// What becomes of a lesson that is longer than a row.
+// Treatments of a lesson that is longer than a row.
 const (
-	CutLong  = "cut"  // its end is cut off
-	SkipLong = "skip" // it is left out
+	CutLong  = "cut"  // the lesson is truncated
+	SkipLong = "skip" // the lesson is left out
 )
 
-// PackConfig shapes rows of lessons.
+// PackConfig sets how lessons are packed into rows.
 type PackConfig struct {
 	Batch   int    `json:"batch"`   // B, rows of a batch; at least 1
 	Context int    `json:"context"` // T, tokens of a row; at least 2
@@ -47,29 +47,29 @@ type PackSummary struct {
 	Examples, Tokens, Learned int
 	Longest                   int     // tokens of the longest example
 	Rows, Batches             int     // of the first epoch
-	Fill                      float64 // the share of the rows' places that hold a token
+	Fill                      float64 // the fraction of the rows' positions that hold a token
 	Cut, Skipped              int     // examples that were too long
-	NothingLeft               int     // of those cut, examples without a token to learn, which are skipped, too
+	NothingLeft               int     // of the truncated ones, examples without learned tokens, which are also left out
 	Unlearned                 int     // conversations with answers that are not learned (AssistantSpan.Changed)
 }
 
-// Packed is a Resumable source of rows that hold several examples each, none of which sees another: a model's
-// PackedLoss takes Segments and Positions. Examples are read from their file again for each batch; memory holds one
-// number per example.
+// Packed is a Resumable source of rows that hold several examples each. The examples of a row do not see each other: a
+// model's PackedLoss takes Segments and Positions. Examples are read from their file again for each batch; the memory
+// holds only one number per example.
 type Packed struct {
 	config  PackConfig
 	file    *Examples
 	lessons *Lessons
 	summary PackSummary
-	lengths []int32 // of the examples' lessons; 0 for one that is left out
+	lengths []int32 // lengths of the examples' lessons; 0 for one that is left out
 	rows    [][]int32
-	all     train.Values // the inputs of a batch of rows that are shared
+	all     train.Values // the additional inputs of batches with shared rows
 	batch   train.Batch
 	epoch   uint64
-	next    int // of the epoch's rows
+	next    int // number of the epoch's next row
 }
 
-// NewPacked reads each example once to count its tokens, until ctx ends.
+// NewPacked reads each example once to count its tokens, unless ctx ends first.
 func NewPacked(ctx context.Context, e *Examples, l *Lessons, c PackConfig) (*Packed, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("text: packing: %w", err)
@@ -97,7 +97,7 @@ func NewPacked(ctx context.Context, e *Examples, l *Lessons, c PackConfig) (*Pac
 // Summary describes the rows of an epoch.
 func (p *Packed) Summary() PackSummary { return p.summary }
 
-// lesson returns the lesson of an example, cut to a row.
+// lesson returns the lesson of an example, truncated to a row.
 func (p *Packed) lesson(ctx context.Context, i int) (lesson Lesson, whole bool, err error) {
 	example, err := p.file.At(i)
 	if err != nil {
@@ -109,17 +109,17 @@ func (p *Packed) lesson(ctx context.Context, i int) (lesson Lesson, whole bool, 
 	return lesson, whole, nil
 }
 
-// cut cuts a lesson to a row.
+// cut truncates a lesson to a row.
 func (p *Packed) cut(l Lesson) Lesson {
 	n := min(len(l.IDs), p.config.Context)
-	if l.Learned == nil { // the token that ends it stays
+	if l.Learned == nil { // the token that ends it is kept
 		l.IDs = append(l.IDs[:n-1:n-1], l.IDs[len(l.IDs)-1])
 		return l
 	}
 	return Lesson{IDs: l.IDs[:n], Learned: l.Learned[:n]}
 }
 
-// measure counts an example.
+// measure adds an example to the summary.
 func (p *Packed) measure(ctx context.Context, i int) error {
 	lesson, whole, err := p.lesson(ctx, i)
 	if err != nil {
@@ -146,8 +146,8 @@ func (p *Packed) measure(ctx context.Context, i int) error {
 	return nil
 }
 
-// Next returns the next B rows, of which the last ones of an epoch may be empty. The next call reuses the tensors: copy
-// those that must outlive it.
+// Next returns the next B rows; the last rows of an epoch may be empty. The next call reuses the tensors: copy values
+// that must outlive it.
 func (p *Packed) Next() (train.Batch, error) {
 	if p.next >= len(p.rows) {
 		p.epoch, p.next = p.epoch+1, 0
@@ -211,7 +211,7 @@ func (p *Packed) State() []byte {
 	return binary.BigEndian.AppendUint64(encodePosition(p.next), p.epoch)
 }
 
-// SetState continues from the position that State returned, over equal examples and with equal configs.
+// SetState moves the source to a position that State returned, over equal examples and with equal configs.
 func (p *Packed) SetState(state []byte) error {
 	if len(state) != 16 {
 		return fmt.Errorf("text: state of a source: got %d bytes, want 16", len(state))

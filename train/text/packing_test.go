@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// examples opens a file of examples with some content.
+// examples opens a file of examples with the given content.
 func examples(t *testing.T, name, content string) *text.Examples {
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
@@ -26,14 +26,14 @@ func examples(t *testing.T, name, content string) *text.Examples {
 	return e
 }
 
-// textLessons makes lessons of plain texts, whose bytes are their ids and whose end is 0.
+// textLessons makes lessons of plain texts, in which ids are bytes and the end is 0.
 func textLessons(t *testing.T) *text.Lessons {
 	l, err := text.NewLessons(t.Context(), text.LessonConfig{Tokenizer: text.ByteTokenizer{}, Ends: []int{0}})
 	require.NoError(t, err)
 	return l
 }
 
-// rowsOf returns the texts of the examples in each row of a batch, and checks all else in it.
+// rowsOf returns the texts of the examples in each row of a batch, and checks all other parts of the batch.
 func rowsOf(t *testing.T, b train.Batch, B, T int) (rows [][]string) {
 	tokens := 0
 	for row := range B {
@@ -125,7 +125,7 @@ func TestPacked(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// Examples stay on the disk: in memory is a number for each, whatever their size.
+// Examples stay on the disk: the memory holds one number for each, whatever their size.
 func TestExamplesStayOnTheDisk(t *testing.T) {
 	const n, size = 1000, 16 << 10
 	line := `{"text": "` + strings.Repeat("a", size) + `"}` + "\n"
@@ -150,7 +150,7 @@ func TestExamplesStayOnTheDisk(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-// Rows become as long as the longest example needs, and a batch has no more of them than there are.
+// Rows become as long as the longest example, and a batch has no more rows than there are.
 func TestReshape(t *testing.T) {
 	e := examples(t, "x.jsonl", `{"text": "aa"}`+"\n"+`{"text": "bbbbb"}`+"\n"+`{"text": "c"}`+"\n")
 	p, err := text.NewPacked(t.Context(), e, textLessons(t), text.PackConfig{Batch: 4, Context: 100})
@@ -166,7 +166,7 @@ func TestReshape(t *testing.T) {
 	require.Equal(t, [][]string{{"bbbbb\x00"}, {"aa\x00", "c\x00"}}, rowsOf(t, b, 2, 6))
 }
 
-// Examples most of which are cut before what is learned are refused, with what the template takes.
+// If most examples are truncated before their learned tokens, the error says how many tokens the template needs.
 func TestFrameLongerThanRows(t *testing.T) {
 	of, err := text.ParseTemplate(`{% for m in messages %}frame {{ m.content }}{% endfor %}` +
 		`{% if add_generation_prompt %}!{% endif %}`)

@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Reshape gives the source, before its first batch, rows of another length, at least Summary's Longest, and up to as
-// many in a batch, of which none is empty in the first epoch.
+// Reshape changes the source, before its first batch, to rows of another length, at least Summary's Longest, and to at
+// most rows rows per batch, none of which is empty in the first epoch.
 func (p *Packed) Reshape(batch, length int) error {
 	c, s := &p.config, &p.summary
 	c.Batch, c.Context = batch, length
@@ -40,10 +40,10 @@ func (p *Packed) Reshape(batch, length int) error {
 // Config returns the shape of the rows and of a batch.
 func (p *Packed) Config() PackConfig { return p.config }
 
-// errNothingLeft returns the error of examples most of which are cut before their first token to learn.
+// errNothingLeft returns the error about examples most of which are truncated before their first learned token.
 func (p *Packed) errNothingLeft(ctx context.Context) error {
 	s, frame := p.summary, ""
-	if t := p.lessons.config.Template; t != nil { // an error in it is reported where it matters
+	if t := p.lessons.config.Template; t != nil { // an error in it is reported elsewhere
 		c := p.lessons.config.Rendering
 		c.AddGenerationPrompt = true
 		rendered, _ := t.Render(ctx, []Message{{Role: "user", Content: "a"}}, c)
@@ -54,8 +54,8 @@ func (p *Packed) errNothingLeft(ctx context.Context) error {
 		"want longer rows or a shorter template", s.NothingLeft, s.NothingLeft+s.Examples, p.config.Context, frame)
 }
 
-// arrange packs the examples of the epoch into rows: the longest first, each into the row with the least room that
-// has enough. The number of the epoch and the seed alone give the rows.
+// arrange packs the examples of the epoch into rows: the longest first, each into the row with the least room that has
+// enough. The rows depend only on the number of the epoch and the seed.
 func (p *Packed) arrange() {
 	var order []int32
 	for i, n := range p.lengths {
@@ -83,8 +83,8 @@ func (p *Packed) arrange() {
 
 // packRows puts examples, the longest first, into as few rows of a length as it can.
 func packRows(order, lengths []int32, length int) (rows [][]int32) {
-	withRoom := make([][]int, length+1) // rows by the room that is left in them
-	most := 0                           // the most room in any row
+	withRoom := make([][]int, length+1) // rows by the space left in them
+	most := 0                           // the largest space left in any row
 	for _, i := range order {
 		n := int(lengths[i])
 		room := n

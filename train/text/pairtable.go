@@ -2,9 +2,9 @@ package text
 
 import "math/bits"
 
-// pairTable has the pairs of tokens that are joined, with their ranks and the joined tokens.
+// pairTable holds the pairs of tokens that are joined, with their ranks and the joined tokens.
 type pairTable struct {
-	slots []pairSlot // a power of two, at least a third of them free
+	slots []pairSlot // the length is a power of two, and at least a third of the slots is free
 	shift int
 }
 
@@ -14,7 +14,7 @@ type pairSlot struct {
 	rank, joined int32
 }
 
-// noRank is the rank of two tokens that are no pair.
+// noRank is the rank of two tokens that do not form a pair.
 const noRank = int32(-1)
 
 // newPairTable returns a table for n pairs.
@@ -23,7 +23,7 @@ func newPairTable(n int) *pairTable {
 	return &pairTable{slots: make([]pairSlot, 1<<size), shift: 64 - size}
 }
 
-// slot returns the slot of a pair, or the free one where it belongs.
+// slot returns the slot of a pair, or the free slot for it.
 func (t *pairTable) slot(left, right int32) *pairSlot {
 	hash := (uint64(left)<<32 | uint64(uint32(right))) * 0x9e3779b97f4a7c15
 	for i := int(hash >> t.shift); ; i++ {

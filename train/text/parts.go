@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Parts are what a tokenizer.json says beside its tokens and pairs, in words, for writers of other formats.
+// Parts describe in words the settings of a tokenizer.json besides its tokens and pairs, for writers of other formats.
 type Parts struct {
-	// Normalizer and PreTokenizer are the components in their order. A pattern that finds words is in them as it is.
+	// Normalizer and PreTokenizer describe the components in order. A pattern that finds words is included unchanged.
 	Normalizer, PreTokenizer string
 
 	IgnoreMerges, ByteFallback bool
@@ -15,12 +15,12 @@ type Parts struct {
 	Added                      []AddedToken
 }
 
-// Parts returns the settings in the file of the tokenizer beside its tokens and pairs.
+// Parts returns the settings in the file of the tokenizer besides its tokens and pairs.
 func (t *BPETokenizer) Parts() Parts { return t.parts }
 
-// String returns what a component does.
+// String describes a component.
 func (c component) String() string {
-	is := func(b *bool) bool { return b == nil || *b } // true if it is left out
+	is := func(b *bool) bool { return b == nil || *b } // true if it is missing
 	pattern, quoted := "", ""
 	if c.Pattern.Regex != nil {
 		pattern, quoted = *c.Pattern.Regex, fmt.Sprintf("%q", *c.Pattern.Regex)
@@ -49,7 +49,7 @@ func (c component) String() string {
 	return c.Type
 }
 
-// inWords returns components in their order.
+// inWords returns descriptions of components in order.
 func inWords(all []component) string {
 	var words []string
 	for _, c := range all {

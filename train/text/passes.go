@@ -7,17 +7,17 @@ import (
 	"attention/train"
 )
 
-// Passes reads a whole text as one evaluation. With LastOnly a single pass would ask for few tokens, so that it makes
-// several, each beginning one token later.
+// Passes reads a whole text as one evaluation. With LastOnly a single pass would have few targets, so Passes makes
+// several passes, each of which begins one token later.
 type Passes struct {
 	epochs []*Epoch
 	at     int
 }
 
-// mostPasses limits the work of an evaluation.
+// mostPasses is the largest number of passes of an evaluation.
 const mostPasses = 8
 
-// NewPasses returns a source over ids, which it keeps. What NewEpoch refuses is an error.
+// NewPasses returns a source over ids, which must not change. It returns the errors of NewEpoch.
 func NewPasses(ids []int, c WindowConfig) (*Passes, error) {
 	n := 1
 	if c.LastOnly {
@@ -45,7 +45,7 @@ func (p *Passes) Next() (train.Batch, error) {
 	return train.Batch{}, io.EOF
 }
 
-// Sample is the first batches of random windows, again and again.
+// Sample is a source that yields the same first batches of random windows in each evaluation.
 type Sample struct {
 	windows *Windows
 	begin   []byte

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// counted returns how often each id is asked for up to the end of a source.
+// counted returns how often each id is a target up to the end of a source.
 func counted(t *testing.T, s train.Source) map[int]int {
 	asked := map[int]int{}
 	for {
@@ -35,7 +35,7 @@ func numbers(n int) []int {
 	return ids
 }
 
-// Every pass asks for other tokens, and the second evaluation equals the first.
+// Every pass has other targets, and the second evaluation equals the first.
 func TestPasses(t *testing.T) {
 	for _, row := range []struct {
 		reason   string
@@ -62,7 +62,7 @@ func TestPasses(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A sample is the same each time: the first windows of its seed.
+// A sample is the same each time: the first windows of the seed.
 func TestSample(t *testing.T) {
 	c := WindowConfig{Batch: 2, Context: 5}
 	s, err := NewSample(numbers(50), c, 3, 4)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// contractions and tail are parts of the patterns of GPT-4 and later.
+// contractions and tail are parts of the patterns of GPT-4 and later tokenizers.
 const (
 	contractions = `(?i:'s|'t|'re|'ve|'m|'ll|'d)`
 	tail         = `|\s*[\r\n]+|\s+(?!\S)|\s+`
@@ -15,7 +15,7 @@ const (
 	smalls       = `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`
 )
 
-// knownPatterns are those of published tokenizers that are scanned by hand.
+// knownPatterns lists the patterns of published tokenizers for which there is a scanner.
 var knownPatterns = map[string]string{
 	"GPT-2":    gpt2Pattern,
 	"GPT-4":    `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*` + tail,
@@ -29,13 +29,13 @@ var knownPatterns = map[string]string{
 		`*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*` + tail,
 }
 
-// TestKnownPatterns: what is scanned by hand is cut where a regular expression cuts it.
+// TestKnownPatterns: the scanners split texts where the regular expressions do.
 func TestKnownPatterns(t *testing.T) {
 	texts := Nasty(1500, []string{"日A", "A日", "aB", "AbC'll", "ABC's", "A\u0301B", "\u0301A", "\u0301\u0301", " \u0301a",
 		"ʰA", "aʰ", "ǅa"})
 	for name, pattern := range knownPatterns {
 		t.Run(name, func(t *testing.T) {
-			// The package for regular expressions does not know that ſ is a small s, as the one in Rust does.
+			// The package for regular expressions does not treat ſ as a small s, unlike the one in Rust.
 			at, err := expressionMatches(strings.NewReplacer("(?i:'s|", "(?i:'s|'ſ|", "[sd", "[sſd").Replace(pattern))
 			require.NoError(t, err)
 			for _, s := range texts {

@@ -5,27 +5,26 @@ import (
 	"unicode/utf8"
 )
 
-// pieceDecoder turns the tokens of a text into bytes, one token at a time.
+// pieceDecoder converts the tokens of a text to bytes, one token at a time.
 type pieceDecoder struct {
 	each    []func(token string, first bool) string
 	between string // goes between tokens
-	trim    string // a character at the ends of the text
-	left    int    // as many are removed at its beginning
-	right   int    // and at its end
+	trim    string // a character that is removed at the ends of the text
+	left    int    // how many are removed at its beginning
+	right   int    // and how many at its end
 }
 
 // decoding is the state of a pieceDecoder within a text.
 type decoding struct {
 	begun bool
-	left  int // characters at the beginning that may still be removed
-	held  int // characters that are removed if the text ends here
+	left  int // how many characters at the beginning may still be removed
+	held  int // characters that are removed if the text ends now
 }
 
 // begin returns the state before the first token.
 func (d *pieceDecoder) begin() decoding { return decoding{left: d.left} }
 
-// text returns the bytes that the next token adds. A rule that would make a token much longer than it is changes
-// nothing.
+// text returns the bytes that the next token adds. Rules that would make a token much longer are not applied.
 func (d *pieceDecoder) text(s *decoding, token string) string {
 	limit := lengthLimit(token)
 	for _, change := range d.each {
@@ -85,7 +84,7 @@ func trimmed(character string, left, right int) func(string, bool) string {
 	}
 }
 
-// metaspaceText writes blanks for a character; the first token has none.
+// metaspaceText replaces a character by blanks, except at the beginning of the first token.
 func metaspaceText(blank string, prefix bool) func(string, bool) string {
 	return func(token string, first bool) string {
 		if first && prefix {
@@ -95,5 +94,5 @@ func metaspaceText(blank string, prefix bool) func(string, bool) string {
 	}
 }
 
-// oneCharacter reports whether s is a single character.
+// oneCharacter reports whether s consists of a single character.
 func oneCharacter(s string) bool { return utf8.RuneCountInString(s) == 1 }

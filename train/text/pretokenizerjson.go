@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// readPreTokenizer returns the cutter of a tokenizer.json, and whether the model is one of bytes.
+// readPreTokenizer returns the cutter of a tokenizer.json, and whether the model's symbols are bytes.
 func readPreTokenizer(value jsontext.Value) (all sequence, words string, bytes bool, err error) {
 	var parts []component
 	err = readComponents(value, func(c component) []jsontext.Value { return c.Pretokenizers }, 0, func(c component) error {
@@ -53,7 +53,7 @@ func (c component) cutter() (cutter, error) {
 	return nil, unsupported(c.Type, "Sequence, Split, Digits, ByteLevel, Metaspace, Punctuation, Whitespace, BertPreTokenizer")
 }
 
-// splitter returns the cutter of a Split. Known patterns are scanned by hand.
+// splitter returns the cutter of a Split. For known patterns it uses scanners instead of regular expressions.
 func (c component) splitter() (cutter, error) {
 	if err := checkBehavior(cmp.Or(c.Behavior, "none")); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (c component) splitter() (cutter, error) {
 	return splitter{c.Behavior, c.Invert, at}, err
 }
 
-// checkBehavior returns an error for a name that is no behavior; "" is the default.
+// checkBehavior returns an error for an unknown name of a behavior; "" means the default.
 func checkBehavior(b behavior) error {
 	switch b {
 	case "", removed, isolated, mergedWithPrevious, mergedWithNext, contiguous:
@@ -77,12 +77,12 @@ func checkBehavior(b behavior) error {
 		mergedWithPrevious, mergedWithNext, contiguous)
 }
 
-// prefix returns where Metaspace puts its character before a text.
+// prefix returns the parts before which Metaspace puts its character.
 func (c component) prefix() (string, error) {
 	if !oneCharacter(c.Replacement) {
 		return "", fmt.Errorf("replacement: got %.100q, want one character", c.Replacement)
 	}
-	without := c.AddPrefixSpace != nil && !*c.AddPrefixSpace // as older files say never
+	without := c.AddPrefixSpace != nil && !*c.AddPrefixSpace // the value in older files that means never
 	switch c.PrependScheme {
 	case "":
 		if without {

@@ -23,10 +23,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rustFolder has Hugging Face's tokenizers in Rust, once npm has installed it there.
+// rustFolder contains Hugging Face's tokenizers in Rust after npm has installed them there.
 const rustFolder = "testdata/rust"
 
-// requireRust skips a test where node or the packages are missing, and in short ones.
+// requireRust skips a test if node or the packages are missing, and with -short.
 func requireRust(t testing.TB) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -39,14 +39,15 @@ func requireRust(t testing.TB) {
 	}
 }
 
-// rustAnswer is what the engine in Rust makes of texts.
+// rustAnswer is the result of the engine in Rust for texts.
 type rustAnswer struct {
 	IDs     [][]int   `json:"ids"`
 	Texts   []string  `json:"texts"`
-	Seconds []float64 `json:"seconds"` // of the processor, for each text
+	Seconds []float64 `json:"seconds"` // processor time for each text
 }
 
-// askRust asks the engine in Rust for ids of texts, and for the texts of decode or, if it is nil, of these ids.
+// askRust runs the engine in Rust. It returns the ids of texts, and the decoded texts of the ids in decode or, if
+// decode is nil, of the ids of texts.
 func askRust(t testing.TB, file string, texts []string, decode [][]int) (a rustAnswer) {
 	question, err := json.Marshal(map[string]any{"file": file, "texts": texts, "decode": decode})
 	require.NoError(t, err)
@@ -58,7 +59,7 @@ func askRust(t testing.TB, file string, texts []string, decode [][]int) (a rustA
 	return a
 }
 
-// rustTokenizers are real tokenizers. The package named llama2 has Mistral's file.
+// rustTokenizers are real tokenizers. The package named llama2 contains Mistral's file.
 var rustTokenizers = []string{"gpt2", "llama2", "mistral", "llama3", "qwen3", "gemma3", "gpt4o", "deepseek_v3", "minilm"}
 
 // rustFile returns the path of a real tokenizer's file.
@@ -96,7 +97,7 @@ func TestRust(t *testing.T) {
 			texts := text.Nasty(10_000, specialsOf(tokenizer))
 			long := strings.Join(texts[:2000], "")
 			texts = append(texts, long, strings.ReplaceAll(long, " ", ""))
-			if name != "deepseek_v3" { // regular expressions have the tables of package unicode
+			if name != "deepseek_v3" { // regular expressions use the tables of package unicode
 				texts = append(texts, everyCharacter())
 			}
 			answer := askRust(t, file, texts, nil)
@@ -123,7 +124,7 @@ func TestRust(t *testing.T) {
 				want := answer.Texts[i]
 				if name == "llama2" || name == "mistral" || name == "gemma3" {
 					if strings.ContainsRune(want, utf8.RuneError) {
-						continue // it replaces each byte, also whole characters between wrong bytes
+						continue // the engine also replaces whole characters between wrong bytes
 					}
 				}
 				require.Equal(t, want, strings.Join(stream(t, tokenizer, ids), ""), "%v", ids)
@@ -132,7 +133,7 @@ func TestRust(t *testing.T) {
 	}
 }
 
-// everyCharacter returns a text with each character that some version of Unicode has, in and beside words.
+// everyCharacter returns a text with each character that any version of Unicode has, inside and beside words.
 func everyCharacter() string {
 	var b strings.Builder
 	for r := rune(1); r < 0xe01f0; r++ {
@@ -146,7 +147,7 @@ func everyCharacter() string {
 	return b.String()
 }
 
-// specialsOf returns some tokens of a tokenizer that a text may hold.
+// specialsOf returns some tokens of a tokenizer that may be in a text.
 func specialsOf(t *text.BPETokenizer) (all []string) {
 	for id := range t.Len() {
 		if t.IsSpecial(id) && len(all) < 6 {
@@ -177,7 +178,7 @@ func randomIDs(t *text.BPETokenizer, n int) [][]int {
 	return lists
 }
 
-// TestTransformers: real tokenizers have ids that transformers gave.
+// TestTransformers: real tokenizers give the ids of transformers.
 func TestTransformers(t *testing.T) {
 	data, err := os.ReadFile("testdata/transformers.json")
 	require.NoError(t, err)
@@ -199,7 +200,7 @@ func TestTransformers(t *testing.T) {
 			for _, row := range rows {
 				ids, err := tokenizer.Encode(row.Text)
 				require.NoError(t, err)
-				if name == "llama3" { // its template is that of transformers, not of the file
+				if name == "llama3" { // transformers uses its own template, not the file's
 					ids = append([]int{128000}, ids...)
 				}
 				require.Equal(t, row.IDs, tokenizer.WithTemplate(ids), "%q", row.Text)
@@ -208,7 +209,7 @@ func TestTransformers(t *testing.T) {
 	}
 }
 
-// BenchmarkRust encodes 10 MB of Go's sources, with and without blanks, in turns with the engine in Rust.
+// BenchmarkRust encodes 10 MB of Go's source code, with and without blanks, in turns with the engine in Rust.
 func BenchmarkRust(b *testing.B) {
 	requireRust(b)
 	content := sources(b, 10_000_000)
@@ -236,7 +237,7 @@ func BenchmarkRust(b *testing.B) {
 	}
 }
 
-// sources returns the beginning of Go's own sources.
+// sources returns the beginning of Go's source code.
 func sources(t testing.TB, n int) string {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	require.NoError(t, err)

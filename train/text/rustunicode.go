@@ -1,7 +1,7 @@
 package text
 
-// The engine in Rust has other tables than package unicode: those of Unicode 16 for patterns, and older tables for some
-// other work. These are the ranges of characters that it classifies differently.
+// The engine in Rust has other tables than package unicode: those of Unicode 16 for patterns, and older ones for some
+// other components. The following ranges are the characters that it classifies differently.
 var (
 	newLetters = [][2]rune{
 		{0x1C89, 0x1C8A}, {0xA7CB, 0xA7CD}, {0xA7DA, 0xA7DC}, {0x105C0, 0x105F3}, {0x10D4A, 0x10D65}, {0x10D6F, 0x10D85},
@@ -21,8 +21,9 @@ var (
 		{0x113C7, 0x113CA}, {0x113CC, 0x113D0}, {0x113D2, 0x113D2}, {0x113E1, 0x113E2}, {0x11F5A, 0x11F5A},
 		{0x1611E, 0x1612F}, {0x1E5EE, 0x1E5EF},
 	}
-	// withoutForm have marks' order and parts since Unicode 10; to its normal forms they are characters without any.
-	// The first two of Dives Akuru's vowel signs make the third, which it does not know.
+	// withoutForm are characters whose combining order or decomposition came after Unicode 10; the engine's normal forms
+	// treat them as characters without either. Dives Akuru's first two vowel signs compose to a third, which the engine
+	// does not know.
 	withoutForm = [][2]rune{
 		{0x7FD, 0x7FD}, {0x898, 0x89F}, {0x8CA, 0x8D3}, {0x9FE, 0x9FE}, {0xC3C, 0xC3C}, {0xD3B, 0xD3C}, {0xEBA, 0xEBA},
 		{0x1715, 0x1715}, {0x1ABF, 0x1ACE}, {0x1DF6, 0x1DFA}, {0x32FF, 0x32FF}, {0xA7F2, 0xA7F4}, {0xA82C, 0xA82C},
@@ -34,7 +35,7 @@ var (
 		{0x16FF0, 0x16FF1}, {0x1E030, 0x1E06D}, {0x1E08F, 0x1E08F}, {0x1E130, 0x1E136}, {0x1E2AE, 0x1E2AE},
 		{0x1E2EC, 0x1E2EF}, {0x1E4EC, 0x1E4EF}, {0x1F16C, 0x1F16C}, {0x1FBF0, 0x1FBF9},
 	}
-	// noPunctuation are punctuation since Unicode 9; pre-tokenizer Punctuation does not know it.
+	// noPunctuation are punctuation since Unicode 9; the pre-tokenizer Punctuation does not know them.
 	noPunctuation = [][2]rune{
 		{0x61D, 0x61D}, {0x9FD, 0x9FD}, {0xA76, 0xA76}, {0xC77, 0xC77}, {0xC84, 0xC84}, {0x1B7D, 0x1B7E}, {0x2E43, 0x2E4F},
 		{0x2E52, 0x2E5D}, {0x10EAD, 0x10EAD}, {0x10F55, 0x10F59}, {0x10F86, 0x10F89}, {0x1144B, 0x1144F},
@@ -45,7 +46,7 @@ var (
 	}
 	// oncePunctuation were punctuation in Unicode 8.
 	oncePunctuation = [][2]rune{{0x166D, 0x166D}, {0x111C9, 0x111C9}}
-	// newInvisible are non-spacing marks and format characters since Unicode 9; BERT's normalizer keeps them.
+	// newInvisible are non-spacing marks and format characters since Unicode 9; BERT's normalizer does not remove them.
 	newInvisible = [][2]rune{
 		{0x7FD, 0x7FD}, {0x890, 0x891}, {0x898, 0x89F}, {0x8CA, 0x8E2}, {0x9FE, 0x9FE}, {0xAFA, 0xAFF},
 		{0xB55, 0xB55}, {0xC04, 0xC04}, {0xC3C, 0xC3C}, {0xD00, 0xD00}, {0xD3B, 0xD3C}, {0xD81, 0xD81},

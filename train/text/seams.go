@@ -1,10 +1,10 @@
 package text
 
-// seams are the places in a text that no token reaches across. A model whose pieces are long, as Llama 2's and Gemma's,
-// whose only piece is the whole text, finds most words between two of them.
+// seams are the places in a text over which no token extends. They split long pieces, such as those of Llama 2 and
+// Gemma, for which the whole text is one piece, mostly into words.
 type seams struct {
 	alphabet *alphabet
-	crossed  []uint64 // a bit for some pairs of characters: that a token may have them beside each other
+	crossed  []uint64 // a hash bit for each pair of characters that occur side by side in a token
 }
 
 // crossedBits is the number of bits, a power of two.
@@ -21,7 +21,7 @@ func newSeams(a *alphabet, merges [][2]string) *seams {
 	return s
 }
 
-// crossing returns the bit of two characters.
+// crossing returns the bit of a pair of characters.
 func crossing(left, right rune) uint32 {
 	return (uint32(left)*0x9e3779b1 ^ uint32(right)*0x85ebca6b) >> 12 % crossedBits
 }

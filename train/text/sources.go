@@ -7,15 +7,15 @@ import (
 	"attention/train"
 )
 
-// SourcesConfig chooses the batches of a run on a corpus.
+// SourcesConfig sets the batches of a run on a corpus.
 type SourcesConfig struct {
 	Windows     WindowConfig `json:"windows"`
-	Order       string       `json:"order"`        // of the windows to train on: RandomOrder or SequentialOrder
-	WholeEpochs bool         `json:"whole_epochs"` // each epoch has every window once, instead of windows anywhere
-	EvalBatches int          `json:"eval_batches"` // random ones of an evaluation during training; 0 means all
+	Order       string       `json:"order"`        // order of the windows to train on: RandomOrder or SequentialOrder
+	WholeEpochs bool         `json:"whole_epochs"` // an epoch has every window once, not windows at random positions
+	EvalBatches int          `json:"eval_batches"` // random batches of an evaluation during training; 0 means all windows
 	Seed        int64        `json:"seed"`
 
-	// Growth are stages of shorter windows before those of Windows, in RandomOrder, as GrowingWindows yields them for
+	// Growth lists stages of shorter windows before those of Windows, in RandomOrder, as GrowingWindows yields them for
 	// steps of Accumulate batches.
 	Growth     []GrowthStage `json:"context_growth,omitempty"`
 	Accumulate int           `json:"accumulate,omitempty"` // 0 means 1
@@ -45,8 +45,8 @@ func (c SourcesConfig) growing() GrowingConfig {
 	return GrowingConfig{c.Windows, c.Growth, c.Accumulate}
 }
 
-// Sources returns sources of batches: to train on, to evaluate on during training, and over the whole validation text.
-// An evaluation during training is over EvalBatches random batches, the same each time, or over the whole text.
+// Sources returns three sources of batches: for training, for evaluations during training, and for the whole validation
+// text. An evaluation during training is over EvalBatches random batches, the same each time, or over the whole text.
 func (c *Corpus) Sources(of SourcesConfig) (training train.Resumable, validation, whole train.Source, err error) {
 	if err := of.Validate(); err != nil {
 		return nil, nil, nil, err

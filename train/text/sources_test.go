@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSources: every character with a window before it is a target of a validation once,
-// or those after every eighth window if windows are long and seen as a whole.
+// TestSources: in a validation, every character after the first window is a target once. If windows are long and only
+// the token after a window is a target, those after every eighth window are.
 func TestSources(t *testing.T) {
 	ids := make([]int, 101)
 	for i := range ids {
@@ -66,8 +66,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// drain counts the targets up to the end of a source, and checks that each follows
-// its input.
+// drain counts the targets up to the end of a source, and checks that each one follows its input.
 func drain(t *testing.T, s train.Source) map[int]int {
 	asked := map[int]int{}
 	for {

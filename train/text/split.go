@@ -2,10 +2,9 @@ package text
 
 import "fmt"
 
-// Split returns the first nine tenths of a text's ids, rounded down, to train on
-// and the rest to validate on. Both share ids' memory. Both must be longer than
-// context, the T positions of a window, so that each holds at least one window
-// and its targets.
+// Split returns the first nine tenths of a text's ids, rounded down, for training and the remaining ids for validation.
+// Both share ids' memory. Both must be longer than context, the T positions of a window, so that each holds at least
+// one window and its targets.
 func Split(ids []int, context int) (training, validation []int, err error) {
 	if context < 1 {
 		return nil, nil, fmt.Errorf("text: context: got %d, want a number >= 1", context)

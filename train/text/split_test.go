@@ -28,7 +28,7 @@ func TestSplit(t *testing.T) {
 	_, _, err = text.Split(ids, 0)
 	require.EqualError(t, err, "text: context: got 0, want a number >= 1")
 
-	// The promised least length is the least that works, and 9/10 is rounded down.
+	// The documented least length is the smallest that works, and 9/10 is rounded down.
 	for context := 1; context < 40; context++ {
 		_, _, err = text.Split(make([]int, 10*context), context)
 		require.Error(t, err)

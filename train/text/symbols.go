@@ -2,16 +2,16 @@ package text
 
 import "unicode/utf8"
 
-// alphabet has the tokens of single bytes or characters, the symbols that a piece of text begins as.
+// alphabet holds the tokens of single bytes or characters, which are the first symbols of a piece of text.
 type alphabet struct {
-	bytes    *[256]int32 // of a byte-level model; nil if its symbols are characters
-	runes    []int32     // by characters; noToken, as beyond its end, for those without a token
-	fallback *[256]int32 // bytes of characters without a token; nil if they have none
-	unknown  int32       // the token of what has none; noToken if it leaves nothing
-	fuse     bool        // one token of this kind stands for all in a row
+	bytes    *[256]int32 // for a byte-level model; nil if symbols are characters
+	runes    []int32     // by character; noToken, also for characters beyond its end, if there is no token
+	fallback *[256]int32 // bytes of characters without a token; nil if these become the unknown token
+	unknown  int32       // token for characters without one; noToken if they are dropped
+	fuse     bool        // whether one unknown token replaces several in a row
 }
 
-// noToken is the id of a symbol that is no token.
+// noToken is the id of a symbol without a token.
 const noToken = int32(-1)
 
 // symbol returns the token of a character.
@@ -24,7 +24,7 @@ func (a *alphabet) symbol(r rune) int32 {
 
 // append adds the symbols of a piece of text.
 func (a *alphabet) append(to []int32, piece string) []int32 {
-	unknown := 0 // symbols that have not been added yet
+	unknown := 0 // unknown symbols that have not been added yet
 	flush := func() {
 		for ; unknown > 0; unknown-- {
 			to = append(to, a.unknown)
@@ -35,7 +35,7 @@ func (a *alphabet) append(to []int32, piece string) []int32 {
 		case id != noToken:
 			flush()
 			to = append(to, id)
-		case a.bytes == nil && a.fallsBack(bytes): // those that wait come after it
+		case a.bytes == nil && a.fallsBack(bytes): // pending unknown symbols come before it
 			for i := range len(bytes) {
 				to = append(to, a.fallback[bytes[i]])
 			}
@@ -60,7 +60,7 @@ func (a *alphabet) append(to []int32, piece string) []int32 {
 	return to
 }
 
-// fallsBack reports whether the bytes of a character have tokens, all of them.
+// fallsBack reports whether all bytes of a character have tokens.
 func (a *alphabet) fallsBack(bytes string) bool {
 	if a.fallback == nil {
 		return false

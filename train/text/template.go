@@ -16,11 +16,11 @@ import (
 	"attention/train/text/jinja"
 )
 
-// Template is the chat template of a model: it makes the text of a conversation that the model has learned to continue.
-// Any number of goroutines may use it.
+// Template is the chat template of a model: it makes the text of a conversation in the form that the model was trained
+// to continue. Any number of goroutines may use it.
 type Template struct {
-	BOS, EOS string // the texts of the tokens that begin and end a text; "" for none
-	Source   string // what ParseTemplate was given
+	BOS, EOS string // texts of the tokens that begin and end a text; "" for none
+	Source   string // the argument of ParseTemplate
 	compiled *jinja.Template
 }
 
@@ -34,12 +34,12 @@ func ParseTemplate(source string) (*Template, error) {
 }
 
 // OpenTemplate returns the template of conversations with a model in a folder whose tokenizer is t. source is ChatML,
-// Alpaca or the text of a template. "" means that of the folder: its chat_template.jinja, or else its
-// tokenizer_config.json. Without one there the error is ErrNoTemplate. A GGUF file has the same in its settings.
+// Alpaca or the text of a template. "" means the folder's own template: its chat_template.jinja, or else the one in
+// tokenizer_config.json. If there is none, the error is ErrNoTemplate. A GGUF file has its template in the settings.
 //
-// The tokens that begin and end a text are those of tokenizer_config.json. If that file has no token that begins a
-// text, a given source begins with the tokens that the tokenizer puts before each text. Alpaca begins with a token only
-// if the tokenizer puts one before each text: Llama's does, GPT-2's does not.
+// The tokens that begin and end a text are those of tokenizer_config.json. If that file names no token that begins a
+// text, a template from source uses the tokens that the tokenizer puts before each text. Alpaca begins with a token
+// only if the tokenizer puts one before each text: Llama's does, GPT-2's does not.
 func OpenTemplate(dir, source string, t Tokenizer) (*Template, error) {
 	c, err := readTemplateConfig(dir)
 	if err != nil {
@@ -88,7 +88,7 @@ type templateConfig struct {
 	EOS      specialToken    `json:"eos_token"`
 }
 
-// readTemplateConfig reads the files of a folder, which may have none, or a GGUF file.
+// readTemplateConfig reads the files of a folder, each of which may be missing, or a GGUF file.
 func readTemplateConfig(dir string) (c templateConfig, err error) {
 	if gguf.Is(dir) {
 		return readGGUFTemplate(dir)
@@ -110,8 +110,8 @@ func readTemplateConfig(dir string) (c templateConfig, err error) {
 	return c, err
 }
 
-// source returns the source of the template: the file, or the chat_template, which is a text or a list of texts with
-// names.
+// source returns the source of the template: that of the file, or the chat_template, which is a text or a list of texts
+// with names.
 func (c templateConfig) source() (source string, err error) {
 	if c.File != "" {
 		return c.File, nil
@@ -136,7 +136,7 @@ func (c templateConfig) source() (source string, err error) {
 	return "", fmt.Errorf("text: tokenizer_config.json: chat_template: %w", err)
 }
 
-// parse returns the template of a source with the tokens of the config.
+// parse returns the template with a source and the tokens of the config.
 func (c templateConfig) parse(source string) (*Template, error) {
 	t, err := ParseTemplate(source)
 	if err != nil {
@@ -164,16 +164,16 @@ var ErrNoTemplate = errors.New("got none, want the template of a model that talk
 
 // TemplateConfig sets how a conversation is rendered.
 type TemplateConfig struct {
-	AddGenerationPrompt bool        // the text ends where the assistant's answer begins
-	ThinkingOff         bool        // enable_thinking is false; otherwise it is not there, which means on to templates
+	AddGenerationPrompt bool        // the text ends at the beginning of the assistant's answer
+	ThinkingOff         bool        // enable_thinking is false; otherwise it is not set, which templates treat as on
 	Tools               []any       // that the model may call, as jinja.DecodeJSON returns them; nil for none
-	Variables           *jinja.Dict // further ones; nil for none
+	Variables           *jinja.Dict // additional variables; nil for none
 	Now                 time.Time   // of strftime_now
 }
 
-// Render returns the text of a conversation. It begins with the text of the BOS token if the model wants one: a
-// tokenizer adds none. A template that refuses the conversation is an error with its message, a *jinja.Raised. A
-// content of parts is one text to a template that takes no parts.
+// Render returns the text of a conversation. It begins with the text of the BOS token if the model needs one, so the
+// tokenizer must not add another. A template that refuses the conversation is an error with its message, a
+// *jinja.Raised. If the template does not accept a content that is a list, the list's parts are joined to one text.
 func (t *Template) Render(ctx context.Context, messages []Message, c TemplateConfig) (string, error) {
 	r, err := t.render(ctx, messages, c)
 	return r.text, err

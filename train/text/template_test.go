@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// moment is when the renderings of testdata were made.
+// moment is the time at which the renderings in testdata were made.
 var moment = time.Date(2026, 11, 5, 13, 7, 0, 0, time.UTC)
 
-// conversation is what testdata/templates/render.py renders.
+// conversation is a conversation that testdata/templates/render.py renders.
 type conversation struct {
 	Messages            []text.Message
 	Tools               []json.RawMessage
@@ -75,7 +75,7 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestTemplatesAnew: the script makes the stored renderings.
+// TestTemplatesAnew: the script gives the stored renderings.
 func TestTemplatesAnew(t *testing.T) {
 	const folder = "testdata/templates"
 	python := os.Getenv("ATTENTION_PYTHON")
@@ -93,7 +93,7 @@ func TestTemplatesAnew(t *testing.T) {
 
 func say(role, content string) text.Message { return text.Message{Role: role, Content: content} }
 
-// TestRenderSpans: what the assistant says is told from the rest, with generation blocks and without.
+// TestRenderSpans: the assistant's texts are distinguished from the other texts, with generation blocks and without.
 func TestRenderSpans(t *testing.T) {
 	talk := []text.Message{say("system", "Be é"), say("user", "Hi"), say("assistant", "Hi"), say("user", "Hello"),
 		say("assistant", "Hello, you")}
@@ -157,7 +157,7 @@ func TestTemplateErrors(t *testing.T) {
 	}
 }
 
-// TestContentOfParts: it is one text to a template that takes none.
+// TestContentOfParts: a template that does not accept parts gets one text.
 func TestContentOfParts(t *testing.T) {
 	got, err := templateOf(t, "qwen2.5.jinja").Render(t.Context(), []text.Message{say("system", "S"),
 		{Role: "user", Parts: []string{"a", "b"}}}, text.TemplateConfig{})
@@ -165,7 +165,7 @@ func TestContentOfParts(t *testing.T) {
 	require.Equal(t, "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nab<|im_end|>\n", got)
 }
 
-// The template and the tokens of a folder; the source alone need not be one that can be rendered here.
+// The template and the tokens of a folder. TemplateSource also returns a template that cannot be rendered here.
 func TestTemplateConfig(t *testing.T) {
 	for _, row := range []struct{ name, config, source, text, failure string }{
 		{name: "a text", config: `{"chat_template": "{{ bos_token }}a{{ eos_token }}", "bos_token": "<s>",
@@ -198,7 +198,7 @@ func TestTemplateConfig(t *testing.T) {
 	}
 }
 
-// TestOpenTemplate: chat_template.jinja comes first, and either file may be missing.
+// TestOpenTemplate: chat_template.jinja takes precedence, and either file may be missing.
 func TestOpenTemplate(t *testing.T) {
 	dir := t.TempDir()
 	render := func(want string) {

@@ -8,19 +8,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEnd: the token that ends an answer is the first that a template writes after the last one.
+// TestEnd: the token that ends an answer is the first that a template writes after the last answer.
 func TestEnd(t *testing.T) {
 	tokenizer, _ := chatTokenizer(t, "<|im_start|>", "<|return|>", "<|im_end|>")
 	for _, row := range []struct{ template, want string }{
 		{"templates/qwen3.jinja", "<|im_end|>"},
 		{"templates/smollm3.jinja", "<|im_end|>"},
-		{"templates/mistral.jinja", ""}, // </s> is no token here
+		{"templates/mistral.jinja", ""}, // </s> is not a token here
 		{"masks/always.jinja", "<|im_end|>"},
 		{"masks/between.jinja", "<|im_end|>"},
 		{"masks/blocks.jinja", "<|im_end|>"},
-		{"masks/end.jinja", "<|im_end|>"}, // and <|endoftext|> after it
+		{"masks/end.jinja", "<|im_end|>"}, // and <|endoftext|> after the last answer
 		{"masks/inst.jinja", "<|endoftext|>"},
-		{"masks/return.jinja", "<|return|>"}, // and <|im_end|> after others
+		{"masks/return.jinja", "<|return|>"}, // and <|im_end|> after other messages
 		{"masks/think.jinja", "<|im_end|>"},
 	} {
 		id, err := templateOf(t, "../"+row.template).End(t.Context(), tokenizer, text.TemplateConfig{})
@@ -40,7 +40,7 @@ func TestEnd(t *testing.T) {
 	require.ErrorContains(t, err, "the template refuses: no")
 }
 
-// TestThinks: thoughts are marked in a content, or have a key of their own.
+// TestThinks: thoughts are marked within a content, or have a key of their own.
 func TestThinks(t *testing.T) {
 	thinking := text.Message{Role: "assistant", Content: "4"}
 	thinking.Other.Set("reasoning", "2 and 2")

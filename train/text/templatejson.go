@@ -26,7 +26,7 @@ func readTemplate(value jsontext.Value) (t template, err error) {
 	templates := 0
 	err = readComponents(value, func(c component) []jsontext.Value { return c.Processors }, 0, func(c component) error {
 		switch c.Type {
-		case "ByteLevel": // it changes offsets alone
+		case "ByteLevel": // it changes only offsets
 			return nil
 		case "TemplateProcessing":
 			first, last, err := c.template()
@@ -69,7 +69,7 @@ func (c component) tokens(pieces []templatePiece, texts int) (all []templateToke
 	return all
 }
 
-// template returns the ids around the text of a template.
+// template returns the ids that a template puts around a text.
 func (c component) template() (before, after []int, err error) {
 	texts := 0
 	for _, p := range c.Single {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// AssistantSpan is an assistant's message in the text of a conversation, from byte From to byte To: with the token that
-// ends it, without the header that names the role.
+// AssistantSpan is the part of a conversation's text, from byte From to byte To, that an assistant's message fills:
+// with the token that ends it, without the header that names the role.
 type AssistantSpan struct {
 	From, To int
 	Message  int  // index of the message
-	Changed  bool // the template leaves out a part of the message, such as its thoughts, because others follow
+	Changed  bool // whether the template leaves out a part of the message, such as its thoughts, because others follow
 }
 
 // generationBlock matches the beginning of a generation block as transformers does.
@@ -43,7 +43,7 @@ func (t *Template) RenderSpans(ctx context.Context, messages []Message, c Templa
 			continue
 		}
 		s, ok := r.passes[i]
-		if s.From == s.To { // of a content without a letter
+		if s.From == s.To { // for a content without a letter
 			_, _, ok = a.around(len(messages), i)
 		}
 		if !ok {
@@ -61,17 +61,17 @@ func (t *Template) RenderSpans(ctx context.Context, messages []Message, c Templa
 	return r.text, spans, ctx.Err()
 }
 
-// rendering is the text of a conversation with its parts.
+// rendering is the text of a conversation with its spans.
 type rendering struct {
 	text   string
-	blocks []AssistantSpan       // of the generation blocks
-	passes map[int]AssistantSpan // what loops over the messages write for each, by its index
+	blocks []AssistantSpan       // spans of the generation blocks
+	passes map[int]AssistantSpan // spans that loops over the messages write for each message, by its index
 }
 
-// of returns the text of a message.
+// of returns the span of a message.
 func (r rendering) of(i int) string { return r.text[r.passes[i].From:r.passes[i].To] }
 
-// tail returns the text after the messages.
+// tail returns the span after the messages.
 func (r rendering) tail() string {
 	end := 0
 	for _, s := range r.passes {
@@ -80,7 +80,7 @@ func (r rendering) tail() string {
 	return r.text[end:]
 }
 
-// answers finds the answers in a conversation by the texts that the template writes for other contents.
+// answers finds the answers in a conversation by comparing with the texts that the template writes for other contents.
 type answers struct {
 	render   func(of []Message, prompted bool) (rendering, error)
 	messages []Message
@@ -109,9 +109,9 @@ func (a answers) header(i int) (end int) {
 	before, _, _ := a.around(len(a.messages), i)
 	if end == 0 {
 		switch at := strings.LastIndex(before, prompt); {
-		case at >= 0: // after what begins a text
+		case at >= 0: // after the beginning of the text
 			end = at + len(prompt)
-		case strings.HasSuffix(prompt, before): // after what ends the message before
+		case strings.HasSuffix(prompt, before): // after the end of the message before
 			end = len(before)
 		default:
 			end = common(prompt, before)
@@ -124,9 +124,9 @@ func (a answers) header(i int) (end int) {
 	return end
 }
 
-// end returns the length of the text that the template writes after its loop if message i is the last, such as the end
-// of a text, provided that the template writes the same after the message here. The prompt for another answer is not an
-// end.
+// end returns the length of the text, such as the end of a text, that the template writes after its loop if message i
+// is the last one. This counts only if the template writes the same text after the message here. A prompt for another
+// answer is not an end.
 func (a answers) end(i int) int {
 	last, err := a.render(a.messages[:i+1], false)
 	end := last.tail()
@@ -139,8 +139,8 @@ func (a answers) end(i int) int {
 	return len(end)
 }
 
-// changed reports whether the template writes another text for message i than if the conversation ended with it, apart
-// from what it writes around any content.
+// changed reports whether the template writes another text for message i than it would if the conversation ended there,
+// ignoring the text that it writes around any content.
 func (a answers) changed(i int) bool {
 	last, err := a.render(a.messages[:i+1], false)
 	if err != nil || last.of(i) == a.whole.of(i) {
@@ -153,7 +153,7 @@ func (a answers) changed(i int) bool {
 	return !(ok && lastOK && begins && ends && last.of(i) == lastBefore+said+lastAfter)
 }
 
-// stand is a placeholder for a content; no template tests for it.
+// stand is a placeholder for a content, which no template treats specially.
 const stand = "\ue000\ue001\ue002"
 
 // around returns the texts that the template writes before and after the content of message i, in a conversation of the
@@ -171,7 +171,7 @@ func (a answers) around(n, i int) (before, after string, ok bool) {
 	return strings.Cut(r.of(i), stand)
 }
 
-// common returns the length of the common beginning of two texts.
+// common returns the length of the longest common prefix of two texts.
 func common(a, b string) (n int) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Texts returns the text of each token, as Piece. A token that is a part of a character is quoted, as \xc3.
+// Texts returns the text of each token, as Piece returns it. A token that is part of a character is quoted, for example
+// \xc3.
 func Texts(t Tokenizer, ids []int) ([]string, error) {
 	if t == nil {
 		return nil, errors.New("text: texts: got no tokenizer, want one")
@@ -24,7 +25,7 @@ func Texts(t Tokenizer, ids []int) ([]string, error) {
 	return texts, nil
 }
 
-// Whole returns the text of all tokens together, with U+FFFD for bytes that are no character.
+// Whole returns the text of all tokens together, with U+FFFD for bytes that are not a character.
 func Whole(t Tokenizer, ids []int) (string, error) {
 	d := NewDecoder(t)
 	var text strings.Builder

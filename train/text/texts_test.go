@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A token is quoted if it is a part of a character; the tokens together are the character.
+// A token that is part of a character is quoted; the tokens together give the character.
 func TestTexts(t *testing.T) {
 	bytes, err := TokenizerConfig{Name: Bytes}.New()
 	require.NoError(t, err)

@@ -9,10 +9,9 @@ import (
 	"attention/internal/gguf"
 )
 
-// Tokenizer turns text into ids and back. Decode(Encode(text)) is text, and the
-// text of two slices of ids joined is their two texts joined; of a BPETokenizer,
-// if its file does not say otherwise. A tokenizer never changes, so any number of
-// goroutines may use it.
+// Tokenizer converts text to ids and back. Decode(Encode(text)) is text, and the text of two concatenated slices of ids
+// is the concatenation of their texts; a BPETokenizer's file may make exceptions. A tokenizer never changes, so any
+// number of goroutines may use it.
 type Tokenizer interface {
 	// Len returns V, the number of ids: they are 0 to V−1.
 	Len() int
@@ -23,7 +22,7 @@ type Tokenizer interface {
 	// of a character (Decoder waits for the other parts). The error for an id
 	// outside [0, V) names it and its position.
 	Decode(ids []int) (string, error)
-	// Config returns the config of an equal tokenizer.
+	// Config returns the config of the tokenizer.
 	Config() TokenizerConfig
 }
 
@@ -34,15 +33,14 @@ const (
 	GPT2       = "gpt2"       // NewGPT2Tokenizer
 )
 
-// TokenizerConfig is a tokenizer as JSON: its name and, for Characters, what it
-// has learned from its text.
+// TokenizerConfig describes a tokenizer in JSON: its name and, for Characters, the characters of its text.
 type TokenizerConfig struct {
 	Name       string `json:"tokenizer"`            // "" is Characters
 	Characters string `json:"characters,omitempty"` // for Characters: all of them, ascending, at least one; otherwise ""
-	SHA256     string `json:"sha256,omitempty"`     // for TokenizerFile: the checksum of the file; "" means any
+	SHA256     string `json:"sha256,omitempty"`     // for TokenizerFile: the checksum of the file; "" means any file
 }
 
-// Open returns the tokenizer, that of TokenizerFile from the file in the folder of the config.
+// Open returns the tokenizer. A TokenizerFile is read from the folder of the config.
 func (c TokenizerConfig) Open(dir string) (Tokenizer, error) {
 	if err := c.Validate(); err != nil || c.Name != TokenizerFile {
 		return c.New()
@@ -61,8 +59,7 @@ func (c TokenizerConfig) Open(dir string) (Tokenizer, error) {
 	return t, nil
 }
 
-// New returns the tokenizer, or the error of Validate. It has no file to read: of
-// TokenizerFile it returns an error.
+// New returns the tokenizer, or the error of Validate. It reads no file: for TokenizerFile it returns an error.
 func (c TokenizerConfig) New() (Tokenizer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("text: %w", err)
@@ -78,9 +75,8 @@ func (c TokenizerConfig) New() (Tokenizer, error) {
 	return newVocabulary([]rune(c.Characters)), nil
 }
 
-// Validate refuses an unknown name, characters for a tokenizer that has none, and
-// for Characters an empty string or characters that do not ascend: their ids would
-// not be those they were saved with.
+// Validate returns an error for an unknown name, for characters with a name other than Characters, and, for Characters,
+// for an empty string or characters that do not ascend: their ids would differ from the saved ones.
 func (c TokenizerConfig) Validate() error {
 	name := cmp.Or(c.Name, Characters)
 	if err := config.OneOf(c, "Name", name, Characters, Bytes, GPT2, TokenizerFile); err != nil {
@@ -100,7 +96,7 @@ func (c TokenizerConfig) Validate() error {
 	return nil
 }
 
-// checkID refuses id, found at position at, unless it is in [0, length).
+// checkID returns an error that names at, the position of id, unless id is in [0, length).
 func checkID(at, id, length int) error {
 	if id < 0 || id >= length {
 		return fmt.Errorf("text: ids: got %d at position %d, want 0 to %d", id, at, length-1)

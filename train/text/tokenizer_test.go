@@ -75,8 +75,8 @@ func TestTokenizerConfigErrors(t *testing.T) {
 	}
 }
 
-// tokenizers makes one of each kind; the vocabulary has the characters of text,
-// which may not be empty.
+// tokenizers makes one tokenizer of each kind; the vocabulary is that of the characters of text, which may not be
+// empty.
 func tokenizers(t testing.TB, s string) []text.Tokenizer {
 	v, err := text.NewVocabulary(s)
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestTokenizersServeManyGoroutines(t *testing.T) {
 	}
 }
 
-// texts are seeds: of each kind of trouble one.
+// texts are fuzzing seeds, one for each kind of difficulty.
 func texts() []string {
 	return []string{
 		"", "Hello, do you like tea?", "<|endoftext|>", "a\x7f's \x00\x7f",
@@ -115,7 +115,7 @@ func texts() []string {
 	}
 }
 
-// requireRoundTrip checks the ids of a text that a tokenizer accepts.
+// requireRoundTrip checks the ids of a text, if the tokenizer accepts it.
 func requireRoundTrip(t *testing.T, tokenizer text.Tokenizer, s string) {
 	ids, err := tokenizer.Encode(s)
 	require.NoError(t, err)
@@ -127,8 +127,7 @@ func requireRoundTrip(t *testing.T, tokenizer text.Tokenizer, s string) {
 	require.Equal(t, s, back)
 }
 
-// FuzzTokenizerConfig reads any JSON. What is accepted makes a tokenizer that
-// writes down as itself.
+// FuzzTokenizerConfig reads any JSON. An accepted config makes a tokenizer whose Config equals it.
 func FuzzTokenizerConfig(f *testing.F) {
 	for _, data := range []string{
 		`{"characters":"abc"}`, `{"tokenizer":"characters","characters":"\n\u003cé🙂"}`,
@@ -157,7 +156,7 @@ func FuzzTokenizerConfig(f *testing.F) {
 	})
 }
 
-// TestOpen: a tokenizer of a file is that of the folder, if it has the config's checksum.
+// TestOpen: a tokenizer from a file is read from the folder, if the file has the config's checksum.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	content, err := text.LearnBytePairs("a text", 257)

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The most ids and pairs of a tokenizer, the most bytes of its added tokens, and the most parts of a Sequence and
-// Sequences in each other. Gemma 3 has 262,144 ids, 514,906 pairs and 6,415 added tokens.
+// The largest numbers of a tokenizer's ids and pairs, of bytes of its added tokens, of parts of a Sequence, and of
+// nested Sequences. Gemma 3 has 262,144 ids, 514,906 pairs and 6,415 added tokens.
 const (
 	mostIDs   = 1 << 21
 	mostPairs = 1 << 21

@@ -14,15 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tokenizerCase is a tokenizer.json and what Hugging Face's engine in Rust makes of texts, which testdata/rust/make.mjs
-// asks.
+// tokenizerCase is a tokenizer.json with the results of Hugging Face's engine in Rust for texts, from
+// testdata/rust/make.mjs.
 type tokenizerCase struct {
 	Name      string          `json:"name"`
 	Tokenizer json.RawMessage `json:"tokenizer"`
 	Rows      []struct {
 		Text     string  `json:"text"`
 		IDs      []int   `json:"ids"`
-		Template []int   `json:"template"` // ids with those of the template
+		Template []int   `json:"template"` // ids including those of the template
 		Back     *string `json:"back"`     // the text of the ids; nil if it is Text
 	} `json:"rows"`
 }
@@ -72,7 +72,7 @@ func TestTokenizerJSON(t *testing.T) {
 	}
 }
 
-// small is a tokenizer.json with a member in place of another.
+// small is a tokenizer.json with one member replaced by another.
 func small(change ...string) string {
 	whole := `{"version": "1.0", "truncation": null, "padding": null, "added_tokens": [{"id": 5, "content": "<s>",
 		"single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}], "normalizer": null,
@@ -87,7 +87,7 @@ func small(change ...string) string {
 	return whole
 }
 
-// TestTokenizerJSONErrors: what a file says that is wrong or not supported is refused in a line.
+// TestTokenizerJSONErrors: the error about wrong or unsupported contents of a file is one line.
 func TestTokenizerJSONErrors(t *testing.T) {
 	const preTokenizer, normalizer, decoder = `"pre_tokenizer": null`, `"normalizer": null`, `"decoder": null`
 	deep := strings.Repeat(`{"type": "Sequence", "normalizers": [`, 9) + strings.Repeat(`]}`, 9)
@@ -178,7 +178,7 @@ func TestTokenizerJSONErrors(t *testing.T) {
 	require.Equal(t, []int{3, 2, 5, 4}, ids)
 }
 
-// TestHostileTokenizers: deep and long files, and patterns that take for ever, end soon.
+// TestHostileTokenizers: deeply nested and long files, and patterns that would run for ever, end soon.
 func TestHostileTokenizers(t *testing.T) {
 	begun := time.Now()
 	many := strings.Repeat(`{"type": "NFC"},`, 100_000) + `{"type": "NFC"}`
@@ -222,7 +222,7 @@ func TestHostileTokenizers(t *testing.T) {
 	require.Less(t, time.Since(begun), 30*time.Second)
 }
 
-// FuzzTokenizerJSON: a file that is read encodes and decodes any text.
+// FuzzTokenizerJSON: a tokenizer that was read encodes and decodes any text.
 func FuzzTokenizerJSON(f *testing.F) {
 	for _, file := range []string{small(),
 		small(`"normalizer": null`, `"normalizer": {"type": "Strip", "strip_left": true}`),

@@ -32,7 +32,7 @@ func NewVocabulary(text string) (*Vocabulary, error) {
 	return newVocabulary(slices.Sorted(maps.Keys(seen))), nil
 }
 
-// newVocabulary numbers characters, which ascend.
+// newVocabulary numbers characters, which must ascend.
 func newVocabulary(characters []rune) *Vocabulary {
 	v := &Vocabulary{characters: characters, ids: make(map[rune]int, len(characters))}
 	for id, r := range characters {
@@ -41,8 +41,8 @@ func newVocabulary(characters []rune) *Vocabulary {
 	return v
 }
 
-// checkUTF8 refuses a text with a byte that is not UTF-8: ranging over a string yields
-// U+FFFD for it, but that character itself takes three bytes.
+// checkUTF8 returns an error for a text with a byte that is not UTF-8. Ranging over a string yields U+FFFD for such a
+// byte with width 1; the character U+FFFD itself has three bytes.
 func checkUTF8(text string) error {
 	for at, r := range text {
 		if r == utf8.RuneError && !strings.HasPrefix(text[at:], string(utf8.RuneError)) {
@@ -107,7 +107,7 @@ func (v *Vocabulary) Config() TokenizerConfig {
 	return TokenizerConfig{Name: Characters, Characters: v.Characters()}
 }
 
-// checkCharacters refuses characters that newVocabulary cannot number.
+// checkCharacters returns an error for characters that newVocabulary cannot number.
 func checkCharacters(characters string) error {
 	if characters == "" {
 		return errors.New("got none, want at least one")

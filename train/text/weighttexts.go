@@ -14,13 +14,13 @@ type WeightTexts struct {
 	Causal  bool     `json:"causal"` // whether a query sees no later key
 }
 
-// Note returns the texts as the note of a record beside the weights.
+// Note returns the texts in the form of a record's note about the weights.
 func (t WeightTexts) Note() string {
-	note, _ := json.Marshal(t) // strings and a bool always have JSON
+	note, _ := json.Marshal(t) // strings and a bool can always be JSON
 	return string(note)
 }
 
-// ReadWeightTexts reads the note of weights of a shape, whose last axes are queries and keys.
+// ReadWeightTexts reads the note about weights of a shape, whose last axes are queries and keys.
 func ReadWeightTexts(note string, weights tensor.Shape) (t WeightTexts, err error) {
 	if weights.Dims() < 2 {
 		return t, fmt.Errorf("got weights of shape %v, want queries and keys", weights)

@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A note is read as it was written, for weights of its shape only.
+// A note is read as it was written, but only for weights of its shape.
 func TestWeightTexts(t *testing.T) {
 	want := WeightTexts{Queries: []string{"a"}, Keys: []string{"a", "\n<é>"}, Causal: true}
 	got, err := ReadWeightTexts(want.Note(), tensor.Shape{5, 1, 2})

@@ -9,16 +9,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Windows is an endless source of random windows of a text. Each window begins
-// at a position drawn evenly from all that leave room for it and its targets.
+// Windows is an endless source of random windows of a text. The first position of each window is uniformly distributed
+// over all positions at which the window and its targets fit.
 type Windows struct {
 	random *rand.PCG
 	out    *windowBatch
 }
 
-// NewWindows returns a source over ids, which it keeps. Equal ids, configs and
-// seeds give equal batches. A batch size or context below 1 and ids no longer
-// than the context are errors.
+// NewWindows returns a source over ids, which must not change. Equal ids, configs and seeds give equal batches. A batch
+// size or context below 1 and ids no longer than the context are errors.
 func NewWindows(ids []int, c WindowConfig, seed uint64) (*Windows, error) {
 	out, err := newWindowBatch(ids, c)
 	if err != nil {
@@ -27,11 +26,11 @@ func NewWindows(ids []int, c WindowConfig, seed uint64) (*Windows, error) {
 	return &Windows{random: rand.NewPCG(seed, 0), out: out}, nil
 }
 
-// Next returns B new windows. It never returns an error. The tensors are the
-// same each time with new contents: copy what must outlive the next call.
+// Next returns B new windows. It never returns an error. The tensors are reused: copy values that must outlive the next
+// call.
 func (w *Windows) Next() (train.Batch, error) { return w.next(w.out.config.Context), nil }
 
-// next returns a batch of windows of n tokens, as many as fit.
+// next returns a batch of as many windows of n tokens as fit.
 func (w *Windows) next(n int) train.Batch {
 	for name, ids := range map[string][]int{Inputs: w.out.inputs, Targets: w.out.targets} {
 		if in := w.out.batch.Inputs; in[name].Shape()[1] != n {
@@ -49,12 +48,11 @@ func (w *Windows) next(n int) train.Batch {
 
 // State returns the state of the random stream.
 func (w *Windows) State() []byte {
-	state, _ := w.random.MarshalBinary() // a PCG is two numbers: this cannot fail
+	state, _ := w.random.MarshalBinary() // a PCG's state is two numbers: this cannot fail
 	return state
 }
 
-// SetState continues the stream of the source whose State returned state: over
-// equal ids and with an equal config, the same batches follow.
+// SetState restores a state that State returned: over equal ids and with an equal config, the same batches follow.
 func (w *Windows) SetState(state []byte) error {
 	if err := w.random.UnmarshalBinary(state); err != nil {
 		return fmt.Errorf("text: windows: state of %d bytes: %w", len(state), err)

@@ -34,8 +34,8 @@ func TestWindowsAreWindows(t *testing.T) {
 			}
 		}
 	}
-	// 18 starts leave room for 5 inputs and the last target. 9000 draws give
-	// each 500 with a standard deviation of 22: 6 of these allow for the seed.
+	// 5 inputs and the last target fit at 18 starts. In 9000 draws each start is drawn 500 times, with a standard
+	// deviation of 22; the tolerance is 6 standard deviations.
 	for start, count := range starts {
 		if start < n-context {
 			require.InDelta(t, 500, count, 132, "start %d", start)
@@ -101,7 +101,7 @@ func TestWindowsFollowTheirSeed(t *testing.T) {
 	require.Equal(t, want, draw(resumed))
 	require.ErrorContains(t, resumed.SetState(state[:7]), "text: windows: state of 7 bytes: ")
 
-	// The stream is part of what a seed promises: these are PCG's numbers for (7, 0).
+	// Equal seeds must always give the same random numbers: these are PCG's for (7, 0).
 	b, err := source(7).Next()
 	require.NoError(t, err)
 	inputs, _ := copies(b)

@@ -2,11 +2,11 @@ package text
 
 import "strings"
 
-// gpt2Pattern cuts text into the words of GPT-2. No token is a part of two words.
+// gpt2Pattern splits text into the words of GPT-2. No token extends over two words.
 const gpt2Pattern = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
-// alternatives are the parts of the patterns of known tokenizers. Each returns how many bytes it matches at the
-// beginning of a text that is not empty; 0 if it does not match.
+// alternatives are the alternatives of known tokenizers' patterns. Each returns the number of bytes that it matches at
+// the beginning of a text, which is not empty; 0 if it does not match.
 var alternatives = map[string]func(text string) int{
 	`'s`: literal("'s"), `'t`: literal("'t"), `'re`: literal("'re"), `'ve`: literal("'ve"),
 	`'m`: literal("'m"), `'ll`: literal("'ll"), `'d`: literal("'d"),
@@ -34,7 +34,7 @@ var alternatives = map[string]func(text string) int{
 		`(?i:'s|'t|'re|'ve|'m|'ll|'d)?`: contracted(upperWord),
 }
 
-// words returns the alternatives of a pattern, or false if one is not known.
+// words returns the alternatives of a pattern, or false if one of them is unknown.
 func words(pattern string) (all []func(text string) int, ok bool) {
 	for len(pattern) > 0 {
 		n := alternativeEnd(pattern)
@@ -47,7 +47,7 @@ func words(pattern string) (all []func(text string) int, ok bool) {
 	return all, true
 }
 
-// alternativeEnd returns the length of the first alternative of a pattern.
+// alternativeEnd returns the length of the first alternative in a pattern.
 func alternativeEnd(pattern string) int {
 	depth := 0
 	for i := 0; i < len(pattern); i++ {
@@ -76,7 +76,7 @@ func literal(word string) func(string) int {
 	}
 }
 
-// contraction matches 's, 't, 're, 've, 'm, 'll and 'd in small and capital letters. The long ſ is an s, too.
+// contraction matches 's, 't, 're, 've, 'm, 'll and 'd in upper or lower case. The long ſ is an s, too.
 func contraction(text string) int {
 	if text[0] != '\'' || len(text) < 2 {
 		return 0
@@ -98,7 +98,7 @@ func contraction(text string) int {
 	return 0
 }
 
-// contracted matches a word and the contraction behind it.
+// contracted matches a word with the contraction after it.
 func contracted(word func(string) int) func(string) int {
 	return func(text string) int {
 		n := word(text)
@@ -109,7 +109,7 @@ func contracted(word func(string) int) func(string) int {
 	}
 }
 
-// afterBlank matches characters of a kind, and a blank before them.
+// afterBlank matches characters of a kind, with an optional blank before them.
 func afterBlank(some kind) func(string) int {
 	return func(text string) int {
 		blank := 0
@@ -123,7 +123,8 @@ func afterBlank(some kind) func(string) int {
 	}
 }
 
-// signs matches characters that are neither spaces nor of some kinds, with a blank before and characters of end after.
+// signs matches characters that are neither spaces nor of some kinds, with an optional blank before and any characters
+// of end after.
 func signs(without kind, end string) func(string) int {
 	return func(text string) int {
 		blank := 0
@@ -140,7 +141,8 @@ func signs(without kind, end string) func(string) int {
 	}
 }
 
-// afterSign matches characters of a kind and one before them that is neither a letter nor a number nor ends a line.
+// afterSign matches characters of a kind, with an optional character before that is neither a letter, nor a number, nor
+// an end of line.
 func afterSign(some kind) func(string) int {
 	return func(text string) int {
 		k, n := kindsOf(kinds(), text)
@@ -168,11 +170,11 @@ func digits(most int) func(string) int {
 	}
 }
 
-// lines matches white space up to the last end of a line in it.
+// lines matches white space up to the last end of line in it.
 func lines(text string) int { return strings.LastIndexAny(text[:run(text, space)], "\r\n") + 1 }
 
-// blanks matches white space. At the end of a text it matches all of it; elsewhere it leaves the last character to the
-// next word.
+// blanks matches white space. At the end of a text it matches all of it; elsewhere it leaves the last blank to the next
+// word.
 func blanks(text string) int {
 	n := run(text, space)
 	if n == len(text) {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGPT2Words: a text is cut where GPT-2's pattern cuts it.
+// TestGPT2Words: a text is split where GPT-2's pattern splits it.
 func TestGPT2Words(t *testing.T) {
 	for _, row := range []struct {
 		reason, text string
@@ -28,7 +28,7 @@ func TestGPT2Words(t *testing.T) {
 	}
 }
 
-// wordsOf returns the words that a known pattern cuts a text into.
+// wordsOf returns the words into which a known pattern splits a text.
 func wordsOf(t *testing.T, pattern, text string) (all []string) {
 	known, ok := words(pattern)
 	require.True(t, ok, pattern)

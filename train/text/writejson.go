@@ -10,7 +10,7 @@ import (
 // object is a JSON object.
 type object map[string]any
 
-// wholeJSON returns the tokenizer.json of these parts. The other parts are null.
+// wholeJSON returns a tokenizer.json with these parts. All other parts are null.
 func wholeJSON(parts object) object {
 	whole := object{"version": "1.0", "truncation": nil, "padding": nil, "added_tokens": []object{}, "normalizer": nil,
 		"pre_tokenizer": nil, "post_processor": nil, "decoder": nil}
@@ -18,7 +18,7 @@ func wholeJSON(parts object) object {
 	return whole
 }
 
-// tokenizerText returns the tokenizer.json of these parts as indented text.
+// tokenizerText returns a tokenizer.json with these parts as indented text.
 func tokenizerText(parts object) ([]byte, error) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
@@ -28,7 +28,7 @@ func tokenizerText(parts object) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// filesOf returns the tokenizer.json of parts without numbers that JSON does not have, by its name.
+// filesOf returns a tokenizer.json with these parts under its file name. The parts must not contain NaN or infinities.
 func filesOf(parts object) map[string][]byte {
 	text, err := tokenizerText(parts)
 	if err != nil {
@@ -37,20 +37,20 @@ func filesOf(parts object) map[string][]byte {
 	return map[string][]byte{TokenizerFile: text}
 }
 
-// bpeJSON returns the model of ids by their tokens and of pairs of tokens.
+// bpeJSON returns the model part for a vocabulary and pairs of tokens.
 func bpeJSON(tokens, merges any) object {
 	return object{"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": nil,
 		"end_of_word_suffix": nil, "fuse_unk": false, "byte_fallback": false, "ignore_merges": false,
 		"vocab": tokens, "merges": merges}
 }
 
-// byteLevelPart returns the pre-tokenizer or the decoder of a byte-level model, which cuts texts into words if they are
-// cut at all.
+// byteLevelPart returns the pre-tokenizer or the decoder of a byte-level model; cut says whether texts are split into
+// words.
 func byteLevelPart(cut bool) object {
 	return object{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": cut, "use_regex": cut}
 }
 
-// learnedJSON returns the tokenizer.json of merges, each of which makes a token of two before it.
+// learnedJSON returns the tokenizer.json of merges, each of which joins two earlier tokens.
 func learnedJSON(merges []tokenPair) ([]byte, error) {
 	var tokens byID
 	for _, b := range bytesInOrder {
@@ -68,7 +68,7 @@ func learnedJSON(merges []tokenPair) ([]byte, error) {
 			"rstrip": false, "normalized": false, "special": true}}})
 }
 
-// Files returns the tokenizer.json of an equal tokenizer, by its name.
+// Files returns the tokenizer.json of an equal tokenizer under its file name.
 func (ByteTokenizer) Files() map[string][]byte {
 	level := byteLevelPart(false)
 	tokens := make(byID, len(byteLetters))
@@ -78,7 +78,7 @@ func (ByteTokenizer) Files() map[string][]byte {
 	return filesOf(object{"pre_tokenizer": level, "decoder": level, "model": bpeJSON(tokens, [][2]string{})})
 }
 
-// Files returns the tokenizer.json of an equal tokenizer, by its name.
+// Files returns the tokenizer.json of an equal tokenizer under its file name.
 func (v *Vocabulary) Files() map[string][]byte {
 	tokens := make(byID, len(v.characters))
 	for id, r := range v.characters {
@@ -89,7 +89,7 @@ func (v *Vocabulary) Files() map[string][]byte {
 		"model":         object{"type": "WordLevel", "vocab": tokens, "unk_token": "[UNK]"}})
 }
 
-// byID are tokens by their ids, in JSON an object in their order.
+// byID is a list of tokens by id, in JSON an object in this order.
 type byID []string
 
 // MarshalJSON writes the tokens with their ids.
