@@ -18,10 +18,10 @@ type adapter struct {
 
 // linearMap describes the linear map of a weight that may get an adapter.
 type linearMap struct {
-	transposed bool   // it is stored as (in, out)
-	extra      bool   // it is a table of tokens or an output head, which AllLinear leaves out
-	table      bool   // its rows are looked up: those of an id are (in)
-	head       string // the name of a separate output head, if the weight is a table tied to the head
+	transposed bool   // whether it is stored as (in, out)
+	extra      bool   // whether it is an embedding or an output head, which AllLinear leaves out
+	table      bool   // whether its rows are looked up: the row of an id is (in)
+	head       string // the name of a separate output head, if the weight is an embedding tied to the head
 }
 
 // LoRA returns the config of the adapters, with its defaults, and whether there are any.
@@ -49,9 +49,9 @@ func (p *Params) Adapter(name string) (a, b *tensor.Dense, scale float64, ok boo
 	return of.a.Value(), of.b.Value(), of.scale, ok
 }
 
-// Own returns the names and values that belong into a file of the set, in the order they were made: all of them or,
-// after AddLoRA, the adapters and what else is not frozen, for the rest is the model that they are added to. Package
-// checkpoint writes and reads these.
+// Own returns the names and values that a file of the set should contain, in the order they were made: all of them or,
+// after AddLoRA, the adapters and all other parameters that are not frozen. The frozen parameters are the model to
+// which these are added. Package checkpoint writes and reads these.
 func (p *Params) Own() iter.Seq2[string, *tensor.Dense] {
 	return func(yield func(string, *tensor.Dense) bool) {
 		for name, v := range p.All() {
@@ -63,8 +63,8 @@ func (p *Params) Own() iter.Seq2[string, *tensor.Dense] {
 	}
 }
 
-// Merged returns the value of the named parameter with its adapter added, W + scale·B·A, in new memory; and the
-// parameter's own value if it has no adapter.
+// Merged returns the value of the named parameter with its adapter added, W + scale·B·A, in new memory; without an
+// adapter it returns the parameter's own value.
 func (p *Params) Merged(name string) (value *tensor.Dense, ok bool) {
 	value, ok = p.Get(name)
 	low, has := p.adapters[name]
@@ -94,7 +94,8 @@ func addScaled[F float32 | float64](weight, d *tensor.Dense, scale float64, tran
 	}
 }
 
-// merged returns the node of a weight (out, in) with what its adapter adds, in place of adapted in an Eval graph.
+// merged returns the node of a weight (out, in) with its adapter added, for an Eval graph, in which it replaces
+// adapted.
 func (f *formula) merged(weight Param) *G.Node {
 	w := f.node(weight)
 	low, ok := f.b.params.adapters[weight.name]
@@ -121,7 +122,7 @@ func (f *formula) narrowed(x *G.Node, of adapter) *G.Node {
 	return f.Of(graph.Scale(h, of.scale))
 }
 
-// rows returns the rows (…, E) of a table that ids (…) name, with what its adapter adds.
+// rows returns the rows (…, E) of a table that ids (…) name, with its adapter added.
 func (f *formula) rows(table Param, ids *G.Node) *G.Node {
 	y := f.Of(graph.Embedding(f.node(table), ids))
 	low, ok := f.b.params.adapters[table.name]
@@ -132,15 +133,15 @@ func (f *formula) rows(table Param, ids *G.Node) *G.Node {
 	return f.Of(graph.Add(y, f.Of(f.b.precision.MatMul(h, f.node(low.a)))))
 }
 
-// beside returns vectors (…, in+r) and a matrix (out, in+r) whose product x·Wᵀ equals that of a linear map with its
-// adapter, for a loss that computes the product itself: x beside scale·dropout(x)·Aᵀ, and W beside B. Without an
-// adapter they are x and W.
+// beside returns vectors (…, in+r) and a matrix (out, in+r) whose product x·Wᵀ equals the result of a linear map with
+// its adapter: x concatenated with scale·dropout(x)·Aᵀ, and W with B. It is for a loss that computes the product
+// itself. Without an adapter it returns x and W.
 func (f *formula) beside(x *G.Node, weight Param) (*G.Node, *G.Node) {
 	w := f.node(weight)
 	low, ok := f.b.params.adapters[weight.name]
 	if !ok || f.b.Err() != nil {
 		return x, w
 	}
-	w = f.Of(graph.Rows(w, 0, w.Shape()[0])) // widened if it is stored
+	w = f.Of(graph.Rows(w, 0, w.Shape()[0])) // widened if it is stored in bfloat16
 	return f.Of(graph.Concat(x, f.narrowed(x, low))), f.Of(graph.Concat(w, f.node(low.b)))
 }

@@ -11,11 +11,11 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// AdditiveAttentionConfig sizes an AdditiveAttention.
+// AdditiveAttentionConfig sets the sizes of an AdditiveAttention.
 type AdditiveAttentionConfig struct {
 	QueryDim int `json:"query_dim"` // width of the queries
 	KeyDim   int `json:"key_dim"`   // width of the keys
-	AttnDim  int `json:"attn_dim"`  // width that both are projected to
+	AttnDim  int `json:"attn_dim"`  // width to which both are projected
 }
 
 // Validate returns an error that names the first wrong field.
@@ -29,9 +29,8 @@ func (c AdditiveAttentionConfig) validate() error {
 	return tablesFit(c, "AttnDim", c.AttnDim, size{"QueryDim", c.QueryDim}, size{"KeyDim", c.KeyDim})
 }
 
-// AdditiveAttention is Bahdanau's attention (Bahdanau, Cho and Bengio 2014) of one sequence
-// to another, whose tokens are both keys and values:
-// score = v·tanh(W_query·query + W_key·key).
+// AdditiveAttention is Bahdanau's attention (Bahdanau, Cho and Bengio 2014) of one sequence to another, whose tokens
+// are both keys and values: score = v·tanh(W_query·query + W_key·key).
 type AdditiveAttention struct {
 	name          string // in errors
 	config        AdditiveAttentionConfig
@@ -82,8 +81,8 @@ func (l *AdditiveAttention) forward(f *formula, query, key *G.Node) (out, weight
 	return l.attend(f, o.Query, o.Key, key, nil)
 }
 
-// attend returns the context vectors (…, T, KeyDim) and the weights (…, T, S) of queries
-// (…, T, A) and keys (…, S, A) that are projected already.
+// attend returns the context vectors (…, T, KeyDim) and the weights (…, T, S) for queries (…, T, A) and keys (…, S, A)
+// that are already projected.
 func (l *AdditiveAttention) attend(f *formula, q, k, value *G.Node, m mask.Mask) (out, weights *G.Node) {
 	return f.Of2(f.b.precision.AdditiveAttention(q, k, f.node(l.v.weight), value, m))
 }

@@ -43,7 +43,7 @@ func TestAdditiveAttentionOfTwoSequences(t *testing.T) {
 	}
 }
 
-// The additive layer's operands are its scores'.
+// The scores of the additive layer can be computed from its operands.
 func TestAdditiveOperands(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	l := must(layers.NewAdditiveAttention(p.Scope(""), layers.AdditiveAttentionConfig{QueryDim: 5, KeyDim: 3, AttnDim: 7}))

@@ -20,7 +20,7 @@ type Attention struct {
 	positions    positions
 	extraKeys    extraKeys
 	sinks        Param
-	forget       *Linear       // the gates of keys; nil if there are none
+	forget       *Linear       // makes the gates of keys; nil if there are none
 	differential *differential // nil if there is one softmax
 	gate, out    *Linear       // of the heads' outputs; nil if there is none
 }
@@ -39,7 +39,7 @@ func newAttention(s Scope, c AttentionConfig) (*Attention, error) {
 	l := &Attention{name: s.name("Attention"), scope: s, config: c}
 	m := maker{scope: s}
 	if c.Layout == Torch {
-		l.out = newOutput(&m, c) // which nn.MultiheadAttention draws first
+		l.out = newOutput(&m, c) // nn.MultiheadAttention draws these first
 	}
 	l.projection = newProjection(&m, c)
 	l.extraKeys = newExtraKeys(&m, c)
@@ -87,9 +87,9 @@ func (l *Attention) Attend(b *Build, in AttentionInput) (*G.Node, error) {
 	return out, nil
 }
 
-// Weights returns the attention weights (…, H, T, S) of an input, in a Train graph after
-// dropout. If Attend was called with this input, they are the weights of that call. S counts
-// the keys that AddBiasKV and AddZeroAttn add, too. graph.AverageHeads gives their mean.
+// Weights returns the attention weights (…, H, T, S) for an input; in a Train graph they are the weights after dropout.
+// If Attend was called with this input, they are the weights of that call. S counts the keys that AddBiasKV and
+// AddZeroAttn add, too. graph.AverageHeads gives their mean.
 func (l *Attention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
 	in, err := l.complete(b, in)
 	if err != nil {
@@ -98,28 +98,28 @@ func (l *Attention) Weights(b *Build, in AttentionInput) (*G.Node, error) {
 	return b.callOf(l, in).Weights()
 }
 
-// A step builds the graph of one call of an attention.
+// A step builds the graph for one call of an attention.
 type step struct {
 	*Attention
 	*formula
 	config   AttentionConfig // of the call
 	in       AttentionInput  // complete
 	how      computation
-	packed   *G.Node               // queries, keys and values side by side, if one product made them unchanged
-	absorbed *latents              // whose values the output has yet to be made of, with a cache
+	packed   *G.Node               // unchanged queries, keys and values of one product, in one tensor
+	absorbed *latents              // values from which the output has yet to be made, with a cache
 	weights  *G.Node               // (…, H, T, S), if composed
 	stats    *graph.AttentionStats // if observed
 	call     *AttentionCall
-	dropouts int // how many of the call's are used
+	dropouts int // number of the call's dropouts that are used so far
 }
 
-// A computation is how an attention is computed.
+// A computation is a way to compute an attention.
 type computation int
 
 const (
 	fused    computation = iota // in one op
-	observed                    // in one op, with statistics
-	composed                    // of one op for each step, so that there are weights
+	observed                    // one op, with statistics
+	composed                    // one op per step, so that weights exist
 )
 
 func newStep(c *AttentionCall, how computation) *step {
@@ -131,7 +131,7 @@ func newStep(c *AttentionCall, how computation) *step {
 	return s
 }
 
-// site returns the call's next dropout.
+// site returns the key's site of the call's next dropout.
 func (s *step) site(p float64) graph.DropoutConfig {
 	n := s.dropouts
 	s.dropouts++
@@ -141,7 +141,7 @@ func (s *step) site(p float64) graph.DropoutConfig {
 	return s.call.dropouts[n]
 }
 
-// drop is dropout with probability p.
+// drop applies dropout with probability p.
 func (s *step) drop(x *G.Node, p float64) *G.Node { return s.Of(graph.Dropout(x, s.site(p))) }
 
 // forward is the whole layer:
@@ -158,8 +158,8 @@ func (s *step) forward() *G.Node {
 	return s.drop(out, s.config.OutDropout)    // (…, T, OutDim)
 }
 
-// context returns the heads' outputs side by side. It sets the step's weights if it is
-// composed, and the statistics if it is observed.
+// context returns the heads' outputs side by side. If composed, it sets the step's weights; if observed, the
+// statistics. It sets the step's weights if it is composed, and the statistics if it is observed.
 func (s *step) context() *G.Node {
 	q, k, v := s.projection.project(s) // (…, T, H·D), (…, S, K·D), (…, S, K·Dv)
 	q, k, v = s.positioned(q, k, v)    // (…, T, H·D), (…, S+extra, K·D), (…, S+extra, K·Dv)
@@ -171,7 +171,7 @@ func (s *step) context() *G.Node {
 	return s.difference(s.scaleHeads(out)) // (…, T, H·Dv)
 }
 
-// positioned returns queries, keys and values as the attention itself takes them.
+// positioned returns the queries, keys and values for the attention itself.
 func (s *step) positioned(q, k, v *G.Node) (_, _, _ *G.Node) {
 	q, k = s.headNorm.apply(s, q, k)   // (…, T, H·D), (…, S, K·D)
 	q, k = s.positions.rotate(s, q, k) // (…, T, H·D), (…, S, K·D)
@@ -179,8 +179,8 @@ func (s *step) positioned(q, k, v *G.Node) (_, _, _ *G.Node) {
 	return q, k, v
 }
 
-// attend is the attention itself: with a cache; composed of one op for each step; or in
-// one op, which never holds the weights but may return statistics of them.
+// attend computes the attention itself: with a cache; composed of one op per step; or in one op, which never stores the
+// weights but may return statistics of them.
 func (s *step) attend(q, k, v *G.Node) (out *G.Node) {
 	a, in := s.attention(), graph.FusedInputs{Query: q, Key: k, Value: v}
 	switch {

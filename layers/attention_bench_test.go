@@ -73,7 +73,7 @@ func layerMachine(b *testing.B, c layers.AttentionConfig, mode layers.Mode, loss
 }
 
 // BenchmarkLossOfGorgonia times the layer with the loss gorgonia.Mean(gorgonia.Square(out)) and the layer without a
-// loss in turns, and reports how many times as long, and as large, the first is.
+// loss in turns, and reports the ratio of their times and of their memory.
 func BenchmarkLossOfGorgonia(b *testing.B) {
 	for _, s := range []struct{ batch, tokens, width, heads int }{
 		{batch: 32, tokens: 32, width: 64, heads: 4},

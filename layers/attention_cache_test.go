@@ -17,7 +17,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// generator runs one layer on chunks of tokens, with one graph for each length.
+// generator runs one layer on chunks of tokens, with one graph for each length of a chunk.
 type generator struct {
 	t        *testing.T
 	params   *layers.Params
@@ -46,7 +46,7 @@ func (g *generator) chunk(T int) *compiledChunk {
 	return g.compiled[T]
 }
 
-// A layer with a cache gives, in chunks and token by token, what it gives at once.
+// A layer with a cache gives the same outputs in chunks, token by token and for the whole sequence at once.
 func TestCacheEqualsTheWholeSequence(t *testing.T) {
 	const n = 23
 	sizes := map[string]graph.KVCacheConfig{
@@ -143,7 +143,7 @@ func randomDense(r *rand.Rand, dt tensor.Dtype, shape ...int) *tensor.Dense {
 	return d
 }
 
-// What has no meaning with a cache is refused.
+// Inputs and options that have no meaning with a cache are errors.
 func TestCacheRefusals(t *testing.T) {
 	plain := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}}
 	extra, alibi, open := plain, plain, plain

@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Train graphs drop weights and context vectors: each is 0 or x/(1−P), of each head others. The same key drops the same
-// in another graph, another key others. Eval graphs drop nothing.
+// Train graphs drop weights and context vectors: each is 0 or x/(1−P), and each head has its own mask. Equal keys give
+// equal masks in every graph, and different keys give different masks. Eval graphs drop nothing.
 func TestDropoutOfAttention(t *testing.T) {
 	const T = 7
 	for _, layout := range []layers.Layout{layers.Book, layers.PerHead} {
@@ -50,7 +50,7 @@ func TestDropoutOfAttention(t *testing.T) {
 	require.Zero(t, layers.NewBuild(p, layers.Train).Drop(0))
 }
 
-// droppedFrom wants every element to be 0 or scaled from what it was, and some of both; where it was 0 it stays so.
+// droppedFrom requires that every element is 0 or scaled, and that both occur; zeros must stay 0.
 func droppedFrom(t *testing.T, before, after []float64, scale float64) {
 	t.Helper()
 	zeros, kept := 0, 0

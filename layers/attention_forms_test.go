@@ -37,7 +37,7 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 	flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
 	float := func(name string) float64 { return rapid.SampledFrom([]float64{0, 0.5, 1.7}).Draw(t, name) }
 	a.B, a.T, a.S = number("B", 0, 3), number("T", 1, 9), number("S", 0, 9)
-	latent := flag("Latent") // which is of a sequence to itself
+	latent := flag("Latent") // it attends from a sequence to itself
 	if latent {
 		a.S = 0
 	}
@@ -77,14 +77,14 @@ func drawAttention(t *rapid.T) (a randomAttention) {
 	c.Sigmoid = !c.Sinks && flag("Sigmoid")
 	c.Forget = (a.S == 0 || c.Align == mask.LowerRight) && flag("Forget")
 	c.Gate, c.AddBiasKV, c.AddZeroAttn = flag("Gate"), flag("AddBiasKV"), flag("AddZeroAttn")
-	if c.Layout == layers.PerHead { // whose heads have keys of their own
+	if c.Layout == layers.PerHead { // its heads have their own keys
 		c.NumKVHeads = 0
 	}
 	c.ContextOnly = c.OutDim == 0 && !c.OutBias && flag("ContextOnly")
-	if c.Layout == layers.Raw { // which has nothing else
+	if c.Layout == layers.Raw { // it has no other option
 		c.OutDim, c.QKVBias, c.OutBias, c.ContextOnly = 0, false, false, true
 	}
-	if latent { // which has sizes and a layout of its own
+	if latent { // it has its own sizes and layout
 		c.Latent = &layers.LatentConfig{QLoraRank: number("QLoraRank", 0, 3), KVLoraRank: number("KVLoraRank", 0, 4),
 			QKNopeHeadDim: number("P", 1, 4), QKRopeHeadDim: 2 * number("R/2", 0, 2), VHeadDim: number("VHeadDim", 0, 4)}
 		c.NumKVHeads, c.HeadDim, c.ValueDim, c.QKVBias, c.Layout = 0, 0, 0, false, layers.Llama
@@ -167,7 +167,7 @@ func (a randomAttention) call(t require.TestingT, b *layers.Build) (in layers.At
 	return in, wrt
 }
 
-// build is one of the two forms in a graph of its own.
+// build builds one of the two forms in a graph of its own.
 func (a randomAttention) build(t require.TestingT, p *layers.Params, l *layers.Attention, withWeights bool,
 ) (out *G.Node, wrt G.Nodes) {
 	b := layers.NewBuild(p, a.mode)
@@ -185,7 +185,7 @@ func (a randomAttention) build(t require.TestingT, p *layers.Params, l *layers.A
 	return out, append(wrt, b.Learnables()...)
 }
 
-// layer has parameters of which none is 0.
+// layer has parameters without zeros.
 func (a randomAttention) layer(t require.TestingT, dt tensor.Dtype) (*layers.Params, *layers.Attention) {
 	p := layers.NewParams(dt, 1)
 	l := must(layers.NewAttention(p.Scope(""), a.config))
@@ -195,8 +195,7 @@ func (a randomAttention) layer(t require.TestingT, dt tensor.Dtype) (*layers.Par
 	return p, l
 }
 
-// Whatever the config, the fused form has the output of the observed one, and its
-// gradients.
+// For any config, the fused form has the output of the observed one, and its gradients.
 func TestBothFormsOfAnyAttentionAgree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a := randomAttentions().Draw(rt, "attention")
@@ -216,7 +215,7 @@ func TestBothFormsOfAnyAttentionAgree(t *testing.T) {
 	})
 }
 
-// A handful of them has the gradients of finite differences.
+// For a few configs, the gradients equal finite differences.
 func TestGradientsOfAnyAttention(t *testing.T) {
 	for seed := range 5 {
 		a := randomAttentions().Example(seed)

@@ -13,10 +13,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// shownTo shows each head other keys, and hides all from some queries.
+// shownTo is a mask function that shows each head different keys, and hides all keys from some queries.
 func shownTo(b, h, t, s int) bool { return (s+t*h+b)%3 > 0 && t != 3 }
 
-// keptBy is an input (2, H, 7, 7) of what a function of batch, head, query and key shows.
+// keptBy is a Keep input (2, H, 7, 7) with the values of a mask function.
 func keptBy(t *testing.T, b *layers.Build, heads int) mask.Mask {
 	keep := make([]float64, 2*heads*7*7)
 	for i := range keep {
@@ -27,7 +27,7 @@ func keptBy(t *testing.T, b *layers.Build, heads int) mask.Mask {
 	return mask.Keep{Keep: input(t, b, "keep", golden.Dense(tensor.Float64, keep, 2, heads, 7, 7))}
 }
 
-// A function in the config or in the call is the mask that it defines, in every layout.
+// A function in the config or in the call gives the results of the mask that it defines, in every layout.
 func TestAttentionWithAFunc(t *testing.T) {
 	f := mask.Func{Name: "mine", Visible: shownTo}
 	x := golden.Numbers(tensor.Float64, 2, 7, 6)
@@ -58,7 +58,8 @@ func TestAttentionWithAFunc(t *testing.T) {
 	}
 }
 
-// Weights belong to the output of the call with the same function, not to one with another of its name.
+// Weights belong to the output of the call with the same function, not to that of a call with another function of the
+// same name.
 func TestCallsWithOneFuncAreOne(t *testing.T) {
 	p, l := newAttention(t, tensor.Float64, plainAttention)
 	b := layers.NewBuild(p, layers.Eval)

@@ -28,7 +28,7 @@ func TestQueriesThatSeeNoKey(t *testing.T) {
 		}))
 		bias, _ := p.Get("out_proj.bias")
 		x, key := golden.Numbers(tensor.Float64, 2, 7, 5), golden.Numbers(tensor.Float64, 2, 7, 5)
-		call := func(b *layers.Build) layers.AttentionInput { // the first batch sees nothing, nor does query 2 of the other
+		call := func(b *layers.Build) layers.AttentionInput { // the first batch sees nothing, nor does query 2 of the second
 			in := crossCall(t, x, key)(b)
 			shown := slices.Repeat([]float64{1}, 7*7)
 			clear(shown[2*7 : 3*7])
@@ -55,8 +55,7 @@ func allZero(x []float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return v != 0 })
 }
 
-// queryGradients are those of the query by either form, of a sum of all outputs with
-// different weights.
+// queryGradients returns the gradients of the query by either form, for a sum of all outputs with different weights.
 func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention,
 	call func(b *layers.Build) layers.AttentionInput,
 ) (fused, composed []float64) {
@@ -76,7 +75,7 @@ func queryGradients(t *testing.T, p *layers.Params, l *layers.Attention,
 	})
 }
 
-// The config's mask and the call's hide together.
+// The masks of the config and of the call both apply.
 func TestMasksOfTheConfigAndTheCallAreJoined(t *testing.T) {
 	p, l := newAttention(t, tensor.Float64, having(plainAttention,
 		func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} }))

@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Where the queries stand among the keys: by Align or by positions, which for as many
-// queries as keys are 0, 1, … for both; only distances count.
+// The positions of the queries among the keys, from Align or from Positions. If there are as many queries as keys, they
+// default to 0, 1, … for both; only distances matter.
 func TestPositionsOfRoPE(t *testing.T) {
 	p, lowerRight := newAttention(t, tensor.Float64, having(plainAttention, func(c *layers.AttentionConfig) {
 		c.RoPE, c.Align = &graph.RoPEConfig{}, mask.LowerRight
@@ -51,7 +51,7 @@ func TestPositionsOfRoPE(t *testing.T) {
 	require.Equal(t, want, got, "T = S")
 }
 
-// Positions in a sequence need to be known; a plain mask or none needs them not.
+// Some options need positions in the sequence; a plain mask, or none, does not.
 func TestWhoNeedsAnAlignment(t *testing.T) {
 	for name, change := range map[string]func(c *layers.AttentionConfig){
 		"rope":     func(c *layers.AttentionConfig) { c.RoPE = &graph.RoPEConfig{} },

@@ -52,8 +52,7 @@ func ofConfig(c layers.AttentionConfig) func(s layers.Scope) (forward, error) {
 	return func(s layers.Scope) (forward, error) { return self(newSelf(s, c)) }
 }
 
-// oneHead is named with weights that have no axis of heads, as the chapter's classes of one
-// head have them.
+// oneHead renames the weights of classes of one head: the chapter's classes have no axis of heads.
 func oneHead(c chapter.Config) func(s layers.Scope) (forward, error) { return squeezed(named(c)) }
 
 func squeezed(construct func(s layers.Scope) (forward, error)) func(s layers.Scope) (forward, error) {
@@ -84,7 +83,7 @@ func model(context int) func(s layers.Scope) (forward, error) {
 	}
 }
 
-// inputs makes the inputs x and key, or the ids that x is for a model.
+// inputs makes the inputs x and key; for a model x contains ids.
 func (c torchCase) inputs(t *testing.T, b *layers.Build) (in G.Nodes) {
 	for _, name := range []string{"x", "key"} {
 		switch {
@@ -106,7 +105,7 @@ func (c torchCase) test(t *testing.T, make func(s layers.Scope) (forward, error)
 	for name := range p.All() {
 		require.NoError(t, p.Set(name, c.load("param."+name)))
 	}
-	b := layers.NewBuild(p, layers.Train) // no dropout was asked for
+	b := layers.NewBuild(p, layers.Train) // the config has no dropout
 	in := c.inputs(t, b)
 	out, weights, err := run(b, withWeights, in...)
 	require.NoError(t, err)

@@ -13,8 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// T5's bias written as a graph, with a table of one's own, is the built-in one: outputs, weights and the gradient of
-// the table.
+// T5's bias as a graph with its own table equals the built-in one: outputs, weights and the gradient of the table.
 func TestALearnedBiasAsAGraph(t *testing.T) {
 	const T = 7
 	plain := layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, NumKVHeads: 1, Mask: mask.Causal{}}

@@ -9,7 +9,7 @@ import (
 	"attention/layers"
 )
 
-// with is a config with changes in JSON.
+// with returns a config after changes given in JSON.
 func with[C any](c C, changes string) C {
 	if err := json.Unmarshal([]byte(changes), &c); err != nil {
 		panic(err)
@@ -23,7 +23,7 @@ func having(c layers.AttentionConfig, change func(c *layers.AttentionConfig)) la
 	return c
 }
 
-// The configs of testdata/torch/attention.py; torch has a module for the first three only.
+// The configs of testdata/torch/attention.py; torch has modules only for the first three.
 var (
 	mha       = layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, QKVBias: true, OutBias: true, Layout: layers.Torch}
 	mhaPlain  = layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, Layout: layers.Torch}

@@ -16,8 +16,8 @@ import (
 // plainAttention has three heads of width 4 over tokens of width 5.
 var plainAttention = layers.AttentionConfig{EmbedDim: 5, NumHeads: 3, HeadDim: 4}
 
-// The names and shapes that a config announces are those that are made, and the
-// default sizes are those that the fields document.
+// A config declares the names and shapes of the parameters that the layer has, and the default sizes are the documented
+// ones.
 func TestParametersOfAnAttention(t *testing.T) {
 	all := layers.AttentionConfig{EmbedDim: 12, NumHeads: 6, NumKVHeads: 2, QKVBias: true, OutBias: true, AddBiasKV: true,
 		QKNorm: layers.RMSNorm, Sinks: true, Gate: true, RelativeBias: &layers.RelativeBiasConfig{}}
@@ -45,7 +45,7 @@ func TestParametersOfAnAttention(t *testing.T) {
 	}
 }
 
-// inputs makes a call of nodes with shapes; a nil shape is no node.
+// inputs makes the nodes of a call with the given shapes; a nil shape means no node.
 func inputs(t *testing.T, b *layers.Build, query, key, value []int) layers.AttentionInput {
 	node := func(name string, shape []int) *G.Node {
 		if shape == nil {
@@ -62,8 +62,8 @@ func newAttention(t testing.TB, dt tensor.Dtype, c layers.AttentionConfig) (*lay
 	return p, must(layers.NewAttention(p.Scope(""), c))
 }
 
-// The shapes that an Attention takes and returns, and its errors for others. Queries are 5, keys 7 and values 2 wide, of
-// which 11 come out.
+// The input and output shapes of an Attention, and its errors for others. Queries have width 5, keys 7, values 2 and
+// outputs 11.
 func TestShapesOfAttention(t *testing.T) {
 	type s = []int
 	same := layers.AttentionConfig{EmbedDim: 5, OutDim: 11, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3}
@@ -111,8 +111,7 @@ func TestShapesOfAttention(t *testing.T) {
 	require.EqualError(t, err, "layers: Attention: query: got float64, want float32 as the parameters")
 }
 
-// attended runs a layer by both forms, which must agree, and returns the output and
-// the weights.
+// attended runs a layer in both forms, which must agree, and returns the output and the weights.
 func attended(t *testing.T, p *layers.Params, l *layers.Attention,
 	call func(b *layers.Build) layers.AttentionInput,
 ) (out, weights []float64) {
@@ -128,7 +127,7 @@ func attended(t *testing.T, p *layers.Params, l *layers.Attention,
 	return both[0], both[1]
 }
 
-// selfCall calls an Attention with x alone, crossCall with keys too.
+// selfCall calls an Attention with x alone, crossCall with keys as well.
 func selfCall(t *testing.T, x *tensor.Dense) func(b *layers.Build) layers.AttentionInput {
 	return func(b *layers.Build) layers.AttentionInput {
 		return layers.AttentionInput{Query: input(t, b, "x", x)}

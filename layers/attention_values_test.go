@@ -18,7 +18,7 @@ import (
 
 const attentionFile = "torch/attention.safetensors"
 
-// attentionNames are the cases in the file: attentionCases and no other.
+// attentionNames are the names of the cases in the file; they must equal those of attentionCases.
 func attentionNames(t *testing.T, file *golden.File) (list []string) {
 	cases := attentionCases()
 	for _, entry := range file.Names() {
@@ -67,7 +67,7 @@ func (c attentionCase) near(t *testing.T, entry string, n *G.Node, got []float64
 	golden.Close(t, what, c.file.Float64(c.prefix+entry), got, c.tol, c.tol)
 }
 
-// float is an input of an entry, nil if there is none.
+// float returns an input of an entry, nil if there is none.
 func (c attentionCase) float(t *testing.T, b *layers.Build, entry string) *G.Node {
 	if !c.has(entry) {
 		return nil
@@ -75,7 +75,7 @@ func (c attentionCase) float(t *testing.T, b *layers.Build, entry string) *G.Nod
 	return input(t, b, entry, c.load(entry))
 }
 
-// integers is an input of an entry, nil if there is none.
+// integers returns an integer input of an entry, nil if there is none.
 func (c attentionCase) integers(t *testing.T, b *layers.Build, entry string) *G.Node {
 	if !c.has(entry) {
 		return nil
@@ -83,8 +83,7 @@ func (c attentionCase) integers(t *testing.T, b *layers.Build, entry string) *G.
 	return input(t, b, entry, of(c.file.Int64(c.prefix+entry), c.file.Shape(c.prefix+entry)...))
 }
 
-// input is what the case calls the layer with. With rules, masks are rules where
-// there is one.
+// input returns the input of the case's call. With rules, it uses mask types in place of nodes where possible.
 func (c attentionCase) input(t *testing.T, b *layers.Build, rules bool) layers.AttentionInput {
 	in := layers.AttentionInput{
 		Query: c.float(t, b, "query"), Key: c.float(t, b, "key"), Value: c.float(t, b, "value"), Bias: c.float(t, b, "bias"),
@@ -116,7 +115,7 @@ func (c attentionCase) input(t *testing.T, b *layers.Build, rules bool) layers.A
 	return in
 }
 
-// shown is an input of 1 where an entry is false, of the case's type.
+// shown returns an input of the case's type that is 1 where an entry is false.
 func (c attentionCase) shown(t *testing.T, b *layers.Build, entry string, shape ...int) *G.Node {
 	var shown []float64
 	for _, hidden := range c.file.Bool(c.prefix + entry) {
@@ -129,8 +128,7 @@ func (c attentionCase) shown(t *testing.T, b *layers.Build, entry string, shape 
 	return input(t, b, entry, golden.Dense(c.dt, shown, shape...))
 }
 
-// padding hides the keys of a key_padding_mask ([B,] S), by their number if rules are
-// wanted and it can.
+// padding hides the keys of a key_padding_mask ([B,] S); if rules is true and it is possible, by the number of keys.
 func (c attentionCase) padding(t *testing.T, b *layers.Build, rules bool) mask.Mask {
 	shape := c.file.Shape(c.prefix + "padding")
 	S := shape[len(shape)-1]
@@ -154,7 +152,7 @@ func (c attentionCase) padding(t *testing.T, b *layers.Build, rules bool) mask.M
 	return mask.Keep{Keep: c.shown(t, b, "padding", shape...)}
 }
 
-// layer is the case's with its parameters.
+// layer returns the case's layer with its parameters.
 func (c attentionCase) layer(t *testing.T) (*layers.Params, *layers.Attention) {
 	p := layers.NewParams(c.dt, 1)
 	l := must(layers.NewAttention(p.Scope(""), c.config))

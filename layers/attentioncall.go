@@ -10,14 +10,13 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Observe makes the attentions whose paths match one of the patterns compute statistics of
-// their weights in the op that computes their output; AttentionCall.Stats then returns them at
-// no further cost. It is called before the attentions are built, in Train and Eval graphs
-// alike. The path of a layer is its scope's, such as "transformer.h.0.attn"; patterns are as for
-// path.Match, in which * matches any characters, such as "*.attn".
+// Observe makes the attentions whose paths match one of the patterns compute statistics of their weights in the op that
+// computes their output; AttentionCall.Stats then returns them at no further cost. Call Observe before the attentions
+// are built, in Train and Eval graphs alike. The path of a layer is that of its scope, such as "transformer.h.0.attn";
+// patterns are those of path.Match, in which * matches any characters, such as "*.attn".
 //
-// Outputs and gradients keep their bits; those of a sparse attention, which then reads all keys, keep their numbers to
-// rounding.
+// Outputs and gradients keep their bits. Sparse attention then reads all keys, so its outputs and gradients are equal
+// up to rounding.
 func (b *Build) Observe(patterns ...string) { b.change("observe", change{observed: true}, patterns) }
 
 // Observes reports whether the layer at a path is observed.
@@ -28,7 +27,7 @@ func (b *Build) Observes(layer string) bool {
 // Compose makes the attentions whose paths match one of the patterns compute their output with one op per step, as
 // AttentionCall.Weights computes the weights, so that the graph shows how attention works. The output is equal up to
 // rounding, and takes memory of size T·S. Call Compose before the attentions are built. Composed attentions are not
-// observed, and calls with a cache are not composed. Patterns are as for Observe.
+// observed, and calls with a cache are not composed. Patterns are as in Observe.
 func (b *Build) Compose(patterns ...string) { b.change("compose", change{composed: true}, patterns) }
 
 // Composes reports whether the layer at a path is composed.
@@ -51,19 +50,19 @@ func (b *Build) Calls(pattern string) []*AttentionCall {
 // AttentionCall is one call of an Attention in a graph.
 type AttentionCall struct {
 	Path  string         // of the layer
-	Input AttentionInput // with nil replaced by its default
+	Input AttentionInput // with default inputs in place of nil
 
 	layer    *Attention
 	build    *Build
 	dropouts []graph.DropoutConfig // in order of use
-	attended bool                  // Attend was called, not only Weights
+	attended bool                  // whether Attend was called, not only Weights
 	weights  *G.Node
 	stats    *graph.AttentionStats
 }
 
-// AttentionOperands are the nodes that an attention's scores and output are computed from,
-// with heads side by side: of differential attention both softmaxes of each head, as heads of
-// their own. graph.Attention and graph.FusedAttention map them to the heads' outputs.
+// AttentionOperands are the nodes from which an attention's scores and output are computed, with heads side by side.
+// For differential attention, both softmaxes of a head count as heads. graph.Attention and graph.FusedAttention compute
+// the heads' outputs from them.
 type AttentionOperands struct {
 	ProjectedQuery *G.Node // (…, T, H·D), before QKNorm and RoPE
 	ProjectedKey   *G.Node // (…, S, K·D)
@@ -79,10 +78,9 @@ type AttentionOperands struct {
 	Config graph.AttentionConfig // without dropout
 }
 
-// Weights returns the attention weights (…, H, T, S) of the call, after dropout in a Train
-// graph. The first call composes them of one op for each step, from the same queries and keys
-// and with the same dropout. They take memory of size T·S, which Stats do not. Those of a differential attention may be
-// below 0.
+// Weights returns the attention weights (…, H, T, S) of the call, after dropout in a Train graph. The first call of
+// Weights composes them of one op per step, from the same queries and keys and with the same dropout. They take memory
+// of size T·S, which Stats do not. The weights of differential attention may be negative.
 func (c *AttentionCall) Weights() (*G.Node, error) {
 	if c.weights == nil {
 		s, err := c.compute("weights", composed, (*step).context)
@@ -109,8 +107,8 @@ func (c *AttentionCall) Stats() (*graph.AttentionStats, error) {
 	return c.stats, nil
 }
 
-// Operands returns the operands of the call. Those that are in the graph already, such as
-// the projections, are not computed twice.
+// Operands returns the operands of the call. Nodes that the graph already has, such as the projections, are not
+// computed twice.
 func (c *AttentionCall) Operands() (o AttentionOperands, err error) {
 	_, err = c.compute("operands", fused, func(s *step) *G.Node {
 		o = s.operands()
@@ -122,7 +120,7 @@ func (c *AttentionCall) Operands() (o AttentionOperands, err error) {
 	return o, nil
 }
 
-// operands builds the operands of a step. The mask of one that is sparse has the blocks that are chosen.
+// operands builds the operands of a step. For sparse attention the mask includes the choice of blocks.
 func (s *step) operands() (o AttentionOperands) {
 	q, k, v := s.projection.project(s)
 	o.ProjectedQuery, o.ProjectedKey = q, k
@@ -137,7 +135,7 @@ func (s *step) operands() (o AttentionOperands) {
 	return o
 }
 
-// compute builds a part of the call, which errors name what, in a separate step.
+// compute builds a part of the call, which errors call what, in a separate step.
 func (c *AttentionCall) compute(what string, how computation, build func(s *step) *G.Node) (*step, error) {
 	if c.Input.Cache != nil {
 		return nil, errorf(c.layer.name, "%s: got a cache, want none: it never holds them", what)
@@ -172,7 +170,7 @@ func (b *Build) pendingCall(l *Attention, in AttentionInput) *AttentionCall {
 	return b.newCall(l, in)
 }
 
-// equal reports whether two inputs are made of the same nodes.
+// equal reports whether two inputs consist of the same nodes.
 func (in AttentionInput) equal(other AttentionInput) bool {
 	masks := mask.Equal(in.Mask, other.Mask)
 	in.Mask, other.Mask = nil, nil

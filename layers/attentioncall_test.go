@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ops returns how many ops of a name a graph has.
+// ops returns how many ops with a name a graph has.
 func ops(b *layers.Build, name string) int {
 	n := 0
 	for _, node := range b.Graph().AllNodes() {
@@ -23,8 +23,8 @@ func ops(b *layers.Build, name string) int {
 	return n
 }
 
-// An observed attention is fused as any other, with statistics that come with its output;
-// those of one that is not observed are computed when they are asked for, as weights are.
+// An observed attention is fused like any other, and its statistics come with its output. Statistics of an attention
+// that is not observed are computed when they are requested, like weights.
 func TestObservedAttentionsHaveStats(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	var both [2]*layers.Attention
@@ -63,8 +63,7 @@ func TestObservedAttentionsHaveStats(t *testing.T) {
 	require.NoError(t, b.Err())
 }
 
-// One layer, called for two sequences and for one of them twice: each call is one of its
-// own, with dropouts of its own.
+// One layer, called for two sequences and twice for one of them: each call is separate, with its own dropouts.
 func TestEachCallIsItsOwn(t *testing.T) {
 	p, l := newAttention(t, tensor.Float64, having(plainAttention, func(c *layers.AttentionConfig) {
 		c.Dropout, c.ContextDropout, c.ContextOnly = 0.5, 0.5, true

@@ -20,19 +20,20 @@ type change struct {
 	heads    []float64 // factors of the heads' outputs; may be nil
 }
 
-// Mask hides more keys from the attentions whose paths match one of the patterns: they see only keys that m shows, too.
+// Mask hides more keys from the attentions whose paths match one of the patterns: they see only keys that m also shows.
 // This shows how a model behaves without some of its tokens. Call Mask before the attentions are built. m must fit the
 // scores of each attention. Patterns are as for Observe.
 func (b *Build) Mask(m mask.Mask, patterns ...string) { b.change("change", change{mask: m}, patterns) }
 
 // ScaleHeads multiplies the output of each head, before the output projection, by its factor, in the attentions whose
-// paths match one of the patterns: 0 switches a head off. It is called before the attentions are built. factors has a
-// number for each head, of differential attention for each of both softmaxes of a head. Patterns are as for Observe.
+// paths match one of the patterns: 0 switches a head off. Call ScaleHeads before the attentions are built. factors has
+// a number for each head; for differential attention, for each of the two softmaxes of a head. Patterns are as for
+// Observe.
 func (b *Build) ScaleHeads(factors []float64, patterns ...string) {
 	b.change("change", change{heads: factors}, patterns)
 }
 
-// change adds a change for each pattern; errors have its name.
+// change adds a change for each pattern; errors begin with name.
 func (b *Build) change(name string, c change, patterns []string) {
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {
@@ -54,7 +55,7 @@ func (b *Build) changesOf(layer string) (changes []change) {
 	return changes
 }
 
-// mask returns the masks of the config, the call and the build, joined.
+// mask returns the conjunction of the masks of the config, the call and the build.
 func (s *step) mask() mask.Mask {
 	joined := s.config.Mask
 	join := func(m mask.Mask) {
@@ -87,13 +88,13 @@ func (s *step) scaleHeads(x *G.Node) *G.Node {
 	return x
 }
 
-// factors returns each number n times.
+// factors returns each number repeated n times.
 func (b *Build) factors(of []float64, n int) *G.Node {
 	all := make([]float64, len(of)*n)
 	for i := range all {
 		all[i] = of[i/n]
 	}
-	// Not a constant: Gorgonia merges constants whose prints agree, and it cuts the prints.
+	// Not a constant: Gorgonia merges constants with equal printed forms, and truncates the printed forms.
 	name := fmt.Sprintf("factors %v of %d", of, n)
 	if in, ok := b.nodes[name]; ok {
 		return in

@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A mask of the build is one more of the call.
+// A mask of the build has the effect of an additional mask of the call.
 func TestBuildMask(t *testing.T) {
 	causal := having(plainAttention, func(c *layers.AttentionConfig) { c.Mask = mask.Causal{} })
 	p, l := newAttention(t, tensor.Float64, causal)
@@ -33,7 +33,7 @@ func TestBuildMask(t *testing.T) {
 	require.NotEqual(t, want, run())
 }
 
-// The factor of a head is that of its columns of the output projection.
+// The factor of a head has the effect of scaling the head's columns of the output projection.
 func TestScaleHeads(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		p, l := newAttention(t, dt, plainAttention)
@@ -64,7 +64,7 @@ func TestScaleHeads(t *testing.T) {
 	}
 }
 
-// Factors of many heads that differ in the middle only, where their print is cut, are not taken for each other.
+// Factors of many heads that differ only in the middle, where the printed form is truncated, stay distinct.
 func TestScaleHeadsOfLayersApart(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	m := must(layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 5, ContextLength: 7, EmbedDim: 24, NumLayers: 2,

@@ -10,14 +10,13 @@ import (
 	"attention/internal/config"
 )
 
-// AttentionConfig configures an Attention. All fields but EmbedDim and NumHeads may be zero,
-// which is plain multi-head attention without biases.
+// AttentionConfig configures an Attention. All fields except EmbedDim and NumHeads may be zero, which gives plain
+// multi-head attention without biases.
 //
-// The parts of the scores follow each other in this order: the projections of queries, keys
-// and values, QKNorm, RoPE, the keys of AddBiasKV and AddZeroAttn, q·kᵀ, Scale, Softcap, Score
-// or ScoreGraph, the biases (of the input, ALiBi, RelativeBias, Forget), the mask, the softmax
-// or Sigmoid. So the keys that AddBiasKV and AddZeroAttn add are neither normalised nor turned;
-// they also get no bias, and no mask hides them.
+// The computation has these parts, in this order: the projections of queries, keys and values, QKNorm, RoPE, the keys
+// of AddBiasKV and AddZeroAttn, q·kᵀ, Scale, Softcap, Score or ScoreGraph, the biases (of the input, ALiBi,
+// RelativeBias, Forget), the mask, the softmax or Sigmoid. Therefore the keys of AddBiasKV and AddZeroAttn are neither
+// normalised nor rotated; they also get no bias, and no mask hides them.
 type AttentionConfig struct {
 	EmbedDim int `json:"embed_dim"`         // E, width of the queries
 	KDim     int `json:"kdim,omitempty"`    // width of the keys; 0 means EmbedDim
@@ -33,20 +32,21 @@ type AttentionConfig struct {
 
 	QKVBias     bool   `json:"qkv_bias,omitempty"`     // a bias in the three projections
 	OutBias     bool   `json:"out_bias,omitempty"`     // a bias in the output projection
-	ContextOnly bool   `json:"context_only,omitempty"` // no output projection: heads side by side, OutDim H·Dv
+	ContextOnly bool   `json:"context_only,omitempty"` // no output projection: OutDim is H·Dv, the heads side by side
 	Layout      Layout `json:"layout,omitempty"`       // names, shapes and initial values; zero: Book, with Latent Llama
 	// OutStd is the deviation of the output projection's initial weights; 0 means Layout's.
 	OutStd float64 `json:"out_std,omitempty"`
 
-	ContextLength int `json:"context_length,omitempty"` // the longest sequence of queries, keys and values; 0 means any
+	ContextLength int `json:"context_length,omitempty"` // longest sequence of queries, keys and values; 0: no limit
 
-	Mask mask.Mask `json:"mask,omitempty"` // which keys a query sees in every call, without a node; nil means all
-	// Align places the queries among the keys, for RoPE, ALiBi and RelativeBias, if there are
-	// fewer queries or more; the zero value, mask.Square, refuses that.
+	Mask mask.Mask `json:"mask,omitempty"` // which keys a query sees in every call, without nodes; nil means all
+	// Align sets the positions of the queries among the keys, for RoPE, ALiBi and RelativeBias, if the numbers of queries
+	// and keys differ; the zero value, mask.Square, makes that an error.
 	Align mask.Alignment `json:"align,omitempty"`
 
-	// Sparse shows each query its own block of keys, causally, and the few of the whole blocks before that whose keys it
-	// likes best, of what Mask shows (MoBA: Lu et al. 2025); nil shows all of that. Queries and keys are the same tokens.
+	// Sparse shows each query the keys of its own block up to its position, and a few whole blocks before, those with the
+	// largest scores (MoBA: Lu et al. 2025), among the keys that Mask shows; nil shows all of them. Queries and keys must
+	// be the same tokens.
 	Sparse *graph.BlockSparse `json:"sparse,omitempty"`
 
 	Scale   float64 `json:"scale,omitempty"`   // of the scores; 0 means 1/√D
@@ -59,27 +59,28 @@ type AttentionConfig struct {
 	// QKNorm normalises each head's queries and keys, with a gain: L2Norm or RMSNorm; zero
 	// means none.
 	QKNorm    NormKind `json:"qk_norm,omitempty"`
-	QKNormEps float64  `json:"qk_norm_eps,omitempty"` // 0 means 1e-6 for RMSNorm, 1e-12 for L2Norm
-	// QKNormWhole normalises all heads side by side as one row, with a gain for each of their elements (OLMo 2).
+	QKNormEps float64  `json:"qk_norm_eps,omitempty"` // eps of the norm; 0 means 1e-6 for RMSNorm, 1e-12 for L2Norm
+	// QKNormWhole normalises all heads together as one row, with a gain for each element (OLMo 2).
 	QKNormWhole bool `json:"qk_norm_whole,omitempty"`
-	// QKNormOffset makes QKNorm multiply by 1 + weight, and the weights begin with 0 (Gemma 3).
+	// QKNormOffset makes QKNorm multiply by 1 + weight, with initial weights of 0 (Gemma 3).
 	QKNormOffset bool `json:"qk_norm_offset,omitempty"`
 
-	RoPE  *graph.RoPEConfig `json:"rope,omitempty"`  // rotary positions, its Heads 0; nil means none
+	RoPE  *graph.RoPEConfig `json:"rope,omitempty"`  // rotary positions, with Heads 0; nil means none
 	ALiBi bool              `json:"alibi,omitempty"` // a bias that falls with distance, as graph.ALiBi's
 	// RelativeBias is a learned bias by distance, as graph.T5RelativeBias; nil means none.
 	RelativeBias *RelativeBiasConfig `json:"relative_bias,omitempty"`
-	// Forget makes it forgetting attention (FoX: Lin et al. 2025): each token has a gate sigmoid(fgate_proj(key)) for
-	// each head, and the score of a query and a key before it gets the sum of the gates' logarithms from the token after
-	// the key to the query's own. It is for causal masks: keys after a query would gain. Queries that are fewer than keys
-	// are the last of them, with Align mask.LowerRight.
+	// Forget makes it forgetting attention (FoX: Lin et al. 2025): each token has a gate sigmoid(fgate_proj(key)) for each
+	// head, and the score of a query and a key before it gets the sum of the gates' logarithms from the token after the
+	// key to the query's own. The mask must be causal: keys after a query would gain weight. If there are fewer queries
+	// than keys, they are the last tokens, with Align mask.LowerRight.
 	Forget bool `json:"forget,omitempty"`
 
-	// Latent makes keys and values of one latent of each token, in place of the three projections; nil means the three.
+	// Latent computes keys and values from one latent of each token, in place of the three projections; nil means the
+	// three projections.
 	Latent *LatentConfig `json:"latent,omitempty"`
 
 	Sinks bool `json:"sinks,omitempty"` // a learned score of each head that takes weight and has no value (gpt-oss)
-	// Differential takes the weights of a second softmax away from those of the first; nil means there is one.
+	// Differential subtracts the weights of a second softmax from those of the first; nil means one softmax.
 	Differential *DifferentialConfig `json:"differential,omitempty"`
 	// Gate multiplies the heads' outputs by sigmoid(query·gate_proj), before the output
 	// projection (Qiu et al. 2025).
@@ -87,8 +88,8 @@ type AttentionConfig struct {
 	// Sigmoid makes each weight the sigmoid of its score plus SigmoidBias, in place of the softmax (Ramapuram et al.
 	// 2024): the weights of a query need not add up to 1. There are no sinks then.
 	Sigmoid bool `json:"sigmoid,omitempty"`
-	// SigmoidBias is below 0, to hold the weights down as the softmax's sum does: 0 means the paper's −ln ContextLength,
-	// or no bias if that is 0.
+	// SigmoidBias is below 0 and keeps the weights small, as the softmax's sum does: 0 means the paper's −ln
+	// ContextLength, or no bias if that is 0.
 	SigmoidBias float64 `json:"sigmoid_bias,omitempty"`
 	AddBiasKV   bool    `json:"add_bias_kv,omitempty"`   // appends a learned key and value
 	AddZeroAttn bool    `json:"add_zero_attn,omitempty"` // appends a key and value of zeros
@@ -98,7 +99,7 @@ type AttentionConfig struct {
 	OutDropout     float64 `json:"out_dropout,omitempty"`     // of the output
 }
 
-// UnmarshalJSON reads what json.Marshal writes. Absent fields keep their value.
+// UnmarshalJSON reads the JSON of json.Marshal. Absent fields keep their values.
 func (c *AttentionConfig) UnmarshalJSON(text []byte) (err error) {
 	type plain AttentionConfig // without this method
 	var m struct {
@@ -133,7 +134,7 @@ func (c AttentionConfig) clone() AttentionConfig {
 	return c
 }
 
-// copied returns a copy of what p points to; nil of nil.
+// copied returns a pointer to a copy of *p; nil for nil.
 func copied[T any](p *T) *T {
 	if p == nil {
 		return nil
@@ -168,13 +169,13 @@ func (c AttentionConfig) resolved() AttentionConfig {
 	return c
 }
 
-// queryWidth, keyWidth, valueWidth and contextWidth are the widths of all heads side by side.
+// queryWidth, keyWidth, valueWidth and contextWidth are the total widths of all heads.
 func (c AttentionConfig) queryWidth() int   { return c.NumHeads * c.HeadDim }
 func (c AttentionConfig) keyWidth() int     { return c.NumKVHeads * c.HeadDim }
 func (c AttentionConfig) valueWidth() int   { return c.NumKVHeads * c.ValueDim }
 func (c AttentionConfig) contextWidth() int { return c.NumHeads * c.ValueDim }
 
-// projected returns the widths that queries, keys and values are projected to.
+// projected returns the widths to which queries, keys and values are projected.
 func (c AttentionConfig) projected() [3]int {
 	return [3]int{c.queryWidth(), c.keyWidth(), c.valueWidth()}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireRoundTrip checks that a config comes back from its JSON, by either reader.
+// requireRoundTrip checks that a config is the same after writing and reading its JSON, with either reader.
 func requireRoundTrip[C any](t *testing.T, c C) {
 	t.Helper()
 	text := must(json.Marshal(c))
@@ -26,7 +26,7 @@ func requireRoundTrip[C any](t *testing.T, c C) {
 	require.Equal(t, c, strict, "%s", text)
 }
 
-// Every config comes back from its JSON as it was.
+// Every config is the same after writing and reading its JSON.
 func TestConfigsGoThroughJSON(t *testing.T) {
 	for _, c := range attentionCases() {
 		requireRoundTrip(t, c)
@@ -75,7 +75,7 @@ func TestConfigsGoThroughJSON(t *testing.T) {
 	requireRoundTrip(t, chapter.MultiHeadWrapper(3, 2, 2))
 }
 
-// requireNoZero checks that a test's config sets every field but some.
+// requireNoZero checks that a test's config sets every field except some.
 func requireNoZero(t *testing.T, c any, except ...string) {
 	t.Helper()
 	v := reflect.ValueOf(c)
@@ -123,7 +123,7 @@ func TestWrongAttentionConfigsAreNotRead(t *testing.T) {
 	}
 }
 
-// Any JSON is a config that comes back from its own JSON as it was, or an error.
+// Any JSON gives an error, or a config that is the same after writing and reading its own JSON.
 func FuzzAttentionConfig(f *testing.F) {
 	for _, c := range []layers.AttentionConfig{mha, llama, everything, {}} {
 		f.Add(must(json.Marshal(c)))

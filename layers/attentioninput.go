@@ -9,35 +9,34 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// AttentionInput is the input of one call of an Attention. All but Query may be nil.
+// AttentionInput is the input of one call of an Attention. All fields except Query may be nil.
 type AttentionInput struct {
 	Query *G.Node // (T, EmbedDim) or (B, T, EmbedDim)
 	Key   *G.Node // ([B,] S, KDim); nil means Query
 	Value *G.Node // ([B,] S, VDim); nil means Key
 
 	Mask mask.Mask // hides keys that the config's Mask shows
-	Bias *G.Node   // added to the scores, broadcasts to ([B,] H, T, S)
+	Bias *G.Node   // added to the scores; broadcasts to ([B,] H, T, S)
 
-	// Positions of the queries for RoPE, int or int64: () the first, (B, 1), (T), or (B, T). Nil
-	// means 0, 1, … from where Align puts the first query or, with a cache, from Start.
+	// Positions of the queries for RoPE, int or int64: () is the first position; (B, 1), (T) and (B, T) are also possible.
+	// Nil means consecutive positions, starting where Align puts the first query or, with a cache, at Start.
 	Positions *G.Node
-	// KeyPositions are the positions of the keys. Nil means Positions if the keys are the
-	// queries, else 0, 1, …
+	// KeyPositions are the positions of the keys. Nil means Positions if the keys are the queries, otherwise 0, 1, …
 	KeyPositions *G.Node
 
-	// Cache holds the keys and values of the tokens before the query, and takes the query's;
-	// nil means no cache. With one, Start is the number of tokens before the query, int or
-	// int64, () of all sequences or (B, 1) of each. Each run sets it; see graph.KVCache.
-	Cache AttentionCache // of an Attention a *graph.KVCache
+	// Cache holds the keys and values of the tokens before the query; each call adds the query's. Nil means no cache. With
+	// a cache, Start is the number of tokens before the query, int or int64, () for all sequences or (B, 1) for each. Each
+	// run sets it; see graph.KVCache.
+	Cache AttentionCache // for an Attention a *graph.KVCache
 	Start *G.Node
 }
 
-// AttentionCache is what an attention keeps of the tokens before: keys and values, as a graph.KVCache does, or a state
-// whose size does not grow.
+// AttentionCache is an attention's memory of earlier tokens: keys and values, as in graph.KVCache, or a state of fixed
+// size.
 type AttentionCache interface {
-	Len() int             // tokens seen, of the shortest sequence
+	Len() int             // number of tokens seen, of the shortest sequence
 	Reset()               // forgets all tokens
-	Truncate(n int) error // forgets the tokens from position n on
+	Truncate(n int) error // removes the tokens from position n on
 	Bytes() int           // memory
 }
 
@@ -100,7 +99,8 @@ func (l *Attention) checkSequences(b *Build, in AttentionInput) error {
 	return nil
 }
 
-// checkPositions refuses positions that nothing uses, and the keys' without the queries'.
+// checkPositions returns an error for positions that the layer does not use, and for positions of keys without those of
+// queries.
 func (l *Attention) checkPositions(in AttentionInput) error {
 	name := "positions"
 	if in.Positions == nil {
@@ -117,7 +117,7 @@ func (l *Attention) checkPositions(in AttentionInput) error {
 	return nil
 }
 
-// checkCache refuses inputs and options that have no meaning with a cache.
+// checkCache returns an error for inputs and options that have no meaning with a cache.
 func (l *Attention) checkCache(in AttentionInput) error {
 	c := l.config
 	switch {
@@ -136,7 +136,7 @@ func (l *Attention) checkCache(in AttentionInput) error {
 	return nil
 }
 
-// NewCache returns an empty cache of the layer's widths and type; c has the other settings.
+// NewCache returns an empty cache with the layer's widths and type; c has the other settings.
 func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
 	return graph.NewKVCache(l.scope.params.dt, l.config.cacheOf(c))
 }
@@ -144,7 +144,7 @@ func (l *Attention) NewCache(c graph.KVCacheConfig) (*graph.KVCache, error) {
 // cacheOf returns the config of a cache with the widths of a resolved c.
 func (c AttentionConfig) cacheOf(k graph.KVCacheConfig) graph.KVCacheConfig {
 	a := c.cached()
-	_, keyHeads, _ := a.softmaxes() // both softmaxes of differential attention have their values
+	_, keyHeads, _ := a.softmaxes() // the values serve both softmaxes of differential attention
 	k.KeyWidth, k.ValueWidth, k.ValuesInKeys, k.Gates = a.keyWidth(), keyHeads*a.ValueDim, c.Latent != nil, 0
 	if c.Forget {
 		k.Gates = c.NumHeads

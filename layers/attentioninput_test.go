@@ -33,7 +33,7 @@ func refusesInputs(
 	}
 }
 
-// What comes with the sequences is checked where it is used, by name.
+// Inputs besides the sequences are checked where they are used, and errors name them.
 func TestWrongBiasesMasksAndPositions(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	l := must(layers.NewAttention(p.Scope("a"), with(plainAttention, `{"rope": {}}`)))
@@ -64,7 +64,7 @@ func TestWrongBiasesMasksAndPositions(t *testing.T) {
 	})
 }
 
-// A constant of the build's graph is an input like others.
+// A constant of the build's graph can be an input.
 func TestConstantsOfTheGraph(t *testing.T) {
 	p, l := newAttention(t, tensor.Float32, plainAttention)
 	b := layers.NewBuild(p, layers.Eval)

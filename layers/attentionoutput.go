@@ -26,7 +26,7 @@ func newGate(m *maker, c AttentionConfig) *Linear {
 	return part(m, "gate_proj", newLinear, LinearConfig{InFeatures: c.EmbedDim, OutFeatures: c.contextWidth()})
 }
 
-// addBuffers adds the causal masks that the book's classes keep beside their parameters.
+// addBuffers adds the causal masks that the book's classes store beside their parameters.
 func (l *Attention) addBuffers() {
 	c := l.config
 	causal, ok := c.Mask.(mask.Causal)
@@ -41,7 +41,7 @@ func (l *Attention) addBuffers() {
 	}
 }
 
-// projectOut is the output projection (…, T, H·Dv) → (…, T, Out), if the layer has one.
+// projectOut applies the output projection (…, T, H·Dv) → (…, T, Out), if the layer has one.
 func (s *step) projectOut(x *G.Node) *G.Node {
 	if s.out == nil {
 		return x

@@ -26,15 +26,15 @@ func newProjection(m *maker, c AttentionConfig) projection {
 	return newSeparate(m, c)
 }
 
-// separate maps queries, keys and values by three linear maps. Layouts may pack the weights or the biases of all three
-// maps into one parameter. If the inputs are one sequence, one product then computes all three.
+// separate maps queries, keys and values by three linear maps. A layout may store the weights or the biases of all
+// three maps in one parameter. If the inputs are one sequence, one product then computes all three.
 type separate struct {
-	each   [3]Linear // without parameters that are packed
-	packed Linear    // without parameters that are not
+	each   [3]Linear // unused if the weights are in one parameter
+	packed Linear    // unused unless they are
 }
 
-// layout returns the layout's entry of the table; PerHead's heads have Book's. A packed weight
-// needs inputs of one width.
+// layout returns the layout's entry of the table; the heads of PerHead use Book's. Packing the weights in one parameter
+// requires inputs of equal width.
 func (c AttentionConfig) layout() layout {
 	if c.Layout == Raw {
 		return layouts[Raw]
@@ -66,7 +66,7 @@ func newSeparate(m *maker, c AttentionConfig) *separate {
 	return p
 }
 
-// weightInit returns how the weight of a projection is drawn.
+// weightInit returns the initialisation of a projection's weight.
 func (c AttentionConfig) weightInit(in, out int) Init {
 	if c.Layout == Torch {
 		return xavierUniform(in, out)
@@ -114,7 +114,7 @@ func (p *separate) nodes(s *step) (weights, biases [3]*G.Node) {
 	return weights, biases
 }
 
-// rows cuts x along its first axis.
+// rows splits x along its first axis.
 func (s *step) rows(x *G.Node, counts [3]int) (parts [3]*G.Node) {
 	from := 0
 	for i, n := range counts {
@@ -124,7 +124,7 @@ func (s *step) rows(x *G.Node, counts [3]int) (parts [3]*G.Node) {
 	return parts
 }
 
-// columns cuts x along its last axis.
+// columns splits x along its last axis.
 func (s *step) columns(x *G.Node, widths [3]int) [3]*G.Node {
 	return [3]*G.Node(s.split(x, widths[:]...))
 }
@@ -160,7 +160,7 @@ func (p perHead) project(s *step) (q, k, v *G.Node) {
 	return all[0], all[1], all[2]
 }
 
-// extraKeys are the key and value that AddBiasKV adds to those of the sequence.
+// extraKeys holds the key and value that AddBiasKV appends to those of the sequence.
 type extraKeys struct{ key, value Param }
 
 func newExtraKeys(m *maker, c AttentionConfig) (e extraKeys) {
@@ -182,7 +182,7 @@ func (c AttentionConfig) extraKeys() (n int) {
 	return n
 }
 
-// apply appends the layer's row and a row of zeros to keys and values, if it has them.
+// apply appends the layer's key and value, and those of zeros, if it has them.
 func (e extraKeys) apply(s *step, k, v *G.Node) (*G.Node, *G.Node) {
 	extend := func(x *G.Node, row Param) *G.Node {
 		if s.config.AddBiasKV {

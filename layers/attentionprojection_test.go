@@ -11,9 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Layers made one after the other from seed 123 begin with the values of
-// torch.nn.MultiheadAttention, to the bit but for the normal ones, whose last bits are
-// those of the C library's functions.
+// The initial values of layers made one after another from seed 123 equal those of torch.nn.MultiheadAttention, to the
+// bit, except that the last bits of normally distributed values depend on the C library's functions.
 func TestInitialValuesOfAttentionArePyTorchs(t *testing.T) {
 	file := golden.Load(t, attentionFile)
 	for _, p := range torchTypes {

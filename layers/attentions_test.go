@@ -24,7 +24,7 @@ func eachAttention(t *testing.T, f func(t *testing.T, a gradcases.Attention)) {
 	}
 }
 
-// rowOf is a layer of a row whose parameters are not 0.
+// rowOf returns the layer of a row, with parameters that are not 0.
 func rowOf(t *testing.T, a gradcases.Attention, dt tensor.Dtype) (*layers.Params, *layers.Attention) {
 	p, l := newAttention(t, dt, a.Config)
 	for name, v := range p.All() {
@@ -40,7 +40,8 @@ func inputOf(t *testing.T, a gradcases.Attention, b *layers.Build) (in layers.At
 	return in, wrt
 }
 
-// The output, the weights and the parameters have their shapes, and the layer has the parameters that it declares.
+// The output, the weights and the parameters have the expected shapes, and the layer has the parameters that its config
+// declares.
 func TestAttentionsHaveTheirShapes(t *testing.T) {
 	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
 		p, l := newAttention(t, tensor.Float32, a.Config)
@@ -77,9 +78,9 @@ func added(c layers.AttentionConfig) (n int) {
 	return n
 }
 
-// The fused form, with statistics and without, and the composed one have the same output, weights and gradients with the
-// same dropout, whichever of output and weights is built first. Statistics change no bit, except of a sparse attention,
-// which then reads all keys.
+// The fused form, with and without statistics, and the composed form give the same output, weights and gradients for
+// the same dropout, whether the output or the weights are built first. Statistics change no bit, except for sparse
+// attention, which then reads all keys.
 func TestFormsOfAttentionsAgree(t *testing.T) {
 	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
 		p, l := rowOf(t, a, tensor.Float64)
@@ -127,13 +128,13 @@ func TestFormsOfAttentionsAgree(t *testing.T) {
 	})
 }
 
-// Statistics are those of the weights before dropout, in both modes, observed or not, and the operands of the call give
-// both.
+// Statistics are those of the weights before dropout, in both modes, observed or not; they can be computed from the
+// operands of the call.
 func TestStatsAndOperandsOfAttentions(t *testing.T) {
 	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
 		c := a.Config
 		p, l := rowOf(t, a, tensor.Float64)
-		var eval, outs [][]float64 // statistics, and the output of each mode
+		var eval, outs [][]float64 // statistics, and the output in each mode
 		for _, mode := range []layers.Mode{layers.Eval, layers.Eval, layers.Train, layers.Train} {
 			b := layers.NewBuild(p, mode)
 			if len(outs)%2 == 1 {
@@ -168,14 +169,14 @@ func TestStatsAndOperandsOfAttentions(t *testing.T) {
 				}
 			}
 		}
-		if c.Sparse == nil { // whose bits depend on the statistics
+		if c.Sparse == nil { // its bits depend on whether there are statistics
 			require.Equal(t, outs[0], outs[1])
 			require.Equal(t, outs[2], outs[3])
 		}
 	})
 }
 
-// Outputs and gradients in bfloat16 are near those in float32, and others.
+// Outputs and gradients in bfloat16 are near those in float32, but not equal.
 func TestAttentionsInBFloat16(t *testing.T) {
 	t.Setenv("ATTENTION_BF16", "emulated")
 	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
@@ -185,7 +186,7 @@ func TestAttentionsInBFloat16(t *testing.T) {
 			b := layers.NewBuild(p, layers.Eval)
 			b.SetPrecision(precision)
 			in, wrt := inputOf(t, a, b)
-			if a.OfX() && a.Config.Sparse == nil { // rounding may choose other blocks
+			if a.OfX() && a.Config.Sparse == nil { // rounding may change which blocks are chosen
 				in.Query = input(t, b, "x", randomDense(rand.New(rand.NewPCG(1, 2)), tensor.Float32, 2, 37, 5))
 				wrt = G.Nodes{in.Query}
 			}
@@ -206,7 +207,7 @@ func TestAttentionsInBFloat16(t *testing.T) {
 	})
 }
 
-// A config comes back from its JSON as it was, but for functions.
+// A config is the same after writing and reading its JSON, except for functions.
 func TestAttentionsGoThroughJSON(t *testing.T) {
 	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
 		if a.JSON == "" {
@@ -218,13 +219,13 @@ func TestAttentionsGoThroughJSON(t *testing.T) {
 	})
 }
 
-// Rows that texts share have the loss and the gradients of texts in rows of their own, wherever that is possible.
+// Rows with several texts give the loss and the gradients of texts in separate rows, wherever that is possible.
 func TestPackedAttentions(t *testing.T) {
 	eachAttention(t, func(t *testing.T, a gradcases.Attention) {
 		if !a.OfX() {
 			return
 		}
-		a.Config.Layout = "" // it is the decoder's
+		a.Config.Layout = "" // the decoder needs this itself
 		a.Config.Dropout, a.Config.ContextDropout, a.Config.OutDropout = 0, 0, 0
 		c := tinyDecoder()
 		c.Blocks, c.Pattern, c.NumLayers = []layers.BlockConfig{{Attention: a.Config}}, nil, 1

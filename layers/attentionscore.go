@@ -10,9 +10,9 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// ScoreGraph changes the scores of an attention by ops of a graph, in which parameters may take part: Of returns the
-// changed scores of scores ([B,] H, T, S), in a build whose Node gives the parameters. A layer with one is composed of
-// an op for each step, whose memory grows with T·S, and has neither a cache nor statistics. It has no JSON.
+// ScoreGraph changes the scores of an attention by ops of a graph, which may use parameters: Of returns the changed
+// scores for scores ([B,] H, T, S), in a build whose Node gives the parameters. A layer with a ScoreGraph is composed
+// of one op per step, whose memory grows with T·S, and supports neither a cache nor statistics. It has no JSON.
 type ScoreGraph struct {
 	Name string // in errors
 	Of   func(b *Build, scores *G.Node) (*G.Node, error)
@@ -26,7 +26,7 @@ func (m ScoreGraph) MarshalJSON() ([]byte, error) {
 	return nil, fmt.Errorf("got %v, which has no JSON, want none", m)
 }
 
-// scoreMod returns how the layer changes scores; nil if it does not.
+// scoreMod returns the layer's change of scores; nil if there is none.
 func (s *step) scoreMod() graph.ScoreMod {
 	switch c := s.config; {
 	case c.ScoreGraph != nil:
@@ -52,7 +52,7 @@ func (c AttentionConfig) validateScore() error {
 	return nil
 }
 
-// newForget makes the parameters of the keys' gates; nil if the layer forgets nothing.
+// newForget makes the parameters of the keys' gates; nil without Forget.
 func newForget(m *maker, c AttentionConfig) *Linear {
 	if !c.Forget {
 		return nil
@@ -61,7 +61,7 @@ func newForget(m *maker, c AttentionConfig) *Linear {
 		bias: m.param("fgate_proj.bias", Constant(0), c.NumHeads)}
 }
 
-// logGates returns the logarithms of the keys' gates (…, S, H), or nil if the layer forgets nothing.
+// logGates returns the logarithms of the keys' gates (…, S, H), or nil without Forget.
 func (s *step) logGates() *G.Node {
 	if s.forget == nil {
 		return nil

@@ -9,11 +9,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// State returns a copy of the parameters with the names and shapes of a layout, whatever the
-// layer's own layout is: the contents of PyTorch's state_dict. An empty layout means Book, as
-// in the config. GPT2 and PerHead cannot express every layer. With a ContextLength a causal
-// layer's state of Book and PerHead has the buffers of the book's classes, too, so that
-// load_state_dict takes it with strict=True.
+// State returns a copy of the parameters with the names and shapes of a layout, whatever the layer's own layout is: the
+// contents of PyTorch's state_dict. An empty layout means Book, as in the config. GPT2 and PerHead cannot express every
+// layer. If the layer has a ContextLength, the state of a causal layer in Book and PerHead also has the buffers of the
+// book's classes, so that load_state_dict accepts it with strict=True.
 func (l *Attention) State(layout Layout) (map[string]*tensor.Dense, error) {
 	to, err := l.as(layout)
 	if err != nil {
@@ -32,10 +31,9 @@ func (l *Attention) State(layout Layout) (map[string]*tensor.Dense, error) {
 	return state, nil
 }
 
-// SetState copies a state of a layout into the parameters; every graph sees it. The state
-// must have all names of that layout (see Declare), with their shapes and the parameters'
-// type, and no others but its Buffers. If not, the error lists all that is wrong and nothing
-// is set.
+// SetState copies a state in a layout into the parameters; all graphs then use it. The state must have exactly the
+// names of that layout (see Declare), with their shapes and the parameters' type, apart from its Buffers, which are
+// optional. Otherwise the error lists all problems and nothing is set.
 func (l *Attention) SetState(layout Layout, state map[string]*tensor.Dense) error {
 	from, err := l.as(layout)
 	if err != nil {
@@ -67,8 +65,8 @@ func parametersOf(c AttentionConfig) *Params {
 	return p
 }
 
-// checkState returns a state without buffers and with every tensor in row-major order, or an error that lists all that
-// is wrong, by name.
+// checkState returns a state without buffers and with every tensor in row-major order, or an error that lists all
+// problems by name.
 func checkState(p *Params, dt tensor.Dtype, state map[string]*tensor.Dense) (map[string]*tensor.Dense, error) {
 	rows := maps.Clone(state)
 	for name, n := range p.Buffers() {
@@ -93,8 +91,7 @@ func checkState(p *Params, dt tensor.Dtype, state map[string]*tensor.Dense) (map
 	return rows, dense.Compare(want, dense.Signatures("", maps.All(rows)))
 }
 
-// convert returns a copy of a state in another layout. Names that two layouts share mean the
-// same.
+// convert returns a copy of a state in another layout. Names that occur in both layouts have the same meaning.
 func convert(state map[string]*tensor.Dense, from, to AttentionConfig, dt tensor.Dtype) map[string]*tensor.Dense {
 	converted := map[string]*tensor.Dense{}
 	for name, shape := range parametersOf(to).Shapes() {
@@ -115,12 +112,13 @@ func convert(state map[string]*tensor.Dense, from, to AttentionConfig, dt tensor
 
 // matrix is one of an attention's linear maps, its weight (out, in) or its bias (out, 1).
 type matrix struct {
-	index   int // 0 to 2 are queries, keys and values, 3 is the output
+	index   int // 0 to 2 are the maps of queries, keys and values, 3 the output's
 	out, in int
 	bias    bool
 }
 
-// matrices returns the config's linear maps that layouts store in different ways; latents have one layout.
+// matrices returns the linear maps of a config that layouts store in different ways. The maps of latents are the same
+// in all layouts.
 func (c AttentionConfig) matrices() (list []matrix) {
 	add := func(index, out, in int, bias bool) {
 		list = append(list, matrix{index, out, in, false})
@@ -139,13 +137,13 @@ func (c AttentionConfig) matrices() (list []matrix) {
 	return list
 }
 
-// place is the position of numbers in a parameter.
+// place is the position of numbers within a parameter.
 type place struct {
 	name     string
-	at, step int // the first one, and the distance to the next
+	at, step int // the first number, and the distance to the next
 }
 
-// row returns the place of a row of a matrix, whose numbers belong to one element of the result.
+// row returns the place of a row of a matrix; the numbers of the row belong to one element of the result.
 func (c AttentionConfig) row(p matrix, row int) place {
 	l, widths, rows := c.layout(), c.projected(), p.out
 	names, packed, out := l.weights, l.packed, l.out

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// full has every parameter there is, in sizes that differ.
+// full is a config that has every parameter, with different sizes.
 var full = layers.AttentionConfig{EmbedDim: 5, OutDim: 7, NumHeads: 6, NumKVHeads: 2, HeadDim: 4, ValueDim: 3,
 	QKVBias: true, OutBias: true, AddBiasKV: true, QKNorm: layers.RMSNorm, Sinks: true, Gate: true,
 	RelativeBias: &layers.RelativeBiasConfig{Buckets: 8}}
@@ -33,8 +33,7 @@ func fits(c layers.AttentionConfig, layout layers.Layout) bool {
 	return true
 }
 
-// From every layout to every other and back: the same bits, in either type, and the layer
-// holds a copy.
+// Conversions between every two layouts, there and back, keep the bits, in either type, and the layer holds a copy.
 func TestStatesGoRoundAllLayouts(t *testing.T) {
 	configs := []layers.AttentionConfig{full,
 		having(full, func(c *layers.AttentionConfig) { c.KDim, c.VDim = 11, 13 }),
@@ -62,7 +61,7 @@ func TestStatesGoRoundAllLayouts(t *testing.T) {
 	}
 }
 
-// testStates takes a layer's state to another layout and back.
+// testStates converts a layer's state to another layout and back.
 func testStates(t *testing.T, dt tensor.Dtype, config layers.AttentionConfig, other layers.Layout) {
 	own := config.Layout
 	p, l := newAttention(t, dt, config)
@@ -87,7 +86,7 @@ func testStates(t *testing.T, dt tensor.Dtype, config layers.AttentionConfig, ot
 	require.Equal(t, back, must(m.State(own)), "a copy was set")
 }
 
-// Where each number lies, by hand: two heads of width 1 that share one key and value.
+// The position of each number, determined by hand, for two heads of width 1 that share one key and value.
 func TestWhereWeightsLie(t *testing.T) {
 	p, l := newAttention(t, tensor.Float64,
 		layers.AttentionConfig{EmbedDim: 2, NumHeads: 2, NumKVHeads: 1, QKVBias: true, OutBias: true})
@@ -121,7 +120,7 @@ func TestWhereWeightsLie(t *testing.T) {
 	}
 }
 
-// One error lists all that is wrong, and nothing is set.
+// One error lists all problems, and nothing is set.
 func TestWrongStatesAreRefusedWhole(t *testing.T) {
 	p, l := newAttention(t, tensor.Float32, layers.AttentionConfig{EmbedDim: 6, NumHeads: 3, QKVBias: true, OutBias: true})
 	good := func() map[string]*tensor.Dense {
@@ -172,7 +171,7 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 		`layers: Attention: state of layout "book": missing W_query.weight, W_query.bias, W_key.weight and 5 more`)
 	require.Equal(t, 8, p.Len())
 
-	// A layer without biases refuses a state with them, and the other way round.
+	// A layer without biases refuses a state with biases, and vice versa.
 	_, plain := newAttention(t, tensor.Float32, layers.AttentionConfig{EmbedDim: 6, NumHeads: 3})
 	require.EqualError(t, plain.SetState(layers.Torch, good()),
 		`layers: Attention: state of layout "torch": unknown in_proj_bias, out_proj.bias`)
@@ -180,7 +179,7 @@ func TestWrongStatesAreRefusedWhole(t *testing.T) {
 		`layers: Attention: state of layout "torch": missing out_proj.bias, in_proj_bias`)
 }
 
-// A layout that cannot express the layer is refused, to and from it.
+// A layout that cannot express the layer is an error, for State and SetState.
 func TestStatesThatALayoutHasNot(t *testing.T) {
 	_, l := newAttention(t, tensor.Float32, having(plainAttention, func(c *layers.AttentionConfig) { c.VDim = 7 }))
 	const wantErr = "layers: Attention: VDim: got 7 with Layout=gpt2, want one of the two: " +
@@ -192,7 +191,7 @@ func TestStatesThatALayoutHasNot(t *testing.T) {
 	require.EqualError(t, err, `layers: Attention: Layout: got "jax", want one of book, torch, gpt2, llama, per_head, raw, bert`)
 }
 
-// Views are as good as tensors of their own, also those of the layer's own parameters.
+// A state may consist of views, even of the layer's own parameters.
 func TestStatesOfViews(t *testing.T) {
 	_, l := newAttention(t, tensor.Float64, plainAttention)
 	want := must(l.State(layers.GPT2))
@@ -206,7 +205,7 @@ func TestStatesOfViews(t *testing.T) {
 	require.NoError(t, m.SetState(layers.GPT2, state))
 	require.Equal(t, want, must(m.State(layers.GPT2)))
 
-	// Two parameters that change places.
+	// A state may exchange the values of two parameters.
 	p, l := newAttention(t, tensor.Float64, plainAttention)
 	swapped := maps.Collect(p.All())
 	before := must(l.State(layers.Book))
@@ -217,8 +216,8 @@ func TestStatesOfViews(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// A layer of any layout takes a state of any other, computes what PyTorch does, and
-// gives every state back as it was.
+// A layer in any layout accepts a state in any other layout, computes PyTorch's results, and returns the state
+// unchanged in every layout.
 func TestStatesOfAllLayoutsEqualPyTorch(t *testing.T) {
 	file := golden.Load(t, attentionFile)
 	for _, name := range attentionNames(t, file) {

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// statsOf returns the nodes that sumsUp looks at, in its order.
+// statsOf returns the nodes that sumsUp checks, in its order.
 func statsOf(t testing.TB, c *layers.AttentionCall) G.Nodes {
 	t.Helper()
 	weights := must(c.Weights())
@@ -21,8 +21,8 @@ func statsOf(t testing.TB, c *layers.AttentionCall) G.Nodes {
 	return G.Nodes{weights, s.Entropy, s.First, s.Own, s.Previous, s.Sink}
 }
 
-// sumsUp checks the statistics of one call by its weights (…, H, T, S) without dropout, of
-// queries that stand at their own keys.
+// sumsUp checks the statistics of one call against its weights (…, H, T, S) without dropout, for queries at the
+// positions of their own keys.
 func sumsUp(t testing.TB, shape tensor.Shape, got [][]float64, extra int) {
 	t.Helper()
 	T, S := shape[len(shape)-2], shape[len(shape)-1]
@@ -45,13 +45,13 @@ func sumsUp(t testing.TB, shape tensor.Shape, got [][]float64, extra int) {
 		require.InDelta(t, w[0], got[2][row], 1e-12)
 		require.InDelta(t, at(row%T), got[3][row], 1e-12)
 		require.InDelta(t, at(row%T-1), got[4][row], 1e-12)
-		if sum > 0 || got[5][row] > 0 { // it sees a key
+		if sum > 0 || got[5][row] > 0 { // it sees at least one key
 			require.InDelta(t, 1, sum+got[5][row], 1e-12)
 		}
 	}
 }
 
-// Cross-attention of a decoder: queries and keys are two sequences, and padding is not seen.
+// Cross-attention of a decoder: queries and keys are two sequences, and padding is hidden.
 func TestStatsOfTheMemory(t *testing.T) {
 	c := tinySeq2Seq()
 	c.Dropout = 0.5
@@ -74,12 +74,12 @@ func TestStatsOfTheMemory(t *testing.T) {
 	}
 }
 
-// A query's own key is where Align or the mask puts it among the keys, after the keys that the mask's offset adds.
+// Align or the mask determines which key is a query's own; the keys that the mask's offset adds come before.
 func TestOwnKey(t *testing.T) {
 	for _, row := range []struct {
 		config    string
 		in        mask.Mask
-		T, S, own int // of the first query
+		T, S, own int // position of the first query
 	}{
 		{`{"mask": {"type": "causal", "offset": 3}}`, nil, 4, 7, 3},
 		{`{"mask": {"type": "causal", "align": "upper_left", "offset": 2}}`, nil, 4, 7, 2},

@@ -57,7 +57,7 @@ var layoutRules = []config.Rule{
 	{Settings: "KDim VDim", Exclude: "Layout=gpt2", Why: "one product makes queries, keys and values"},
 }
 
-// stated returns c without the sizes that are their defaults, and with its layout.
+// stated returns c without sizes that equal their defaults, and with its layout set.
 func (c AttentionConfig) stated() AttentionConfig {
 	c.Layout = c.ownLayout()
 	for size, own := range map[*int]int{&c.KDim: c.EmbedDim, &c.VDim: c.EmbedDim, &c.NumKVHeads: c.NumHeads} {
@@ -68,12 +68,12 @@ func (c AttentionConfig) stated() AttentionConfig {
 	return c
 }
 
-// validateLayout checks that the layout is known and has all parts of the config.
+// validateLayout checks that the layout is known and supports all parts of the config.
 func (c AttentionConfig) validateLayout() error {
 	return cmp.Or(c.Layout.validate(c), config.Check(c.stated(), layoutRules))
 }
 
-// validateMask checks which keys a query sees.
+// validateMask checks the settings of the keys that a query sees.
 func (c AttentionConfig) validateMask() error {
 	if err := mask.Validate(c.Mask); err != nil {
 		return config.In(c, "Mask", err)

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// with sets a setting of a rule, and what it needs.
+// with sets a setting of a rule, and the settings that it needs.
 func (c *AttentionConfig) with(t *testing.T, setting string) {
 	path, word, exact := strings.Cut(setting, "=")
 	v := reflect.ValueOf(c).Elem()
@@ -36,8 +36,8 @@ func (c *AttentionConfig) with(t *testing.T, setting string) {
 	}
 }
 
-// Both settings of each row of the tables are refused together, in words that name both, and each alone is not by that
-// row: a new row is tested by being there.
+// For each row of the tables, both settings together give an error that names both, and neither alone gives this row's
+// error. A new row is tested automatically.
 func TestSettingsThatExcludeEachOther(t *testing.T) {
 	rows := 0
 	for _, r := range slices.Concat(attentionRules, layoutRules) {

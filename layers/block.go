@@ -10,29 +10,30 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// NormPlacement is where a block has its norms.
+// NormPlacement is the position of a block's norms.
 type NormPlacement string
 
 // The placements. A part is the attention or the MLP.
 const (
-	PreNorm      NormPlacement = "pre"      // of a part's input, as in GPT-2 and Llama
-	PostNorm     NormPlacement = "post"     // of the sum of a part's input and output (Vaswani et al. 2017)
-	OutputNorm   NormPlacement = "output"   // of a part's output, before the sum, as in OLMo 2
-	SandwichNorm NormPlacement = "sandwich" // of a part's input and of its output, as in Gemma 2 and 3
+	PreNorm      NormPlacement = "pre"      // norm of a part's input, as in GPT-2 and Llama
+	PostNorm     NormPlacement = "post"     // norm of the sum of a part's input and output (Vaswani et al. 2017)
+	OutputNorm   NormPlacement = "output"   // norm of a part's output, before the sum, as in OLMo 2
+	SandwichNorm NormPlacement = "sandwich" // norms of a part's input and of its output, as in Gemma 2 and 3
 )
 
-// BlockConfig configures a Block. By the Attention's Mask, Layout, positions and dropouts it
-// is GPT-2's block, Llama's or nn.TransformerEncoderLayer.
+// BlockConfig configures a Block. With suitable Mask, Layout, positions and dropouts of the Attention it is GPT-2's
+// block, Llama's block or nn.TransformerEncoderLayer.
 type BlockConfig struct {
 	Attention AttentionConfig `json:"attention"` // of a sequence to itself; OutDim is EmbedDim
-	// Linear takes the attention's place; its layout and sizes, if zero, are the attention's. nil means none.
+	// Linear replaces the attention; if its layout and sizes are zero, they are the attention's. nil means that the block
+	// uses the attention.
 	Linear        *LinearAttentionConfig `json:"linear,omitempty"`
 	MLP           MLPConfig              `json:"mlp,omitzero"`             // EmbedDim and Layout, if zero, are the attention's
 	Norm          NormConfig             `json:"norm,omitzero"`            // of all norms; EmbedDim, if zero, is the attention's
 	NormPlacement NormPlacement          `json:"norm_placement,omitempty"` // zero means PreNorm
-	// Parallel gives both parts the block's input, and adds their outputs to it (GPT-NeoX).
+	// Parallel makes the block's input the input of both parts, and adds their outputs to it (GPT-NeoX).
 	Parallel bool `json:"parallel,omitempty"`
-	// ResidualScale multiplies what each part adds (Granite); 0 means 1.
+	// ResidualScale multiplies the output of each part before it is added (Granite); 0 means 1.
 	ResidualScale float64 `json:"residual_scale,omitempty"`
 }
 
@@ -61,7 +62,7 @@ func (c BlockConfig) validate() error {
 	return err
 }
 
-// resolved returns c with zeros replaced by their defaults, many of them the attention's settings.
+// resolved returns c with zeros replaced by their defaults, many of which are the attention's settings.
 func (c BlockConfig) resolved() BlockConfig {
 	c.Attention.Layout = c.Attention.ownLayout()
 	if c.Linear != nil {
@@ -74,7 +75,8 @@ func (c BlockConfig) resolved() BlockConfig {
 	return c
 }
 
-// CacheWidth returns how many numbers a cache keeps of each token; 0 for linear attention, whose state does not grow.
+// CacheWidth returns the number of elements that a cache stores for each token; 0 for linear attention, whose state
+// does not grow.
 func (c BlockConfig) CacheWidth() int {
 	if c.Linear != nil || c.Attention.NumHeads < 1 {
 		return 0
@@ -107,10 +109,10 @@ type Block struct {
 	config    BlockConfig // resolved
 	attention blockAttention
 	mlp       *MLP
-	norms     [2]partNorms // of the attention and of the MLP
+	norms     [2]partNorms // norms of the attention and of the MLP
 }
 
-// partNorms has the norms around a part of a block, nil where there is none, and the names of their stages.
+// partNorms holds the norms around a part of a block, nil for a missing one, and the names of their stages.
 type partNorms struct {
 	input, output, sum *Norm
 	names              partNames
@@ -135,14 +137,14 @@ var (
 //	            nn.TransformerEncoderLayer
 //	Llama       input_layernorm, self_attn, post_attention_layernorm, mlp
 //
-// The norms of SandwichNorm are called
+// The norms of SandwichNorm are named
 //
 //	Book, GPT2  ln_1, ln_1_out, ln_2, ln_2_out
 //	Torch       norm1, norm1_out, norm2, norm2_out
 //	Llama       input_layernorm, post_attention_layernorm, pre_feedforward_layernorm,
 //	            post_feedforward_layernorm, as in Gemma 2
 //
-// and those of OutputNorm as the second and the last of these.
+// and the norms of OutputNorm are named like the second and the last of these.
 func NewBlock(s Scope, c BlockConfig) (*Block, error) {
 	return checked(s, "Block", c, newBlock)
 }
@@ -167,7 +169,7 @@ func newBlock(s Scope, c BlockConfig) (*Block, error) {
 	return done(&m, l)
 }
 
-// makeNorms makes the norms around a part: one that is called single, or those of a sandwich.
+// makeNorms makes the norms around a part: one norm with the name single, or those of a sandwich.
 func (l *Block) makeNorms(m *maker, single string, sandwich []string) partNorms {
 	norm := func(name string) *Norm { return part(m, name, newNorm, l.config.Norm) }
 	switch l.config.NormPlacement {
@@ -181,8 +183,7 @@ func (l *Block) makeNorms(m *maker, single string, sandwich []string) partNorms 
 	return partNorms{input: norm(single)}
 }
 
-// Forward maps in.Query (…, T, E) to (…, T, E). in.Key and in.Value must be nil; the attention
-// takes all other fields.
+// Forward maps in.Query (…, T, E) to (…, T, E). in.Key and in.Value must be nil; the attention uses all other fields.
 func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 	f := begin(b, l.name)
 	f.where = l.path
@@ -208,7 +209,7 @@ func (l *Block) Forward(b *Build, in AttentionInput) (*G.Node, error) {
 	return f.result(f.checkpoint(x))
 }
 
-// residual returns norm(x + scale·norm(part(norm(x)))), with the norms that there are.
+// residual returns norm(x + scale·norm(part(norm(x)))); missing norms are left out.
 func (f *formula) residual(x *G.Node, n partNorms, scale float64, part func(x *G.Node) (*G.Node, error)) *G.Node {
 	y, name := f.part(x, n, scale, part)
 	after, sum := "after "+n.names.part, n.names.part+" sum"
@@ -219,7 +220,8 @@ func (f *formula) residual(x *G.Node, n partNorms, scale float64, part func(x *G
 	return f.normed(n.sum, after, sum, y)
 }
 
-// part returns what a part adds: scale·norm(part(norm(x))). Norms that are nil are left out. name names its stage.
+// part returns the term that a part adds: scale·norm(part(norm(x))). Norms that are nil are left out. name is the name
+// of its stage.
 func (f *formula) part(x *G.Node, n partNorms, scale float64, part func(x *G.Node) (*G.Node, error)) (
 	y *G.Node, name string) {
 	x = f.normed(n.input, n.names.part+" norm", n.names.takes, x)

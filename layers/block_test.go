@@ -21,8 +21,7 @@ func requireDeclared[C, L any](t *testing.T, p *layers.Params, construct func(la
 	require.Equal(t, p.Count(), declared.Count())
 }
 
-// Blocks have the names that their layout's models have, and as many numbers as their
-// config counts.
+// Blocks have the names of their layout's models, and the number of parameters that their config declares.
 func TestBlockParameters(t *testing.T) {
 	for layout, want := range map[layers.Layout][]string{
 		"": {"ln_1.weight (6)", "ln_1.bias (6)", "attn.W_query.weight (6, 6)", "attn.W_key.weight (6, 6)",
@@ -127,8 +126,7 @@ func TestBlockInputsAreRefused(t *testing.T) {
 	}
 }
 
-// Blocks of layout Torch made from seed 123 begin with the values of PyTorch's layers, to
-// the bit.
+// The initial values of blocks in layout Torch from seed 123 equal those of PyTorch's layers, to the bit.
 func TestInitialValuesOfBlocksArePyTorchs(t *testing.T) {
 	file := golden.Load(t, "torch/gpt.safetensors")
 	for _, p := range torchTypes {

@@ -14,9 +14,9 @@ import (
 
 // Buffers returns the names of the buffers that the book's causal classes save beside their parameters in PyTorch
 // (register_buffer), with their context length C, 0 for any: one for every Attention of layout Book whose mask is
-// mask.Causal without an offset, and one for every head of layout PerHead. CausalMask has their value. The layers here
-// have no buffer: their graphs hide keys by position, for any T. A state may have it or not; if it does, it has to hide
-// the same keys as the layer.
+// mask.Causal without an offset, and one for every head of layout PerHead. CausalMask returns their value. The layers
+// here have no buffer: their graphs hide keys by position, for any T. A state may contain a buffer; if it does, the
+// buffer must hide the same keys as the layer.
 func (p *Params) Buffers() iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for _, b := range p.buffers {
@@ -33,7 +33,7 @@ type buffer struct {
 	contextLength int
 }
 
-// buffer notes a buffer of the scope.
+// buffer records a buffer of the scope.
 func (s Scope) buffer(name string, contextLength int) {
 	s.params.buffers = append(s.params.buffers, buffer{s.join(name), contextLength})
 }
@@ -53,8 +53,8 @@ func CausalMask(dt tensor.Dtype, n int) *tensor.Dense {
 	return dense.Of(dt, hidden, n, n)
 }
 
-// CheckCausalMask returns an error for a tensor that is not the CausalMask of context length n, 0 for any. It may be of
-// any type of numbers, or bool.
+// CheckCausalMask returns an error for a tensor that is not the CausalMask of context length n, or of any context
+// length if n is 0. The tensor may have any type of numbers, or bool.
 func CheckCausalMask(v *tensor.Dense, n int) error {
 	switch {
 	case v == nil:

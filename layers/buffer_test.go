@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The buffer is the causal mask in any type, and nothing else.
+// CheckCausalMask accepts the causal mask in any type, and nothing else.
 func TestCausalBuffer(t *testing.T) {
 	const causal = "the causal mask is 1 above the diagonal, where keys are hidden, and 0 elsewhere"
 	const two, any = 2, 0
@@ -49,7 +49,7 @@ func TestCausalBuffer(t *testing.T) {
 	require.Nil(t, layers.CausalMask(tensor.Float64, any))
 }
 
-// The classes that have buffers are the book's causal ones.
+// Only the book's causal classes have buffers.
 func TestBuffers(t *testing.T) {
 	base := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, ContextOnly: true, ContextLength: 4}
 	for change, want := range map[string]string{
@@ -68,7 +68,7 @@ func TestBuffers(t *testing.T) {
 	}
 }
 
-// A state may hold the buffers, and one that hides other keys is refused by name.
+// A state may contain the buffers. The error about a buffer that hides other keys names it.
 func TestStateHasBuffers(t *testing.T) {
 	c := layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}, ContextLength: 3, Layout: layers.Torch}
 	_, l := newAttention(t, tensor.Float32, c)

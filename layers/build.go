@@ -38,20 +38,20 @@ type Build struct {
 	learnables G.Nodes
 	inputs     Inputs
 	dropoutKey *G.Node
-	sites      int      // of dropout, so far
+	sites      int      // number of dropouts so far
 	changes    []change // of attentions
 	calls      []*AttentionCall
 	linear     []*LinearCall
 	stages     []Stage
-	checkpoint bool // whether blocks are marked
+	checkpoint bool // whether the ends of blocks are marked
 	onCached   func(x *G.Node) (*G.Node, error)
 	precision  graph.Precision
 	steps      expr.Formula
 }
 
 // NewBuild returns a Build with an empty graph over the parameters. A Build has one shape: another batch size or length
-// needs another Build over the same parameters, or a Func, which makes the builds. Gorgonia has state that all graphs
-// share: build graphs, and call gorgonia.Grad, in one goroutine at a time. Machines may run concurrently.
+// needs another Build over the same parameters, or a Func, which makes the builds. All graphs share some state of
+// Gorgonia: build graphs, and call gorgonia.Grad, in one goroutine at a time. Machines may run concurrently.
 func NewBuild(p *Params, m Mode) *Build {
 	b := &Build{params: p, mode: m, graph: G.NewGraph(), nodes: map[string]*G.Node{}, inputs: Inputs{}}
 	if p == nil || p.random == nil {
@@ -74,10 +74,9 @@ func usable(b *Build) (*Build, error) {
 	return b, err
 }
 
-// Of returns the node of one step of a formula and keeps its error, as in
-// b.Of(graph.Softmax(scores)); a step is a call of a layer, of package graph or of Gorgonia.
-// b.Err is checked once, at the end. After the first error Of returns a scalar in place of
-// the missing nodes, never nil, on which Gorgonia's functions panic.
+// Of returns the node of one step of a formula and keeps its error, as in b.Of(graph.Softmax(scores)); a step is a call
+// of a layer, of package graph or of Gorgonia. Check b.Err once, at the end. After the first error Of returns a scalar
+// in place of missing nodes, never nil, because Gorgonia's functions panic on nil.
 func (b *Build) Of(n *G.Node, err error) *G.Node {
 	if n == nil && err == nil {
 		err = errors.New("layers: build: got nil for a node and no error, want one of them")
@@ -97,7 +96,7 @@ func (b *Build) Graph() *G.ExprGraph { return b.graph }
 // Mode returns the purpose of the graph.
 func (b *Build) Mode() Mode { return b.mode }
 
-// Params returns the parameters that the graph is built over.
+// Params returns the parameters over which the graph is built.
 func (b *Build) Params() *Params { return b.params }
 
 // Node returns the parameter's node in this graph, bound to the shared tensor; the same
@@ -129,14 +128,13 @@ func (b *Build) Learnables() G.Nodes {
 	return slices.DeleteFunc(slices.Clone(b.learnables), frozen)
 }
 
-// Input returns a new input node of the parameters' type; no shape is a scalar. A value
-// is bound to it by gorgonia.Let or by package train. The name must be new, since
-// Gorgonia merges inputs of one name and shape.
+// Input returns a new input node of the parameters' type; without a shape it is a scalar. A value is bound to it by
+// gorgonia.Let or by package train. The name must be new, since Gorgonia merges inputs with equal name and shape.
 func (b *Build) Input(name string, shape ...int) *G.Node {
 	return b.InputOf(b.Params().Dtype(), name, shape...)
 }
 
-// InputOf is Input of another type, for ids, lengths and masks.
+// InputOf is Input with another type, for ids, lengths and masks.
 func (b *Build) InputOf(dt tensor.Dtype, name string, shape ...int) *G.Node {
 	return b.Of(b.input(dt, name, shape))
 }
@@ -173,7 +171,7 @@ type Inputs map[string]*G.Node
 // Inputs returns the graph's inputs by name.
 func (b *Build) Inputs() map[string]*G.Node { return b.inputs }
 
-// InputsOf returns the graph's inputs by name, among them a new one for each value, of the value's type and shape. A
+// InputsOf returns the graph's inputs by name, after adding one for each value, with the value's type and shape. A
 // value without axes is a scalar.
 func (b *Build) InputsOf(v Values) Inputs {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -201,14 +199,14 @@ func (b *Build) Drop(p float64) graph.DropoutConfig {
 
 const dropoutKeyName = "dropout.key"
 
-// DropoutKey returns the int64 scalar input that every dropout of the graph draws its mask
-// from; nil if the graph has no dropout. Each step sets it to a new value.
+// DropoutKey returns the int64 scalar input from which every dropout of the graph draws its mask; nil if the graph has
+// no dropout. Each step sets it to a new value.
 func (b *Build) DropoutKey() *G.Node { return b.dropoutKey }
 
-// SetPrecision makes the layers that are called afterwards multiply in a precision: their Linear maps, the products of
-// attention, the output layer of a GPT and the gradients of all these. Weights and everything else stay float32;
-// README.md has a table. BFloat16 is an error of the build if the parameters are float64, or if the processor gains
-// too little by it; see graph.Precision.Check.
+// SetPrecision sets the precision of products in layers that are called afterwards: of their Linear maps, of attention,
+// of the output layer of a GPT, and of the gradients of all these. Weights and everything else stay float32; README.md
+// has a table. BFloat16 is an error of the build if the parameters are float64, or if the processor gains too little
+// from it; see graph.Precision.Check.
 func (b *Build) SetPrecision(p graph.Precision) {
 	if err := p.Check(b.params.Dtype()); err != nil {
 		b.Of(nil, err)
@@ -217,17 +215,16 @@ func (b *Build) SetPrecision(p graph.Precision) {
 	b.precision = p
 }
 
-// Precision returns the precision of the layers that are called next.
+// Precision returns the precision for layers that are called next.
 func (b *Build) Precision() graph.Precision { return b.precision }
 
-// CheckpointBlocks makes training take less memory and more time: each Block and DecoderBlock
-// built afterwards keeps only its input and output for the backward pass, which computes
-// everything between them again, with the same bits (torch.utils.checkpoint, transformers'
-// gradient_checkpointing). It has an effect in Train graphs on package machine; see
-// graph.Checkpoint.
+// CheckpointBlocks makes training take less memory and more time: each Block and DecoderBlock built afterwards keeps
+// only its input and output for the backward pass, which computes everything between them again, with the same bits
+// (torch.utils.checkpoint, transformers' gradient_checkpointing). It has an effect only in Train graphs on package
+// machine; see graph.Checkpoint.
 func (b *Build) CheckpointBlocks() { b.checkpoint = true }
 
-// checkpoint marks an end of a block, if the build wants it.
+// checkpoint marks the end of a block, if CheckpointBlocks was called.
 func (f *formula) checkpoint(x *G.Node) *G.Node {
 	if !f.b.checkpoint || f.b.mode != Train {
 		return x

@@ -32,7 +32,7 @@ func TestOneParameterIsOneNode(t *testing.T) {
 	require.Equal(t, "eval", layers.Eval.String())
 }
 
-// A parameter of another set is an error where it is used, not a wrong graph.
+// Using a parameter of another set is an error at that place, not a wrong graph.
 func TestForeignParametersAreRefused(t *testing.T) {
 	p, q := layers.NewParams(tensor.Float32, 1), layers.NewParams(tensor.Float32, 1)
 	for _, name := range chapter.Names() {
@@ -103,8 +103,7 @@ func TestInputsOfABuild(t *testing.T) {
 	}
 }
 
-// An input may not take the place of a parameter that is used later, nor that of
-// the key that dropout will be fed.
+// An input may not have the name of a parameter that is used later, nor that of the dropout key.
 func TestInputsDoNotHideParameters(t *testing.T) {
 	p, _, _, _ := some(t, tensor.Float64)
 	for _, name := range []string{"b.c", "dropout.key"} {
@@ -115,7 +114,7 @@ func TestInputsDoNotHideParameters(t *testing.T) {
 	}
 }
 
-// A formula is one line a step; its first error stays, and no step after it panics.
+// A formula has one step per line; the first error is kept, and no later step panics.
 func TestABuildKeepsTheFirstError(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	b := layers.NewBuild(p, layers.Eval)
@@ -136,7 +135,7 @@ func TestABuildKeepsTheFirstError(t *testing.T) {
 	}
 	require.Same(t, first, b.Err())
 
-	// A layer that is given the scalar returns the cause, not an error of the scalar.
+	// If a layer gets the placeholder, it returns the original error, not an error about the placeholder.
 	_, err := must(layers.NewNorm(p.Scope(""), layers.NormConfig{EmbedDim: 3})).Forward(b, y)
 	require.Same(t, first, err)
 }

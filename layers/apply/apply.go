@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Reference is the reference of the files: the fields of layer.json, the parameters, the inputs and the outputs.
+// Reference describes the files: the fields of layer.json, the parameters, the inputs and the outputs.
 //
 //go:embed reference.txt
 var Reference string
@@ -35,8 +35,8 @@ type Tensor struct {
 	Value *tensor.Dense
 }
 
-// Run returns the tensors that the layer computes of a config's files. It returns as soon as ctx ends, before the
-// computation does: a single op on long sequences takes seconds.
+// Run returns the tensors that the layer of a config's files computes. It returns as soon as ctx ends, even before the
+// computation has stopped, since a single op on long sequences takes seconds.
 func (l *Layer) Run(ctx context.Context, c Config) ([]Tensor, error) {
 	if ctx == nil {
 		return nil, errors.New("apply: context: got nil, want one")
@@ -59,7 +59,7 @@ func (l *Layer) Run(ctx context.Context, c Config) ([]Tensor, error) {
 	}
 }
 
-// run is Run to its end: the files stay open until nothing reads them.
+// run does the work of Run, to its end: the files stay open as long as they are read.
 func (l *Layer) run(ctx context.Context, c Config) ([]Tensor, error) {
 	if c.Dtype.Type != nil && !dense.IsFloat(c.Dtype) {
 		return nil, config.Errorf(c, "Dtype", "got %v, want float32 or float64", c.Dtype)
@@ -82,7 +82,7 @@ func (l *Layer) run(ctx context.Context, c Config) ([]Tensor, error) {
 
 // openWeights opens the file of the parameters and checks them against the layer's.
 func (l *Layer) openWeights(path string) (file *tensorFile, err error) {
-	file = &tensorFile{path: "weights"} // of a layer without any
+	file = &tensorFile{path: "weights"} // for a layer without parameters
 	if path != "" {
 		if file, err = openTensorFile(path); err != nil {
 			return nil, err

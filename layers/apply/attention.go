@@ -12,13 +12,13 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// attention is the layer attention of a layer.json.
+// attention holds the fields of layer attention in a layer.json.
 type attention struct {
 	layers.AttentionConfig
 	averaging
 }
 
-// averaging is the field of an attention's layer.json that its config does not have.
+// averaging is the field of an attention's layer.json that is not part of the layer's config.
 type averaging struct {
 	AverageWeights bool `json:"average_weights"` // over the heads
 }
@@ -126,11 +126,11 @@ func (a *attention) check(f *tensorFile, s mask.Scores) error {
 			keys++
 		}
 	}
-	// Checked before the graph is built too: building allocates the biases of alibi.
+	// Also checked before the graph is built, because building allocates the biases of alibi.
 	return checkElements(attentionName, append(slices.Clone(s.Batch), a.NumHeads, s.T, keys))
 }
 
-// checkPlaces checks that the config has the positions of the queries among the keys, if the layer depends on them.
+// checkPlaces checks that the config gives the positions of the queries among the keys, if the layer depends on them.
 func (a *attention) checkPlaces(f *tensorFile, s mask.Scores) error {
 	_, _, err := mask.Resolve(a.Mask, s)
 	if a.ALiBi || a.RelativeBias != nil || a.Forget || a.RoPE != nil && !f.has("positions") {

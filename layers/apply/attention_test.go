@@ -30,8 +30,7 @@ func TestApplyHiddenKey(t *testing.T) {
 	require.Equal(t, []float64{1, 0}, weights.Data)
 }
 
-// TestApplyWithoutPlace: the place of the queries among the keys must be given if it
-// matters. T is 5 and S 7.
+// TestApplyWithoutPlace: the positions of the queries among the keys must be given if they matter. T is 5 and S is 7.
 func TestApplyWithoutPlace(t *testing.T) {
 	const place = `in.safetensors: tensor "key": got T=5 and S=7, want T = S or an alignment, ` +
 		"upper_left or lower_right (align in layer.json)"

@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// must is for what a test needs and is not about.
+// must checks the error of a call that a test needs but does not test.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -26,7 +26,7 @@ func must[V any](v V, err error) V {
 // files are the paths of the files of one call.
 type files struct{ config, weights, input string }
 
-// run runs the layer, in the input's own type without dt.
+// run runs the layer, in the input's own type if dt is not set.
 func (f files) run(t testing.TB, dt ...tensor.Dtype) ([]Tensor, error) {
 	l, err := Read(f.config)
 	if err != nil {
@@ -99,7 +99,7 @@ func (f files) withConfig(t testing.TB, text string) files {
 	return f
 }
 
-// applied runs a call and returns the tensors that it computes, as a file would have them.
+// applied runs a call and returns the tensors that it computes, in the form of a file.
 func applied(t testing.TB, f files) *safetensors.File {
 	out := must(f.run(t))
 	file := new(safetensors.File)
@@ -135,7 +135,7 @@ func compareWithTorch(
 	require.ElementsMatch(t, names, gotNames)
 }
 
-// wrongCall is a call in a folder of its own, for a test to break.
+// wrongCall is a call in its own folder, which a test modifies to be wrong.
 type wrongCall struct {
 	t   *testing.T
 	dir string
@@ -174,7 +174,7 @@ func (c *wrongCall) tensor(path, name string, shape []int, data any) {
 	setTensor(c.t, path, path, safetensors.Tensor{Name: name, Shape: shape, Data: data})
 }
 
-// message runs the call and returns its error, of one line, with the folder's name cut out.
+// message runs the call and returns its error, which is one line, with the folder's name removed.
 func (c *wrongCall) message() string {
 	_, err := c.run(c.t)
 	require.Error(c.t, err)

@@ -31,8 +31,8 @@ type envelope struct {
 	Layer string `json:"layer"`
 }
 
-// The layers that are not of the chapter, or not only self-attention: everything layers.Attention does, additive
-// attention, and everything layers.LinearAttention does.
+// The layers that are not from the chapter, or not only self-attention: all of layers.Attention, additive attention,
+// and all of layers.LinearAttention.
 const (
 	attentionName = "attention"
 	additiveName  = "additive"

@@ -10,7 +10,7 @@ import (
 )
 
 // TestApplyWrongConfig: an error names the file, the field by its path in JSON, what it got and what it wants. The
-// packages that return the errors test all that they refuse.
+// packages that return the errors test all of them.
 func TestApplyWrongConfig(t *testing.T) {
 	const (
 		all    = "simple, self_v1, self_v2, causal, multi_head_wrapper, multi_head, additive, attention, linear_attention"

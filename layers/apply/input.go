@@ -10,14 +10,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// gradOutput is the input tensor that asks for gradients.
+// gradOutput is the input tensor that requests gradients.
 const gradOutput = "grad_output"
 
 // sequenceSpec is a sequence ([B,] T, width) of the input file.
 type sequenceSpec struct {
 	name    string
 	length  string // the letter of its length, T or S
-	longest int    // T or S at most: context_length; 0 means any
+	longest int    // the largest T or S: context_length; 0 means any
 	width   int    // 0 means any
 	instead string // the sequence that replaces a missing one; empty if it is required
 }
@@ -26,8 +26,8 @@ type sequenceSpec struct {
 type extraSpec struct {
 	name      string
 	kind      numberKind
-	axes      []string // allowed shapes in the letters B, H, T and S; no B without a batch
-	broadcast bool     // whether any shape that broadcasts to the axes is allowed too, as in torch
+	axes      []string // allowed shapes in the letters B, H, T and S; without B if there is no batch
+	broadcast bool     // whether any shape that broadcasts to the axes is also allowed, as in torch
 }
 
 // inputs returns the names and kinds of the tensors that the input file may hold, without grad_output.
@@ -82,7 +82,7 @@ func (l *Layer) checkInput(f *tensorFile) error {
 func (l *Layer) checkSequences(f *tensorFile) (scores mask.Scores, err error) {
 	scores = mask.Scores{Heads: true, H: l.heads}
 	first, keys := l.sequences[0].name, ""
-	called := map[string]string{} // the name in the file of each sequence
+	called := map[string]string{} // name in the file of each sequence
 	for _, s := range l.sequences {
 		name := s.name
 		if !f.has(name) {
@@ -125,7 +125,7 @@ func (s sequenceSpec) fits(shape tensor.Shape) bool {
 	return (s.width == 0 || shape[n-1] == s.width) && (s.longest == 0 || shape[n-2] <= s.longest)
 }
 
-// String returns the shape in letters.
+// String returns the shape with letters for the lengths.
 func (s sequenceSpec) String() string {
 	length, width := s.length, "embed_dim"
 	if s.longest > 0 {

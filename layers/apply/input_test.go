@@ -197,7 +197,8 @@ func TestApplyMissingSequence(t *testing.T) {
 	}
 }
 
-// TestApplyScalars: keep and bias without axes are for all scores, as in torch, and the gradient of bias is one number.
+// TestApplyScalars: keep and bias without axes apply to all scores, as in torch, and the gradient of bias is one
+// number.
 func TestApplyScalars(t *testing.T) {
 	f := caseFiles(t, "attention_torch")
 	with := func(name string, shape []int, data any) map[string]any {

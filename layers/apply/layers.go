@@ -16,20 +16,19 @@ import (
 // Layer is the layer that a layer.json describes: the tensors it reads and how it is built.
 type Layer struct {
 	Name       string
-	parameters *layers.Params                       // declared: the weights file's names, shapes and causal buffers
+	parameters *layers.Params                       // declared only: names, shapes and causal buffers of the weights file
 	build      func(layers.Scope) (forward, error)  // makes the layer
-	buffers    []string                             // names that the weights file may hold too; ignored
+	buffers    []string                             // names that the weights file may also contain; ignored
 	sequences  []sequenceSpec                       // of the input file; the first is required
 	extras     []extraSpec                          // optional tensors of the input file
-	heads      int                                  // H of the extras
+	heads      int                                  // H in the shapes of the extras
 	check      func(*tensorFile, mask.Scores) error // other checks of the input; nil if there are none
 }
 
-// forward builds a layer's graph on inputs. Its errors are kept by the build.
+// forward builds a layer's graph on inputs. The build keeps its errors.
 type forward func(b *layers.Build, in map[string]*G.Node) (out, weights *G.Node)
 
-// declare returns a layer with the parameters that construct makes for a config. call builds
-// the layer's graph.
+// declare returns a layer whose parameters are those that construct makes for a config. call builds the layer's graph.
 func declare[C, L any](
 	name string, construct func(layers.Scope, C) (L, error), c C,
 	call func(l L, b *layers.Build, in map[string]*G.Node) (out, weights *G.Node),
@@ -42,7 +41,7 @@ func declare[C, L any](
 	return &Layer{Name: name, parameters: parameters, build: build}, err
 }
 
-// Parameters returns the names of the parameters, which the file of the weights has.
+// Parameters returns the names of the parameters, which the file of weights must contain.
 func (l *Layer) Parameters() (names []string) {
 	for name := range l.parameters.Shapes() {
 		names = append(names, name)
@@ -97,8 +96,8 @@ func (l *Layer) checkCausal(f *tensorFile, name string, contextLength int) error
 	return nil
 }
 
-// selfConfig is the part of chapter.Config that the layers from x to itself have, and a step of the chapter. Each of
-// them ignores the fields that it does not use.
+// selfConfig holds the fields of chapter.Config that are used by layers for a single sequence, and a step of the
+// chapter. Each of them ignores the fields that it does not use.
 type selfConfig struct {
 	EmbedDim      int     `json:"embed_dim"`
 	OutDim        int     `json:"out_dim"`

@@ -34,8 +34,8 @@ func TestApplyParameters(t *testing.T) {
 	require.Len(t, seen, len(Names()))
 }
 
-// TestApplyIgnoresUnusedFields: the fields of another self-attention layer may be
-// present, and 0 where this layer does not have the size. A zero value is that of a missing field.
+// TestApplyIgnoresUnusedFields: fields of other self-attention layers may be present, and 0 where this layer does not
+// have the size. A zero value means the same as a missing field.
 func TestApplyIgnoresUnusedFields(t *testing.T) {
 	for _, text := range []string{
 		`{"layer": "simple", "embed_dim": 0, "out_dim": 2, "context_length": 1, "num_heads": 0,
@@ -54,7 +54,7 @@ func TestApplyIgnoresUnusedFields(t *testing.T) {
 	compareWithTorch(t, "attention", f, nil, tensor.Float64, 1e-10)
 }
 
-// TestApplyBuffers: the causal mask of the book's classes may be missing, or there in any type.
+// TestApplyBuffers: the causal mask of the book's classes may be missing, or present in any type.
 func TestApplyBuffers(t *testing.T) {
 	const name = "heads.1.mask"
 	ones := layers.CausalMask(tensor.Float64, 11).Float64s()
@@ -69,8 +69,8 @@ func TestApplyBuffers(t *testing.T) {
 	}
 }
 
-// TestApplyWrongBuffers: a mask that does not hide what the layer hides is refused by name; so
-// is an input longer than a mask of any length.
+// TestApplyWrongBuffers: the error about a mask that differs from the layer's names the mask. An input longer than a
+// mask is an error, too.
 func TestApplyWrongBuffers(t *testing.T) {
 	const own = `w.safetensors: tensor "heads.1.mask": `
 	four := layers.CausalMask(tensor.Float64, 4).Float64s()
@@ -97,7 +97,7 @@ func TestApplyWrongBuffers(t *testing.T) {
 	}
 }
 
-// TestApplyIgnoresBuffersOfGPT2: they are what all of its kind have.
+// TestApplyIgnoresBuffersOfGPT2: all GPT-2 files have the same buffers.
 func TestApplyIgnoresBuffersOfGPT2(t *testing.T) {
 	f := caseFiles(t, "attention_gpt2")
 	f.weights = withTensor(t, f.weights,

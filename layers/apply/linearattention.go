@@ -21,7 +21,7 @@ func newLinear(text []byte) (*Layer, error) {
 				call.Mask = mask.KeyLengths{Lengths: lengths}
 			}
 			out = b.Of(l.Attend(b, call))
-			for _, c := range b.LinearCalls("*") { // the one, unless it has failed
+			for _, c := range b.LinearCalls("*") { // the only call, unless it has failed
 				weights = b.Of(c.Weights())
 			}
 			return out, weights

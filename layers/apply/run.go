@@ -14,7 +14,7 @@ import (
 
 // compute returns output, weights and, if the input holds grad_output, the gradients.
 func (l *Layer) compute(ctx context.Context, dt tensor.Dtype, weights, input *tensorFile) (all []Tensor, err error) {
-	// Gorgonia panics on some operations it does not support.
+	// Gorgonia panics on some unsupported operations.
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("layer %s: panic: %v", l.Name, r)
@@ -44,7 +44,7 @@ func (l *Layer) compute(ctx context.Context, dt tensor.Dtype, weights, input *te
 		}
 	}
 	var names []string
-	var wrong error // which needs no list of the inputs' shapes
+	var wrong error // this error needs no list of the inputs' shapes
 	f, err := layers.NewFunc(p, func(b *layers.Build, in layers.Inputs) (nodes []*G.Node) {
 		if names, nodes, wrong = l.graph(b, in, forward, input); wrong != nil {
 			b.Of(nil, wrong)
@@ -93,7 +93,8 @@ func (l *Layer) graph(b *layers.Build, in layers.Inputs, forward forward, input 
 	return names, nodes, nil
 }
 
-// differentiable returns the inputs of real numbers and then the parameters, in the order in which they were made.
+// differentiable returns the inputs that are real numbers, followed by the parameters, in the order in which they were
+// made.
 func (l *Layer) differentiable(b *layers.Build, in layers.Inputs) (nodes G.Nodes) {
 	for _, t := range l.inputs() {
 		if n := in[t.name]; n != nil && t.kind == realNumbers {
@@ -110,9 +111,8 @@ func (l *Layer) differentiable(b *layers.Build, in layers.Inputs) (nodes G.Nodes
 	return nodes
 }
 
-// maxElements is the maximum number of elements of a tensor of the graph: 4 GiB in
-// float32. Scores grow with the square of the length, so a small file can ask for
-// more memory than any machine has.
+// maxElements is the maximum number of elements of a tensor of the graph: 4 GiB in float32. Scores grow with the square
+// of the length, so a small file can require more memory than any machine has.
 const maxElements = 1 << 30
 
 // checkElements returns an error for a tensor that is too large.

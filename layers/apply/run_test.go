@@ -43,7 +43,7 @@ func TestApplyEqualsPyTorch(t *testing.T) {
 	}
 }
 
-// TestApplyWrongCalls: a type that is no float, and no file of weights for a layer with parameters.
+// TestApplyWrongCalls: a type that is not a float type, and a missing file of weights for a layer with parameters.
 func TestApplyWrongCalls(t *testing.T) {
 	f := caseFiles(t, "self_v1")
 	_, err := f.run(t, tensor.Int)

@@ -11,8 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// tensorFile is an open safetensors file. The data of a tensor is read when it is first needed, which is after all
-// names and shapes have been checked. Integers of any type are read as int64s.
+// tensorFile is an open safetensors file. The data of a tensor is read when it is first needed, after all names and
+// shapes have been checked. Integers of any type are read as int64s.
 type tensorFile struct {
 	path    string
 	reader  *safetensors.Reader
@@ -45,7 +45,7 @@ func openTensorFile(path string) (*tensorFile, error) {
 
 func (f *tensorFile) close() {
 	if f.reader != nil {
-		_ = f.reader.Close() // nothing was written to it
+		_ = f.reader.Close() // nothing was changed in it
 	}
 }
 
@@ -79,8 +79,8 @@ func (f *tensorFile) fail(name, format string, args ...any) error {
 	return fmt.Errorf("%s: tensor %.100q: %s", f.path, name, fmt.Sprintf(format, args...))
 }
 
-// checkNames checks that the file has all wanted tensors and no others but the optional
-// ones. Its error lists missing and unknown names.
+// checkNames checks that the file has all wanted tensors and, apart from optional ones, no others. Its error lists
+// missing and unknown names.
 func (f *tensorFile) checkNames(layer string, wanted, optional []string) error {
 	known := map[string]bool{}
 	for _, name := range slices.Concat(wanted, optional) {
@@ -89,7 +89,7 @@ func (f *tensorFile) checkNames(layer string, wanted, optional []string) error {
 	var unknown []string
 	for _, name := range f.names {
 		if !known[name] {
-			unknown = append(unknown, fmt.Sprintf("%.100q", name)) // a file may name anything
+			unknown = append(unknown, fmt.Sprintf("%.100q", name)) // a file may contain any names
 		}
 	}
 	wrong := dense.Mismatch(slices.DeleteFunc(slices.Clone(wanted), f.has), unknown, nil)
@@ -103,7 +103,7 @@ func (f *tensorFile) checkNames(layer string, wanted, optional []string) error {
 	return fmt.Errorf("%s: %w; want %s for layer %s", f.path, wrong, want, layer)
 }
 
-// nameList returns names as one text, the first ones of a long list.
+// nameList returns names as one text; a long list is shortened to its first names.
 func nameList(names []string) string {
 	if len(names) == 0 {
 		return "none"

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestApplyManyMissing: a list that is too long for one line is cut.
+// TestApplyManyMissing: a list that is too long for one line is shortened.
 func TestApplyManyMissing(t *testing.T) {
 	c := newWrongCall(t)
 	c.text(`{"layer": "multi_head_wrapper", "embed_dim": 5, "out_dim": 6, "num_heads": 1000}`)
@@ -93,8 +93,8 @@ func TestApplyWrongNames(t *testing.T) {
 	}
 }
 
-// TestApplyHugeFiles: a file that takes no room on the disk may hold more than the memory. Its names, dtypes and shapes
-// come first, and its size.
+// TestApplyHugeFiles: a sparse file may claim to hold more data than the memory. Its names, dtypes, shapes and size are
+// checked first.
 func TestApplyHugeFiles(t *testing.T) {
 	for _, row := range []struct {
 		name, dtype string

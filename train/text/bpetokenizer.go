@@ -8,8 +8,7 @@ import (
 
 // BPETokenizer is a byte-pair encoding with all components of Hugging Face's tokenizer.json: normalizers,
 // pre-tokenizers, decoders, added tokens and a template. GPT-2, Llama, Mistral, Qwen, SmolLM and Gemma use such
-// tokenizers. The ids are those of Hugging Face's library. GPT-2, Llama, Mistral, Qwen, SmolLM and Gemma have one. Its
-// ids are those of Hugging Face's library.
+// tokenizers. The ids are those of Hugging Face's library. Its ids are those of Hugging Face's library.
 type BPETokenizer struct {
 	config    TokenizerConfig
 	files     map[string]string

@@ -61,5 +61,5 @@ func (c component) bert() bertNormalizer {
 	return n
 }
 
-// isTrue reports whether an option is true. A missing option is true.
+// isTrue reports whether an option is true. A missing option counts as true.
 func isTrue(option *bool) bool { return option == nil || *option }

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// wordPiece is WordPiece (Schuster and Nakajima 2012) as in BERT: a word is the longest token that begins it, then the
-// longest that goes on, and so on. A token that goes on is written with a prefix, ##. A word that cannot be cut so is
-// one unknown token.
+// wordPiece is WordPiece (Schuster and Nakajima 2012) as in BERT: a word becomes the longest token at its beginning,
+// then the longest token that continues it, and so on. A continuing token is written with the prefix ##. A word that
+// cannot be split in this way becomes one unknown token.
 type wordPiece struct {
 	unknown int
 	prefix  string
 	most    int         // the most characters of a word that is cut
-	begin   tokenFinder // tokens that begin a word
+	begin   tokenFinder // tokens that continue a word, without their prefix
 	goOn    tokenFinder // tokens that go on, without their prefix
 }
 
@@ -49,7 +49,7 @@ func (w *wordPiece) append(ids []int, word string) []int {
 	return ids
 }
 
-// clean are the blanks that BERT's decoder removes from a token, in this order.
+// clean lists the blanks that BERT's decoder removes from a token, in this order.
 var clean = [][2]string{{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"}, {" 'm", "'m"},
 	{" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}}
 
