@@ -19,7 +19,7 @@ func paddedTexts(others ...gradcases.Input) []gradcases.Input {
 		gradcases.IDs("types", []int{0, 1, 1, 0, 0, 1}, 2, 3), gradcases.IDs("lengths", []int{3, 2}, 2)}, others...)
 }
 
-// encoderHeads returns the cases of EncoderClassifier and MaskedLM.
+// encoderHeads returns the cases of EncoderClassifier, TokenClassifier and MaskedLM.
 func encoderHeads() []Case {
 	classes := func(c layers.EncoderClassifierConfig) func(*layers.Encoder) (*layers.EncoderClassifier, error) {
 		return func(m *layers.Encoder) (*layers.EncoderClassifier, error) {
@@ -28,6 +28,10 @@ func encoderHeads() []Case {
 	}
 	tanh, relu := classes(layers.EncoderClassifierConfig{NumLabels: 3, Dropout: 0.25}),
 		classes(layers.EncoderClassifierConfig{NumLabels: 3, Activation: layers.ReLU})
+	one := classes(layers.EncoderClassifierConfig{NumLabels: 1})
+	tokens := func(m *layers.Encoder) (*layers.TokenClassifier, error) {
+		return layers.NewTokenClassifier(m, layers.TokenClassifierConfig{NumLabels: 3, Dropout: 0.25}, 1)
+	}
 	masked := func(m *layers.Encoder) (*layers.MaskedLM, error) { return layers.NewMaskedLM(m, 1) }
 	rows, ids := gradcases.IDs("rows", []int{0, 4, 0}, 3), gradcases.IDs("targets", []int{2, 0, 1}, 3)
 	return []Case{
@@ -41,6 +45,22 @@ func encoderHeads() []Case {
 			New: behind(relu, func(h *layers.EncoderClassifier, b *layers.Build, in layers.EncoderInput, more G.Nodes) (*G.Node,
 				error) {
 				return h.Loss(b, in, more[0])
+			})},
+		{Layer: "EncoderClassifier", About: "one label, loss", Mode: layers.Train,
+			Inputs: paddedTexts(gradcases.Fixed("targets", []float64{0.25, 1}, 2, 1)),
+			New: behind(one, func(h *layers.EncoderClassifier, b *layers.Build, in layers.EncoderInput, more G.Nodes) (*G.Node,
+				error) {
+				return h.Loss(b, in, more[0])
+			})},
+		{Layer: "TokenClassifier", About: "padding, types, dropout", Mode: layers.Train, Inputs: paddedTexts(),
+			New: behind(tokens, func(h *layers.TokenClassifier, b *layers.Build, in layers.EncoderInput, _ G.Nodes) (*G.Node,
+				error) {
+				return h.Forward(b, in)
+			})},
+		{Layer: "TokenClassifier", About: "loss of some tokens", Mode: layers.Train, Inputs: paddedTexts(rows, ids),
+			New: behind(tokens, func(h *layers.TokenClassifier, b *layers.Build, in layers.EncoderInput, more G.Nodes) (*G.Node,
+				error) {
+				return h.Loss(b, in, more[0], more[1])
 			})},
 		{Layer: "MaskedLM", About: "padding, types", Mode: layers.Train, Inputs: paddedTexts(),
 			New: behind(masked, func(h *layers.MaskedLM, b *layers.Build, in layers.EncoderInput, _ G.Nodes) (*G.Node, error) {

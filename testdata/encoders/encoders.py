@@ -14,23 +14,27 @@ For every case it writes a folder beside itself:
 
 The cases in HEADS have a folder with a head, where head.safetensors holds ids, types, lengths and, in float64,
 
-        labels                       int64: classes (B), or ids (B, T) that are -100 where no token is predicted
-        logits                       (B, C), or (B, T, V), those of padding 0
-        loss                         the cross entropy that transformers computes
+        labels                       int64: classes (B), or classes or ids (B, T) that are -100 where no token is
+                                     predicted; numbers (B, 1) with one label
+        logits                       (B, C), or (B, T, C) or (B, T, V), those of padding 0
+        loss                         the cross entropy that transformers computes; with one label, PyTorch's
+                                     binary_cross_entropy_with_logits
         grad.<name>                  of the loss
         text                         (C), the logits of the text in TEXT, of a head with classes
 
-Made with torch 2.15.0, transformers 5.24.0 and tokenizers 0.23.3 on Python 3.11: python encoders.py
+Made with torch 2.15.0, transformers 5.24.0 and tokenizers 0.23.3 on Python 3.11: python encoders.py [NAME...]
 """
 import json
 import os
 import shutil
+import sys
 
 import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
-from transformers import (BertConfig, BertForMaskedLM, BertForSequenceClassification, BertModel, DistilBertConfig,
-                          DistilBertForMaskedLM, DistilBertForSequenceClassification, DistilBertModel)
+from transformers import (BertConfig, BertForMaskedLM, BertForSequenceClassification, BertForTokenClassification, BertModel,
+                          DistilBertConfig, DistilBertForMaskedLM, DistilBertForSequenceClassification,
+                          DistilBertForTokenClassification, DistilBertModel)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 torch.set_num_threads(1)
@@ -44,6 +48,7 @@ BERT = dict(vocab_size=V, hidden_size=8, num_hidden_layers=2, num_attention_head
 DISTILBERT = dict(vocab_size=V, dim=8, n_layers=2, n_heads=2, hidden_dim=12, max_position_embeddings=24)
 TEXT = "The words of hello, in the café!"
 LABELS = {0: "bad", 1: "good", 2: "so so"}
+TAGS = dict(enumerate(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]))
 CASES = {
     "bert": (BertModel, BertConfig(**BERT), "mean"),
     "bert_relu": (BertModel, BertConfig(**{**BERT, "type_vocab_size": 1}, hidden_act="relu", layer_norm_eps=1e-3), "cls"),
@@ -56,6 +61,10 @@ HEADS = {
                                                              label2id={v: k for k, v in LABELS.items()})),
     "distilbert_class": (DistilBertForSequenceClassification, DistilBertConfig(**DISTILBERT)),
     "distilbert_mask": (DistilBertForMaskedLM, DistilBertConfig(**DISTILBERT)),
+    "bert_tags": (BertForTokenClassification, BertConfig(**BERT, id2label=TAGS, label2id={v: k for k, v in TAGS.items()})),
+    "distilbert_tags": (DistilBertForTokenClassification, DistilBertConfig(**DISTILBERT, num_labels=3)),
+    "bert_pair": (BertForSequenceClassification, BertConfig(**BERT, num_labels=1)),
+    "distilbert_pair": (DistilBertForSequenceClassification, DistilBertConfig(**DISTILBERT, num_labels=1)),
 }
 
 
@@ -122,12 +131,20 @@ def head(name, kind, config):
     ids, lengths = torch.randint(1, V, (B, T)), torch.tensor(LENGTHS)  # transformers does not train the row of id 0
     types = torch.randint(0, 2, (B, T)) if config.model_type == "bert" else torch.zeros(B, T).long()
     seen = torch.arange(T) < lengths[:, None]
-    if "Masked" in kind.__name__:
+    if "Token" in kind.__name__:
+        labels = torch.randint(0, config.num_labels, (B, T)).masked_fill(~seen | (torch.rand(B, T) < 0.4), -100)
+    elif config.num_labels == 1:
+        labels = torch.tensor([[0.0], [1.0], [0.25]])
+    elif "Masked" in kind.__name__:
         labels = torch.randint(0, V, (B, T)).masked_fill(~seen | (torch.rand(B, T) < 0.4), -100)
     else:
         labels = torch.arange(B) % config.num_labels
     more = {"token_type_ids": types} if config.model_type == "bert" else {}
-    out = model(input_ids=ids, attention_mask=seen.long(), labels=labels, **more)
+    if config.num_labels == 1:
+        out = model(input_ids=ids, attention_mask=seen.long(), **more)
+        out.loss = torch.nn.functional.binary_cross_entropy_with_logits(out.logits, labels.double())
+    else:
+        out = model(input_ids=ids, attention_mask=seen.long(), labels=labels, **more)
     out.loss.backward()
     logits = out.logits * seen[..., None] if out.logits.dim() == 3 else out.logits
     values = {"ids": ids, "types": types, "lengths": lengths, "labels": labels, "logits": logits,
@@ -140,7 +157,10 @@ def head(name, kind, config):
     save_file({k: v.detach().contiguous() for k, v in values.items()}, os.path.join(to, "head.safetensors"))
 
 
+only = sys.argv[1:]
 for name, case in CASES.items():
-    make(name, *case)
+    if not only or name in only:
+        make(name, *case)
 for name, case in HEADS.items():
-    head(name, *case)
+    if not only or name in only:
+        head(name, *case)

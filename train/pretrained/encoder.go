@@ -24,8 +24,10 @@ type Encoder struct {
 	Params     *layers.Params
 	Tokenizer  *text.BPETokenizer
 	Sentence   Sentence
-	Classifier *layers.EncoderClassifier // of OpenEncoderClassifier and AddClassifier; nil without one
-	Labels     []string                  // names of the classes of Classifier
+	Classifier *layers.EncoderClassifier // of OpenEncoderClassifier, OpenCrossEncoder and AddClassifier; nil without one
+	Tokens     *layers.TokenClassifier   // of OpenTokenClassifier and AddTokenClassifier; nil without one
+	Labels     []string                  // names of the classes of Classifier or Tokens
+	Sigmoid    bool                      // whether the score of a pair is the sigmoid of the classifier's
 	MaskedLM   *layers.MaskedLM          // of OpenMaskedLM and AddMaskedLM; nil without one
 
 	origin encoderOrigin
@@ -106,7 +108,10 @@ func readEncoder(dir, head string, add func(*Encoder, *weights) error) (*Encoder
 		if _, ok := w.tensors[h.weight]; !ok {
 			return nil, fmt.Errorf("weights: got no %s, want those of %s", h.weight, h.architecture)
 		}
-		if err := cmp.Or(checkRefused(contents, h.refuses), add(e, w)); err != nil {
+		if err := cmp.Or(f.checkArchitecture(contents, h), checkRefused(contents, h.refuses)); err != nil {
+			return nil, fmt.Errorf("%s: %w", configName, err)
+		}
+		if err := add(e, w); err != nil {
 			return nil, err
 		}
 	}

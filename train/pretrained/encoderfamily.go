@@ -45,7 +45,10 @@ var bert = encoderFamily{
 		MaxPositions: 512, TypeVocabSize: 2, HiddenAct: "gelu", LayerNormEps: 1e-12, HiddenDropout: 0.1, AttentionDropout: 0.1},
 	refuses: "position_embedding_type is_decoder add_cross_attention", pooled: layers.Tanh,
 	heads: map[string]*head{
-		"classifier": {architecture: "BertForSequenceClassification", weight: "classifier.weight", refuses: "problem_type"},
+		"classifier": {architecture: "BertForSequenceClassification", weight: "classifier.weight",
+			refuses: "problem_type"},
+		"cross-encoder":    {architecture: "BertForSequenceClassification", weight: "classifier.weight"},
+		"token classifier": {architecture: "BertForTokenClassification", weight: "classifier.weight"},
 		"masked LM": {architecture: "BertForMaskedLM", weight: "cls.predictions.bias", refuses: "tie_word_embeddings",
 			tied: map[string]string{"cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
 				"cls.predictions.decoder.bias": "cls.predictions.bias"}},
@@ -64,6 +67,8 @@ var distilBERT = encoderFamily{
 	heads: map[string]*head{
 		"classifier": {architecture: "DistilBertForSequenceClassification", weight: "classifier.weight",
 			refuses: "problem_type"},
+		"cross-encoder":    {architecture: "DistilBertForSequenceClassification", weight: "classifier.weight"},
+		"token classifier": {architecture: "DistilBertForTokenClassification", weight: "classifier.weight"},
 		"masked LM": {architecture: "DistilBertForMaskedLM", weight: "vocab_projector.bias",
 			refuses: "tie_word_embeddings",
 			tied:    map[string]string{"vocab_projector.weight": "embeddings.word_embeddings.weight"}},

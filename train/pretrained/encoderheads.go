@@ -2,7 +2,6 @@ package pretrained
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,15 +24,16 @@ type head struct {
 // OpenEncoderClassifier is OpenEncoder for a folder that gives each text one class, with Classifier and Labels: of
 // BertForSequenceClassification or DistilBertForSequenceClassification.
 func OpenEncoderClassifier(dir string) (*Encoder, error) {
-	return openEncoder(dir, "classifier", func(e *Encoder, w *weights) (err error) {
-		scores := w.tensors[e.origin.head.weight]
-		if len(scores.Shape) != 2 {
-			return fmt.Errorf("weights: %s: got shape %v, want two axes", scores.Name, scores.Shape)
-		}
-		if e.Labels, err = labelsIn(e.origin.config, scores.Shape[0]); err != nil {
-			return err
-		}
-		return e.addClassifier(0)
+	return openEncoder(dir, "classifier", func(e *Encoder, w *weights) error {
+		return cmp.Or(e.readLabels(w), e.checkLabels(), e.addClassifier(0))
+	})
+}
+
+// OpenTokenClassifier is OpenEncoder for a folder that gives each token one class, with Tokens and Labels: of
+// BertForTokenClassification or DistilBertForTokenClassification.
+func OpenTokenClassifier(dir string) (*Encoder, error) {
+	return openEncoder(dir, "token classifier", func(e *Encoder, w *weights) error {
+		return cmp.Or(e.readLabels(w), e.checkLabels(), e.addTokens(0))
 	})
 }
 
@@ -60,26 +60,46 @@ func OpenMaskedLM(dir string) (*Encoder, error) {
 // values, as in transformers. Write then writes a folder of BertForSequenceClassification or
 // DistilBertForSequenceClassification.
 func (e *Encoder) AddClassifier(labels []string, seed int64) error {
-	if sorted := slices.Sorted(slices.Values(labels)); len(slices.Compact(sorted)) < len(labels) {
-		return errors.New("pretrained: classifier: labels: got one twice, want different ones")
+	return e.addLabelled("classifier", labels, func(w *weights) error { return e.newClassifier(w, seed) })
+}
+
+// newClassifier makes a Classifier for Labels, with the folder's pooler if it has one.
+func (e *Encoder) newClassifier(w *weights, seed int64) error {
+	if err := e.addClassifier(seed); err != nil {
+		return err
 	}
-	e.Labels = slices.Clone(labels)
-	return e.addHead("classifier", func(w *weights) error {
-		if err := e.addClassifier(seed); err != nil {
+	for _, name := range []string{"pooler.dense.weight", "pooler.dense.bias"} {
+		at, p := e.origin.family.weights.place(name), e.Params
+		v, _ := p.Get(name)
+		if t, ok := w.tensors[at.name]; !ok || !slices.Equal(t.Shape, v.Shape()) || !isFloat(t.DType) {
+			continue
+		}
+		value, err := w.value(p.Dtype(), at, v.Shape())
+		if err = cmp.Or(err, keep(p, name, value)); err != nil {
 			return err
 		}
-		for _, name := range []string{"pooler.dense.weight", "pooler.dense.bias"} {
-			at, p := e.origin.family.weights.place(name), e.Params
-			v, _ := p.Get(name)
-			if t, ok := w.tensors[at.name]; !ok || !slices.Equal(t.Shape, v.Shape()) || !isFloat(t.DType) {
-				continue
-			}
-			value, err := w.value(p.Dtype(), at, v.Shape())
-			if err = cmp.Or(err, keep(p, name, value)); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// AddTokenClassifier adds new Tokens with these labels to an encoder that OpenEncoder read; see
+// layers.NewTokenClassifier. Write then writes a folder of BertForTokenClassification or
+// DistilBertForTokenClassification.
+func (e *Encoder) AddTokenClassifier(labels []string, seed int64) error {
+	return e.addLabelled("token classifier", labels, func(*weights) error { return e.addTokens(seed) })
+}
+
+// addLabelled adds a head for classes.
+func (e *Encoder) addLabelled(name string, labels []string, add func(w *weights) error) error {
+	if sorted := slices.Sorted(slices.Values(labels)); len(slices.Compact(sorted)) < len(labels) {
+		return fmt.Errorf("pretrained: %s: labels: got one twice, want different ones", name)
+	}
+	e.Labels = slices.Clone(labels)
+	return e.addHead(name, func(w *weights) error {
+		if err := e.checkLabels(); err != nil {
+			return err
 		}
-		return nil
+		return add(w)
 	})
 }
 
@@ -110,22 +130,70 @@ func (e *Encoder) addHead(name string, add func(w *weights) error) error {
 	return nil
 }
 
-// addClassifier makes the parameters of the head for Labels.
-func (e *Encoder) addClassifier(seed int64) (err error) {
+// checkLabels returns an error for fewer than two classes.
+func (e *Encoder) checkLabels() error {
 	if n := len(e.Labels); n < 2 {
 		return fmt.Errorf("labels: got %d, want at least 2", n)
 	}
+	return nil
+}
+
+// addClassifier makes the parameters of a Classifier for Labels.
+func (e *Encoder) addClassifier(seed int64) error {
+	return e.withDropout(true, func(p float64) (err error) {
+		c := layers.EncoderClassifierConfig{NumLabels: len(e.Labels), Activation: e.origin.family.pooled, Dropout: p}
+		e.Classifier, err = layers.NewEncoderClassifier(e.Model, c, seed)
+		return err
+	})
+}
+
+// addTokens makes the parameters of Tokens for Labels. DistilBERT's dropout of classes is not for those of tokens.
+func (e *Encoder) addTokens(seed int64) error {
+	return e.withDropout(e.origin.family != &distilBERT, func(p float64) (err error) {
+		c := layers.TokenClassifierConfig{NumLabels: len(e.Labels), Dropout: p}
+		e.Tokens, err = layers.NewTokenClassifier(e.Model, c, seed)
+		return err
+	})
+}
+
+// withDropout calls add with the dropout of config.json: that of classes, if there is one and isClasses, or the
+// vectors'.
+func (e *Encoder) withDropout(isClasses bool, add func(p float64) error) error {
 	s, err := e.origin.family.settings(e.origin.config)
 	if err != nil {
 		return err
 	}
-	c := layers.EncoderClassifierConfig{NumLabels: len(e.Labels), Activation: e.origin.family.pooled,
-		Dropout: s.HiddenDropout}
-	if s.ClassifierDropout != nil {
-		c.Dropout = *s.ClassifierDropout
+	p, field := s.HiddenDropout, "HiddenDropout"
+	if s.ClassifierDropout != nil && isClasses {
+		p, field = *s.ClassifierDropout, "ClassifierDropout"
 	}
-	e.Classifier, err = layers.NewEncoderClassifier(e.Model, c, seed)
-	return config.JSON(config.From(s, err, map[string]string{"Dropout": "ClassifierDropout"}))
+	return config.JSON(config.From(s, add(p), map[string]string{"Dropout": field}))
+}
+
+// checkArchitecture returns an error for a config.json of another head.
+func (f *encoderFamily) checkArchitecture(contents []byte, h *head) error {
+	var c struct {
+		Architectures []string `json:"architectures"`
+	}
+	if err := config.Foreign.Decode(contents, &c); err != nil {
+		return err
+	}
+	for _, other := range f.heads {
+		if other.architecture != h.architecture && slices.Contains(c.Architectures, other.architecture) {
+			return fmt.Errorf("architectures: got %s, want %s", other.architecture, h.architecture)
+		}
+	}
+	return nil
+}
+
+// readLabels sets Labels to those of the folder.
+func (e *Encoder) readLabels(w *weights) (err error) {
+	scores := w.tensors[e.origin.head.weight]
+	if len(scores.Shape) != 2 {
+		return fmt.Errorf("weights: %s: got shape %v, want two axes", scores.Name, scores.Shape)
+	}
+	e.Labels, err = labelsIn(e.origin.config, scores.Shape[0])
+	return err
 }
 
 // labelsIn returns the names of n classes in a config.json, or those of transformers if it has none.
@@ -174,6 +242,8 @@ func (e *Encoder) newConfig() ([]byte, error) {
 		fields[key] = value
 	}
 	fields["architectures"], fields["tie_word_embeddings"] = []string{e.origin.head.architecture}, true
-	addLabels(fields, e.Labels)
+	if addLabels(fields, e.Labels); e.Classifier != nil && len(e.Labels) > 1 {
+		fields["problem_type"] = singleLabel
+	}
 	return jsonOf(fields)
 }

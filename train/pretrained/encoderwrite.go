@@ -89,7 +89,7 @@ func (e *Encoder) addFiles(out *writing, w *weights) error {
 // copied returns the names of the other files, which are copied unchanged.
 func (o encoderOrigin) copied() []string {
 	names := slices.Concat(copiedNames, []string{"vocab.txt", indexName, modulesName, sentenceName,
-		"config_sentence_transformers.json"})
+		crossName})
 	for _, in := range o.modules {
 		names = append(names, filepath.Join(in, configName))
 	}

@@ -27,9 +27,13 @@ func (t *target) checkLabels() error {
 func (t *target) addLabels(fields map[string]any) {
 	if t.Labels != nil {
 		fields["architectures"], fields["pad_token_id"] = []string{t.family.classifier}, nil
+		fields["problem_type"] = singleLabel
 		addLabels(fields, t.Labels)
 	}
 }
+
+// singleLabel is the problem_type of texts with one class each.
+const singleLabel = "single_label_classification"
 
 // addLabels adds the labels of classes to a config.json, unless there are none.
 func addLabels(fields map[string]any, labels []string) {
@@ -40,5 +44,5 @@ func addLabels(fields map[string]any, labels []string) {
 	for i, label := range labels {
 		names[strconv.Itoa(i)], ids[label] = label, i
 	}
-	fields["id2label"], fields["label2id"], fields["problem_type"] = names, ids, "single_label_classification"
+	fields["id2label"], fields["label2id"] = names, ids
 }
