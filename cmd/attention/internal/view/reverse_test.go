@@ -11,6 +11,8 @@ import (
 	"attention/layers"
 	"attention/train/tasks/reversal"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -131,6 +133,49 @@ func TestReversedGrows(t *testing.T) {
 	p.click("#play")
 	require.Equal(t, "Stop", p.text("#play"))
 	p.written(long)
+}
+
+// Without a string of its reader's the page begins with five letters, which become 25 by themselves. Keys pause it and
+// go on, and add a letter or take one away; so do its button and the reader's own string.
+func TestTheStringGrowsByItself(t *testing.T) {
+	t.Parallel()
+	p, rivals := openRivals(t, "")
+	p.moves = true
+	letters := func() int { return js[int](p, `Number(document.querySelector("#length").value)`) }
+	require.Less(t, letters(), 15)
+	p.waitFor(`Number(document.querySelector("#length").value) >= 8`)
+	p.do(chromedp.KeyEvent(" "))
+	require.Equal(t, "Longer", p.text("#grow"))
+	p.settle()
+	n := letters()
+	p.do(chromedp.KeyEvent(kb.ArrowRight + kb.ArrowRight + kb.ArrowLeft))
+	p.waitFor(fmt.Sprintf(`document.querySelector("#length").value === "%d"`, n+1))
+	p.press("#grow")
+	require.Equal(t, "Pause", p.text("#grow"))
+	p.waitFor(`document.querySelector("#grow").textContent === "Longer" && document.querySelector("#length").value === "25"`)
+	text := js[string](p, `new URLSearchParams(location.hash.slice(1)).get("text")`)
+	require.True(t, strings.HasPrefix(text, "bighe"), text)
+	for i, got := range p.written(text) {
+		want, err := rivals[i].Write(t.Context(), text)
+		require.NoError(t, err)
+		require.Equal(t, want.Text, got)
+	}
+	p.press("#grow")
+	p.typeString("abc")
+	require.Equal(t, "Longer", p.text("#grow"), "the reader has taken over")
+	p.written("abc")
+
+	// A reader who wants no motion has the long string at once.
+	p.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}})
+		return err
+	}))
+	p.do(chromedp.Navigate("about:blank"))
+	p.open(p.origin)
+	require.Equal(t, 25, letters())
+	require.Equal(t, "Longer", p.text("#grow"))
+	p.written(js[string](p, `document.querySelector("#string").value`))
 }
 
 // The page violates no rule of axe-core, and a phone's does not scroll sideways, with the longest string either.

@@ -160,8 +160,8 @@ export class Curves {
     return this.options.x ?? 'step';
   }
 
-  /** read writes the numbers at a step, or the last ones, as a legend. */
-  read(/** @type {number | undefined} */ at = undefined) {
+  /** read writes the numbers at a step, the marked one without it, or else the last ones, as a legend. */
+  read(at = this.options.mark) {
     const few = this.series.filter((s) => !s.quiet);
     const found = few.map((s) => (s.level !== undefined ? [null, s.level] : nearest(s.points, at)));
     const step = found.find((p) => p && p[0] !== null)?.[0];

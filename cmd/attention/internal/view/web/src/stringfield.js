@@ -6,15 +6,15 @@ import * as state from './state.js';
 
 const first = 'bighead'; // which all three know how to write
 
-/** StringField is where the string is written; ongrown is called when the slider makes it longer or shorter. */
+/** StringField is where the string is written; ontaken is called when its reader changes it. */
 export class StringField {
   /**
    * @param {Reversing} about
-   * @param {() => void} ongrown
+   * @param {(isGrown: boolean) => void} ontaken
    */
-  constructor(about, ongrown) {
+  constructor(about, ontaken) {
     this.about = about;
-    this.ongrown = ongrown;
+    this.ontaken = ontaken;
     this.others = this.draws();
     this.input = h('input', {
       id: 'string',
@@ -62,6 +62,7 @@ export class StringField {
   }
 
   type() {
+    this.ontaken(false);
     const typed = this.input.value;
     const text = clean(typed, this.about);
     const caret = clean(typed.slice(0, this.input.selectionStart ?? 0), this.about).length;
@@ -79,12 +80,18 @@ export class StringField {
   }
 
   lengthen(/** @type {number} */ n) {
+    this.ontaken(true);
+    this.grow(n);
+  }
+
+  /** grow gives the string n letters. */
+  grow(/** @type {number} */ n) {
     const text = this.text();
-    this.ongrown();
     state.set({ text: (text + this.others.slice(text.length)).slice(0, n), at: '' });
   }
 
   redraw() {
+    this.ontaken(false);
     this.others = this.draws();
     state.set({ text: this.others.slice(0, this.text().length), at: '' });
   }

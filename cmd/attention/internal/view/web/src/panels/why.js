@@ -3,6 +3,7 @@ import { packed, path } from '../api.js';
 import { Curves, stroke } from '../curves.js';
 import { button, fill, h } from '../dom.js';
 import { panel, Shown } from '../panel.js';
+import { Race } from '../race.js';
 import { Rival } from '../rival.js';
 import * as state from '../state.js';
 import { StringField } from '../stringfield.js';
@@ -23,23 +24,31 @@ class Why extends Shown {
     this.shown = ''; // the string whose writing is shown
     this.still = false; // the next string is shown as a whole: a slider makes it grow
     this.rivals = about.rivals.map((r, i) => new Rival(r, i, (at) => this.point(at)));
-    this.field = new StringField(about, () => {
-      this.still = true;
+    this.field = new StringField(about, (isGrown) => {
+      this.race.stop();
+      this.still = isGrown;
     });
+    const grow = (/** @type {number} */ n) => {
+      this.still = true;
+      this.field.grow(n);
+    };
+    this.race = new Race(() => this.field.text().length, grow, about.longest);
     this.at = h('input', {
       id: 'at',
       type: 'range',
       min: 0,
       step: 1,
       oninput: () => {
+        this.race.stop();
         this.stop(true);
         state.set({ at: this.at.value });
       },
     });
     this.atText = h('output', { for: 'at' });
-    this.player = button('Write again', () => (this.playing ? this.stop() : this.play()), { id: 'play' });
+    this.player = button('Write again', () => this.writeAgain(), { id: 'play' });
     this.chart = new Curves('Right to the last letter, % of new strings', { x: 'length' });
     this.build(element);
+    this.begins = state.get('text') === '';
   }
 
   build(/** @type {HTMLElement} */ element) {
@@ -57,7 +66,15 @@ class Why extends Shown {
           'letter. Make the string longer and see which one still can.',
       ),
       this.field.element,
-      h('div', { class: 'tools' }, this.player, h('label', { for: 'at' }, 'Written'), this.at, this.atText),
+      h(
+        'div',
+        { class: 'tools' },
+        this.race.button,
+        this.player,
+        h('label', { for: 'at' }, 'Written'),
+        this.at,
+        this.atText,
+      ),
       this.rivals.map((r) => r.element),
       h(
         'p',
@@ -81,6 +98,10 @@ class Why extends Shown {
 
   /** load asks what the models write for the string, and for the last one of those typed meanwhile. */
   async load() {
+    if (this.begins) {
+      this.begins = false;
+      this.race.open();
+    }
     if (this.loading) {
       this.again = true;
       return;
@@ -123,6 +144,12 @@ class Why extends Shown {
     const quiet = this.still || matchMedia('(prefers-reduced-motion: reduce)').matches;
     this.still = false;
     if (state.get('at') !== '' || quiet) this.stop();
+    else this.play();
+  }
+
+  writeAgain() {
+    this.race.stop();
+    if (this.playing) this.stop();
     else this.play();
   }
 
@@ -175,6 +202,7 @@ class Why extends Shown {
   }
 
   close() {
+    this.race.close();
     clearInterval(this.playing);
     for (const r of this.rivals) r.close();
     this.chart.close();
