@@ -1,4 +1,5 @@
-"""Quantises the matrices of GGUF files by the Python package gguf.
+"""Quantises the matrices of GGUF files by the Python package gguf, or replaces them by random blocks of formats that the
+package only reads.
 
 python quantise.py JOBS.json with gguf 0.19.0. A job: {"from": path, "to": path of the quantised file, "as": path of a
 file with the quantised numbers in F32, "format": name of the format}. Vectors and positions stay as they are.
@@ -8,6 +9,22 @@ import json
 import sys
 
 import gguf
+import numpy
+
+# Where the half-precision scales are in blocks that are only read, and a scale that makes numbers small.
+SCALES = {"Q2_K": [80, 82], "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0], "IQ4_XS": [0]}
+SMALL = {"Q2_K": 0x18, "Q3_K": 0x10, "Q4_K": 0x08, "Q5_K": 0x04, "Q6_K": 0x00, "IQ4_NL": 0x14, "IQ4_XS": 0x04}
+random = numpy.random.default_rng(1)
+
+
+def blocks(numbers, kind):
+    if kind.name not in SCALES:
+        return gguf.quantize(numbers, kind)
+    size, bytes = gguf.GGML_QUANT_SIZES[kind]
+    all = random.integers(0, 256, (numbers.size // size, bytes), dtype=numpy.uint8)
+    for at in SCALES[kind.name]:
+        all[:, at + 1] = SMALL[kind.name]
+    return all.reshape(*numbers.shape[:-1], -1)
 
 
 def write(path, reader, tensors):
@@ -33,8 +50,8 @@ for job in json.load(open(sys.argv[1])):
             packed.append((t.name, t.data, None))
             plain.append((t.name, t.data, None))
         else:
-            blocks = gguf.quantize(t.data, kind)
-            packed.append((t.name, blocks, kind))
-            plain.append((t.name, gguf.dequantize(blocks, kind), None))
+            stored = blocks(t.data, kind)
+            packed.append((t.name, stored, kind))
+            plain.append((t.name, gguf.dequantize(stored, kind), None))
     write(job["to"], reader, packed)
     write(job["as"], reader, plain)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,21 +19,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// quantised are the formats that the package gguf can write; it only reads the others.
-var quantised = []string{"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"}
+// quantised are the formats that the package gguf can write, and onlyRead the others.
+var (
+	quantised = []string{"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"}
+	onlyRead  = []string{"Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS"}
+)
 
-// inBlocks returns a config with matrices whose rows are whole blocks of 32 numbers.
-func inBlocks(c layers.DecoderConfig) layers.DecoderConfig {
+// inBlocks returns a config with matrices whose rows are whole blocks of 32 or 256 numbers.
+func inBlocks(c layers.DecoderConfig, numbers int) layers.DecoderConfig {
 	c.Blocks = slices.Clone(c.Blocks)
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
-		b.Attention.EmbedDim, b.MLP.DimFeedforward = 96, 64
+		b.Attention.EmbedDim, b.MLP.DimFeedforward = 3*numbers, max(64, numbers)
 		if b.Attention.HeadDim > 0 {
-			b.Attention.HeadDim = 64
+			b.Attention.HeadDim = max(64, numbers)
 		}
 	}
 	if c.EmbeddingScale > 0 {
-		c.EmbeddingScale *= 2 // √96
+		c.EmbeddingScale = math.Sqrt(float64(3 * numbers))
 	}
 	return c
 }
@@ -50,8 +54,9 @@ func requireSameModel(t *testing.T, want, got *pretrained.GPT, ids []int64, name
 	}
 }
 
-// Files of every family that the package gguf quantises, in every format that it writes, are opened with its numbers.
-// llama.cpp opens them, too; it rounds the vectors as well, so its scores are compared with the same numbers in F32.
+// Files of every family that the package gguf quantises, in every format that it writes, are opened with its numbers, and
+// so are files of random blocks in the formats that it only reads. llama.cpp opens all of them, too; it rounds the
+// vectors as well, so its scores are compared with the same numbers in F32.
 func TestGGUFQuantised(t *testing.T) {
 	script, err := golden.Path("gguf", "quantise.py")
 	require.NoError(t, err)
@@ -70,15 +75,19 @@ func TestGGUFQuantised(t *testing.T) {
 	var jobs []job
 	var names []string
 	var bounds []float64
-	for i, name := range slices.Sorted(maps.Keys(decoders)) {
-		from := filepath.Join(dir, fmt.Sprintf("%d.gguf", i))
-		require.NoError(t, decoder(t, inBlocks(decoders[name].config)).WriteGGUF(from, "f32"), name)
-		for _, format := range quantised {
-			to := filepath.Join(dir, fmt.Sprintf("%d.%s.gguf", i, format))
+	add := func(name string, numbers int, formats ...string) {
+		from := filepath.Join(dir, fmt.Sprintf("%s %d.gguf", name, numbers))
+		require.NoError(t, decoder(t, inBlocks(decoders[name].config, numbers)).WriteGGUF(from, "f32"), name)
+		for _, format := range formats {
+			to := filepath.Join(dir, name+"."+format+".gguf")
 			steps = append(steps, step{from, to, to + ".f32", format})
 			jobs = append(jobs, job{Model: to, Letters: true}, job{Model: to + ".f32", IDs: ids, Letters: true})
 			names, bounds = append(names, name+" "+format), append(bounds, cmp.Or(decoders[name].bound, 1e-4))
 		}
+	}
+	for i, name := range slices.Sorted(maps.Keys(decoders)) {
+		add(name, 32, quantised...)
+		add(name, 256, onlyRead[i%len(onlyRead)])
 	}
 	path := filepath.Join(dir, "jobs.json")
 	writeJSON(t, path, steps)

@@ -16,26 +16,41 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Matrices of a GGUF file of every family stay in its number format. Probabilities and greedy texts have the bits that
-// they have with the same weights in float32.
+// Matrices of a GGUF file of every family, and of every format, stay in its number format. Probabilities and greedy texts
+// have the bits that they have with the same weights in float32.
 func TestGGUFKept(t *testing.T) {
+	same := func(t *testing.T, g *pretrained.GPT) {
+		requireSameModel(t, wide(t, g), g, []int64{3, 0, 12, 7, 7, 1, 9, 4}, "")
+	}
 	for _, name := range slices.Sorted(maps.Keys(decoders)) {
 		for _, typ := range pretrained.GGUFTypes() {
-			t.Run(name+" "+string(typ), func(t *testing.T) {
-				g := keptModel(t, name, typ)
-				requireSameModel(t, wide(t, g), g, []int64{3, 0, 12, 7, 7, 1, 9, 4}, name)
-			})
+			t.Run(name+" "+string(typ), func(t *testing.T) { same(t, keptModel(t, name, typ)) })
 		}
+	}
+	all, families := slices.Sorted(maps.Keys(blockFormats)), slices.Sorted(maps.Keys(decoders))
+	for i, name := range families {
+		format := all[i%len(all)]
+		t.Run(name+" "+format, func(t *testing.T) { same(t, blockModel(t, name, format)) })
 	}
 }
 
 // keptModel returns a model of a file. Its matrices between layers are large enough to be mapped.
 func keptModel(t *testing.T, name string, typ pretrained.GGUFType) *pretrained.GPT {
-	c, path := inBlocks(decoders[name].config), filepath.Join(t.TempDir(), "model.gguf")
+	c, path := inBlocks(decoders[name].config, 32), filepath.Join(t.TempDir(), "model.gguf")
 	for i := range c.Blocks {
 		c.Blocks[i].MLP.DimFeedforward = 1024
 	}
 	require.NoError(t, decoder(t, c).WriteGGUF(path, typ))
+	g, err := pretrained.ReadGPT(path)
+	require.NoError(t, err)
+	return g
+}
+
+// blockModel returns a model of a file whose matrices are random blocks of a format.
+func blockModel(t *testing.T, name, format string) *pretrained.GPT {
+	of, path := blockFormats[format], filepath.Join(t.TempDir(), "model.gguf")
+	require.NoError(t, decoder(t, inBlocks(decoders[name].config, of.numbers)).WriteGGUF(path, "f32"))
+	writeBlocks(t, path, of)
 	g, err := pretrained.ReadGPT(path)
 	require.NoError(t, err)
 	return g
