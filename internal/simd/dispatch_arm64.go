@@ -403,6 +403,21 @@ func LogSingle[F Float](y, x []F) {
 	}
 }
 
+// MinusLog1p sets y ← min(x, 0) − log(1 + e) for 0 ≤ e ≤ 1, with the bits of log1p.
+func MinusLog1p[F Float](y, x, e []F) {
+	n := len(y)
+	if inUse == Go || SizeOf[F]() != 4 || n < 1 {
+		minusLog1pGo(y, x, e)
+		return
+	}
+	reaches("minusLog1p: x", len(x), n)
+	reaches("minusLog1p: e", len(e), n)
+	switch {
+	default:
+		sminusLog1pNEON(n, single(y), single(x), single(e))
+	}
+}
+
 // Mul sets z ← x·y.
 func Mul[F Float](z, x, y []F) {
 	n := len(z)

@@ -100,6 +100,10 @@ func LogSingle[F Float](y, x []F) {
 	logSingleGo(y, x)
 }
 
+func MinusLog1p[F Float](y, x, e []F) {
+	minusLog1pGo(y, x, e)
+}
+
 func Mul[F Float](z, x, y []F) {
 	mulGo(z, x, y)
 }

@@ -29,6 +29,11 @@ func sinverseAVX2(n int, y *float32, x *float32)
 //go:noescape
 func slogSingleAVX2(n int, y *float32, x *float32)
 
+// sminusLog1pAVX2 is minusLog1p of float32 with AVX2.
+//
+//go:noescape
+func sminusLog1pAVX2(n int, y *float32, x *float32, e *float32)
+
 // smulAVX2 is mul of float32 with AVX2.
 //
 //go:noescape

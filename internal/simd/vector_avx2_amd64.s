@@ -260,127 +260,167 @@ DATA sconstants<>+1008(SB)/4, $0x3dba2e8c
 DATA sconstants<>+1012(SB)/4, $0x3dba2e8c
 DATA sconstants<>+1016(SB)/4, $0x3dba2e8c
 DATA sconstants<>+1020(SB)/4, $0x3dba2e8c
-DATA sconstants<>+1024(SB)/4, $0x3613a858
-DATA sconstants<>+1028(SB)/4, $0x3613a858
-DATA sconstants<>+1032(SB)/4, $0x3613a858
-DATA sconstants<>+1036(SB)/4, $0x3613a858
-DATA sconstants<>+1040(SB)/4, $0x3613a858
-DATA sconstants<>+1044(SB)/4, $0x3613a858
-DATA sconstants<>+1048(SB)/4, $0x3613a858
-DATA sconstants<>+1052(SB)/4, $0x3613a858
-DATA sconstants<>+1056(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1060(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1064(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1068(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1072(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1076(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1080(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1084(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+1088(SB)/4, $0x3e0be612
-DATA sconstants<>+1092(SB)/4, $0x3e0be612
-DATA sconstants<>+1096(SB)/4, $0x3e0be612
-DATA sconstants<>+1100(SB)/4, $0x3e0be612
-DATA sconstants<>+1104(SB)/4, $0x3e0be612
-DATA sconstants<>+1108(SB)/4, $0x3e0be612
-DATA sconstants<>+1112(SB)/4, $0x3e0be612
-DATA sconstants<>+1116(SB)/4, $0x3e0be612
-DATA sconstants<>+1120(SB)/4, $0x3de6368d
-DATA sconstants<>+1124(SB)/4, $0x3de6368d
-DATA sconstants<>+1128(SB)/4, $0x3de6368d
-DATA sconstants<>+1132(SB)/4, $0x3de6368d
-DATA sconstants<>+1136(SB)/4, $0x3de6368d
-DATA sconstants<>+1140(SB)/4, $0x3de6368d
-DATA sconstants<>+1144(SB)/4, $0x3de6368d
-DATA sconstants<>+1148(SB)/4, $0x3de6368d
-DATA sconstants<>+1152(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1156(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1160(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1164(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1168(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1172(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1176(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1180(SB)/4, $0x3dff7ce7
-DATA sconstants<>+1184(SB)/4, $0xbd84cf85
-DATA sconstants<>+1188(SB)/4, $0xbd84cf85
-DATA sconstants<>+1192(SB)/4, $0xbd84cf85
-DATA sconstants<>+1196(SB)/4, $0xbd84cf85
-DATA sconstants<>+1200(SB)/4, $0xbd84cf85
-DATA sconstants<>+1204(SB)/4, $0xbd84cf85
-DATA sconstants<>+1208(SB)/4, $0xbd84cf85
-DATA sconstants<>+1212(SB)/4, $0xbd84cf85
-DATA sconstants<>+1216(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1220(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1224(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1228(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1232(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1236(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1240(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1244(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+1248(SB)/4, $0xbe97bdae
-DATA sconstants<>+1252(SB)/4, $0xbe97bdae
-DATA sconstants<>+1256(SB)/4, $0xbe97bdae
-DATA sconstants<>+1260(SB)/4, $0xbe97bdae
-DATA sconstants<>+1264(SB)/4, $0xbe97bdae
-DATA sconstants<>+1268(SB)/4, $0xbe97bdae
-DATA sconstants<>+1272(SB)/4, $0xbe97bdae
-DATA sconstants<>+1276(SB)/4, $0xbe97bdae
-DATA sconstants<>+1280(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1284(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1288(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1292(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1296(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1300(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1304(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1308(SB)/4, $0x3e1a1eda
-DATA sconstants<>+1312(SB)/4, $0xbce84ef1
-DATA sconstants<>+1316(SB)/4, $0xbce84ef1
-DATA sconstants<>+1320(SB)/4, $0xbce84ef1
-DATA sconstants<>+1324(SB)/4, $0xbce84ef1
-DATA sconstants<>+1328(SB)/4, $0xbce84ef1
-DATA sconstants<>+1332(SB)/4, $0xbce84ef1
-DATA sconstants<>+1336(SB)/4, $0xbce84ef1
-DATA sconstants<>+1340(SB)/4, $0xbce84ef1
-DATA sconstants<>+1344(SB)/4, $0x3efffffe
-DATA sconstants<>+1348(SB)/4, $0x3efffffe
-DATA sconstants<>+1352(SB)/4, $0x3efffffe
-DATA sconstants<>+1356(SB)/4, $0x3efffffe
-DATA sconstants<>+1360(SB)/4, $0x3efffffe
-DATA sconstants<>+1364(SB)/4, $0x3efffffe
-DATA sconstants<>+1368(SB)/4, $0x3efffffe
-DATA sconstants<>+1372(SB)/4, $0x3efffffe
-DATA sconstants<>+1376(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1380(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1384(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1388(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1392(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1396(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1400(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1404(SB)/4, $0x3e2aaa49
-DATA sconstants<>+1408(SB)/4, $0x3d2aac79
-DATA sconstants<>+1412(SB)/4, $0x3d2aac79
-DATA sconstants<>+1416(SB)/4, $0x3d2aac79
-DATA sconstants<>+1420(SB)/4, $0x3d2aac79
-DATA sconstants<>+1424(SB)/4, $0x3d2aac79
-DATA sconstants<>+1428(SB)/4, $0x3d2aac79
-DATA sconstants<>+1432(SB)/4, $0x3d2aac79
-DATA sconstants<>+1436(SB)/4, $0x3d2aac79
-DATA sconstants<>+1440(SB)/4, $0x3c091cf1
-DATA sconstants<>+1444(SB)/4, $0x3c091cf1
-DATA sconstants<>+1448(SB)/4, $0x3c091cf1
-DATA sconstants<>+1452(SB)/4, $0x3c091cf1
-DATA sconstants<>+1456(SB)/4, $0x3c091cf1
-DATA sconstants<>+1460(SB)/4, $0x3c091cf1
-DATA sconstants<>+1464(SB)/4, $0x3c091cf1
-DATA sconstants<>+1468(SB)/4, $0x3c091cf1
-DATA sconstants<>+1472(SB)/4, $0x3ab5121b
-DATA sconstants<>+1476(SB)/4, $0x3ab5121b
-DATA sconstants<>+1480(SB)/4, $0x3ab5121b
-DATA sconstants<>+1484(SB)/4, $0x3ab5121b
-DATA sconstants<>+1488(SB)/4, $0x3ab5121b
-DATA sconstants<>+1492(SB)/4, $0x3ab5121b
-DATA sconstants<>+1496(SB)/4, $0x3ab5121b
-DATA sconstants<>+1500(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $1504
+DATA sconstants<>+1024(SB)/4, $0x3f800000
+DATA sconstants<>+1028(SB)/4, $0x3f800000
+DATA sconstants<>+1032(SB)/4, $0x3f800000
+DATA sconstants<>+1036(SB)/4, $0x3f800000
+DATA sconstants<>+1040(SB)/4, $0x3f800000
+DATA sconstants<>+1044(SB)/4, $0x3f800000
+DATA sconstants<>+1048(SB)/4, $0x3f800000
+DATA sconstants<>+1052(SB)/4, $0x3f800000
+DATA sconstants<>+1056(SB)/4, $0x3eaaaa70
+DATA sconstants<>+1060(SB)/4, $0x3eaaaa70
+DATA sconstants<>+1064(SB)/4, $0x3eaaaa70
+DATA sconstants<>+1068(SB)/4, $0x3eaaaa70
+DATA sconstants<>+1072(SB)/4, $0x3eaaaa70
+DATA sconstants<>+1076(SB)/4, $0x3eaaaa70
+DATA sconstants<>+1080(SB)/4, $0x3eaaaa70
+DATA sconstants<>+1084(SB)/4, $0x3eaaaa70
+DATA sconstants<>+1088(SB)/4, $0x3e4ced60
+DATA sconstants<>+1092(SB)/4, $0x3e4ced60
+DATA sconstants<>+1096(SB)/4, $0x3e4ced60
+DATA sconstants<>+1100(SB)/4, $0x3e4ced60
+DATA sconstants<>+1104(SB)/4, $0x3e4ced60
+DATA sconstants<>+1108(SB)/4, $0x3e4ced60
+DATA sconstants<>+1112(SB)/4, $0x3e4ced60
+DATA sconstants<>+1116(SB)/4, $0x3e4ced60
+DATA sconstants<>+1120(SB)/4, $0x3e0f2997
+DATA sconstants<>+1124(SB)/4, $0x3e0f2997
+DATA sconstants<>+1128(SB)/4, $0x3e0f2997
+DATA sconstants<>+1132(SB)/4, $0x3e0f2997
+DATA sconstants<>+1136(SB)/4, $0x3e0f2997
+DATA sconstants<>+1140(SB)/4, $0x3e0f2997
+DATA sconstants<>+1144(SB)/4, $0x3e0f2997
+DATA sconstants<>+1148(SB)/4, $0x3e0f2997
+DATA sconstants<>+1152(SB)/4, $0x3e104116
+DATA sconstants<>+1156(SB)/4, $0x3e104116
+DATA sconstants<>+1160(SB)/4, $0x3e104116
+DATA sconstants<>+1164(SB)/4, $0x3e104116
+DATA sconstants<>+1168(SB)/4, $0x3e104116
+DATA sconstants<>+1172(SB)/4, $0x3e104116
+DATA sconstants<>+1176(SB)/4, $0x3e104116
+DATA sconstants<>+1180(SB)/4, $0x3e104116
+DATA sconstants<>+1184(SB)/4, $0x3613a858
+DATA sconstants<>+1188(SB)/4, $0x3613a858
+DATA sconstants<>+1192(SB)/4, $0x3613a858
+DATA sconstants<>+1196(SB)/4, $0x3613a858
+DATA sconstants<>+1200(SB)/4, $0x3613a858
+DATA sconstants<>+1204(SB)/4, $0x3613a858
+DATA sconstants<>+1208(SB)/4, $0x3613a858
+DATA sconstants<>+1212(SB)/4, $0x3613a858
+DATA sconstants<>+1216(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1220(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1224(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1228(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1232(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1236(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1240(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1244(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+1248(SB)/4, $0x3e0be612
+DATA sconstants<>+1252(SB)/4, $0x3e0be612
+DATA sconstants<>+1256(SB)/4, $0x3e0be612
+DATA sconstants<>+1260(SB)/4, $0x3e0be612
+DATA sconstants<>+1264(SB)/4, $0x3e0be612
+DATA sconstants<>+1268(SB)/4, $0x3e0be612
+DATA sconstants<>+1272(SB)/4, $0x3e0be612
+DATA sconstants<>+1276(SB)/4, $0x3e0be612
+DATA sconstants<>+1280(SB)/4, $0x3de6368d
+DATA sconstants<>+1284(SB)/4, $0x3de6368d
+DATA sconstants<>+1288(SB)/4, $0x3de6368d
+DATA sconstants<>+1292(SB)/4, $0x3de6368d
+DATA sconstants<>+1296(SB)/4, $0x3de6368d
+DATA sconstants<>+1300(SB)/4, $0x3de6368d
+DATA sconstants<>+1304(SB)/4, $0x3de6368d
+DATA sconstants<>+1308(SB)/4, $0x3de6368d
+DATA sconstants<>+1312(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1316(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1320(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1324(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1328(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1332(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1336(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1340(SB)/4, $0x3dff7ce7
+DATA sconstants<>+1344(SB)/4, $0xbd84cf85
+DATA sconstants<>+1348(SB)/4, $0xbd84cf85
+DATA sconstants<>+1352(SB)/4, $0xbd84cf85
+DATA sconstants<>+1356(SB)/4, $0xbd84cf85
+DATA sconstants<>+1360(SB)/4, $0xbd84cf85
+DATA sconstants<>+1364(SB)/4, $0xbd84cf85
+DATA sconstants<>+1368(SB)/4, $0xbd84cf85
+DATA sconstants<>+1372(SB)/4, $0xbd84cf85
+DATA sconstants<>+1376(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1380(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1384(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1388(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1392(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1396(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1400(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1404(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+1408(SB)/4, $0xbe97bdae
+DATA sconstants<>+1412(SB)/4, $0xbe97bdae
+DATA sconstants<>+1416(SB)/4, $0xbe97bdae
+DATA sconstants<>+1420(SB)/4, $0xbe97bdae
+DATA sconstants<>+1424(SB)/4, $0xbe97bdae
+DATA sconstants<>+1428(SB)/4, $0xbe97bdae
+DATA sconstants<>+1432(SB)/4, $0xbe97bdae
+DATA sconstants<>+1436(SB)/4, $0xbe97bdae
+DATA sconstants<>+1440(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1444(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1448(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1452(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1456(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1460(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1464(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1468(SB)/4, $0x3e1a1eda
+DATA sconstants<>+1472(SB)/4, $0xbce84ef1
+DATA sconstants<>+1476(SB)/4, $0xbce84ef1
+DATA sconstants<>+1480(SB)/4, $0xbce84ef1
+DATA sconstants<>+1484(SB)/4, $0xbce84ef1
+DATA sconstants<>+1488(SB)/4, $0xbce84ef1
+DATA sconstants<>+1492(SB)/4, $0xbce84ef1
+DATA sconstants<>+1496(SB)/4, $0xbce84ef1
+DATA sconstants<>+1500(SB)/4, $0xbce84ef1
+DATA sconstants<>+1504(SB)/4, $0x3efffffe
+DATA sconstants<>+1508(SB)/4, $0x3efffffe
+DATA sconstants<>+1512(SB)/4, $0x3efffffe
+DATA sconstants<>+1516(SB)/4, $0x3efffffe
+DATA sconstants<>+1520(SB)/4, $0x3efffffe
+DATA sconstants<>+1524(SB)/4, $0x3efffffe
+DATA sconstants<>+1528(SB)/4, $0x3efffffe
+DATA sconstants<>+1532(SB)/4, $0x3efffffe
+DATA sconstants<>+1536(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1540(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1544(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1548(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1552(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1556(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1560(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1564(SB)/4, $0x3e2aaa49
+DATA sconstants<>+1568(SB)/4, $0x3d2aac79
+DATA sconstants<>+1572(SB)/4, $0x3d2aac79
+DATA sconstants<>+1576(SB)/4, $0x3d2aac79
+DATA sconstants<>+1580(SB)/4, $0x3d2aac79
+DATA sconstants<>+1584(SB)/4, $0x3d2aac79
+DATA sconstants<>+1588(SB)/4, $0x3d2aac79
+DATA sconstants<>+1592(SB)/4, $0x3d2aac79
+DATA sconstants<>+1596(SB)/4, $0x3d2aac79
+DATA sconstants<>+1600(SB)/4, $0x3c091cf1
+DATA sconstants<>+1604(SB)/4, $0x3c091cf1
+DATA sconstants<>+1608(SB)/4, $0x3c091cf1
+DATA sconstants<>+1612(SB)/4, $0x3c091cf1
+DATA sconstants<>+1616(SB)/4, $0x3c091cf1
+DATA sconstants<>+1620(SB)/4, $0x3c091cf1
+DATA sconstants<>+1624(SB)/4, $0x3c091cf1
+DATA sconstants<>+1628(SB)/4, $0x3c091cf1
+DATA sconstants<>+1632(SB)/4, $0x3ab5121b
+DATA sconstants<>+1636(SB)/4, $0x3ab5121b
+DATA sconstants<>+1640(SB)/4, $0x3ab5121b
+DATA sconstants<>+1644(SB)/4, $0x3ab5121b
+DATA sconstants<>+1648(SB)/4, $0x3ab5121b
+DATA sconstants<>+1652(SB)/4, $0x3ab5121b
+DATA sconstants<>+1656(SB)/4, $0x3ab5121b
+DATA sconstants<>+1660(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $1664
 
 // func sexpAVX2(n int, y *float32, x *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
@@ -422,11 +462,11 @@ vector_1:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1472(AX), Y2
-	VFMADD213PS  1440(AX), Y0, Y2
-	VFMADD213PS  1408(AX), Y0, Y2
-	VFMADD213PS  1376(AX), Y0, Y2
-	VFMADD213PS  1344(AX), Y0, Y2
+	VMOVUPS      1632(AX), Y2
+	VFMADD213PS  1600(AX), Y0, Y2
+	VFMADD213PS  1568(AX), Y0, Y2
+	VFMADD213PS  1536(AX), Y0, Y2
+	VFMADD213PS  1504(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -455,11 +495,11 @@ rest_2:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1472(AX), Y2
-	VFMADD213PS  1440(AX), Y0, Y2
-	VFMADD213PS  1408(AX), Y0, Y2
-	VFMADD213PS  1376(AX), Y0, Y2
-	VFMADD213PS  1344(AX), Y0, Y2
+	VMOVUPS      1632(AX), Y2
+	VFMADD213PS  1600(AX), Y0, Y2
+	VFMADD213PS  1568(AX), Y0, Y2
+	VFMADD213PS  1536(AX), Y0, Y2
+	VFMADD213PS  1504(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -531,11 +571,11 @@ vector_4:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1472(AX), Y2
-	VFMADD213PS  1440(AX), Y0, Y2
-	VFMADD213PS  1408(AX), Y0, Y2
-	VFMADD213PS  1376(AX), Y0, Y2
-	VFMADD213PS  1344(AX), Y0, Y2
+	VMOVUPS      1632(AX), Y2
+	VFMADD213PS  1600(AX), Y0, Y2
+	VFMADD213PS  1568(AX), Y0, Y2
+	VFMADD213PS  1536(AX), Y0, Y2
+	VFMADD213PS  1504(AX), Y0, Y2
 	VMULPS       Y0, Y2, Y2
 	VFMADD213PS  Y0, Y0, Y2
 	VCVTPS2DQ    Y1, Y3
@@ -564,11 +604,11 @@ rest_5:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1472(AX), Y2
-	VFMADD213PS  1440(AX), Y0, Y2
-	VFMADD213PS  1408(AX), Y0, Y2
-	VFMADD213PS  1376(AX), Y0, Y2
-	VFMADD213PS  1344(AX), Y0, Y2
+	VMOVUPS      1632(AX), Y2
+	VFMADD213PS  1600(AX), Y0, Y2
+	VFMADD213PS  1568(AX), Y0, Y2
+	VFMADD213PS  1536(AX), Y0, Y2
+	VFMADD213PS  1504(AX), Y0, Y2
 	VMULPS       Y0, Y2, Y2
 	VFMADD213PS  Y0, Y0, Y2
 	VCVTPS2DQ    Y1, Y3
@@ -629,11 +669,11 @@ vector_7:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1472(AX), Y2
-	VFMADD213PS  1440(AX), Y0, Y2
-	VFMADD213PS  1408(AX), Y0, Y2
-	VFMADD213PS  1376(AX), Y0, Y2
-	VFMADD213PS  1344(AX), Y0, Y2
+	VMOVUPS      1632(AX), Y2
+	VFMADD213PS  1600(AX), Y0, Y2
+	VFMADD213PS  1568(AX), Y0, Y2
+	VFMADD213PS  1536(AX), Y0, Y2
+	VFMADD213PS  1504(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -668,11 +708,11 @@ rest_8:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1472(AX), Y2
-	VFMADD213PS  1440(AX), Y0, Y2
-	VFMADD213PS  1408(AX), Y0, Y2
-	VFMADD213PS  1376(AX), Y0, Y2
-	VFMADD213PS  1344(AX), Y0, Y2
+	VMOVUPS      1632(AX), Y2
+	VFMADD213PS  1600(AX), Y0, Y2
+	VFMADD213PS  1568(AX), Y0, Y2
+	VFMADD213PS  1536(AX), Y0, Y2
+	VFMADD213PS  1504(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VFMADD213PS  160(AX), Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -921,60 +961,141 @@ done_15:
 	VZEROUPPER
 	RET
 
-// func smulAVX2(n int, z *float32, x *float32, y *float32)
+// func sminusLog1pAVX2(n int, y *float32, x *float32, e *float32)
 // Requires: AVX, CMOV
-TEXT ·smulAVX2(SB), $0-32
+TEXT ·sminusLog1pAVX2(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
+	MOVQ    y+8(FP), CX
 	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
+	MOVQ    e+24(FP), BX
+	LEAQ    dconstants<>+0(SB), SI
+	MOVQ    AX, R8
+	ANDQ    $0x07, R8
 	MOVQ    AX, DI
-	ANDQ    $0x07, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
+	SUBQ    R8, DI
+	SHLQ    $0x02, DI
 	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
+	MOVQ    R8, AX
+	XORL    R9, R9
 	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000008, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
+	CMOVQLT R9, AX
+	MOVQ    $0x00000008, R9
+	CMPQ    AX, R9
+	CMOVQGT R9, AX
 	SHLQ    $0x02, AX
-	LEAQ    leadingLanes<>+0(SB), R8
-	SUBQ    AX, R8
-	VMOVDQU 32(R8), Y15
+	LEAQ    leadingLanes<>+0(SB), R9
+	SUBQ    AX, R9
+	VMOVDQU 32(R9), Y15
 	XORQ    AX, AX
-	TESTQ   SI, SI
+	TESTQ   DI, DI
 	JE      rest_17
 	PCALIGN $0x40
 
 vector_16:
-	VMOVUPS (DX)(AX*1), Y0
-	VMOVUPS (BX)(AX*1), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, (CX)(AX*1)
-	ADDQ    $0x00000020, AX
-	CMPQ    AX, SI
-	JLT     vector_16
+	VMOVUPS      (DX)(AX*1), Y0
+	VMOVUPS      (BX)(AX*1), Y2
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X1, Y1
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VADDPD       192(SI), Y2, Y4
+	VDIVPD       Y4, Y2, Y4
+	VMULPD       Y4, Y4, Y5
+	VMOVUPD      1152(SI), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1120(SI), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1088(SI), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1056(SI), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1024(SI), Y6, Y6
+	VADDPD       Y4, Y4, Y4
+	VMULPD       Y4, Y6, Y6
+	VMINPD       448(SI), Y0, Y0
+	VSUBPD       Y6, Y0, Y0
+	VADDPD       192(SI), Y3, Y4
+	VDIVPD       Y4, Y3, Y4
+	VMULPD       Y4, Y4, Y5
+	VMOVUPD      1152(SI), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1120(SI), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1088(SI), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1056(SI), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1024(SI), Y6, Y6
+	VADDPD       Y4, Y4, Y4
+	VMULPD       Y4, Y6, Y6
+	VMINPD       448(SI), Y1, Y1
+	VSUBPD       Y6, Y1, Y1
+	VCVTPD2PSY   Y0, X0
+	VCVTPD2PSY   Y1, X1
+	VINSERTF128  $0x01, X1, Y0, Y0
+	VMOVUPS      Y0, (CX)(AX*1)
+	ADDQ         $0x00000020, AX
+	CMPQ         AX, DI
+	JLT          vector_16
 
 rest_17:
-	TESTQ      DI, DI
-	JE         done_18
-	VMASKMOVPS (DX)(AX*1), Y15, Y0
-	VMASKMOVPS (BX)(AX*1), Y15, Y1
-	VMULPS     Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (CX)(AX*1)
+	TESTQ        R8, R8
+	JE           done_18
+	VMASKMOVPS   (DX)(AX*1), Y15, Y0
+	VMASKMOVPS   (BX)(AX*1), Y15, Y2
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VCVTPS2PD    X1, Y1
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VADDPD       192(SI), Y2, Y4
+	VDIVPD       Y4, Y2, Y4
+	VMULPD       Y4, Y4, Y5
+	VMOVUPD      1152(SI), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1120(SI), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1088(SI), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1056(SI), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1024(SI), Y6, Y6
+	VADDPD       Y4, Y4, Y4
+	VMULPD       Y4, Y6, Y6
+	VMINPD       448(SI), Y0, Y0
+	VSUBPD       Y6, Y0, Y0
+	VADDPD       192(SI), Y3, Y4
+	VDIVPD       Y4, Y3, Y4
+	VMULPD       Y4, Y4, Y5
+	VMOVUPD      1152(SI), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1120(SI), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1088(SI), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1056(SI), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       1024(SI), Y6, Y6
+	VADDPD       Y4, Y4, Y4
+	VMULPD       Y4, Y6, Y6
+	VMINPD       448(SI), Y1, Y1
+	VSUBPD       Y6, Y1, Y1
+	VCVTPD2PSY   Y0, X0
+	VCVTPD2PSY   Y1, X1
+	VINSERTF128  $0x01, X1, Y0, Y0
+	VMASKMOVPS   Y0, Y15, (CX)(AX*1)
 
 done_18:
 	VZEROUPPER
 	RET
 
-// func ssubAVX2(n int, z *float32, x *float32, y *float32)
+// func smulAVX2(n int, z *float32, x *float32, y *float32)
 // Requires: AVX, CMOV
-TEXT ·ssubAVX2(SB), $0-32
+TEXT ·smulAVX2(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), AX
 	MOVQ    z+8(FP), CX
@@ -1005,7 +1126,7 @@ TEXT ·ssubAVX2(SB), $0-32
 vector_19:
 	VMOVUPS (DX)(AX*1), Y0
 	VMOVUPS (BX)(AX*1), Y1
-	VSUBPS  Y1, Y0, Y0
+	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
@@ -1016,16 +1137,16 @@ rest_20:
 	JE         done_21
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMASKMOVPS (BX)(AX*1), Y15, Y1
-	VSUBPS     Y1, Y0, Y0
+	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
 done_21:
 	VZEROUPPER
 	RET
 
-// func sdivAVX2(n int, z *float32, x *float32, y *float32)
+// func ssubAVX2(n int, z *float32, x *float32, y *float32)
 // Requires: AVX, CMOV
-TEXT ·sdivAVX2(SB), $0-32
+TEXT ·ssubAVX2(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), AX
 	MOVQ    z+8(FP), CX
@@ -1056,7 +1177,7 @@ TEXT ·sdivAVX2(SB), $0-32
 vector_22:
 	VMOVUPS (DX)(AX*1), Y0
 	VMOVUPS (BX)(AX*1), Y1
-	VDIVPS  Y1, Y0, Y0
+	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
@@ -1067,10 +1188,61 @@ rest_23:
 	JE         done_24
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMASKMOVPS (BX)(AX*1), Y15, Y1
-	VDIVPS     Y1, Y0, Y0
+	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
 done_24:
+	VZEROUPPER
+	RET
+
+// func sdivAVX2(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, CMOV
+TEXT ·sdivAVX2(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x07, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000008, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	SHLQ    $0x02, AX
+	LEAQ    leadingLanes<>+0(SB), R8
+	SUBQ    AX, R8
+	VMOVDQU 32(R8), Y15
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_26
+	PCALIGN $0x40
+
+vector_25:
+	VMOVUPS (DX)(AX*1), Y0
+	VMOVUPS (BX)(AX*1), Y1
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(AX*1)
+	ADDQ    $0x00000020, AX
+	CMPQ    AX, SI
+	JLT     vector_25
+
+rest_26:
+	TESTQ      DI, DI
+	JE         done_27
+	VMASKMOVPS (DX)(AX*1), Y15, Y0
+	VMASKMOVPS (BX)(AX*1), Y15, Y1
+	VDIVPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y15, (CX)(AX*1)
+
+done_27:
 	VZEROUPPER
 	RET
 
@@ -1101,10 +1273,10 @@ TEXT ·sgreaterAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_26
+	JE      rest_29
 	PCALIGN $0x40
 
-vector_25:
+vector_28:
 	VMOVUPS   (DX)(AX*1), Y0
 	VMOVUPS   (BX)(AX*1), Y1
 	VMAXPS    Y1, Y0, Y1
@@ -1113,11 +1285,11 @@ vector_25:
 	VMOVUPS   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_25
+	JLT       vector_28
 
-rest_26:
+rest_29:
 	TESTQ      DI, DI
-	JE         done_27
+	JE         done_30
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMASKMOVPS (BX)(AX*1), Y15, Y1
 	VMAXPS     Y1, Y0, Y1
@@ -1125,7 +1297,7 @@ rest_26:
 	VBLENDVPS  Y2, Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (CX)(AX*1)
 
-done_27:
+done_30:
 	VZEROUPPER
 	RET
 
@@ -1157,10 +1329,10 @@ TEXT ·stanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_29
+	JE      rest_32
 	PCALIGN $0x40
 
-vector_28:
+vector_31:
 	VMOVUPS (BX)(CX*1), Y0
 	VMOVUPS (SI)(CX*1), Y1
 	VMULPS  Y0, Y0, Y0
@@ -1169,11 +1341,11 @@ vector_28:
 	VMOVUPS Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_28
+	JLT     vector_31
 
-rest_29:
+rest_32:
 	TESTQ      DI, DI
-	JE         done_30
+	JE         done_33
 	VMASKMOVPS (BX)(CX*1), Y15, Y0
 	VMASKMOVPS (SI)(CX*1), Y15, Y1
 	VMULPS     Y0, Y0, Y0
@@ -1181,7 +1353,7 @@ rest_29:
 	VMULPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (DX)(CX*1)
 
-done_30:
+done_33:
 	VZEROUPPER
 	RET
 
@@ -1215,10 +1387,10 @@ TEXT ·sgeluAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_32
+	JE      rest_35
 	PCALIGN $0x40
 
-vector_31:
+vector_34:
 	VMOVUPS      (BX)(CX*1), Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -1229,11 +1401,11 @@ vector_31:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1472(AX), Y6
-	VFMADD213PS  1440(AX), Y0, Y6
-	VFMADD213PS  1408(AX), Y0, Y6
-	VFMADD213PS  1376(AX), Y0, Y6
-	VFMADD213PS  1344(AX), Y0, Y6
+	VMOVUPS      1632(AX), Y6
+	VFMADD213PS  1600(AX), Y0, Y6
+	VFMADD213PS  1568(AX), Y0, Y6
+	VFMADD213PS  1536(AX), Y0, Y6
+	VFMADD213PS  1504(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -1253,27 +1425,27 @@ vector_31:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      1312(AX), Y6
+	VMOVUPS      1472(AX), Y6
+	VFMADD213PS  1440(AX), Y1, Y6
+	VFMADD213PS  1408(AX), Y1, Y6
+	VFMADD213PS  1376(AX), Y1, Y6
+	VFMADD213PS  1344(AX), Y1, Y6
+	VFMADD213PS  1312(AX), Y1, Y6
 	VFMADD213PS  1280(AX), Y1, Y6
 	VFMADD213PS  1248(AX), Y1, Y6
 	VFMADD213PS  1216(AX), Y1, Y6
 	VFMADD213PS  1184(AX), Y1, Y6
-	VFMADD213PS  1152(AX), Y1, Y6
-	VFMADD213PS  1120(AX), Y1, Y6
-	VFMADD213PS  1088(AX), Y1, Y6
-	VFMADD213PS  1056(AX), Y1, Y6
-	VFMADD213PS  1024(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMAXPS       Y11, Y5, Y5
 	VFNMADD231PS Y7, Y6, Y5
 	VMOVUPS      Y5, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_31
+	JLT          vector_34
 
-rest_32:
+rest_35:
 	TESTQ        DI, DI
-	JE           done_33
+	JE           done_36
 	VMASKMOVPS   (BX)(CX*1), Y15, Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -1284,11 +1456,11 @@ rest_32:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1472(AX), Y6
-	VFMADD213PS  1440(AX), Y0, Y6
-	VFMADD213PS  1408(AX), Y0, Y6
-	VFMADD213PS  1376(AX), Y0, Y6
-	VFMADD213PS  1344(AX), Y0, Y6
+	VMOVUPS      1632(AX), Y6
+	VFMADD213PS  1600(AX), Y0, Y6
+	VFMADD213PS  1568(AX), Y0, Y6
+	VFMADD213PS  1536(AX), Y0, Y6
+	VFMADD213PS  1504(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -1308,22 +1480,22 @@ rest_32:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      1312(AX), Y6
+	VMOVUPS      1472(AX), Y6
+	VFMADD213PS  1440(AX), Y1, Y6
+	VFMADD213PS  1408(AX), Y1, Y6
+	VFMADD213PS  1376(AX), Y1, Y6
+	VFMADD213PS  1344(AX), Y1, Y6
+	VFMADD213PS  1312(AX), Y1, Y6
 	VFMADD213PS  1280(AX), Y1, Y6
 	VFMADD213PS  1248(AX), Y1, Y6
 	VFMADD213PS  1216(AX), Y1, Y6
 	VFMADD213PS  1184(AX), Y1, Y6
-	VFMADD213PS  1152(AX), Y1, Y6
-	VFMADD213PS  1120(AX), Y1, Y6
-	VFMADD213PS  1088(AX), Y1, Y6
-	VFMADD213PS  1056(AX), Y1, Y6
-	VFMADD213PS  1024(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMAXPS       Y11, Y5, Y5
 	VFNMADD231PS Y7, Y6, Y5
 	VMASKMOVPS   Y5, Y15, (DX)(CX*1)
 
-done_33:
+done_36:
 	VZEROUPPER
 	RET
 
@@ -1358,10 +1530,10 @@ TEXT ·sgeluBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_35
+	JE      rest_38
 	PCALIGN $0x40
 
-vector_34:
+vector_37:
 	VMOVUPS      (BX)(CX*1), Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -1372,11 +1544,11 @@ vector_34:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1472(AX), Y6
-	VFMADD213PS  1440(AX), Y0, Y6
-	VFMADD213PS  1408(AX), Y0, Y6
-	VFMADD213PS  1376(AX), Y0, Y6
-	VFMADD213PS  1344(AX), Y0, Y6
+	VMOVUPS      1632(AX), Y6
+	VFMADD213PS  1600(AX), Y0, Y6
+	VFMADD213PS  1568(AX), Y0, Y6
+	VFMADD213PS  1536(AX), Y0, Y6
+	VFMADD213PS  1504(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -1396,16 +1568,16 @@ vector_34:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      1312(AX), Y6
+	VMOVUPS      1472(AX), Y6
+	VFMADD213PS  1440(AX), Y1, Y6
+	VFMADD213PS  1408(AX), Y1, Y6
+	VFMADD213PS  1376(AX), Y1, Y6
+	VFMADD213PS  1344(AX), Y1, Y6
+	VFMADD213PS  1312(AX), Y1, Y6
 	VFMADD213PS  1280(AX), Y1, Y6
 	VFMADD213PS  1248(AX), Y1, Y6
 	VFMADD213PS  1216(AX), Y1, Y6
 	VFMADD213PS  1184(AX), Y1, Y6
-	VFMADD213PS  1152(AX), Y1, Y6
-	VFMADD213PS  1120(AX), Y1, Y6
-	VFMADD213PS  1088(AX), Y1, Y6
-	VFMADD213PS  1056(AX), Y1, Y6
-	VFMADD213PS  1024(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMULPS       576(AX), Y0, Y0
 	VMULPS       Y7, Y0, Y0
@@ -1419,11 +1591,11 @@ vector_34:
 	VMOVUPS      Y1, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_34
+	JLT          vector_37
 
-rest_35:
+rest_38:
 	TESTQ        R8, R8
-	JE           done_36
+	JE           done_39
 	VMASKMOVPS   (BX)(CX*1), Y15, Y5
 	VMULPS       Y5, Y5, Y0
 	VMULPS       480(AX), Y0, Y0
@@ -1434,11 +1606,11 @@ rest_35:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1472(AX), Y6
-	VFMADD213PS  1440(AX), Y0, Y6
-	VFMADD213PS  1408(AX), Y0, Y6
-	VFMADD213PS  1376(AX), Y0, Y6
-	VFMADD213PS  1344(AX), Y0, Y6
+	VMOVUPS      1632(AX), Y6
+	VFMADD213PS  1600(AX), Y0, Y6
+	VFMADD213PS  1568(AX), Y0, Y6
+	VFMADD213PS  1536(AX), Y0, Y6
+	VFMADD213PS  1504(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VFMADD213PS  160(AX), Y0, Y6
 	VANDNPS      Y6, Y3, Y6
@@ -1458,16 +1630,16 @@ rest_35:
 	VMOVUPS      544(AX), Y1
 	VFMADD213PS  Y3, Y7, Y1
 	VDIVPS       Y1, Y3, Y1
-	VMOVUPS      1312(AX), Y6
+	VMOVUPS      1472(AX), Y6
+	VFMADD213PS  1440(AX), Y1, Y6
+	VFMADD213PS  1408(AX), Y1, Y6
+	VFMADD213PS  1376(AX), Y1, Y6
+	VFMADD213PS  1344(AX), Y1, Y6
+	VFMADD213PS  1312(AX), Y1, Y6
 	VFMADD213PS  1280(AX), Y1, Y6
 	VFMADD213PS  1248(AX), Y1, Y6
 	VFMADD213PS  1216(AX), Y1, Y6
 	VFMADD213PS  1184(AX), Y1, Y6
-	VFMADD213PS  1152(AX), Y1, Y6
-	VFMADD213PS  1120(AX), Y1, Y6
-	VFMADD213PS  1088(AX), Y1, Y6
-	VFMADD213PS  1056(AX), Y1, Y6
-	VFMADD213PS  1024(AX), Y1, Y6
 	VMULPS       Y0, Y6, Y6
 	VMULPS       576(AX), Y0, Y0
 	VMULPS       Y7, Y0, Y0
@@ -1480,7 +1652,7 @@ rest_35:
 	VMULPS       Y8, Y1, Y1
 	VMASKMOVPS   Y1, Y15, (DX)(CX*1)
 
-done_36:
+done_39:
 	VZEROUPPER
 	RET
 
@@ -1516,10 +1688,10 @@ TEXT ·sgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_38
+	JE      rest_41
 	PCALIGN $0x40
 
-vector_37:
+vector_40:
 	VMOVUPS      (BX)(CX*1), Y5
 	VMAXPS       Y5, Y11, Y5
 	VMINPS       Y5, Y12, Y5
@@ -1534,11 +1706,11 @@ vector_37:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1472(AX), Y2
-	VFMADD213PS  1440(AX), Y0, Y2
-	VFMADD213PS  1408(AX), Y0, Y2
-	VFMADD213PS  1376(AX), Y0, Y2
-	VFMADD213PS  1344(AX), Y0, Y2
+	VMOVUPS      1632(AX), Y2
+	VFMADD213PS  1600(AX), Y0, Y2
+	VFMADD213PS  1568(AX), Y0, Y2
+	VFMADD213PS  1536(AX), Y0, Y2
+	VFMADD213PS  1504(AX), Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -1564,11 +1736,11 @@ vector_37:
 	VMOVUPS      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_37
+	JLT          vector_40
 
-rest_38:
+rest_41:
 	TESTQ        R8, R8
-	JE           done_39
+	JE           done_42
 	VMASKMOVPS   (BX)(CX*1), Y15, Y5
 	VMAXPS       Y5, Y11, Y5
 	VMINPS       Y5, Y12, Y5
@@ -1583,11 +1755,11 @@ rest_38:
 	VROUNDPS     $0x08, Y1, Y1
 	VFNMADD231PS 96(AX), Y1, Y0
 	VFNMADD231PS 128(AX), Y1, Y0
-	VMOVUPS      1472(AX), Y2
-	VFMADD213PS  1440(AX), Y0, Y2
-	VFMADD213PS  1408(AX), Y0, Y2
-	VFMADD213PS  1376(AX), Y0, Y2
-	VFMADD213PS  1344(AX), Y0, Y2
+	VMOVUPS      1632(AX), Y2
+	VFMADD213PS  1600(AX), Y0, Y2
+	VFMADD213PS  1568(AX), Y0, Y2
+	VFMADD213PS  1536(AX), Y0, Y2
+	VFMADD213PS  1504(AX), Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VFMADD213PS  Y10, Y0, Y2
 	VANDNPS      Y2, Y3, Y2
@@ -1612,7 +1784,7 @@ rest_38:
 	VMULPS       Y9, Y0, Y0
 	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
 
-done_39:
+done_42:
 	VZEROUPPER
 	RET
 
@@ -1646,10 +1818,10 @@ TEXT ·ssiluAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_41
+	JE      rest_44
 	PCALIGN $0x40
 
-vector_40:
+vector_43:
 	VMOVUPS      (BX)(CX*1), Y0
 	VSUBPS       Y0, Y11, Y1
 	VCMPPS       $0x11, Y13, Y1, Y4
@@ -1659,11 +1831,11 @@ vector_40:
 	VROUNDPS     $0x08, Y2, Y2
 	VFNMADD231PS 96(AX), Y2, Y1
 	VFNMADD231PS 128(AX), Y2, Y1
-	VMOVUPS      1472(AX), Y3
-	VFMADD213PS  1440(AX), Y1, Y3
-	VFMADD213PS  1408(AX), Y1, Y3
-	VFMADD213PS  1376(AX), Y1, Y3
-	VFMADD213PS  1344(AX), Y1, Y3
+	VMOVUPS      1632(AX), Y3
+	VFMADD213PS  1600(AX), Y1, Y3
+	VFMADD213PS  1568(AX), Y1, Y3
+	VFMADD213PS  1536(AX), Y1, Y3
+	VFMADD213PS  1504(AX), Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VANDNPS      Y3, Y4, Y3
@@ -1681,11 +1853,11 @@ vector_40:
 	VMOVUPS      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_40
+	JLT          vector_43
 
-rest_41:
+rest_44:
 	TESTQ        DI, DI
-	JE           done_42
+	JE           done_45
 	VMASKMOVPS   (BX)(CX*1), Y15, Y0
 	VSUBPS       Y0, Y11, Y1
 	VCMPPS       $0x11, Y13, Y1, Y4
@@ -1695,11 +1867,11 @@ rest_41:
 	VROUNDPS     $0x08, Y2, Y2
 	VFNMADD231PS 96(AX), Y2, Y1
 	VFNMADD231PS 128(AX), Y2, Y1
-	VMOVUPS      1472(AX), Y3
-	VFMADD213PS  1440(AX), Y1, Y3
-	VFMADD213PS  1408(AX), Y1, Y3
-	VFMADD213PS  1376(AX), Y1, Y3
-	VFMADD213PS  1344(AX), Y1, Y3
+	VMOVUPS      1632(AX), Y3
+	VFMADD213PS  1600(AX), Y1, Y3
+	VFMADD213PS  1568(AX), Y1, Y3
+	VFMADD213PS  1536(AX), Y1, Y3
+	VFMADD213PS  1504(AX), Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VANDNPS      Y3, Y4, Y3
@@ -1716,7 +1888,7 @@ rest_41:
 	VDIVPS       Y1, Y0, Y0
 	VMASKMOVPS   Y0, Y15, (DX)(CX*1)
 
-done_42:
+done_45:
 	VZEROUPPER
 	RET
 
@@ -1753,10 +1925,10 @@ TEXT ·sgatedSiLUBackwardAVX2(SB), $0-48
 	VMOVDQU 32(R11), Y15
 	XORQ    CX, CX
 	TESTQ   R9, R9
-	JE      rest_44
+	JE      rest_47
 	PCALIGN $0x40
 
-vector_43:
+vector_46:
 	VMOVUPS      (SI)(CX*1), Y0
 	VSUBPS       Y0, Y11, Y1
 	VCMPPS       $0x11, Y13, Y1, Y4
@@ -1766,11 +1938,11 @@ vector_43:
 	VROUNDPS     $0x08, Y2, Y2
 	VFNMADD231PS 96(AX), Y2, Y1
 	VFNMADD231PS 128(AX), Y2, Y1
-	VMOVUPS      1472(AX), Y3
-	VFMADD213PS  1440(AX), Y1, Y3
-	VFMADD213PS  1408(AX), Y1, Y3
-	VFMADD213PS  1376(AX), Y1, Y3
-	VFMADD213PS  1344(AX), Y1, Y3
+	VMOVUPS      1632(AX), Y3
+	VFMADD213PS  1600(AX), Y1, Y3
+	VFMADD213PS  1568(AX), Y1, Y3
+	VFMADD213PS  1536(AX), Y1, Y3
+	VFMADD213PS  1504(AX), Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VANDNPS      Y3, Y4, Y3
@@ -1799,11 +1971,11 @@ vector_43:
 	VMOVUPS      Y1, (BX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, R9
-	JLT          vector_43
+	JLT          vector_46
 
-rest_44:
+rest_47:
 	TESTQ        R10, R10
-	JE           done_45
+	JE           done_48
 	VMASKMOVPS   (SI)(CX*1), Y15, Y0
 	VSUBPS       Y0, Y11, Y1
 	VCMPPS       $0x11, Y13, Y1, Y4
@@ -1813,11 +1985,11 @@ rest_44:
 	VROUNDPS     $0x08, Y2, Y2
 	VFNMADD231PS 96(AX), Y2, Y1
 	VFNMADD231PS 128(AX), Y2, Y1
-	VMOVUPS      1472(AX), Y3
-	VFMADD213PS  1440(AX), Y1, Y3
-	VFMADD213PS  1408(AX), Y1, Y3
-	VFMADD213PS  1376(AX), Y1, Y3
-	VFMADD213PS  1344(AX), Y1, Y3
+	VMOVUPS      1632(AX), Y3
+	VFMADD213PS  1600(AX), Y1, Y3
+	VFMADD213PS  1568(AX), Y1, Y3
+	VFMADD213PS  1536(AX), Y1, Y3
+	VFMADD213PS  1504(AX), Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VFMADD213PS  Y12, Y1, Y3
 	VANDNPS      Y3, Y4, Y3
@@ -1845,7 +2017,7 @@ rest_44:
 	VMASKMOVPS   Y5, Y15, (DX)(CX*1)
 	VMASKMOVPS   Y1, Y15, (BX)(CX*1)
 
-done_45:
+done_48:
 	VZEROUPPER
 	RET
 
@@ -1876,25 +2048,25 @@ TEXT ·sscaleAVX2(SB), $0-28
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_47
+	JE           rest_50
 	PCALIGN      $0x40
 
-vector_46:
+vector_49:
 	VMOVUPS (DX)(AX*1), Y0
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_46
+	JLT     vector_49
 
-rest_47:
+rest_50:
 	TESTQ      SI, SI
-	JE         done_48
+	JE         done_51
 	VMASKMOVPS (DX)(AX*1), Y15, Y0
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_48:
+done_51:
 	VZEROUPPER
 	RET
 
@@ -1936,10 +2108,10 @@ TEXT ·sadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_50
+	JE           rest_53
 	PCALIGN      $0x40
 
-vector_49:
+vector_52:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMOVUPS (BX)(AX*1), Y2
@@ -1965,11 +2137,11 @@ vector_49:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_49
+	JLT     vector_52
 
-rest_50:
+rest_53:
 	TESTQ      R8, R8
-	JE         done_51
+	JE         done_54
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMASKMOVPS (BX)(AX*1), Y15, Y2
@@ -1994,7 +2166,7 @@ rest_50:
 	VSUBPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_51:
+done_54:
 	VZEROUPPER
 	RET
 
@@ -2026,10 +2198,10 @@ TEXT ·ssgdAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_53
+	JE           rest_56
 	PCALIGN      $0x40
 
-vector_52:
+vector_55:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -2039,11 +2211,11 @@ vector_52:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_52
+	JLT     vector_55
 
-rest_53:
+rest_56:
 	TESTQ      SI, SI
-	JE         done_54
+	JE         done_57
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -2052,7 +2224,7 @@ rest_53:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_54:
+done_57:
 	VZEROUPPER
 	RET
 
@@ -2086,10 +2258,10 @@ TEXT ·smomentumAVX2(SB), $0-44
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_56
+	JE           rest_59
 	PCALIGN      $0x40
 
-vector_55:
+vector_58:
 	VMOVUPS (CX)(AX*1), Y0
 	VMOVUPS (DX)(AX*1), Y1
 	VMULPS  Y7, Y0, Y2
@@ -2103,11 +2275,11 @@ vector_55:
 	VMOVUPS Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_55
+	JLT     vector_58
 
-rest_56:
+rest_59:
 	TESTQ      DI, DI
-	JE         done_57
+	JE         done_60
 	VMASKMOVPS (CX)(AX*1), Y15, Y0
 	VMASKMOVPS (DX)(AX*1), Y15, Y1
 	VMULPS     Y7, Y0, Y2
@@ -2120,7 +2292,7 @@ rest_56:
 	VSUBPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (CX)(AX*1)
 
-done_57:
+done_60:
 	VZEROUPPER
 	RET
 
@@ -2151,10 +2323,10 @@ TEXT ·ssumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_59
+	JE      rest_62
 	PCALIGN $0x40
 
-vector_58:
+vector_61:
 	VMOVUPS      (CX)(AX*1), Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -2163,11 +2335,11 @@ vector_58:
 	VADDPD       Y2, Y0, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, DX
-	JLT          vector_58
+	JLT          vector_61
 
-rest_59:
+rest_62:
 	TESTQ        BX, BX
-	JE           done_60
+	JE           done_63
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -2175,7 +2347,7 @@ rest_59:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y2, Y0, Y0
 
-done_60:
+done_63:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -2213,10 +2385,10 @@ TEXT ·ssumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_62
+	JE      rest_65
 	PCALIGN $0x40
 
-vector_61:
+vector_64:
 	VMOVUPS      (CX)(AX*1), Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -2225,11 +2397,11 @@ vector_61:
 	VFMADD231PD  Y2, Y2, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, DX
-	JLT          vector_61
+	JLT          vector_64
 
-rest_62:
+rest_65:
 	TESTQ        BX, BX
-	JE           done_63
+	JE           done_66
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
@@ -2237,7 +2409,7 @@ rest_62:
 	VFMADD231PD  Y3, Y3, Y1
 	VFMADD231PD  Y2, Y2, Y0
 
-done_63:
+done_66:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -2277,10 +2449,10 @@ TEXT ·ssumProductsAVX2(SB), $0-40
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_65
+	JE      rest_68
 	PCALIGN $0x40
 
-vector_64:
+vector_67:
 	VMOVUPS      (CX)(AX*1), Y2
 	VMOVUPS      (DX)(AX*1), Y3
 	VMULPS       Y3, Y2, Y2
@@ -2293,11 +2465,11 @@ vector_64:
 	VADDPD       Y2, Y0, Y0
 	ADDQ         $0x00000020, AX
 	CMPQ         AX, SI
-	JLT          vector_64
+	JLT          vector_67
 
-rest_65:
+rest_68:
 	TESTQ        DI, DI
-	JE           done_66
+	JE           done_69
 	VMASKMOVPS   (CX)(AX*1), Y15, Y2
 	VMASKMOVPS   (DX)(AX*1), Y15, Y3
 	VMULPS       Y3, Y2, Y2
@@ -2309,7 +2481,7 @@ rest_65:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y2, Y0, Y0
 
-done_66:
+done_69:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -2348,13 +2520,13 @@ TEXT ·ssumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_67:
+row_70:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_69
+	JE      rest_72
 	PCALIGN $0x40
 
-vector_68:
+vector_71:
 	VMOVUPS      (SI)(CX*1), Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VCVTPS2PD    X0, Y0
@@ -2365,11 +2537,11 @@ vector_68:
 	VMOVUPD      Y1, 32(BX)(CX*2)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_68
+	JLT          vector_71
 
-rest_69:
+rest_72:
 	TESTQ        R8, R8
-	JE           done_70
+	JE           done_73
 	VMASKMOVPS   (SI)(CX*1), Y15, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VCVTPS2PD    X0, Y0
@@ -2379,10 +2551,10 @@ rest_69:
 	VADDPD       32(BX)(CX*2), Y1, Y1
 	VMOVUPD      Y1, 32(BX)(CX*2)
 
-done_70:
+done_73:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_67
+	JNE  row_70
 	VZEROUPPER
 	RET
 
@@ -2418,28 +2590,28 @@ TEXT ·ssoftmaxRowsAVX2(SB), $0-40
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_71:
+row_74:
 	VMOVUPS Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_73
+	JE      rest_76
 	PCALIGN $0x40
 
-vector_72:
+vector_75:
 	VMOVUPS (SI)(R9*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_72
+	JLT     vector_75
 
-rest_73:
+rest_76:
 	TESTQ      R8, R8
-	JE         done_74
+	JE         done_77
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_74:
+done_77:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -2452,10 +2624,10 @@ done_74:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_76
+	JE           rest_79
 	PCALIGN      $0x40
 
-vector_75:
+vector_78:
 	VMOVUPS      (SI)(R9*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y13, Y2, Y5
@@ -2465,11 +2637,11 @@ vector_75:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1472(AX), Y4
-	VFMADD213PS  1440(AX), Y2, Y4
-	VFMADD213PS  1408(AX), Y2, Y4
-	VFMADD213PS  1376(AX), Y2, Y4
-	VFMADD213PS  1344(AX), Y2, Y4
+	VMOVUPS      1632(AX), Y4
+	VFMADD213PS  1600(AX), Y2, Y4
+	VFMADD213PS  1568(AX), Y2, Y4
+	VFMADD213PS  1536(AX), Y2, Y4
+	VFMADD213PS  1504(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -2486,11 +2658,11 @@ vector_75:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_75
+	JLT          vector_78
 
-rest_76:
+rest_79:
 	TESTQ        R8, R8
-	JE           done_77
+	JE           done_80
 	VMASKMOVPS   (SI)(R9*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -2501,11 +2673,11 @@ rest_76:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1472(AX), Y4
-	VFMADD213PS  1440(AX), Y2, Y4
-	VFMADD213PS  1408(AX), Y2, Y4
-	VFMADD213PS  1376(AX), Y2, Y4
-	VFMADD213PS  1344(AX), Y2, Y4
+	VMOVUPS      1632(AX), Y4
+	VFMADD213PS  1600(AX), Y2, Y4
+	VFMADD213PS  1568(AX), Y2, Y4
+	VFMADD213PS  1536(AX), Y2, Y4
+	VFMADD213PS  1504(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -2521,7 +2693,7 @@ rest_76:
 	VMASKMOVPS   Y2, Y15, (BX)(R9*1)
 	VADDPS       Y2, Y1, Y1
 
-done_77:
+done_80:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -2534,29 +2706,29 @@ done_77:
 	VBLENDVPS    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_79
+	JE           rest_82
 	PCALIGN      $0x40
 
-vector_78:
+vector_81:
 	VMOVUPS (BX)(R9*1), Y2
 	VMULPS  Y0, Y2, Y2
 	VMOVUPS Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_78
+	JLT     vector_81
 
-rest_79:
+rest_82:
 	TESTQ      R8, R8
-	JE         done_80
+	JE         done_83
 	VMASKMOVPS (BX)(R9*1), Y15, Y2
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y15, (BX)(R9*1)
 
-done_80:
+done_83:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_71
+	JNE  row_74
 	VZEROUPPER
 	RET
 
@@ -2587,29 +2759,29 @@ TEXT ·ssoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_81:
+row_84:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_83
+	JE      rest_86
 	PCALIGN $0x40
 
-vector_82:
+vector_85:
 	VMOVUPS     (BX)(R9*1), Y2
 	VMOVUPS     (SI)(R9*1), Y3
 	VFMADD231PS Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_82
+	JLT         vector_85
 
-rest_83:
+rest_86:
 	TESTQ       R8, R8
-	JE          done_84
+	JE          done_87
 	VMASKMOVPS  (BX)(R9*1), Y15, Y2
 	VMASKMOVPS  (SI)(R9*1), Y15, Y3
 	VFMADD231PS Y2, Y3, Y1
 
-done_84:
+done_87:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -2619,10 +2791,10 @@ done_84:
 	VBROADCASTSS X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_86
+	JE           rest_89
 	PCALIGN      $0x40
 
-vector_85:
+vector_88:
 	VMOVUPS (SI)(R9*1), Y2
 	VMOVUPS (BX)(R9*1), Y3
 	VSUBPS  Y1, Y2, Y2
@@ -2630,23 +2802,23 @@ vector_85:
 	VMOVUPS Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_85
+	JLT     vector_88
 
-rest_86:
+rest_89:
 	TESTQ      R8, R8
-	JE         done_87
+	JE         done_90
 	VMASKMOVPS (SI)(R9*1), Y15, Y2
 	VMASKMOVPS (BX)(R9*1), Y15, Y3
 	VSUBPS     Y1, Y2, Y2
 	VMULPS     Y3, Y2, Y2
 	VMASKMOVPS Y2, Y15, (DX)(R9*1)
 
-done_87:
+done_90:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_81
+	JNE  row_84
 	VZEROUPPER
 	RET
 
@@ -2677,33 +2849,33 @@ TEXT ·stopRowsAVX2(SB), $0-32
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-row_88:
+row_91:
 	VMOVUPS Y12, Y0
 	VXORPS  Y2, Y2, Y2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_90
+	JE      rest_93
 	PCALIGN $0x40
 
-vector_89:
+vector_92:
 	VMOVUPS   (SI)(R8*1), Y1
 	VMAXPS    Y0, Y1, Y0
 	VCMPPS    $0x03, Y1, Y1, Y3
 	VBLENDVPS Y3, Y1, Y2, Y2
 	ADDQ      $0x00000020, R8
 	CMPQ      R8, AX
-	JLT       vector_89
+	JLT       vector_92
 
-rest_90:
+rest_93:
 	TESTQ      DI, DI
-	JE         done_91
+	JE         done_94
 	VMASKMOVPS (SI)(R8*1), Y15, Y1
 	VBLENDVPS  Y15, Y1, Y12, Y1
 	VMAXPS     Y0, Y1, Y0
 	VCMPPS     $0x03, Y1, Y1, Y3
 	VBLENDVPS  Y3, Y1, Y2, Y2
 
-done_91:
+done_94:
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPS       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
@@ -2724,7 +2896,7 @@ done_91:
 	ADDQ         DX, SI
 	ADDQ         $0x04, BX
 	DECQ         CX
-	JNE          row_88
+	JNE          row_91
 	VZEROUPPER
 	RET
 
@@ -2759,28 +2931,28 @@ TEXT ·ssumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_92:
+row_95:
 	VMOVUPS Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_94
+	JE      rest_97
 	PCALIGN $0x40
 
-vector_93:
+vector_96:
 	VMOVUPS (BX)(R10*1), Y2
 	VMAXPS  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_93
+	JLT     vector_96
 
-rest_94:
+rest_97:
 	TESTQ      R9, R9
-	JE         done_95
+	JE         done_98
 	VMASKMOVPS (BX)(R10*1), Y15, Y2
 	VBLENDVPS  Y15, Y2, Y12, Y2
 	VMAXPS     Y0, Y2, Y0
 
-done_95:
+done_98:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPS       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -2794,10 +2966,10 @@ done_95:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_97
+	JE           rest_100
 	PCALIGN      $0x40
 
-vector_96:
+vector_99:
 	VMOVUPS      (BX)(R10*1), Y2
 	VSUBPS       Y0, Y2, Y2
 	VCMPPS       $0x11, Y13, Y2, Y5
@@ -2807,11 +2979,11 @@ vector_96:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1472(AX), Y4
-	VFMADD213PS  1440(AX), Y2, Y4
-	VFMADD213PS  1408(AX), Y2, Y4
-	VFMADD213PS  1376(AX), Y2, Y4
-	VFMADD213PS  1344(AX), Y2, Y4
+	VMOVUPS      1632(AX), Y4
+	VFMADD213PS  1600(AX), Y2, Y4
+	VFMADD213PS  1568(AX), Y2, Y4
+	VFMADD213PS  1536(AX), Y2, Y4
+	VFMADD213PS  1504(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -2827,11 +2999,11 @@ vector_96:
 	VADDPS       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_96
+	JLT          vector_99
 
-rest_97:
+rest_100:
 	TESTQ        R9, R9
-	JE           done_98
+	JE           done_101
 	VMASKMOVPS   (BX)(R10*1), Y15, Y2
 	VBLENDVPS    Y15, Y2, Y12, Y2
 	VSUBPS       Y0, Y2, Y2
@@ -2842,11 +3014,11 @@ rest_97:
 	VROUNDPS     $0x08, Y3, Y3
 	VFNMADD231PS 96(AX), Y3, Y2
 	VFNMADD231PS 128(AX), Y3, Y2
-	VMOVUPS      1472(AX), Y4
-	VFMADD213PS  1440(AX), Y2, Y4
-	VFMADD213PS  1408(AX), Y2, Y4
-	VFMADD213PS  1376(AX), Y2, Y4
-	VFMADD213PS  1344(AX), Y2, Y4
+	VMOVUPS      1632(AX), Y4
+	VFMADD213PS  1600(AX), Y2, Y4
+	VFMADD213PS  1568(AX), Y2, Y4
+	VFMADD213PS  1536(AX), Y2, Y4
+	VFMADD213PS  1504(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VFMADD213PS  160(AX), Y2, Y4
 	VANDNPS      Y4, Y5, Y4
@@ -2861,7 +3033,7 @@ rest_97:
 	VMULPS       Y5, Y2, Y2
 	VADDPS       Y2, Y1, Y1
 
-done_98:
+done_101:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -2874,7 +3046,7 @@ done_98:
 	ADDQ         $0x04, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_92
+	JNE          row_95
 	VZEROUPPER
 	RET
 
@@ -2915,27 +3087,27 @@ TEXT ·snormRowsAVX2(SB), $0-68
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_99:
+row_102:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_101
+	JE      rest_104
 	PCALIGN $0x40
 
-vector_100:
+vector_103:
 	VMOVUPS (R8)(R12*1), Y0
 	VADDPS  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_100
+	JLT     vector_103
 
-rest_101:
+rest_104:
 	TESTQ      R11, R11
-	JE         done_102
+	JE         done_105
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VADDPS     Y0, Y2, Y2
 
-done_102:
+done_105:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -2948,26 +3120,26 @@ done_102:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_104
+	JE           rest_107
 	PCALIGN      $0x40
 
-vector_103:
+vector_106:
 	VMOVUPS     (R8)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_103
+	JLT         vector_106
 
-rest_104:
+rest_107:
 	TESTQ       R11, R11
-	JE          done_105
+	JE          done_108
 	VMASKMOVPS  (R8)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PS Y0, Y0, Y3
 
-done_105:
+done_108:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPS       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -2982,57 +3154,57 @@ done_105:
 	VMOVSS       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_107
+	JE           rest_110
 	PCALIGN      $0x40
 
-vector_106:
+vector_109:
 	VMOVUPS (R8)(R12*1), Y0
 	VSUBPS  Y2, Y0, Y0
 	VMULPS  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_109
+	JE      without_112
 	VMOVUPS (R9)(R12*1), Y1
 	VMULPS  Y1, Y0, Y0
 
-without_109:
+without_112:
 	TESTQ   R10, R10
-	JE      without_110
+	JE      without_113
 	VMOVUPS (R10)(R12*1), Y1
 	VADDPS  Y1, Y0, Y0
 
-without_110:
+without_113:
 	VMOVUPS Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_106
+	JLT     vector_109
 
-rest_107:
+rest_110:
 	TESTQ      R11, R11
-	JE         done_108
+	JE         done_111
 	VMASKMOVPS (R8)(R12*1), Y15, Y0
 	VSUBPS     Y2, Y0, Y0
 	VMULPS     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_111
+	JE         without_114
 	VMASKMOVPS (R9)(R12*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 
-without_111:
+without_114:
 	TESTQ      R10, R10
-	JE         without_112
+	JE         without_115
 	VMASKMOVPS (R10)(R12*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 
-without_112:
+without_115:
 	VMASKMOVPS Y0, Y15, (BX)(R12*1)
 
-done_108:
+done_111:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_99
+	JNE  row_102
 	VZEROUPPER
 	RET
 
@@ -3071,24 +3243,24 @@ TEXT ·snormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_113:
+row_116:
 	VBROADCASTSS (R9), Y2
 	VBROADCASTSS (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_115
+	JE           rest_118
 	PCALIGN      $0x40
 
-vector_114:
+vector_117:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_117
+	JE      without_120
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_117:
+without_120:
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -3096,18 +3268,18 @@ without_117:
 	VFMADD231PS Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_114
+	JLT         vector_117
 
-rest_115:
+rest_118:
 	TESTQ      R11, R11
-	JE         done_116
+	JE         done_119
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_118
+	JE         without_121
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_118:
+without_121:
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
 	VMULPS      Y3, Y0, Y0
@@ -3115,7 +3287,7 @@ without_118:
 	VADDPS      Y5, Y6, Y6
 	VFMADD231PS Y5, Y0, Y7
 
-done_116:
+done_119:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPS       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -3134,17 +3306,17 @@ done_116:
 	VMULPS       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_120
+	JE           rest_123
 	PCALIGN      $0x40
 
-vector_119:
+vector_122:
 	VMOVUPS (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_122
+	JE      without_125
 	VMOVUPS (R8)(R12*1), Y1
 	VMULPS  Y1, Y5, Y5
 
-without_122:
+without_125:
 	VMOVUPS      (DI)(R12*1), Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -3154,18 +3326,18 @@ without_122:
 	VMOVUPS      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_119
+	JLT          vector_122
 
-rest_120:
+rest_123:
 	TESTQ      R11, R11
-	JE         done_121
+	JE         done_124
 	VMASKMOVPS (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_123
+	JE         without_126
 	VMASKMOVPS (R8)(R12*1), Y15, Y1
 	VMULPS     Y1, Y5, Y5
 
-without_123:
+without_126:
 	VMASKMOVPS   (DI)(R12*1), Y15, Y0
 	VSUBPS       Y2, Y0, Y0
 	VMULPS       Y3, Y0, Y0
@@ -3174,14 +3346,14 @@ without_123:
 	VMULPS       Y3, Y5, Y5
 	VMASKMOVPS   Y5, Y15, (BX)(R12*1)
 
-done_121:
+done_124:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_113
+	JNE  row_116
 	VZEROUPPER
 	RET
 
@@ -3215,15 +3387,15 @@ TEXT ·snormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_124:
+row_127:
 	VBROADCASTSS (R8), Y2
 	VBROADCASTSS (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_126
+	JE           rest_129
 	PCALIGN      $0x40
 
-vector_125:
+vector_128:
 	VMOVUPS     (SI)(R12*1), Y5
 	VMOVUPS     (DI)(R12*1), Y0
 	VSUBPS      Y2, Y0, Y0
@@ -3236,11 +3408,11 @@ vector_125:
 	VMOVUPS     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_125
+	JLT         vector_128
 
-rest_126:
+rest_129:
 	TESTQ       R11, R11
-	JE          done_127
+	JE          done_130
 	VMASKMOVPS  (SI)(R12*1), Y15, Y5
 	VMASKMOVPS  (DI)(R12*1), Y15, Y0
 	VSUBPS      Y2, Y0, Y0
@@ -3252,13 +3424,13 @@ rest_126:
 	VADDPS      Y5, Y1, Y1
 	VMASKMOVPS  Y1, Y15, (BX)(R12*1)
 
-done_127:
+done_130:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_124
+	JNE  row_127
 	VZEROUPPER
 	RET
 
@@ -3290,14 +3462,14 @@ TEXT ·srootRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_128:
+row_131:
 	VBROADCASTSS (DI), Y2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_130
+	JE           rest_133
 	PCALIGN      $0x40
 
-vector_129:
+vector_132:
 	VMOVUPS (BX)(R10*1), Y0
 	VMULPS  Y2, Y0, Y0
 	VMOVUPS (SI)(R10*1), Y1
@@ -3305,23 +3477,23 @@ vector_129:
 	VMOVUPS Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_129
+	JLT     vector_132
 
-rest_130:
+rest_133:
 	TESTQ      R9, R9
-	JE         done_131
+	JE         done_134
 	VMASKMOVPS (BX)(R10*1), Y15, Y0
 	VMULPS     Y2, Y0, Y0
 	VMASKMOVPS (SI)(R10*1), Y15, Y1
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R10*1)
 
-done_131:
+done_134:
 	ADDQ $0x04, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_128
+	JNE  row_131
 	VZEROUPPER
 	RET
 
@@ -3356,15 +3528,15 @@ TEXT ·srootBackwardRowsAVX2(SB), $0-72
 	SUBQ    R13, R14
 	VMOVDQU 32(R14), Y15
 
-row_132:
+row_135:
 	VBROADCASTSS (R9), Y3
 	VBROADCASTSS (R10), Y4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_134
+	JE           rest_137
 	PCALIGN      $0x40
 
-vector_133:
+vector_136:
 	VMOVUPS (SI)(R13*1), Y1
 	VMOVUPS (DI)(R13*1), Y0
 	VMULPS  Y1, Y0, Y2
@@ -3380,11 +3552,11 @@ vector_133:
 	VMOVUPS Y1, (DX)(R13*1)
 	ADDQ    $0x00000020, R13
 	CMPQ    R13, R11
-	JLT     vector_133
+	JLT     vector_136
 
-rest_134:
+rest_137:
 	TESTQ      R12, R12
-	JE         done_135
+	JE         done_138
 	VMASKMOVPS (SI)(R13*1), Y15, Y1
 	VMASKMOVPS (DI)(R13*1), Y15, Y0
 	VMULPS     Y1, Y0, Y2
@@ -3399,14 +3571,14 @@ rest_134:
 	VMULPS     Y3, Y1, Y1
 	VMASKMOVPS Y1, Y15, (DX)(R13*1)
 
-done_135:
+done_138:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_132
+	JNE  row_135
 	VZEROUPPER
 	RET
 
@@ -3437,34 +3609,34 @@ TEXT ·saddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_136:
+row_139:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_138
+	JE      rest_141
 	PCALIGN $0x40
 
-vector_137:
+vector_140:
 	VMOVUPS (BX)(R9*1), Y0
 	VMOVUPS (SI)(R9*1), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_137
+	JLT     vector_140
 
-rest_138:
+rest_141:
 	TESTQ      R8, R8
-	JE         done_139
+	JE         done_142
 	VMASKMOVPS (BX)(R9*1), Y15, Y0
 	VMASKMOVPS (SI)(R9*1), Y15, Y1
 	VADDPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R9*1)
 
-done_139:
+done_142:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_136
+	JNE  row_139
 	VZEROUPPER
 	RET
 
@@ -3498,36 +3670,36 @@ TEXT ·saddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x02, DX
 
-row_140:
+row_143:
 	VBROADCASTSS (SI), Y2
 	VMULPS       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_142
+	JE           rest_145
 	PCALIGN      $0x40
 
-vector_141:
+vector_144:
 	VMOVUPS     (BX)(CX*1), Y0
 	VMOVUPS     (DI)(CX*1), Y1
 	VFMADD231PS Y2, Y1, Y0
 	VMOVUPS     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_141
+	JLT         vector_144
 
-rest_142:
+rest_145:
 	TESTQ       R9, R9
-	JE          done_143
+	JE          done_146
 	VMASKMOVPS  (BX)(CX*1), Y15, Y0
 	VMASKMOVPS  (DI)(CX*1), Y15, Y1
 	VFMADD231PS Y2, Y1, Y0
 	VMASKMOVPS  Y0, Y15, (BX)(CX*1)
 
-done_143:
+done_146:
 	ADDQ DX, BX
 	ADDQ $0x04, SI
 	DECQ AX
-	JNE  row_140
+	JNE  row_143
 	VZEROUPPER
 	RET
 
@@ -3560,34 +3732,34 @@ TEXT ·sscaleRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_144:
+row_147:
 	VBROADCASTSS (DI), Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_146
+	JE           rest_149
 	PCALIGN      $0x40
 
-vector_145:
+vector_148:
 	VMOVUPS (SI)(R10*1), Y0
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_145
+	JLT     vector_148
 
-rest_146:
+rest_149:
 	TESTQ      R9, R9
-	JE         done_147
+	JE         done_150
 	VMASKMOVPS (SI)(R10*1), Y15, Y0
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DX)(R10*1)
 
-done_147:
+done_150:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x04, DI
 	DECQ AX
-	JNE  row_144
+	JNE  row_147
 	VZEROUPPER
 	RET
 
@@ -3623,13 +3795,13 @@ TEXT ·sturnRowsAVX2(SB), $0-72
 	VMOVDQU 32(R13), Y15
 	SHLQ    $0x02, DX
 
-row_148:
+row_151:
 	XORQ    CX, CX
 	TESTQ   R11, R11
-	JE      rest_150
+	JE      rest_153
 	PCALIGN $0x40
 
-vector_149:
+vector_152:
 	VMOVUPS (R9)(CX*1), Y0
 	VMOVUPS (R10)(CX*1), Y1
 	VMOVUPS (DI)(CX*1), Y2
@@ -3644,11 +3816,11 @@ vector_149:
 	VMOVUPS Y3, (SI)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, R11
-	JLT     vector_149
+	JLT     vector_152
 
-rest_150:
+rest_153:
 	TESTQ      R12, R12
-	JE         done_151
+	JE         done_154
 	VMASKMOVPS (R9)(CX*1), Y15, Y0
 	VMASKMOVPS (R10)(CX*1), Y15, Y1
 	VMASKMOVPS (DI)(CX*1), Y15, Y2
@@ -3662,13 +3834,13 @@ rest_150:
 	VMASKMOVPS Y4, Y15, (BX)(CX*1)
 	VMASKMOVPS Y3, Y15, (SI)(CX*1)
 
-done_151:
+done_154:
 	ADDQ DX, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_148
+	JNE  row_151
 	VZEROUPPER
 	RET
 
@@ -3700,33 +3872,33 @@ TEXT ·ssumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x02, DX
 
-row_152:
+row_155:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_154
+	JE      rest_157
 	PCALIGN $0x40
 
-vector_153:
+vector_156:
 	VMOVUPS (SI)(CX*1), Y0
 	VMOVUPS (BX)(CX*1), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_153
+	JLT     vector_156
 
-rest_154:
+rest_157:
 	TESTQ      R8, R8
-	JE         done_155
+	JE         done_158
 	VMASKMOVPS (SI)(CX*1), Y15, Y0
 	VMASKMOVPS (BX)(CX*1), Y15, Y1
 	VADDPS     Y0, Y1, Y1
 	VMASKMOVPS Y1, Y15, (BX)(CX*1)
 
-done_155:
+done_158:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_152
+	JNE  row_155
 	VZEROUPPER
 	RET
 
@@ -3858,87 +4030,107 @@ DATA dconstants<>+992(SB)/8, $0x3fb745d1745d1746
 DATA dconstants<>+1000(SB)/8, $0x3fb745d1745d1746
 DATA dconstants<>+1008(SB)/8, $0x3fb745d1745d1746
 DATA dconstants<>+1016(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+1024(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1032(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1040(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1048(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+1056(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1064(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1072(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1080(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+1088(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1096(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1104(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1112(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+1120(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1128(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1136(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1144(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+1152(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1160(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1168(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1176(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+1184(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1192(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1200(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1208(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+1216(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1224(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1232(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1240(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+1248(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1256(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1264(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1272(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+1280(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1288(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1296(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1304(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+1312(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1320(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1328(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1336(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+1344(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1352(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1360(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1368(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+1376(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1384(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1392(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1400(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+1408(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1416(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1424(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1432(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+1440(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1448(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1456(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1464(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+1472(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1480(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1488(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1496(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+1504(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1512(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1520(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1528(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+1536(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1544(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1552(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1560(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+1568(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1576(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1584(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1592(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+1600(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1608(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1616(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1624(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+1632(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1640(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1648(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+1656(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $1664
+DATA dconstants<>+1024(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+1032(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+1040(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+1048(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+1056(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+1064(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+1072(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+1080(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+1088(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+1096(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+1104(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+1112(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+1120(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+1128(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+1136(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+1144(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+1152(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+1160(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+1168(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+1176(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+1184(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1192(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1200(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1208(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+1216(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1224(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1232(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1240(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+1248(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1256(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1264(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1272(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+1280(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1288(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1296(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1304(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+1312(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1320(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1328(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1336(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+1344(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1352(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1360(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1368(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+1376(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1384(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1392(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1400(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+1408(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1416(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1424(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1432(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+1440(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1448(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1456(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1464(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+1472(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1480(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1488(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1496(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+1504(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1512(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1520(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1528(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+1536(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1544(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1552(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1560(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+1568(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1576(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1584(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1592(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+1600(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1608(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1616(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1624(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+1632(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1640(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1648(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1656(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+1664(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1672(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1680(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1688(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+1696(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1704(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1712(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1720(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+1728(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1736(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1744(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1752(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+1760(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1768(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1776(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1784(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+1792(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1800(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1808(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+1816(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $1824
 
 // func dexpAVX2(n int, y *float64, x *float64)
 // Requires: AVX, AVX2, CMOV, FMA3
@@ -3968,10 +4160,10 @@ TEXT ·dexpAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_157
+	JE      rest_160
 	PCALIGN $0x40
 
-vector_156:
+vector_159:
 	VMOVUPD      (BX)(CX*1), Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -3980,16 +4172,16 @@ vector_156:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1632(AX), Y2
+	VMOVUPD      1792(AX), Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
 	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  1568(AX), Y0, Y2
 	VFMADD213PD  1536(AX), Y0, Y2
 	VFMADD213PD  1504(AX), Y0, Y2
-	VFMADD213PD  1472(AX), Y0, Y2
-	VFMADD213PD  1440(AX), Y0, Y2
-	VFMADD213PD  1408(AX), Y0, Y2
-	VFMADD213PD  1376(AX), Y0, Y2
-	VFMADD213PD  1344(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -4007,11 +4199,11 @@ vector_156:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_156
+	JLT          vector_159
 
-rest_157:
+rest_160:
 	TESTQ        DI, DI
-	JE           done_158
+	JE           done_161
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VCMPPD       $0x11, Y13, Y0, Y3
 	VMAXPD       Y0, Y13, Y0
@@ -4020,16 +4212,16 @@ rest_157:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1632(AX), Y2
+	VMOVUPD      1792(AX), Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
 	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  1568(AX), Y0, Y2
 	VFMADD213PD  1536(AX), Y0, Y2
 	VFMADD213PD  1504(AX), Y0, Y2
-	VFMADD213PD  1472(AX), Y0, Y2
-	VFMADD213PD  1440(AX), Y0, Y2
-	VFMADD213PD  1408(AX), Y0, Y2
-	VFMADD213PD  1376(AX), Y0, Y2
-	VFMADD213PD  1344(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -4046,7 +4238,7 @@ rest_157:
 	VMULPD       Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_158:
+done_161:
 	VZEROUPPER
 	RET
 
@@ -4079,10 +4271,10 @@ TEXT ·dtanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_160
+	JE      rest_163
 	PCALIGN $0x40
 
-vector_159:
+vector_162:
 	VMOVUPD      (BX)(CX*1), Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -4093,16 +4285,16 @@ vector_159:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1632(AX), Y2
+	VMOVUPD      1792(AX), Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
 	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  1568(AX), Y0, Y2
 	VFMADD213PD  1536(AX), Y0, Y2
 	VFMADD213PD  1504(AX), Y0, Y2
-	VFMADD213PD  1472(AX), Y0, Y2
-	VFMADD213PD  1440(AX), Y0, Y2
-	VFMADD213PD  1408(AX), Y0, Y2
-	VFMADD213PD  1376(AX), Y0, Y2
-	VFMADD213PD  1344(AX), Y0, Y2
 	VMULPD       Y0, Y2, Y2
 	VFMADD213PD  Y0, Y0, Y2
 	VCVTPD2DQY   Y1, X3
@@ -4117,11 +4309,11 @@ vector_159:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_159
+	JLT          vector_162
 
-rest_160:
+rest_163:
 	TESTQ        DI, DI
-	JE           done_161
+	JE           done_164
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VMOVUPD      640(AX), Y3
 	VANDPS       Y0, Y3, Y4
@@ -4132,16 +4324,16 @@ rest_160:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1632(AX), Y2
+	VMOVUPD      1792(AX), Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
 	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  1568(AX), Y0, Y2
 	VFMADD213PD  1536(AX), Y0, Y2
 	VFMADD213PD  1504(AX), Y0, Y2
-	VFMADD213PD  1472(AX), Y0, Y2
-	VFMADD213PD  1440(AX), Y0, Y2
-	VFMADD213PD  1408(AX), Y0, Y2
-	VFMADD213PD  1376(AX), Y0, Y2
-	VFMADD213PD  1344(AX), Y0, Y2
 	VMULPD       Y0, Y2, Y2
 	VFMADD213PD  Y0, Y0, Y2
 	VCVTPD2DQY   Y1, X3
@@ -4155,7 +4347,7 @@ rest_160:
 	VORPS        Y4, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_161:
+done_164:
 	VZEROUPPER
 	RET
 
@@ -4187,10 +4379,10 @@ TEXT ·dgeluTanhAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_163
+	JE      rest_166
 	PCALIGN $0x40
 
-vector_162:
+vector_165:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -4203,16 +4395,16 @@ vector_162:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1632(AX), Y2
+	VMOVUPD      1792(AX), Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
 	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  1568(AX), Y0, Y2
 	VFMADD213PD  1536(AX), Y0, Y2
 	VFMADD213PD  1504(AX), Y0, Y2
-	VFMADD213PD  1472(AX), Y0, Y2
-	VFMADD213PD  1440(AX), Y0, Y2
-	VFMADD213PD  1408(AX), Y0, Y2
-	VFMADD213PD  1376(AX), Y0, Y2
-	VFMADD213PD  1344(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -4232,11 +4424,11 @@ vector_162:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_162
+	JLT          vector_165
 
-rest_163:
+rest_166:
 	TESTQ        DI, DI
-	JE           done_164
+	JE           done_167
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMULPD       Y5, Y5, Y6
 	VMOVUPD      384(AX), Y0
@@ -4249,16 +4441,16 @@ rest_163:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1632(AX), Y2
+	VMOVUPD      1792(AX), Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
 	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  1568(AX), Y0, Y2
 	VFMADD213PD  1536(AX), Y0, Y2
 	VFMADD213PD  1504(AX), Y0, Y2
-	VFMADD213PD  1472(AX), Y0, Y2
-	VFMADD213PD  1440(AX), Y0, Y2
-	VFMADD213PD  1408(AX), Y0, Y2
-	VFMADD213PD  1376(AX), Y0, Y2
-	VFMADD213PD  1344(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VFMADD213PD  160(AX), Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -4277,7 +4469,7 @@ rest_163:
 	VDIVPD       Y0, Y5, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_164:
+done_167:
 	VZEROUPPER
 	RET
 
@@ -4308,25 +4500,25 @@ TEXT ·dinverseAVX2(SB), $0-24
 	VMOVDQU 32(DI), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_166
+	JE      rest_169
 	PCALIGN $0x40
 
-vector_165:
+vector_168:
 	VMOVUPD (BX)(CX*1), Y0
 	VDIVPD  Y0, Y1, Y0
 	VMOVUPD Y0, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_165
+	JLT     vector_168
 
-rest_166:
+rest_169:
 	TESTQ      SI, SI
-	JE         done_167
+	JE         done_170
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VDIVPD     Y0, Y1, Y0
 	VMASKMOVPD Y0, Y15, (DX)(CX*1)
 
-done_167:
+done_170:
 	VZEROUPPER
 	RET
 
@@ -4357,27 +4549,27 @@ TEXT ·dmulAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_169
+	JE      rest_172
 	PCALIGN $0x40
 
-vector_168:
+vector_171:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_168
+	JLT     vector_171
 
-rest_169:
+rest_172:
 	TESTQ      DI, DI
-	JE         done_170
+	JE         done_173
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_170:
+done_173:
 	VZEROUPPER
 	RET
 
@@ -4408,27 +4600,27 @@ TEXT ·dsubAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_172
+	JE      rest_175
 	PCALIGN $0x40
 
-vector_171:
+vector_174:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_171
+	JLT     vector_174
 
-rest_172:
+rest_175:
 	TESTQ      DI, DI
-	JE         done_173
+	JE         done_176
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_173:
+done_176:
 	VZEROUPPER
 	RET
 
@@ -4459,27 +4651,27 @@ TEXT ·ddivAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_175
+	JE      rest_178
 	PCALIGN $0x40
 
-vector_174:
+vector_177:
 	VMOVUPD (DX)(AX*1), Y0
 	VMOVUPD (BX)(AX*1), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_174
+	JLT     vector_177
 
-rest_175:
+rest_178:
 	TESTQ      DI, DI
-	JE         done_176
+	JE         done_179
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VDIVPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_176:
+done_179:
 	VZEROUPPER
 	RET
 
@@ -4510,10 +4702,10 @@ TEXT ·dgreaterAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_178
+	JE      rest_181
 	PCALIGN $0x40
 
-vector_177:
+vector_180:
 	VMOVUPD   (DX)(AX*1), Y0
 	VMOVUPD   (BX)(AX*1), Y1
 	VMAXPD    Y1, Y0, Y1
@@ -4522,11 +4714,11 @@ vector_177:
 	VMOVUPD   Y1, (CX)(AX*1)
 	ADDQ      $0x00000020, AX
 	CMPQ      AX, SI
-	JLT       vector_177
+	JLT       vector_180
 
-rest_178:
+rest_181:
 	TESTQ      DI, DI
-	JE         done_179
+	JE         done_182
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMASKMOVPD (BX)(AX*1), Y15, Y1
 	VMAXPD     Y1, Y0, Y1
@@ -4534,7 +4726,7 @@ rest_178:
 	VBLENDVPD  Y2, Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (CX)(AX*1)
 
-done_179:
+done_182:
 	VZEROUPPER
 	RET
 
@@ -4566,10 +4758,10 @@ TEXT ·dtanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_181
+	JE      rest_184
 	PCALIGN $0x40
 
-vector_180:
+vector_183:
 	VMOVUPD (BX)(CX*1), Y0
 	VMOVUPD (SI)(CX*1), Y1
 	VMULPD  Y0, Y0, Y0
@@ -4578,11 +4770,11 @@ vector_180:
 	VMOVUPD Y1, (DX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, AX
-	JLT     vector_180
+	JLT     vector_183
 
-rest_181:
+rest_184:
 	TESTQ      DI, DI
-	JE         done_182
+	JE         done_185
 	VMASKMOVPD (BX)(CX*1), Y15, Y0
 	VMASKMOVPD (SI)(CX*1), Y15, Y1
 	VMULPD     Y0, Y0, Y0
@@ -4590,7 +4782,7 @@ rest_181:
 	VMULPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (DX)(CX*1)
 
-done_182:
+done_185:
 	VZEROUPPER
 	RET
 
@@ -4626,10 +4818,10 @@ TEXT ·dgeluTanhBackwardAVX2(SB), $0-32
 	VMOVDQU 32(R9), Y15
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_184
+	JE      rest_187
 	PCALIGN $0x40
 
-vector_183:
+vector_186:
 	VMOVUPD      (BX)(CX*1), Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -4644,16 +4836,16 @@ vector_183:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1632(AX), Y2
+	VMOVUPD      1792(AX), Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
 	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  1568(AX), Y0, Y2
 	VFMADD213PD  1536(AX), Y0, Y2
 	VFMADD213PD  1504(AX), Y0, Y2
-	VFMADD213PD  1472(AX), Y0, Y2
-	VFMADD213PD  1440(AX), Y0, Y2
-	VFMADD213PD  1408(AX), Y0, Y2
-	VFMADD213PD  1376(AX), Y0, Y2
-	VFMADD213PD  1344(AX), Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -4681,11 +4873,11 @@ vector_183:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, DI
-	JLT          vector_183
+	JLT          vector_186
 
-rest_184:
+rest_187:
 	TESTQ        R8, R8
-	JE           done_185
+	JE           done_188
 	VMASKMOVPD   (BX)(CX*1), Y15, Y5
 	VMAXPD       Y5, Y11, Y5
 	VMINPD       Y5, Y12, Y5
@@ -4700,16 +4892,16 @@ rest_184:
 	VROUNDPD     $0x08, Y1, Y1
 	VFNMADD231PD 96(AX), Y1, Y0
 	VFNMADD231PD 128(AX), Y1, Y0
-	VMOVUPD      1632(AX), Y2
+	VMOVUPD      1792(AX), Y2
+	VFMADD213PD  1760(AX), Y0, Y2
+	VFMADD213PD  1728(AX), Y0, Y2
+	VFMADD213PD  1696(AX), Y0, Y2
+	VFMADD213PD  1664(AX), Y0, Y2
+	VFMADD213PD  1632(AX), Y0, Y2
 	VFMADD213PD  1600(AX), Y0, Y2
 	VFMADD213PD  1568(AX), Y0, Y2
 	VFMADD213PD  1536(AX), Y0, Y2
 	VFMADD213PD  1504(AX), Y0, Y2
-	VFMADD213PD  1472(AX), Y0, Y2
-	VFMADD213PD  1440(AX), Y0, Y2
-	VFMADD213PD  1408(AX), Y0, Y2
-	VFMADD213PD  1376(AX), Y0, Y2
-	VFMADD213PD  1344(AX), Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VFMADD213PD  Y10, Y0, Y2
 	VANDNPD      Y2, Y3, Y2
@@ -4736,7 +4928,7 @@ rest_184:
 	VMULPD       Y9, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_185:
+done_188:
 	VZEROUPPER
 	RET
 
@@ -4770,10 +4962,10 @@ TEXT ·dsiluAVX2(SB), $0-24
 	VMOVDQU 32(R8), Y15
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_187
+	JE      rest_190
 	PCALIGN $0x40
 
-vector_186:
+vector_189:
 	VMOVUPD      (BX)(CX*1), Y0
 	VSUBPD       Y0, Y11, Y1
 	VCMPPD       $0x11, Y13, Y1, Y4
@@ -4783,16 +4975,16 @@ vector_186:
 	VROUNDPD     $0x08, Y2, Y2
 	VFNMADD231PD 96(AX), Y2, Y1
 	VFNMADD231PD 128(AX), Y2, Y1
-	VMOVUPD      1632(AX), Y3
+	VMOVUPD      1792(AX), Y3
+	VFMADD213PD  1760(AX), Y1, Y3
+	VFMADD213PD  1728(AX), Y1, Y3
+	VFMADD213PD  1696(AX), Y1, Y3
+	VFMADD213PD  1664(AX), Y1, Y3
+	VFMADD213PD  1632(AX), Y1, Y3
 	VFMADD213PD  1600(AX), Y1, Y3
 	VFMADD213PD  1568(AX), Y1, Y3
 	VFMADD213PD  1536(AX), Y1, Y3
 	VFMADD213PD  1504(AX), Y1, Y3
-	VFMADD213PD  1472(AX), Y1, Y3
-	VFMADD213PD  1440(AX), Y1, Y3
-	VFMADD213PD  1408(AX), Y1, Y3
-	VFMADD213PD  1376(AX), Y1, Y3
-	VFMADD213PD  1344(AX), Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VANDNPD      Y3, Y4, Y3
@@ -4812,11 +5004,11 @@ vector_186:
 	VMOVUPD      Y0, (DX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, SI
-	JLT          vector_186
+	JLT          vector_189
 
-rest_187:
+rest_190:
 	TESTQ        DI, DI
-	JE           done_188
+	JE           done_191
 	VMASKMOVPD   (BX)(CX*1), Y15, Y0
 	VSUBPD       Y0, Y11, Y1
 	VCMPPD       $0x11, Y13, Y1, Y4
@@ -4826,16 +5018,16 @@ rest_187:
 	VROUNDPD     $0x08, Y2, Y2
 	VFNMADD231PD 96(AX), Y2, Y1
 	VFNMADD231PD 128(AX), Y2, Y1
-	VMOVUPD      1632(AX), Y3
+	VMOVUPD      1792(AX), Y3
+	VFMADD213PD  1760(AX), Y1, Y3
+	VFMADD213PD  1728(AX), Y1, Y3
+	VFMADD213PD  1696(AX), Y1, Y3
+	VFMADD213PD  1664(AX), Y1, Y3
+	VFMADD213PD  1632(AX), Y1, Y3
 	VFMADD213PD  1600(AX), Y1, Y3
 	VFMADD213PD  1568(AX), Y1, Y3
 	VFMADD213PD  1536(AX), Y1, Y3
 	VFMADD213PD  1504(AX), Y1, Y3
-	VFMADD213PD  1472(AX), Y1, Y3
-	VFMADD213PD  1440(AX), Y1, Y3
-	VFMADD213PD  1408(AX), Y1, Y3
-	VFMADD213PD  1376(AX), Y1, Y3
-	VFMADD213PD  1344(AX), Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VANDNPD      Y3, Y4, Y3
@@ -4854,7 +5046,7 @@ rest_187:
 	VDIVPD       Y1, Y0, Y0
 	VMASKMOVPD   Y0, Y15, (DX)(CX*1)
 
-done_188:
+done_191:
 	VZEROUPPER
 	RET
 
@@ -4891,10 +5083,10 @@ TEXT ·dgatedSiLUBackwardAVX2(SB), $0-48
 	VMOVDQU 32(R11), Y15
 	XORQ    CX, CX
 	TESTQ   R9, R9
-	JE      rest_190
+	JE      rest_193
 	PCALIGN $0x40
 
-vector_189:
+vector_192:
 	VMOVUPD      (SI)(CX*1), Y0
 	VSUBPD       Y0, Y11, Y1
 	VCMPPD       $0x11, Y13, Y1, Y4
@@ -4904,16 +5096,16 @@ vector_189:
 	VROUNDPD     $0x08, Y2, Y2
 	VFNMADD231PD 96(AX), Y2, Y1
 	VFNMADD231PD 128(AX), Y2, Y1
-	VMOVUPD      1632(AX), Y3
+	VMOVUPD      1792(AX), Y3
+	VFMADD213PD  1760(AX), Y1, Y3
+	VFMADD213PD  1728(AX), Y1, Y3
+	VFMADD213PD  1696(AX), Y1, Y3
+	VFMADD213PD  1664(AX), Y1, Y3
+	VFMADD213PD  1632(AX), Y1, Y3
 	VFMADD213PD  1600(AX), Y1, Y3
 	VFMADD213PD  1568(AX), Y1, Y3
 	VFMADD213PD  1536(AX), Y1, Y3
 	VFMADD213PD  1504(AX), Y1, Y3
-	VFMADD213PD  1472(AX), Y1, Y3
-	VFMADD213PD  1440(AX), Y1, Y3
-	VFMADD213PD  1408(AX), Y1, Y3
-	VFMADD213PD  1376(AX), Y1, Y3
-	VFMADD213PD  1344(AX), Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VANDNPD      Y3, Y4, Y3
@@ -4944,11 +5136,11 @@ vector_189:
 	VMOVUPD      Y1, (BX)(CX*1)
 	ADDQ         $0x00000020, CX
 	CMPQ         CX, R9
-	JLT          vector_189
+	JLT          vector_192
 
-rest_190:
+rest_193:
 	TESTQ        R10, R10
-	JE           done_191
+	JE           done_194
 	VMASKMOVPD   (SI)(CX*1), Y15, Y0
 	VSUBPD       Y0, Y11, Y1
 	VCMPPD       $0x11, Y13, Y1, Y4
@@ -4958,16 +5150,16 @@ rest_190:
 	VROUNDPD     $0x08, Y2, Y2
 	VFNMADD231PD 96(AX), Y2, Y1
 	VFNMADD231PD 128(AX), Y2, Y1
-	VMOVUPD      1632(AX), Y3
+	VMOVUPD      1792(AX), Y3
+	VFMADD213PD  1760(AX), Y1, Y3
+	VFMADD213PD  1728(AX), Y1, Y3
+	VFMADD213PD  1696(AX), Y1, Y3
+	VFMADD213PD  1664(AX), Y1, Y3
+	VFMADD213PD  1632(AX), Y1, Y3
 	VFMADD213PD  1600(AX), Y1, Y3
 	VFMADD213PD  1568(AX), Y1, Y3
 	VFMADD213PD  1536(AX), Y1, Y3
 	VFMADD213PD  1504(AX), Y1, Y3
-	VFMADD213PD  1472(AX), Y1, Y3
-	VFMADD213PD  1440(AX), Y1, Y3
-	VFMADD213PD  1408(AX), Y1, Y3
-	VFMADD213PD  1376(AX), Y1, Y3
-	VFMADD213PD  1344(AX), Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VFMADD213PD  Y12, Y1, Y3
 	VANDNPD      Y3, Y4, Y3
@@ -4997,7 +5189,7 @@ rest_190:
 	VMASKMOVPD   Y5, Y15, (DX)(CX*1)
 	VMASKMOVPD   Y1, Y15, (BX)(CX*1)
 
-done_191:
+done_194:
 	VZEROUPPER
 	RET
 
@@ -5028,25 +5220,25 @@ TEXT ·dscaleAVX2(SB), $0-32
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_193
+	JE           rest_196
 	PCALIGN      $0x40
 
-vector_192:
+vector_195:
 	VMOVUPD (DX)(AX*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_192
+	JLT     vector_195
 
-rest_193:
+rest_196:
 	TESTQ      SI, SI
-	JE         done_194
+	JE         done_197
 	VMASKMOVPD (DX)(AX*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_194:
+done_197:
 	VZEROUPPER
 	RET
 
@@ -5088,10 +5280,10 @@ TEXT ·dadamAVX2(SB), $0-48
 	VMOVDQU      32(R9), Y15
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_196
+	JE           rest_199
 	PCALIGN      $0x40
 
-vector_195:
+vector_198:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMOVUPD (BX)(AX*1), Y2
@@ -5117,11 +5309,11 @@ vector_195:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DI
-	JLT     vector_195
+	JLT     vector_198
 
-rest_196:
+rest_199:
 	TESTQ      R8, R8
-	JE         done_197
+	JE         done_200
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMASKMOVPD (BX)(AX*1), Y15, Y2
@@ -5146,7 +5338,7 @@ rest_196:
 	VSUBPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_197:
+done_200:
 	VZEROUPPER
 	RET
 
@@ -5178,10 +5370,10 @@ TEXT ·dsgdAVX2(SB), $0-40
 	VMOVDQU      32(DI), Y15
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_199
+	JE           rest_202
 	PCALIGN      $0x40
 
-vector_198:
+vector_201:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -5191,11 +5383,11 @@ vector_198:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, BX
-	JLT     vector_198
+	JLT     vector_201
 
-rest_199:
+rest_202:
 	TESTQ      SI, SI
-	JE         done_200
+	JE         done_203
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -5204,7 +5396,7 @@ rest_199:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_200:
+done_203:
 	VZEROUPPER
 	RET
 
@@ -5238,10 +5430,10 @@ TEXT ·dmomentumAVX2(SB), $0-56
 	VMOVDQU      32(R8), Y15
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_202
+	JE           rest_205
 	PCALIGN      $0x40
 
-vector_201:
+vector_204:
 	VMOVUPD (CX)(AX*1), Y0
 	VMOVUPD (DX)(AX*1), Y1
 	VMULPD  Y7, Y0, Y2
@@ -5255,11 +5447,11 @@ vector_201:
 	VMOVUPD Y0, (CX)(AX*1)
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_201
+	JLT     vector_204
 
-rest_202:
+rest_205:
 	TESTQ      DI, DI
-	JE         done_203
+	JE         done_206
 	VMASKMOVPD (CX)(AX*1), Y15, Y0
 	VMASKMOVPD (DX)(AX*1), Y15, Y1
 	VMULPD     Y7, Y0, Y2
@@ -5272,7 +5464,7 @@ rest_202:
 	VSUBPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (CX)(AX*1)
 
-done_203:
+done_206:
 	VZEROUPPER
 	RET
 
@@ -5303,23 +5495,23 @@ TEXT ·dsumAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_205
+	JE      rest_208
 	PCALIGN $0x40
 
-vector_204:
+vector_207:
 	VMOVUPD (CX)(AX*1), Y2
 	VADDPD  Y2, Y0, Y0
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, DX
-	JLT     vector_204
+	JLT     vector_207
 
-rest_205:
+rest_208:
 	TESTQ      BX, BX
-	JE         done_206
+	JE         done_209
 	VMASKMOVPD (CX)(AX*1), Y15, Y2
 	VADDPD     Y2, Y0, Y0
 
-done_206:
+done_209:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -5357,23 +5549,23 @@ TEXT ·dsumSquaresAVX2(SB), $0-24
 	VMOVDQU 32(SI), Y15
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_208
+	JE      rest_211
 	PCALIGN $0x40
 
-vector_207:
+vector_210:
 	VMOVUPD     (CX)(AX*1), Y2
 	VFMADD231PD Y2, Y2, Y0
 	ADDQ        $0x00000020, AX
 	CMPQ        AX, DX
-	JLT         vector_207
+	JLT         vector_210
 
-rest_208:
+rest_211:
 	TESTQ       BX, BX
-	JE          done_209
+	JE          done_212
 	VMASKMOVPD  (CX)(AX*1), Y15, Y2
 	VFMADD231PD Y2, Y2, Y0
 
-done_209:
+done_212:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -5413,10 +5605,10 @@ TEXT ·dsumProductsAVX2(SB), $0-40
 	VMOVDQU 32(R8), Y15
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_211
+	JE      rest_214
 	PCALIGN $0x40
 
-vector_210:
+vector_213:
 	VMOVUPD (CX)(AX*1), Y2
 	VMOVUPD (DX)(AX*1), Y3
 	VMULPD  Y3, Y2, Y2
@@ -5425,11 +5617,11 @@ vector_210:
 	VADDPD  Y2, Y0, Y0
 	ADDQ    $0x00000020, AX
 	CMPQ    AX, SI
-	JLT     vector_210
+	JLT     vector_213
 
-rest_211:
+rest_214:
 	TESTQ      DI, DI
-	JE         done_212
+	JE         done_215
 	VMASKMOVPD (CX)(AX*1), Y15, Y2
 	VMASKMOVPD (DX)(AX*1), Y15, Y3
 	VMULPD     Y3, Y2, Y2
@@ -5437,7 +5629,7 @@ rest_211:
 	VMULPD     Y3, Y2, Y2
 	VADDPD     Y2, Y0, Y0
 
-done_212:
+done_215:
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -5476,31 +5668,31 @@ TEXT ·dsumColumnsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_213:
+row_216:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_215
+	JE      rest_218
 	PCALIGN $0x40
 
-vector_214:
+vector_217:
 	VMOVUPD (SI)(CX*1), Y0
 	VADDPD  (BX)(CX*1), Y0, Y0
 	VMOVUPD Y0, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_214
+	JLT     vector_217
 
-rest_215:
+rest_218:
 	TESTQ      R8, R8
-	JE         done_216
+	JE         done_219
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VADDPD     (BX)(CX*1), Y0, Y0
 	VMOVUPD    Y0, (BX)(CX*1)
 
-done_216:
+done_219:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_213
+	JNE  row_216
 	VZEROUPPER
 	RET
 
@@ -5536,28 +5728,28 @@ TEXT ·dsoftmaxRowsAVX2(SB), $0-48
 	SUBQ         R9, R10
 	VMOVDQU      32(R10), Y15
 
-row_217:
+row_220:
 	VMOVUPD Y12, Y0
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_219
+	JE      rest_222
 	PCALIGN $0x40
 
-vector_218:
+vector_221:
 	VMOVUPD (SI)(R9*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_218
+	JLT     vector_221
 
-rest_219:
+rest_222:
 	TESTQ      R8, R8
-	JE         done_220
+	JE         done_223
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_220:
+done_223:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -5568,10 +5760,10 @@ done_220:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_222
+	JE           rest_225
 	PCALIGN      $0x40
 
-vector_221:
+vector_224:
 	VMOVUPD      (SI)(R9*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -5581,16 +5773,16 @@ vector_221:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1632(AX), Y4
+	VMOVUPD      1792(AX), Y4
+	VFMADD213PD  1760(AX), Y2, Y4
+	VFMADD213PD  1728(AX), Y2, Y4
+	VFMADD213PD  1696(AX), Y2, Y4
+	VFMADD213PD  1664(AX), Y2, Y4
+	VFMADD213PD  1632(AX), Y2, Y4
 	VFMADD213PD  1600(AX), Y2, Y4
 	VFMADD213PD  1568(AX), Y2, Y4
 	VFMADD213PD  1536(AX), Y2, Y4
 	VFMADD213PD  1504(AX), Y2, Y4
-	VFMADD213PD  1472(AX), Y2, Y4
-	VFMADD213PD  1440(AX), Y2, Y4
-	VFMADD213PD  1408(AX), Y2, Y4
-	VFMADD213PD  1376(AX), Y2, Y4
-	VFMADD213PD  1344(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -5609,11 +5801,11 @@ vector_221:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R9
 	CMPQ         R9, DI
-	JLT          vector_221
+	JLT          vector_224
 
-rest_222:
+rest_225:
 	TESTQ        R8, R8
-	JE           done_223
+	JE           done_226
 	VMASKMOVPD   (SI)(R9*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -5624,16 +5816,16 @@ rest_222:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1632(AX), Y4
+	VMOVUPD      1792(AX), Y4
+	VFMADD213PD  1760(AX), Y2, Y4
+	VFMADD213PD  1728(AX), Y2, Y4
+	VFMADD213PD  1696(AX), Y2, Y4
+	VFMADD213PD  1664(AX), Y2, Y4
+	VFMADD213PD  1632(AX), Y2, Y4
 	VFMADD213PD  1600(AX), Y2, Y4
 	VFMADD213PD  1568(AX), Y2, Y4
 	VFMADD213PD  1536(AX), Y2, Y4
 	VFMADD213PD  1504(AX), Y2, Y4
-	VFMADD213PD  1472(AX), Y2, Y4
-	VFMADD213PD  1440(AX), Y2, Y4
-	VFMADD213PD  1408(AX), Y2, Y4
-	VFMADD213PD  1376(AX), Y2, Y4
-	VFMADD213PD  1344(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -5651,7 +5843,7 @@ rest_222:
 	VMASKMOVPD   Y2, Y15, (BX)(R9*1)
 	VADDPD       Y2, Y1, Y1
 
-done_223:
+done_226:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -5662,29 +5854,29 @@ done_223:
 	VBLENDVPD    Y2, Y7, Y0, Y0
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_225
+	JE           rest_228
 	PCALIGN      $0x40
 
-vector_224:
+vector_227:
 	VMOVUPD (BX)(R9*1), Y2
 	VMULPD  Y0, Y2, Y2
 	VMOVUPD Y2, (BX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_224
+	JLT     vector_227
 
-rest_225:
+rest_228:
 	TESTQ      R8, R8
-	JE         done_226
+	JE         done_229
 	VMASKMOVPD (BX)(R9*1), Y15, Y2
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y15, (BX)(R9*1)
 
-done_226:
+done_229:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_217
+	JNE  row_220
 	VZEROUPPER
 	RET
 
@@ -5715,29 +5907,29 @@ TEXT ·dsoftmaxBackwardRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_227:
+row_230:
 	VXORPS  Y1, Y1, Y1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_229
+	JE      rest_232
 	PCALIGN $0x40
 
-vector_228:
+vector_231:
 	VMOVUPD     (BX)(R9*1), Y2
 	VMOVUPD     (SI)(R9*1), Y3
 	VFMADD231PD Y2, Y3, Y1
 	ADDQ        $0x00000020, R9
 	CMPQ        R9, DI
-	JLT         vector_228
+	JLT         vector_231
 
-rest_229:
+rest_232:
 	TESTQ       R8, R8
-	JE          done_230
+	JE          done_233
 	VMASKMOVPD  (BX)(R9*1), Y15, Y2
 	VMASKMOVPD  (SI)(R9*1), Y15, Y3
 	VFMADD231PD Y2, Y3, Y1
 
-done_230:
+done_233:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -5745,10 +5937,10 @@ done_230:
 	VBROADCASTSD X1, Y1
 	XORQ         R9, R9
 	TESTQ        DI, DI
-	JE           rest_232
+	JE           rest_235
 	PCALIGN      $0x40
 
-vector_231:
+vector_234:
 	VMOVUPD (SI)(R9*1), Y2
 	VMOVUPD (BX)(R9*1), Y3
 	VSUBPD  Y1, Y2, Y2
@@ -5756,23 +5948,23 @@ vector_231:
 	VMOVUPD Y2, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_231
+	JLT     vector_234
 
-rest_232:
+rest_235:
 	TESTQ      R8, R8
-	JE         done_233
+	JE         done_236
 	VMASKMOVPD (SI)(R9*1), Y15, Y2
 	VMASKMOVPD (BX)(R9*1), Y15, Y3
 	VSUBPD     Y1, Y2, Y2
 	VMULPD     Y3, Y2, Y2
 	VMASKMOVPD Y2, Y15, (DX)(R9*1)
 
-done_233:
+done_236:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_227
+	JNE  row_230
 	VZEROUPPER
 	RET
 
@@ -5803,33 +5995,33 @@ TEXT ·dtopRowsAVX2(SB), $0-32
 	SUBQ    R8, R9
 	VMOVDQU 32(R9), Y15
 
-row_234:
+row_237:
 	VMOVUPD Y12, Y0
 	VXORPS  Y2, Y2, Y2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_236
+	JE      rest_239
 	PCALIGN $0x40
 
-vector_235:
+vector_238:
 	VMOVUPD   (SI)(R8*1), Y1
 	VMAXPD    Y0, Y1, Y0
 	VCMPPD    $0x03, Y1, Y1, Y3
 	VBLENDVPD Y3, Y1, Y2, Y2
 	ADDQ      $0x00000020, R8
 	CMPQ      R8, AX
-	JLT       vector_235
+	JLT       vector_238
 
-rest_236:
+rest_239:
 	TESTQ      DI, DI
-	JE         done_237
+	JE         done_240
 	VMASKMOVPD (SI)(R8*1), Y15, Y1
 	VBLENDVPD  Y15, Y1, Y12, Y1
 	VMAXPD     Y0, Y1, Y0
 	VCMPPD     $0x03, Y1, Y1, Y3
 	VBLENDVPD  Y3, Y1, Y2, Y2
 
-done_237:
+done_240:
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
@@ -5846,7 +6038,7 @@ done_237:
 	ADDQ         DX, SI
 	ADDQ         $0x08, BX
 	DECQ         CX
-	JNE          row_234
+	JNE          row_237
 	VZEROUPPER
 	RET
 
@@ -5881,28 +6073,28 @@ TEXT ·dsumExpRowsAVX2(SB), $0-40
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_238:
+row_241:
 	VMOVUPD Y12, Y0
 	XORQ    R10, R10
 	TESTQ   R8, R8
-	JE      rest_240
+	JE      rest_243
 	PCALIGN $0x40
 
-vector_239:
+vector_242:
 	VMOVUPD (BX)(R10*1), Y2
 	VMAXPD  Y0, Y2, Y0
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_239
+	JLT     vector_242
 
-rest_240:
+rest_243:
 	TESTQ      R9, R9
-	JE         done_241
+	JE         done_244
 	VMASKMOVPD (BX)(R10*1), Y15, Y2
 	VBLENDVPD  Y15, Y2, Y12, Y2
 	VMAXPD     Y0, Y2, Y0
 
-done_241:
+done_244:
 	VEXTRACTF128 $0x01, Y0, X2
 	VMAXPD       X2, X0, X0
 	VPERMILPD    $0x01, X0, X2
@@ -5914,10 +6106,10 @@ done_241:
 	VXORPS       Y1, Y1, Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_243
+	JE           rest_246
 	PCALIGN      $0x40
 
-vector_242:
+vector_245:
 	VMOVUPD      (BX)(R10*1), Y2
 	VSUBPD       Y0, Y2, Y2
 	VCMPPD       $0x11, Y13, Y2, Y5
@@ -5927,16 +6119,16 @@ vector_242:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1632(AX), Y4
+	VMOVUPD      1792(AX), Y4
+	VFMADD213PD  1760(AX), Y2, Y4
+	VFMADD213PD  1728(AX), Y2, Y4
+	VFMADD213PD  1696(AX), Y2, Y4
+	VFMADD213PD  1664(AX), Y2, Y4
+	VFMADD213PD  1632(AX), Y2, Y4
 	VFMADD213PD  1600(AX), Y2, Y4
 	VFMADD213PD  1568(AX), Y2, Y4
 	VFMADD213PD  1536(AX), Y2, Y4
 	VFMADD213PD  1504(AX), Y2, Y4
-	VFMADD213PD  1472(AX), Y2, Y4
-	VFMADD213PD  1440(AX), Y2, Y4
-	VFMADD213PD  1408(AX), Y2, Y4
-	VFMADD213PD  1376(AX), Y2, Y4
-	VFMADD213PD  1344(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -5954,11 +6146,11 @@ vector_242:
 	VADDPD       Y2, Y1, Y1
 	ADDQ         $0x00000020, R10
 	CMPQ         R10, R8
-	JLT          vector_242
+	JLT          vector_245
 
-rest_243:
+rest_246:
 	TESTQ        R9, R9
-	JE           done_244
+	JE           done_247
 	VMASKMOVPD   (BX)(R10*1), Y15, Y2
 	VBLENDVPD    Y15, Y2, Y12, Y2
 	VSUBPD       Y0, Y2, Y2
@@ -5969,16 +6161,16 @@ rest_243:
 	VROUNDPD     $0x08, Y3, Y3
 	VFNMADD231PD 96(AX), Y3, Y2
 	VFNMADD231PD 128(AX), Y3, Y2
-	VMOVUPD      1632(AX), Y4
+	VMOVUPD      1792(AX), Y4
+	VFMADD213PD  1760(AX), Y2, Y4
+	VFMADD213PD  1728(AX), Y2, Y4
+	VFMADD213PD  1696(AX), Y2, Y4
+	VFMADD213PD  1664(AX), Y2, Y4
+	VFMADD213PD  1632(AX), Y2, Y4
 	VFMADD213PD  1600(AX), Y2, Y4
 	VFMADD213PD  1568(AX), Y2, Y4
 	VFMADD213PD  1536(AX), Y2, Y4
 	VFMADD213PD  1504(AX), Y2, Y4
-	VFMADD213PD  1472(AX), Y2, Y4
-	VFMADD213PD  1440(AX), Y2, Y4
-	VFMADD213PD  1408(AX), Y2, Y4
-	VFMADD213PD  1376(AX), Y2, Y4
-	VFMADD213PD  1344(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VFMADD213PD  160(AX), Y2, Y4
 	VANDNPD      Y4, Y5, Y4
@@ -5995,7 +6187,7 @@ rest_243:
 	VMULPD       Y5, Y2, Y2
 	VADDPD       Y2, Y1, Y1
 
-done_244:
+done_247:
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPD       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -6006,7 +6198,7 @@ done_244:
 	ADDQ         $0x08, DI
 	ADDQ         DX, BX
 	DECQ         CX
-	JNE          row_238
+	JNE          row_241
 	VZEROUPPER
 	RET
 
@@ -6047,27 +6239,27 @@ TEXT ·dnormRowsAVX2(SB), $0-72
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_245:
+row_248:
 	VXORPS  Y2, Y2, Y2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_247
+	JE      rest_250
 	PCALIGN $0x40
 
-vector_246:
+vector_249:
 	VMOVUPD (R8)(R12*1), Y0
 	VADDPD  Y0, Y2, Y2
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_246
+	JLT     vector_249
 
-rest_247:
+rest_250:
 	TESTQ      R11, R11
-	JE         done_248
+	JE         done_251
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VADDPD     Y0, Y2, Y2
 
-done_248:
+done_251:
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPD       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
@@ -6078,26 +6270,26 @@ done_248:
 	VXORPS       Y3, Y3, Y3
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_250
+	JE           rest_253
 	PCALIGN      $0x40
 
-vector_249:
+vector_252:
 	VMOVUPD     (R8)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_249
+	JLT         vector_252
 
-rest_250:
+rest_253:
 	TESTQ       R11, R11
-	JE          done_251
+	JE          done_254
 	VMASKMOVPD  (R8)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VANDPS      Y15, Y0, Y0
 	VFMADD231PD Y0, Y0, Y3
 
-done_251:
+done_254:
 	VEXTRACTF128 $0x01, Y3, X1
 	VADDPD       X1, X3, X3
 	VPERMILPD    $0x01, X3, X1
@@ -6110,57 +6302,57 @@ done_251:
 	VMOVSD       X3, (DI)
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_253
+	JE           rest_256
 	PCALIGN      $0x40
 
-vector_252:
+vector_255:
 	VMOVUPD (R8)(R12*1), Y0
 	VSUBPD  Y2, Y0, Y0
 	VMULPD  Y3, Y0, Y0
 	TESTQ   R9, R9
-	JE      without_255
+	JE      without_258
 	VMOVUPD (R9)(R12*1), Y1
 	VMULPD  Y1, Y0, Y0
 
-without_255:
+without_258:
 	TESTQ   R10, R10
-	JE      without_256
+	JE      without_259
 	VMOVUPD (R10)(R12*1), Y1
 	VADDPD  Y1, Y0, Y0
 
-without_256:
+without_259:
 	VMOVUPD Y0, (BX)(R12*1)
 	ADDQ    $0x00000020, R12
 	CMPQ    R12, AX
-	JLT     vector_252
+	JLT     vector_255
 
-rest_253:
+rest_256:
 	TESTQ      R11, R11
-	JE         done_254
+	JE         done_257
 	VMASKMOVPD (R8)(R12*1), Y15, Y0
 	VSUBPD     Y2, Y0, Y0
 	VMULPD     Y3, Y0, Y0
 	TESTQ      R9, R9
-	JE         without_257
+	JE         without_260
 	VMASKMOVPD (R9)(R12*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 
-without_257:
+without_260:
 	TESTQ      R10, R10
-	JE         without_258
+	JE         without_261
 	VMASKMOVPD (R10)(R12*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 
-without_258:
+without_261:
 	VMASKMOVPD Y0, Y15, (BX)(R12*1)
 
-done_254:
+done_257:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_245
+	JNE  row_248
 	VZEROUPPER
 	RET
 
@@ -6199,24 +6391,24 @@ TEXT ·dnormBackwardRowsAVX2(SB), $0-64
 	SUBQ         R12, R13
 	VMOVDQU      32(R13), Y15
 
-row_259:
+row_262:
 	VBROADCASTSD (R9), Y2
 	VBROADCASTSD (R10), Y3
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_261
+	JE           rest_264
 	PCALIGN      $0x40
 
-vector_260:
+vector_263:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_263
+	JE      without_266
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_263:
+without_266:
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -6224,18 +6416,18 @@ without_263:
 	VFMADD231PD Y5, Y0, Y7
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, AX
-	JLT         vector_260
+	JLT         vector_263
 
-rest_261:
+rest_264:
 	TESTQ      R11, R11
-	JE         done_262
+	JE         done_265
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_264
+	JE         without_267
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_264:
+without_267:
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
 	VMULPD      Y3, Y0, Y0
@@ -6243,7 +6435,7 @@ without_264:
 	VADDPD      Y5, Y6, Y6
 	VFMADD231PD Y5, Y0, Y7
 
-done_262:
+done_265:
 	VEXTRACTF128 $0x01, Y6, X1
 	VADDPD       X1, X6, X6
 	VPERMILPD    $0x01, X6, X1
@@ -6258,17 +6450,17 @@ done_262:
 	VMULPD       Y4, Y7, Y7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_266
+	JE           rest_269
 	PCALIGN      $0x40
 
-vector_265:
+vector_268:
 	VMOVUPD (SI)(R12*1), Y5
 	TESTQ   R8, R8
-	JE      without_268
+	JE      without_271
 	VMOVUPD (R8)(R12*1), Y1
 	VMULPD  Y1, Y5, Y5
 
-without_268:
+without_271:
 	VMOVUPD      (DI)(R12*1), Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -6278,18 +6470,18 @@ without_268:
 	VMOVUPD      Y5, (BX)(R12*1)
 	ADDQ         $0x00000020, R12
 	CMPQ         R12, AX
-	JLT          vector_265
+	JLT          vector_268
 
-rest_266:
+rest_269:
 	TESTQ      R11, R11
-	JE         done_267
+	JE         done_270
 	VMASKMOVPD (SI)(R12*1), Y15, Y5
 	TESTQ      R8, R8
-	JE         without_269
+	JE         without_272
 	VMASKMOVPD (R8)(R12*1), Y15, Y1
 	VMULPD     Y1, Y5, Y5
 
-without_269:
+without_272:
 	VMASKMOVPD   (DI)(R12*1), Y15, Y0
 	VSUBPD       Y2, Y0, Y0
 	VMULPD       Y3, Y0, Y0
@@ -6298,14 +6490,14 @@ without_269:
 	VMULPD       Y3, Y5, Y5
 	VMASKMOVPD   Y5, Y15, (BX)(R12*1)
 
-done_267:
+done_270:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_259
+	JNE  row_262
 	VZEROUPPER
 	RET
 
@@ -6339,15 +6531,15 @@ TEXT ·dnormColumnsAVX2(SB), $0-64
 	SUBQ    R12, R13
 	VMOVDQU 32(R13), Y15
 
-row_270:
+row_273:
 	VBROADCASTSD (R8), Y2
 	VBROADCASTSD (R9), Y3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_272
+	JE           rest_275
 	PCALIGN      $0x40
 
-vector_271:
+vector_274:
 	VMOVUPD     (SI)(R12*1), Y5
 	VMOVUPD     (DI)(R12*1), Y0
 	VSUBPD      Y2, Y0, Y0
@@ -6360,11 +6552,11 @@ vector_271:
 	VMOVUPD     Y1, (BX)(R12*1)
 	ADDQ        $0x00000020, R12
 	CMPQ        R12, R10
-	JLT         vector_271
+	JLT         vector_274
 
-rest_272:
+rest_275:
 	TESTQ       R11, R11
-	JE          done_273
+	JE          done_276
 	VMASKMOVPD  (SI)(R12*1), Y15, Y5
 	VMASKMOVPD  (DI)(R12*1), Y15, Y0
 	VSUBPD      Y2, Y0, Y0
@@ -6376,13 +6568,13 @@ rest_272:
 	VADDPD      Y5, Y1, Y1
 	VMASKMOVPD  Y1, Y15, (BX)(R12*1)
 
-done_273:
+done_276:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_270
+	JNE  row_273
 	VZEROUPPER
 	RET
 
@@ -6414,14 +6606,14 @@ TEXT ·drootRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_274:
+row_277:
 	VBROADCASTSD (DI), Y2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_276
+	JE           rest_279
 	PCALIGN      $0x40
 
-vector_275:
+vector_278:
 	VMOVUPD (BX)(R10*1), Y0
 	VMULPD  Y2, Y0, Y0
 	VMOVUPD (SI)(R10*1), Y1
@@ -6429,23 +6621,23 @@ vector_275:
 	VMOVUPD Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_275
+	JLT     vector_278
 
-rest_276:
+rest_279:
 	TESTQ      R9, R9
-	JE         done_277
+	JE         done_280
 	VMASKMOVPD (BX)(R10*1), Y15, Y0
 	VMULPD     Y2, Y0, Y0
 	VMASKMOVPD (SI)(R10*1), Y15, Y1
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R10*1)
 
-done_277:
+done_280:
 	ADDQ $0x08, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_274
+	JNE  row_277
 	VZEROUPPER
 	RET
 
@@ -6480,15 +6672,15 @@ TEXT ·drootBackwardRowsAVX2(SB), $0-72
 	SUBQ    R13, R14
 	VMOVDQU 32(R14), Y15
 
-row_278:
+row_281:
 	VBROADCASTSD (R9), Y3
 	VBROADCASTSD (R10), Y4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_280
+	JE           rest_283
 	PCALIGN      $0x40
 
-vector_279:
+vector_282:
 	VMOVUPD (SI)(R13*1), Y1
 	VMOVUPD (DI)(R13*1), Y0
 	VMULPD  Y1, Y0, Y2
@@ -6504,11 +6696,11 @@ vector_279:
 	VMOVUPD Y1, (DX)(R13*1)
 	ADDQ    $0x00000020, R13
 	CMPQ    R13, R11
-	JLT     vector_279
+	JLT     vector_282
 
-rest_280:
+rest_283:
 	TESTQ      R12, R12
-	JE         done_281
+	JE         done_284
 	VMASKMOVPD (SI)(R13*1), Y15, Y1
 	VMASKMOVPD (DI)(R13*1), Y15, Y0
 	VMULPD     Y1, Y0, Y2
@@ -6523,14 +6715,14 @@ rest_280:
 	VMULPD     Y3, Y1, Y1
 	VMASKMOVPD Y1, Y15, (DX)(R13*1)
 
-done_281:
+done_284:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_278
+	JNE  row_281
 	VZEROUPPER
 	RET
 
@@ -6561,34 +6753,34 @@ TEXT ·daddRowsAVX2(SB), $0-40
 	SUBQ    R9, R10
 	VMOVDQU 32(R10), Y15
 
-row_282:
+row_285:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_284
+	JE      rest_287
 	PCALIGN $0x40
 
-vector_283:
+vector_286:
 	VMOVUPD (BX)(R9*1), Y0
 	VMOVUPD (SI)(R9*1), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R9*1)
 	ADDQ    $0x00000020, R9
 	CMPQ    R9, DI
-	JLT     vector_283
+	JLT     vector_286
 
-rest_284:
+rest_287:
 	TESTQ      R8, R8
-	JE         done_285
+	JE         done_288
 	VMASKMOVPD (BX)(R9*1), Y15, Y0
 	VMASKMOVPD (SI)(R9*1), Y15, Y1
 	VADDPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R9*1)
 
-done_285:
+done_288:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_282
+	JNE  row_285
 	VZEROUPPER
 	RET
 
@@ -6622,36 +6814,36 @@ TEXT ·daddOuterAVX2(SB), $0-56
 	VMOVDQU      32(R10), Y15
 	SHLQ         $0x03, DX
 
-row_286:
+row_289:
 	VBROADCASTSD (SI), Y2
 	VMULPD       Y3, Y2, Y2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_288
+	JE           rest_291
 	PCALIGN      $0x40
 
-vector_287:
+vector_290:
 	VMOVUPD     (BX)(CX*1), Y0
 	VMOVUPD     (DI)(CX*1), Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMOVUPD     Y0, (BX)(CX*1)
 	ADDQ        $0x00000020, CX
 	CMPQ        CX, R8
-	JLT         vector_287
+	JLT         vector_290
 
-rest_288:
+rest_291:
 	TESTQ       R9, R9
-	JE          done_289
+	JE          done_292
 	VMASKMOVPD  (BX)(CX*1), Y15, Y0
 	VMASKMOVPD  (DI)(CX*1), Y15, Y1
 	VFMADD231PD Y2, Y1, Y0
 	VMASKMOVPD  Y0, Y15, (BX)(CX*1)
 
-done_289:
+done_292:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_286
+	JNE  row_289
 	VZEROUPPER
 	RET
 
@@ -6684,34 +6876,34 @@ TEXT ·dscaleRowsAVX2(SB), $0-48
 	SUBQ    R10, R11
 	VMOVDQU 32(R11), Y15
 
-row_290:
+row_293:
 	VBROADCASTSD (DI), Y1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_292
+	JE           rest_295
 	PCALIGN      $0x40
 
-vector_291:
+vector_294:
 	VMOVUPD (SI)(R10*1), Y0
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (DX)(R10*1)
 	ADDQ    $0x00000020, R10
 	CMPQ    R10, R8
-	JLT     vector_291
+	JLT     vector_294
 
-rest_292:
+rest_295:
 	TESTQ      R9, R9
-	JE         done_293
+	JE         done_296
 	VMASKMOVPD (SI)(R10*1), Y15, Y0
 	VMULPD     Y1, Y0, Y0
 	VMASKMOVPD Y0, Y15, (DX)(R10*1)
 
-done_293:
+done_296:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x08, DI
 	DECQ AX
-	JNE  row_290
+	JNE  row_293
 	VZEROUPPER
 	RET
 
@@ -6747,13 +6939,13 @@ TEXT ·dturnRowsAVX2(SB), $0-72
 	VMOVDQU 32(R13), Y15
 	SHLQ    $0x03, DX
 
-row_294:
+row_297:
 	XORQ    CX, CX
 	TESTQ   R11, R11
-	JE      rest_296
+	JE      rest_299
 	PCALIGN $0x40
 
-vector_295:
+vector_298:
 	VMOVUPD (R9)(CX*1), Y0
 	VMOVUPD (R10)(CX*1), Y1
 	VMOVUPD (DI)(CX*1), Y2
@@ -6768,11 +6960,11 @@ vector_295:
 	VMOVUPD Y3, (SI)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, R11
-	JLT     vector_295
+	JLT     vector_298
 
-rest_296:
+rest_299:
 	TESTQ      R12, R12
-	JE         done_297
+	JE         done_300
 	VMASKMOVPD (R9)(CX*1), Y15, Y0
 	VMASKMOVPD (R10)(CX*1), Y15, Y1
 	VMASKMOVPD (DI)(CX*1), Y15, Y2
@@ -6786,13 +6978,13 @@ rest_296:
 	VMASKMOVPD Y4, Y15, (BX)(CX*1)
 	VMASKMOVPD Y3, Y15, (SI)(CX*1)
 
-done_297:
+done_300:
 	ADDQ DX, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_294
+	JNE  row_297
 	VZEROUPPER
 	RET
 
@@ -6824,32 +7016,32 @@ TEXT ·dsumRowsAVX2(SB), $0-40
 	VMOVDQU 32(R9), Y15
 	SHLQ    $0x03, DX
 
-row_298:
+row_301:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_300
+	JE      rest_303
 	PCALIGN $0x40
 
-vector_299:
+vector_302:
 	VMOVUPD (SI)(CX*1), Y0
 	VMOVUPD (BX)(CX*1), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPD Y1, (BX)(CX*1)
 	ADDQ    $0x00000020, CX
 	CMPQ    CX, DI
-	JLT     vector_299
+	JLT     vector_302
 
-rest_300:
+rest_303:
 	TESTQ      R8, R8
-	JE         done_301
+	JE         done_304
 	VMASKMOVPD (SI)(CX*1), Y15, Y0
 	VMASKMOVPD (BX)(CX*1), Y15, Y1
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y1, Y15, (BX)(CX*1)
 
-done_301:
+done_304:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_298
+	JNE  row_301
 	VZEROUPPER
 	RET

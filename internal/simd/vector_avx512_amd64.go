@@ -29,6 +29,11 @@ func sinverseAVX512(n int, y *float32, x *float32)
 //go:noescape
 func slogSingleAVX512(n int, y *float32, x *float32)
 
+// sminusLog1pAVX512 is minusLog1p of float32 with AVX512.
+//
+//go:noescape
+func sminusLog1pAVX512(n int, y *float32, x *float32, e *float32)
+
 // smulAVX512 is mul of float32 with AVX512.
 //
 //go:noescape

@@ -516,247 +516,327 @@ DATA sconstants<>+2032(SB)/4, $0x3dba2e8c
 DATA sconstants<>+2036(SB)/4, $0x3dba2e8c
 DATA sconstants<>+2040(SB)/4, $0x3dba2e8c
 DATA sconstants<>+2044(SB)/4, $0x3dba2e8c
-DATA sconstants<>+2048(SB)/4, $0x3613a858
-DATA sconstants<>+2052(SB)/4, $0x3613a858
-DATA sconstants<>+2056(SB)/4, $0x3613a858
-DATA sconstants<>+2060(SB)/4, $0x3613a858
-DATA sconstants<>+2064(SB)/4, $0x3613a858
-DATA sconstants<>+2068(SB)/4, $0x3613a858
-DATA sconstants<>+2072(SB)/4, $0x3613a858
-DATA sconstants<>+2076(SB)/4, $0x3613a858
-DATA sconstants<>+2080(SB)/4, $0x3613a858
-DATA sconstants<>+2084(SB)/4, $0x3613a858
-DATA sconstants<>+2088(SB)/4, $0x3613a858
-DATA sconstants<>+2092(SB)/4, $0x3613a858
-DATA sconstants<>+2096(SB)/4, $0x3613a858
-DATA sconstants<>+2100(SB)/4, $0x3613a858
-DATA sconstants<>+2104(SB)/4, $0x3613a858
-DATA sconstants<>+2108(SB)/4, $0x3613a858
-DATA sconstants<>+2112(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2116(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2120(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2124(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2128(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2132(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2136(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2140(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2144(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2148(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2152(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2156(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2160(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2164(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2168(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2172(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+2176(SB)/4, $0x3e0be612
-DATA sconstants<>+2180(SB)/4, $0x3e0be612
-DATA sconstants<>+2184(SB)/4, $0x3e0be612
-DATA sconstants<>+2188(SB)/4, $0x3e0be612
-DATA sconstants<>+2192(SB)/4, $0x3e0be612
-DATA sconstants<>+2196(SB)/4, $0x3e0be612
-DATA sconstants<>+2200(SB)/4, $0x3e0be612
-DATA sconstants<>+2204(SB)/4, $0x3e0be612
-DATA sconstants<>+2208(SB)/4, $0x3e0be612
-DATA sconstants<>+2212(SB)/4, $0x3e0be612
-DATA sconstants<>+2216(SB)/4, $0x3e0be612
-DATA sconstants<>+2220(SB)/4, $0x3e0be612
-DATA sconstants<>+2224(SB)/4, $0x3e0be612
-DATA sconstants<>+2228(SB)/4, $0x3e0be612
-DATA sconstants<>+2232(SB)/4, $0x3e0be612
-DATA sconstants<>+2236(SB)/4, $0x3e0be612
-DATA sconstants<>+2240(SB)/4, $0x3de6368d
-DATA sconstants<>+2244(SB)/4, $0x3de6368d
-DATA sconstants<>+2248(SB)/4, $0x3de6368d
-DATA sconstants<>+2252(SB)/4, $0x3de6368d
-DATA sconstants<>+2256(SB)/4, $0x3de6368d
-DATA sconstants<>+2260(SB)/4, $0x3de6368d
-DATA sconstants<>+2264(SB)/4, $0x3de6368d
-DATA sconstants<>+2268(SB)/4, $0x3de6368d
-DATA sconstants<>+2272(SB)/4, $0x3de6368d
-DATA sconstants<>+2276(SB)/4, $0x3de6368d
-DATA sconstants<>+2280(SB)/4, $0x3de6368d
-DATA sconstants<>+2284(SB)/4, $0x3de6368d
-DATA sconstants<>+2288(SB)/4, $0x3de6368d
-DATA sconstants<>+2292(SB)/4, $0x3de6368d
-DATA sconstants<>+2296(SB)/4, $0x3de6368d
-DATA sconstants<>+2300(SB)/4, $0x3de6368d
-DATA sconstants<>+2304(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2308(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2312(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2316(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2320(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2324(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2328(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2332(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2336(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2340(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2344(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2348(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2352(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2356(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2360(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2364(SB)/4, $0x3dff7ce7
-DATA sconstants<>+2368(SB)/4, $0xbd84cf85
-DATA sconstants<>+2372(SB)/4, $0xbd84cf85
-DATA sconstants<>+2376(SB)/4, $0xbd84cf85
-DATA sconstants<>+2380(SB)/4, $0xbd84cf85
-DATA sconstants<>+2384(SB)/4, $0xbd84cf85
-DATA sconstants<>+2388(SB)/4, $0xbd84cf85
-DATA sconstants<>+2392(SB)/4, $0xbd84cf85
-DATA sconstants<>+2396(SB)/4, $0xbd84cf85
-DATA sconstants<>+2400(SB)/4, $0xbd84cf85
-DATA sconstants<>+2404(SB)/4, $0xbd84cf85
-DATA sconstants<>+2408(SB)/4, $0xbd84cf85
-DATA sconstants<>+2412(SB)/4, $0xbd84cf85
-DATA sconstants<>+2416(SB)/4, $0xbd84cf85
-DATA sconstants<>+2420(SB)/4, $0xbd84cf85
-DATA sconstants<>+2424(SB)/4, $0xbd84cf85
-DATA sconstants<>+2428(SB)/4, $0xbd84cf85
-DATA sconstants<>+2432(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2436(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2440(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2444(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2448(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2452(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2456(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2460(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2464(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2468(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2472(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2476(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2480(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2484(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2488(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2492(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+2496(SB)/4, $0xbe97bdae
-DATA sconstants<>+2500(SB)/4, $0xbe97bdae
-DATA sconstants<>+2504(SB)/4, $0xbe97bdae
-DATA sconstants<>+2508(SB)/4, $0xbe97bdae
-DATA sconstants<>+2512(SB)/4, $0xbe97bdae
-DATA sconstants<>+2516(SB)/4, $0xbe97bdae
-DATA sconstants<>+2520(SB)/4, $0xbe97bdae
-DATA sconstants<>+2524(SB)/4, $0xbe97bdae
-DATA sconstants<>+2528(SB)/4, $0xbe97bdae
-DATA sconstants<>+2532(SB)/4, $0xbe97bdae
-DATA sconstants<>+2536(SB)/4, $0xbe97bdae
-DATA sconstants<>+2540(SB)/4, $0xbe97bdae
-DATA sconstants<>+2544(SB)/4, $0xbe97bdae
-DATA sconstants<>+2548(SB)/4, $0xbe97bdae
-DATA sconstants<>+2552(SB)/4, $0xbe97bdae
-DATA sconstants<>+2556(SB)/4, $0xbe97bdae
-DATA sconstants<>+2560(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2564(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2568(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2572(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2576(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2580(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2584(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2588(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2592(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2596(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2600(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2604(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2608(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2612(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2616(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2620(SB)/4, $0x3e1a1eda
-DATA sconstants<>+2624(SB)/4, $0xbce84ef1
-DATA sconstants<>+2628(SB)/4, $0xbce84ef1
-DATA sconstants<>+2632(SB)/4, $0xbce84ef1
-DATA sconstants<>+2636(SB)/4, $0xbce84ef1
-DATA sconstants<>+2640(SB)/4, $0xbce84ef1
-DATA sconstants<>+2644(SB)/4, $0xbce84ef1
-DATA sconstants<>+2648(SB)/4, $0xbce84ef1
-DATA sconstants<>+2652(SB)/4, $0xbce84ef1
-DATA sconstants<>+2656(SB)/4, $0xbce84ef1
-DATA sconstants<>+2660(SB)/4, $0xbce84ef1
-DATA sconstants<>+2664(SB)/4, $0xbce84ef1
-DATA sconstants<>+2668(SB)/4, $0xbce84ef1
-DATA sconstants<>+2672(SB)/4, $0xbce84ef1
-DATA sconstants<>+2676(SB)/4, $0xbce84ef1
-DATA sconstants<>+2680(SB)/4, $0xbce84ef1
-DATA sconstants<>+2684(SB)/4, $0xbce84ef1
-DATA sconstants<>+2688(SB)/4, $0x3efffffe
-DATA sconstants<>+2692(SB)/4, $0x3efffffe
-DATA sconstants<>+2696(SB)/4, $0x3efffffe
-DATA sconstants<>+2700(SB)/4, $0x3efffffe
-DATA sconstants<>+2704(SB)/4, $0x3efffffe
-DATA sconstants<>+2708(SB)/4, $0x3efffffe
-DATA sconstants<>+2712(SB)/4, $0x3efffffe
-DATA sconstants<>+2716(SB)/4, $0x3efffffe
-DATA sconstants<>+2720(SB)/4, $0x3efffffe
-DATA sconstants<>+2724(SB)/4, $0x3efffffe
-DATA sconstants<>+2728(SB)/4, $0x3efffffe
-DATA sconstants<>+2732(SB)/4, $0x3efffffe
-DATA sconstants<>+2736(SB)/4, $0x3efffffe
-DATA sconstants<>+2740(SB)/4, $0x3efffffe
-DATA sconstants<>+2744(SB)/4, $0x3efffffe
-DATA sconstants<>+2748(SB)/4, $0x3efffffe
-DATA sconstants<>+2752(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2756(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2760(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2764(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2768(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2772(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2776(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2780(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2784(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2788(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2792(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2796(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2800(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2804(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2808(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2812(SB)/4, $0x3e2aaa49
-DATA sconstants<>+2816(SB)/4, $0x3d2aac79
-DATA sconstants<>+2820(SB)/4, $0x3d2aac79
-DATA sconstants<>+2824(SB)/4, $0x3d2aac79
-DATA sconstants<>+2828(SB)/4, $0x3d2aac79
-DATA sconstants<>+2832(SB)/4, $0x3d2aac79
-DATA sconstants<>+2836(SB)/4, $0x3d2aac79
-DATA sconstants<>+2840(SB)/4, $0x3d2aac79
-DATA sconstants<>+2844(SB)/4, $0x3d2aac79
-DATA sconstants<>+2848(SB)/4, $0x3d2aac79
-DATA sconstants<>+2852(SB)/4, $0x3d2aac79
-DATA sconstants<>+2856(SB)/4, $0x3d2aac79
-DATA sconstants<>+2860(SB)/4, $0x3d2aac79
-DATA sconstants<>+2864(SB)/4, $0x3d2aac79
-DATA sconstants<>+2868(SB)/4, $0x3d2aac79
-DATA sconstants<>+2872(SB)/4, $0x3d2aac79
-DATA sconstants<>+2876(SB)/4, $0x3d2aac79
-DATA sconstants<>+2880(SB)/4, $0x3c091cf1
-DATA sconstants<>+2884(SB)/4, $0x3c091cf1
-DATA sconstants<>+2888(SB)/4, $0x3c091cf1
-DATA sconstants<>+2892(SB)/4, $0x3c091cf1
-DATA sconstants<>+2896(SB)/4, $0x3c091cf1
-DATA sconstants<>+2900(SB)/4, $0x3c091cf1
-DATA sconstants<>+2904(SB)/4, $0x3c091cf1
-DATA sconstants<>+2908(SB)/4, $0x3c091cf1
-DATA sconstants<>+2912(SB)/4, $0x3c091cf1
-DATA sconstants<>+2916(SB)/4, $0x3c091cf1
-DATA sconstants<>+2920(SB)/4, $0x3c091cf1
-DATA sconstants<>+2924(SB)/4, $0x3c091cf1
-DATA sconstants<>+2928(SB)/4, $0x3c091cf1
-DATA sconstants<>+2932(SB)/4, $0x3c091cf1
-DATA sconstants<>+2936(SB)/4, $0x3c091cf1
-DATA sconstants<>+2940(SB)/4, $0x3c091cf1
-DATA sconstants<>+2944(SB)/4, $0x3ab5121b
-DATA sconstants<>+2948(SB)/4, $0x3ab5121b
-DATA sconstants<>+2952(SB)/4, $0x3ab5121b
-DATA sconstants<>+2956(SB)/4, $0x3ab5121b
-DATA sconstants<>+2960(SB)/4, $0x3ab5121b
-DATA sconstants<>+2964(SB)/4, $0x3ab5121b
-DATA sconstants<>+2968(SB)/4, $0x3ab5121b
-DATA sconstants<>+2972(SB)/4, $0x3ab5121b
-DATA sconstants<>+2976(SB)/4, $0x3ab5121b
-DATA sconstants<>+2980(SB)/4, $0x3ab5121b
-DATA sconstants<>+2984(SB)/4, $0x3ab5121b
-DATA sconstants<>+2988(SB)/4, $0x3ab5121b
-DATA sconstants<>+2992(SB)/4, $0x3ab5121b
-DATA sconstants<>+2996(SB)/4, $0x3ab5121b
-DATA sconstants<>+3000(SB)/4, $0x3ab5121b
-DATA sconstants<>+3004(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $3008
+DATA sconstants<>+2048(SB)/4, $0x3f800000
+DATA sconstants<>+2052(SB)/4, $0x3f800000
+DATA sconstants<>+2056(SB)/4, $0x3f800000
+DATA sconstants<>+2060(SB)/4, $0x3f800000
+DATA sconstants<>+2064(SB)/4, $0x3f800000
+DATA sconstants<>+2068(SB)/4, $0x3f800000
+DATA sconstants<>+2072(SB)/4, $0x3f800000
+DATA sconstants<>+2076(SB)/4, $0x3f800000
+DATA sconstants<>+2080(SB)/4, $0x3f800000
+DATA sconstants<>+2084(SB)/4, $0x3f800000
+DATA sconstants<>+2088(SB)/4, $0x3f800000
+DATA sconstants<>+2092(SB)/4, $0x3f800000
+DATA sconstants<>+2096(SB)/4, $0x3f800000
+DATA sconstants<>+2100(SB)/4, $0x3f800000
+DATA sconstants<>+2104(SB)/4, $0x3f800000
+DATA sconstants<>+2108(SB)/4, $0x3f800000
+DATA sconstants<>+2112(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2116(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2120(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2124(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2128(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2132(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2136(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2140(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2144(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2148(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2152(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2156(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2160(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2164(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2168(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2172(SB)/4, $0x3eaaaa70
+DATA sconstants<>+2176(SB)/4, $0x3e4ced60
+DATA sconstants<>+2180(SB)/4, $0x3e4ced60
+DATA sconstants<>+2184(SB)/4, $0x3e4ced60
+DATA sconstants<>+2188(SB)/4, $0x3e4ced60
+DATA sconstants<>+2192(SB)/4, $0x3e4ced60
+DATA sconstants<>+2196(SB)/4, $0x3e4ced60
+DATA sconstants<>+2200(SB)/4, $0x3e4ced60
+DATA sconstants<>+2204(SB)/4, $0x3e4ced60
+DATA sconstants<>+2208(SB)/4, $0x3e4ced60
+DATA sconstants<>+2212(SB)/4, $0x3e4ced60
+DATA sconstants<>+2216(SB)/4, $0x3e4ced60
+DATA sconstants<>+2220(SB)/4, $0x3e4ced60
+DATA sconstants<>+2224(SB)/4, $0x3e4ced60
+DATA sconstants<>+2228(SB)/4, $0x3e4ced60
+DATA sconstants<>+2232(SB)/4, $0x3e4ced60
+DATA sconstants<>+2236(SB)/4, $0x3e4ced60
+DATA sconstants<>+2240(SB)/4, $0x3e0f2997
+DATA sconstants<>+2244(SB)/4, $0x3e0f2997
+DATA sconstants<>+2248(SB)/4, $0x3e0f2997
+DATA sconstants<>+2252(SB)/4, $0x3e0f2997
+DATA sconstants<>+2256(SB)/4, $0x3e0f2997
+DATA sconstants<>+2260(SB)/4, $0x3e0f2997
+DATA sconstants<>+2264(SB)/4, $0x3e0f2997
+DATA sconstants<>+2268(SB)/4, $0x3e0f2997
+DATA sconstants<>+2272(SB)/4, $0x3e0f2997
+DATA sconstants<>+2276(SB)/4, $0x3e0f2997
+DATA sconstants<>+2280(SB)/4, $0x3e0f2997
+DATA sconstants<>+2284(SB)/4, $0x3e0f2997
+DATA sconstants<>+2288(SB)/4, $0x3e0f2997
+DATA sconstants<>+2292(SB)/4, $0x3e0f2997
+DATA sconstants<>+2296(SB)/4, $0x3e0f2997
+DATA sconstants<>+2300(SB)/4, $0x3e0f2997
+DATA sconstants<>+2304(SB)/4, $0x3e104116
+DATA sconstants<>+2308(SB)/4, $0x3e104116
+DATA sconstants<>+2312(SB)/4, $0x3e104116
+DATA sconstants<>+2316(SB)/4, $0x3e104116
+DATA sconstants<>+2320(SB)/4, $0x3e104116
+DATA sconstants<>+2324(SB)/4, $0x3e104116
+DATA sconstants<>+2328(SB)/4, $0x3e104116
+DATA sconstants<>+2332(SB)/4, $0x3e104116
+DATA sconstants<>+2336(SB)/4, $0x3e104116
+DATA sconstants<>+2340(SB)/4, $0x3e104116
+DATA sconstants<>+2344(SB)/4, $0x3e104116
+DATA sconstants<>+2348(SB)/4, $0x3e104116
+DATA sconstants<>+2352(SB)/4, $0x3e104116
+DATA sconstants<>+2356(SB)/4, $0x3e104116
+DATA sconstants<>+2360(SB)/4, $0x3e104116
+DATA sconstants<>+2364(SB)/4, $0x3e104116
+DATA sconstants<>+2368(SB)/4, $0x3613a858
+DATA sconstants<>+2372(SB)/4, $0x3613a858
+DATA sconstants<>+2376(SB)/4, $0x3613a858
+DATA sconstants<>+2380(SB)/4, $0x3613a858
+DATA sconstants<>+2384(SB)/4, $0x3613a858
+DATA sconstants<>+2388(SB)/4, $0x3613a858
+DATA sconstants<>+2392(SB)/4, $0x3613a858
+DATA sconstants<>+2396(SB)/4, $0x3613a858
+DATA sconstants<>+2400(SB)/4, $0x3613a858
+DATA sconstants<>+2404(SB)/4, $0x3613a858
+DATA sconstants<>+2408(SB)/4, $0x3613a858
+DATA sconstants<>+2412(SB)/4, $0x3613a858
+DATA sconstants<>+2416(SB)/4, $0x3613a858
+DATA sconstants<>+2420(SB)/4, $0x3613a858
+DATA sconstants<>+2424(SB)/4, $0x3613a858
+DATA sconstants<>+2428(SB)/4, $0x3613a858
+DATA sconstants<>+2432(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2436(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2440(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2444(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2448(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2452(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2456(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2460(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2464(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2468(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2472(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2476(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2480(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2484(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2488(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2492(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+2496(SB)/4, $0x3e0be612
+DATA sconstants<>+2500(SB)/4, $0x3e0be612
+DATA sconstants<>+2504(SB)/4, $0x3e0be612
+DATA sconstants<>+2508(SB)/4, $0x3e0be612
+DATA sconstants<>+2512(SB)/4, $0x3e0be612
+DATA sconstants<>+2516(SB)/4, $0x3e0be612
+DATA sconstants<>+2520(SB)/4, $0x3e0be612
+DATA sconstants<>+2524(SB)/4, $0x3e0be612
+DATA sconstants<>+2528(SB)/4, $0x3e0be612
+DATA sconstants<>+2532(SB)/4, $0x3e0be612
+DATA sconstants<>+2536(SB)/4, $0x3e0be612
+DATA sconstants<>+2540(SB)/4, $0x3e0be612
+DATA sconstants<>+2544(SB)/4, $0x3e0be612
+DATA sconstants<>+2548(SB)/4, $0x3e0be612
+DATA sconstants<>+2552(SB)/4, $0x3e0be612
+DATA sconstants<>+2556(SB)/4, $0x3e0be612
+DATA sconstants<>+2560(SB)/4, $0x3de6368d
+DATA sconstants<>+2564(SB)/4, $0x3de6368d
+DATA sconstants<>+2568(SB)/4, $0x3de6368d
+DATA sconstants<>+2572(SB)/4, $0x3de6368d
+DATA sconstants<>+2576(SB)/4, $0x3de6368d
+DATA sconstants<>+2580(SB)/4, $0x3de6368d
+DATA sconstants<>+2584(SB)/4, $0x3de6368d
+DATA sconstants<>+2588(SB)/4, $0x3de6368d
+DATA sconstants<>+2592(SB)/4, $0x3de6368d
+DATA sconstants<>+2596(SB)/4, $0x3de6368d
+DATA sconstants<>+2600(SB)/4, $0x3de6368d
+DATA sconstants<>+2604(SB)/4, $0x3de6368d
+DATA sconstants<>+2608(SB)/4, $0x3de6368d
+DATA sconstants<>+2612(SB)/4, $0x3de6368d
+DATA sconstants<>+2616(SB)/4, $0x3de6368d
+DATA sconstants<>+2620(SB)/4, $0x3de6368d
+DATA sconstants<>+2624(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2628(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2632(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2636(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2640(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2644(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2648(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2652(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2656(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2660(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2664(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2668(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2672(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2676(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2680(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2684(SB)/4, $0x3dff7ce7
+DATA sconstants<>+2688(SB)/4, $0xbd84cf85
+DATA sconstants<>+2692(SB)/4, $0xbd84cf85
+DATA sconstants<>+2696(SB)/4, $0xbd84cf85
+DATA sconstants<>+2700(SB)/4, $0xbd84cf85
+DATA sconstants<>+2704(SB)/4, $0xbd84cf85
+DATA sconstants<>+2708(SB)/4, $0xbd84cf85
+DATA sconstants<>+2712(SB)/4, $0xbd84cf85
+DATA sconstants<>+2716(SB)/4, $0xbd84cf85
+DATA sconstants<>+2720(SB)/4, $0xbd84cf85
+DATA sconstants<>+2724(SB)/4, $0xbd84cf85
+DATA sconstants<>+2728(SB)/4, $0xbd84cf85
+DATA sconstants<>+2732(SB)/4, $0xbd84cf85
+DATA sconstants<>+2736(SB)/4, $0xbd84cf85
+DATA sconstants<>+2740(SB)/4, $0xbd84cf85
+DATA sconstants<>+2744(SB)/4, $0xbd84cf85
+DATA sconstants<>+2748(SB)/4, $0xbd84cf85
+DATA sconstants<>+2752(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2756(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2760(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2764(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2768(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2772(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2776(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2780(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2784(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2788(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2792(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2796(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2800(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2804(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2808(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2812(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+2816(SB)/4, $0xbe97bdae
+DATA sconstants<>+2820(SB)/4, $0xbe97bdae
+DATA sconstants<>+2824(SB)/4, $0xbe97bdae
+DATA sconstants<>+2828(SB)/4, $0xbe97bdae
+DATA sconstants<>+2832(SB)/4, $0xbe97bdae
+DATA sconstants<>+2836(SB)/4, $0xbe97bdae
+DATA sconstants<>+2840(SB)/4, $0xbe97bdae
+DATA sconstants<>+2844(SB)/4, $0xbe97bdae
+DATA sconstants<>+2848(SB)/4, $0xbe97bdae
+DATA sconstants<>+2852(SB)/4, $0xbe97bdae
+DATA sconstants<>+2856(SB)/4, $0xbe97bdae
+DATA sconstants<>+2860(SB)/4, $0xbe97bdae
+DATA sconstants<>+2864(SB)/4, $0xbe97bdae
+DATA sconstants<>+2868(SB)/4, $0xbe97bdae
+DATA sconstants<>+2872(SB)/4, $0xbe97bdae
+DATA sconstants<>+2876(SB)/4, $0xbe97bdae
+DATA sconstants<>+2880(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2884(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2888(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2892(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2896(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2900(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2904(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2908(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2912(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2916(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2920(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2924(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2928(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2932(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2936(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2940(SB)/4, $0x3e1a1eda
+DATA sconstants<>+2944(SB)/4, $0xbce84ef1
+DATA sconstants<>+2948(SB)/4, $0xbce84ef1
+DATA sconstants<>+2952(SB)/4, $0xbce84ef1
+DATA sconstants<>+2956(SB)/4, $0xbce84ef1
+DATA sconstants<>+2960(SB)/4, $0xbce84ef1
+DATA sconstants<>+2964(SB)/4, $0xbce84ef1
+DATA sconstants<>+2968(SB)/4, $0xbce84ef1
+DATA sconstants<>+2972(SB)/4, $0xbce84ef1
+DATA sconstants<>+2976(SB)/4, $0xbce84ef1
+DATA sconstants<>+2980(SB)/4, $0xbce84ef1
+DATA sconstants<>+2984(SB)/4, $0xbce84ef1
+DATA sconstants<>+2988(SB)/4, $0xbce84ef1
+DATA sconstants<>+2992(SB)/4, $0xbce84ef1
+DATA sconstants<>+2996(SB)/4, $0xbce84ef1
+DATA sconstants<>+3000(SB)/4, $0xbce84ef1
+DATA sconstants<>+3004(SB)/4, $0xbce84ef1
+DATA sconstants<>+3008(SB)/4, $0x3efffffe
+DATA sconstants<>+3012(SB)/4, $0x3efffffe
+DATA sconstants<>+3016(SB)/4, $0x3efffffe
+DATA sconstants<>+3020(SB)/4, $0x3efffffe
+DATA sconstants<>+3024(SB)/4, $0x3efffffe
+DATA sconstants<>+3028(SB)/4, $0x3efffffe
+DATA sconstants<>+3032(SB)/4, $0x3efffffe
+DATA sconstants<>+3036(SB)/4, $0x3efffffe
+DATA sconstants<>+3040(SB)/4, $0x3efffffe
+DATA sconstants<>+3044(SB)/4, $0x3efffffe
+DATA sconstants<>+3048(SB)/4, $0x3efffffe
+DATA sconstants<>+3052(SB)/4, $0x3efffffe
+DATA sconstants<>+3056(SB)/4, $0x3efffffe
+DATA sconstants<>+3060(SB)/4, $0x3efffffe
+DATA sconstants<>+3064(SB)/4, $0x3efffffe
+DATA sconstants<>+3068(SB)/4, $0x3efffffe
+DATA sconstants<>+3072(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3076(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3080(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3084(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3088(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3092(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3096(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3100(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3104(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3108(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3112(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3116(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3120(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3124(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3128(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3132(SB)/4, $0x3e2aaa49
+DATA sconstants<>+3136(SB)/4, $0x3d2aac79
+DATA sconstants<>+3140(SB)/4, $0x3d2aac79
+DATA sconstants<>+3144(SB)/4, $0x3d2aac79
+DATA sconstants<>+3148(SB)/4, $0x3d2aac79
+DATA sconstants<>+3152(SB)/4, $0x3d2aac79
+DATA sconstants<>+3156(SB)/4, $0x3d2aac79
+DATA sconstants<>+3160(SB)/4, $0x3d2aac79
+DATA sconstants<>+3164(SB)/4, $0x3d2aac79
+DATA sconstants<>+3168(SB)/4, $0x3d2aac79
+DATA sconstants<>+3172(SB)/4, $0x3d2aac79
+DATA sconstants<>+3176(SB)/4, $0x3d2aac79
+DATA sconstants<>+3180(SB)/4, $0x3d2aac79
+DATA sconstants<>+3184(SB)/4, $0x3d2aac79
+DATA sconstants<>+3188(SB)/4, $0x3d2aac79
+DATA sconstants<>+3192(SB)/4, $0x3d2aac79
+DATA sconstants<>+3196(SB)/4, $0x3d2aac79
+DATA sconstants<>+3200(SB)/4, $0x3c091cf1
+DATA sconstants<>+3204(SB)/4, $0x3c091cf1
+DATA sconstants<>+3208(SB)/4, $0x3c091cf1
+DATA sconstants<>+3212(SB)/4, $0x3c091cf1
+DATA sconstants<>+3216(SB)/4, $0x3c091cf1
+DATA sconstants<>+3220(SB)/4, $0x3c091cf1
+DATA sconstants<>+3224(SB)/4, $0x3c091cf1
+DATA sconstants<>+3228(SB)/4, $0x3c091cf1
+DATA sconstants<>+3232(SB)/4, $0x3c091cf1
+DATA sconstants<>+3236(SB)/4, $0x3c091cf1
+DATA sconstants<>+3240(SB)/4, $0x3c091cf1
+DATA sconstants<>+3244(SB)/4, $0x3c091cf1
+DATA sconstants<>+3248(SB)/4, $0x3c091cf1
+DATA sconstants<>+3252(SB)/4, $0x3c091cf1
+DATA sconstants<>+3256(SB)/4, $0x3c091cf1
+DATA sconstants<>+3260(SB)/4, $0x3c091cf1
+DATA sconstants<>+3264(SB)/4, $0x3ab5121b
+DATA sconstants<>+3268(SB)/4, $0x3ab5121b
+DATA sconstants<>+3272(SB)/4, $0x3ab5121b
+DATA sconstants<>+3276(SB)/4, $0x3ab5121b
+DATA sconstants<>+3280(SB)/4, $0x3ab5121b
+DATA sconstants<>+3284(SB)/4, $0x3ab5121b
+DATA sconstants<>+3288(SB)/4, $0x3ab5121b
+DATA sconstants<>+3292(SB)/4, $0x3ab5121b
+DATA sconstants<>+3296(SB)/4, $0x3ab5121b
+DATA sconstants<>+3300(SB)/4, $0x3ab5121b
+DATA sconstants<>+3304(SB)/4, $0x3ab5121b
+DATA sconstants<>+3308(SB)/4, $0x3ab5121b
+DATA sconstants<>+3312(SB)/4, $0x3ab5121b
+DATA sconstants<>+3316(SB)/4, $0x3ab5121b
+DATA sconstants<>+3320(SB)/4, $0x3ab5121b
+DATA sconstants<>+3324(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $3328
 
 // func sexpAVX512(n int, y *float32, x *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
@@ -771,11 +851,11 @@ TEXT ·sexpAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 2688(AX), Z20
-	VMOVUPS 2752(AX), Z21
-	VMOVUPS 2816(AX), Z22
-	VMOVUPS 2880(AX), Z23
-	VMOVUPS 2944(AX), Z24
+	VMOVUPS 3008(AX), Z20
+	VMOVUPS 3072(AX), Z21
+	VMOVUPS 3136(AX), Z22
+	VMOVUPS 3200(AX), Z23
+	VMOVUPS 3264(AX), Z24
 	MOVQ    CX, SI
 	ANDQ    $0x0f, SI
 	MOVQ    CX, AX
@@ -857,11 +937,11 @@ TEXT ·stanhAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 2688(AX), Z20
-	VMOVUPS 2752(AX), Z21
-	VMOVUPS 2816(AX), Z22
-	VMOVUPS 2880(AX), Z23
-	VMOVUPS 2944(AX), Z24
+	VMOVUPS 3008(AX), Z20
+	VMOVUPS 3072(AX), Z21
+	VMOVUPS 3136(AX), Z22
+	VMOVUPS 3200(AX), Z23
+	VMOVUPS 3264(AX), Z24
 	VMOVUPS 512(AX), Z12
 	MOVQ    CX, DI
 	ANDQ    $0x0f, DI
@@ -958,11 +1038,11 @@ TEXT ·sgeluTanhAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 2688(AX), Z20
-	VMOVUPS 2752(AX), Z21
-	VMOVUPS 2816(AX), Z22
-	VMOVUPS 2880(AX), Z23
-	VMOVUPS 2944(AX), Z24
+	VMOVUPS 3008(AX), Z20
+	VMOVUPS 3072(AX), Z21
+	VMOVUPS 3136(AX), Z22
+	VMOVUPS 3200(AX), Z23
+	VMOVUPS 3264(AX), Z24
 	MOVQ    CX, DI
 	ANDQ    $0x0f, DI
 	MOVQ    CX, SI
@@ -1269,59 +1349,140 @@ done_15:
 	VZEROUPPER
 	RET
 
-// func smulAVX512(n int, z *float32, x *float32, y *float32)
+// func sminusLog1pAVX512(n int, y *float32, x *float32, e *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·smulAVX512(SB), $0-32
+TEXT ·sminusLog1pAVX512(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), AX
-	MOVQ    z+8(FP), CX
+	MOVQ    y+8(FP), CX
 	MOVQ    x+16(FP), DX
-	MOVQ    y+24(FP), BX
+	MOVQ    e+24(FP), BX
+	LEAQ    dconstants<>+0(SB), SI
+	MOVQ    AX, R8
+	ANDQ    $0x0f, R8
 	MOVQ    AX, DI
-	ANDQ    $0x0f, DI
-	MOVQ    AX, SI
-	SUBQ    DI, SI
-	SHLQ    $0x02, SI
+	SUBQ    R8, DI
+	SHLQ    $0x02, DI
 	SHLQ    $0x02, AX
-	MOVQ    DI, AX
-	XORL    R8, R8
+	MOVQ    R8, AX
+	XORL    R9, R9
 	TESTQ   AX, AX
-	CMOVQLT R8, AX
-	MOVQ    $0x00000010, R8
-	CMPQ    AX, R8
-	CMOVQGT R8, AX
-	MOVQ    $-1, R8
-	BZHIQ   AX, R8, R8
-	KMOVW   R8, K1
+	CMOVQLT R9, AX
+	MOVQ    $0x00000010, R9
+	CMPQ    AX, R9
+	CMOVQGT R9, AX
+	MOVQ    $-1, R9
+	BZHIQ   AX, R9, R9
+	KMOVW   R9, K1
 	XORQ    AX, AX
-	TESTQ   SI, SI
+	TESTQ   DI, DI
 	JE      rest_17
 	PCALIGN $0x40
 
 vector_16:
-	VMOVUPS (DX)(AX*1), Z0
-	VMOVUPS (BX)(AX*1), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, (CX)(AX*1)
-	ADDQ    $0x00000040, AX
-	CMPQ    AX, SI
-	JLT     vector_16
+	VMOVUPS       (DX)(AX*1), Z0
+	VMOVUPS       (BX)(AX*1), Z2
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z1
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z3
+	VADDPD        384(SI), Z2, Z4
+	VDIVPD        Z4, Z2, Z4
+	VMULPD        Z4, Z4, Z5
+	VMOVUPD       2304(SI), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2240(SI), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2176(SI), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2112(SI), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2048(SI), Z6, Z6
+	VADDPD        Z4, Z4, Z4
+	VMULPD        Z4, Z6, Z6
+	VMINPD        896(SI), Z0, Z0
+	VSUBPD        Z6, Z0, Z0
+	VADDPD        384(SI), Z3, Z4
+	VDIVPD        Z4, Z3, Z4
+	VMULPD        Z4, Z4, Z5
+	VMOVUPD       2304(SI), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2240(SI), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2176(SI), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2112(SI), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2048(SI), Z6, Z6
+	VADDPD        Z4, Z4, Z4
+	VMULPD        Z4, Z6, Z6
+	VMINPD        896(SI), Z1, Z1
+	VSUBPD        Z6, Z1, Z1
+	VCVTPD2PS     Z0, Y0
+	VCVTPD2PS     Z1, Y1
+	VINSERTF64X4  $0x01, Y1, Z0, Z0
+	VMOVUPS       Z0, (CX)(AX*1)
+	ADDQ          $0x00000040, AX
+	CMPQ          AX, DI
+	JLT           vector_16
 
 rest_17:
-	TESTQ     DI, DI
-	JE        done_18
-	VMOVUPS.Z (DX)(AX*1), K1, Z0
-	VMOVUPS.Z (BX)(AX*1), K1, Z1
-	VMULPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (CX)(AX*1)
+	TESTQ         R8, R8
+	JE            done_18
+	VMOVUPS.Z     (DX)(AX*1), K1, Z0
+	VMOVUPS.Z     (BX)(AX*1), K1, Z2
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VCVTPS2PD     Y0, Z0
+	VCVTPS2PD     Y1, Z1
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z3
+	VADDPD        384(SI), Z2, Z4
+	VDIVPD        Z4, Z2, Z4
+	VMULPD        Z4, Z4, Z5
+	VMOVUPD       2304(SI), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2240(SI), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2176(SI), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2112(SI), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2048(SI), Z6, Z6
+	VADDPD        Z4, Z4, Z4
+	VMULPD        Z4, Z6, Z6
+	VMINPD        896(SI), Z0, Z0
+	VSUBPD        Z6, Z0, Z0
+	VADDPD        384(SI), Z3, Z4
+	VDIVPD        Z4, Z3, Z4
+	VMULPD        Z4, Z4, Z5
+	VMOVUPD       2304(SI), Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2240(SI), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2176(SI), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2112(SI), Z6, Z6
+	VMULPD        Z5, Z6, Z6
+	VADDPD        2048(SI), Z6, Z6
+	VADDPD        Z4, Z4, Z4
+	VMULPD        Z4, Z6, Z6
+	VMINPD        896(SI), Z1, Z1
+	VSUBPD        Z6, Z1, Z1
+	VCVTPD2PS     Z0, Y0
+	VCVTPD2PS     Z1, Y1
+	VINSERTF64X4  $0x01, Y1, Z0, Z0
+	VMOVUPS       Z0, K1, (CX)(AX*1)
 
 done_18:
 	VZEROUPPER
 	RET
 
-// func ssubAVX512(n int, z *float32, x *float32, y *float32)
+// func smulAVX512(n int, z *float32, x *float32, y *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·ssubAVX512(SB), $0-32
+TEXT ·smulAVX512(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), AX
 	MOVQ    z+8(FP), CX
@@ -1351,7 +1512,7 @@ TEXT ·ssubAVX512(SB), $0-32
 vector_19:
 	VMOVUPS (DX)(AX*1), Z0
 	VMOVUPS (BX)(AX*1), Z1
-	VSUBPS  Z1, Z0, Z0
+	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
@@ -1362,16 +1523,16 @@ rest_20:
 	JE        done_21
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
-	VSUBPS    Z1, Z0, Z0
+	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
 done_21:
 	VZEROUPPER
 	RET
 
-// func sdivAVX512(n int, z *float32, x *float32, y *float32)
+// func ssubAVX512(n int, z *float32, x *float32, y *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sdivAVX512(SB), $0-32
+TEXT ·ssubAVX512(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), AX
 	MOVQ    z+8(FP), CX
@@ -1401,7 +1562,7 @@ TEXT ·sdivAVX512(SB), $0-32
 vector_22:
 	VMOVUPS (DX)(AX*1), Z0
 	VMOVUPS (BX)(AX*1), Z1
-	VDIVPS  Z1, Z0, Z0
+	VSUBPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
@@ -1412,16 +1573,16 @@ rest_23:
 	JE        done_24
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
-	VDIVPS    Z1, Z0, Z0
+	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
 done_24:
 	VZEROUPPER
 	RET
 
-// func sgreaterAVX512(n int, z *float32, x *float32, y *float32)
+// func sdivAVX512(n int, z *float32, x *float32, y *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgreaterAVX512(SB), $0-32
+TEXT ·sdivAVX512(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), AX
 	MOVQ    z+8(FP), CX
@@ -1451,10 +1612,8 @@ TEXT ·sgreaterAVX512(SB), $0-32
 vector_25:
 	VMOVUPS (DX)(AX*1), Z0
 	VMOVUPS (BX)(AX*1), Z1
-	VMAXPS  Z1, Z0, Z1
-	VCMPPS  $0x03, Z0, Z0, K2
-	VMOVUPS Z0, K2, Z1
-	VMOVUPS Z1, (CX)(AX*1)
+	VDIVPS  Z1, Z0, Z0
+	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
 	JLT     vector_25
@@ -1464,12 +1623,64 @@ rest_26:
 	JE        done_27
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(AX*1)
+
+done_27:
+	VZEROUPPER
+	RET
+
+// func sgreaterAVX512(n int, z *float32, x *float32, y *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sgreaterAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), AX
+	MOVQ    z+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    AX, DI
+	ANDQ    $0x0f, DI
+	MOVQ    AX, SI
+	SUBQ    DI, SI
+	SHLQ    $0x02, SI
+	SHLQ    $0x02, AX
+	MOVQ    DI, AX
+	XORL    R8, R8
+	TESTQ   AX, AX
+	CMOVQLT R8, AX
+	MOVQ    $0x00000010, R8
+	CMPQ    AX, R8
+	CMOVQGT R8, AX
+	MOVQ    $-1, R8
+	BZHIQ   AX, R8, R8
+	KMOVW   R8, K1
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JE      rest_29
+	PCALIGN $0x40
+
+vector_28:
+	VMOVUPS (DX)(AX*1), Z0
+	VMOVUPS (BX)(AX*1), Z1
+	VMAXPS  Z1, Z0, Z1
+	VCMPPS  $0x03, Z0, Z0, K2
+	VMOVUPS Z0, K2, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $0x00000040, AX
+	CMPQ    AX, SI
+	JLT     vector_28
+
+rest_29:
+	TESTQ     DI, DI
+	JE        done_30
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMOVUPS.Z (BX)(AX*1), K1, Z1
 	VMAXPS    Z1, Z0, Z1
 	VCMPPS    $0x03, Z0, Z0, K2
 	VMOVUPS   Z0, K2, Z1
 	VMOVUPS   Z1, K1, (CX)(AX*1)
 
-done_27:
+done_30:
 	VZEROUPPER
 	RET
 
@@ -1500,10 +1711,10 @@ TEXT ·stanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_29
+	JE      rest_32
 	PCALIGN $0x40
 
-vector_28:
+vector_31:
 	VMOVUPS (BX)(CX*1), Z0
 	VMOVUPS (SI)(CX*1), Z1
 	VMULPS  Z0, Z0, Z0
@@ -1512,11 +1723,11 @@ vector_28:
 	VMOVUPS Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_28
+	JLT     vector_31
 
-rest_29:
+rest_32:
 	TESTQ     DI, DI
-	JE        done_30
+	JE        done_33
 	VMOVUPS.Z (BX)(CX*1), K1, Z0
 	VMOVUPS.Z (SI)(CX*1), K1, Z1
 	VMULPS    Z0, Z0, Z0
@@ -1524,7 +1735,7 @@ rest_29:
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (DX)(CX*1)
 
-done_30:
+done_33:
 	VZEROUPPER
 	RET
 
@@ -1541,11 +1752,11 @@ TEXT ·sgeluAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 2688(AX), Z20
-	VMOVUPS 2752(AX), Z21
-	VMOVUPS 2816(AX), Z22
-	VMOVUPS 2880(AX), Z23
-	VMOVUPS 2944(AX), Z24
+	VMOVUPS 3008(AX), Z20
+	VMOVUPS 3072(AX), Z21
+	VMOVUPS 3136(AX), Z22
+	VMOVUPS 3200(AX), Z23
+	VMOVUPS 3264(AX), Z24
 	VMOVUPS 1024(AX), Z12
 	VMOVUPS 896(AX), Z11
 	MOVQ    CX, DI
@@ -1566,139 +1777,6 @@ TEXT ·sgeluAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_32
-	PCALIGN $0x40
-
-vector_31:
-	VMOVUPS      (BX)(CX*1), Z5
-	VMULPS       Z5, Z5, Z0
-	VMULPS       960(AX), Z0, Z0
-	VCMPPS       $0x15, Z13, Z0, K3
-	VMAXPS       Z0, Z13, Z0
-	VMINPS       Z0, Z14, Z0
-	VMULPS       Z16, Z0, Z1
-	VRNDSCALEPS  $0x08, Z1, Z1
-	VFNMADD231PS Z17, Z1, Z0
-	VFNMADD231PS Z18, Z1, Z0
-	VMOVUPS      Z24, Z6
-	VFMADD213PS  Z23, Z0, Z6
-	VFMADD213PS  Z22, Z0, Z6
-	VFMADD213PS  Z21, Z0, Z6
-	VFMADD213PS  Z20, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VSCALEFPS.Z  Z1, Z6, K3, Z0
-	VMOVUPS      1280(AX), Z3
-	VPANDNQ      Z5, Z3, Z7
-	VMINPS       Z12, Z7, Z7
-	VMOVUPS      Z19, Z3
-	VMOVUPS      1088(AX), Z1
-	VFMADD213PS  Z3, Z7, Z1
-	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      2624(AX), Z6
-	VFMADD213PS  2560(AX), Z1, Z6
-	VFMADD213PS  2496(AX), Z1, Z6
-	VFMADD213PS  2432(AX), Z1, Z6
-	VFMADD213PS  2368(AX), Z1, Z6
-	VFMADD213PS  2304(AX), Z1, Z6
-	VFMADD213PS  2240(AX), Z1, Z6
-	VFMADD213PS  2176(AX), Z1, Z6
-	VFMADD213PS  2112(AX), Z1, Z6
-	VFMADD213PS  2048(AX), Z1, Z6
-	VMULPS       Z0, Z6, Z6
-	VMAXPS       Z11, Z5, Z5
-	VFNMADD231PS Z7, Z6, Z5
-	VMOVUPS      Z5, (DX)(CX*1)
-	ADDQ         $0x00000040, CX
-	CMPQ         CX, SI
-	JLT          vector_31
-
-rest_32:
-	TESTQ        DI, DI
-	JE           done_33
-	VMOVUPS.Z    (BX)(CX*1), K1, Z5
-	VMULPS       Z5, Z5, Z0
-	VMULPS       960(AX), Z0, Z0
-	VCMPPS       $0x15, Z13, Z0, K3
-	VMAXPS       Z0, Z13, Z0
-	VMINPS       Z0, Z14, Z0
-	VMULPS       Z16, Z0, Z1
-	VRNDSCALEPS  $0x08, Z1, Z1
-	VFNMADD231PS Z17, Z1, Z0
-	VFNMADD231PS Z18, Z1, Z0
-	VMOVUPS      Z24, Z6
-	VFMADD213PS  Z23, Z0, Z6
-	VFMADD213PS  Z22, Z0, Z6
-	VFMADD213PS  Z21, Z0, Z6
-	VFMADD213PS  Z20, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VFMADD213PS  Z19, Z0, Z6
-	VSCALEFPS.Z  Z1, Z6, K3, Z0
-	VMOVUPS      1280(AX), Z3
-	VPANDNQ      Z5, Z3, Z7
-	VMINPS       Z12, Z7, Z7
-	VMOVUPS      Z19, Z3
-	VMOVUPS      1088(AX), Z1
-	VFMADD213PS  Z3, Z7, Z1
-	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      2624(AX), Z6
-	VFMADD213PS  2560(AX), Z1, Z6
-	VFMADD213PS  2496(AX), Z1, Z6
-	VFMADD213PS  2432(AX), Z1, Z6
-	VFMADD213PS  2368(AX), Z1, Z6
-	VFMADD213PS  2304(AX), Z1, Z6
-	VFMADD213PS  2240(AX), Z1, Z6
-	VFMADD213PS  2176(AX), Z1, Z6
-	VFMADD213PS  2112(AX), Z1, Z6
-	VFMADD213PS  2048(AX), Z1, Z6
-	VMULPS       Z0, Z6, Z6
-	VMAXPS       Z11, Z5, Z5
-	VFNMADD231PS Z7, Z6, Z5
-	VMOVUPS      Z5, K1, (DX)(CX*1)
-
-done_33:
-	VZEROUPPER
-	RET
-
-// func sgeluBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgeluBackwardAVX512(SB), $0-32
-	LEAQ    sconstants<>+0(SB), AX
-	MOVQ    n+0(FP), CX
-	MOVQ    dx+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    dy+24(FP), SI
-	VMOVUPS (AX), Z13
-	VMOVUPS 64(AX), Z14
-	VMOVUPS 128(AX), Z16
-	VMOVUPS 192(AX), Z17
-	VMOVUPS 256(AX), Z18
-	VMOVUPS 320(AX), Z19
-	VMOVUPS 2688(AX), Z20
-	VMOVUPS 2752(AX), Z21
-	VMOVUPS 2816(AX), Z22
-	VMOVUPS 2880(AX), Z23
-	VMOVUPS 2944(AX), Z24
-	VMOVUPS 1024(AX), Z12
-	VMOVUPS 896(AX), Z11
-	MOVQ    CX, R8
-	ANDQ    $0x0f, R8
-	MOVQ    CX, DI
-	SUBQ    R8, DI
-	SHLQ    $0x02, DI
-	SHLQ    $0x02, CX
-	MOVQ    R8, CX
-	XORL    R9, R9
-	TESTQ   CX, CX
-	CMOVQLT R9, CX
-	MOVQ    $0x00000010, R9
-	CMPQ    CX, R9
-	CMOVQGT R9, CX
-	MOVQ    $-1, R9
-	BZHIQ   CX, R9, R9
-	KMOVW   R9, K1
-	XORQ    CX, CX
-	TESTQ   DI, DI
 	JE      rest_35
 	PCALIGN $0x40
 
@@ -1728,34 +1806,26 @@ vector_34:
 	VMOVUPS      1088(AX), Z1
 	VFMADD213PS  Z3, Z7, Z1
 	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      2624(AX), Z6
+	VMOVUPS      2944(AX), Z6
+	VFMADD213PS  2880(AX), Z1, Z6
+	VFMADD213PS  2816(AX), Z1, Z6
+	VFMADD213PS  2752(AX), Z1, Z6
+	VFMADD213PS  2688(AX), Z1, Z6
+	VFMADD213PS  2624(AX), Z1, Z6
 	VFMADD213PS  2560(AX), Z1, Z6
 	VFMADD213PS  2496(AX), Z1, Z6
 	VFMADD213PS  2432(AX), Z1, Z6
 	VFMADD213PS  2368(AX), Z1, Z6
-	VFMADD213PS  2304(AX), Z1, Z6
-	VFMADD213PS  2240(AX), Z1, Z6
-	VFMADD213PS  2176(AX), Z1, Z6
-	VFMADD213PS  2112(AX), Z1, Z6
-	VFMADD213PS  2048(AX), Z1, Z6
 	VMULPS       Z0, Z6, Z6
-	VMULPS       1152(AX), Z0, Z0
-	VMULPS       Z7, Z0, Z0
-	VMOVUPS      Z19, Z1
-	VSUBPS       Z6, Z1, Z1
-	VADDPS       Z0, Z1, Z1
-	VSUBPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z11, Z5, K2
-	VMOVUPS      Z6, K2, Z1
-	VMOVUPS      (SI)(CX*1), Z8
-	VMULPS       Z8, Z1, Z1
-	VMOVUPS      Z1, (DX)(CX*1)
+	VMAXPS       Z11, Z5, Z5
+	VFNMADD231PS Z7, Z6, Z5
+	VMOVUPS      Z5, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
-	CMPQ         CX, DI
+	CMPQ         CX, SI
 	JLT          vector_34
 
 rest_35:
-	TESTQ        R8, R8
+	TESTQ        DI, DI
 	JE           done_36
 	VMOVUPS.Z    (BX)(CX*1), K1, Z5
 	VMULPS       Z5, Z5, Z0
@@ -1782,36 +1852,28 @@ rest_35:
 	VMOVUPS      1088(AX), Z1
 	VFMADD213PS  Z3, Z7, Z1
 	VDIVPS       Z1, Z3, Z1
-	VMOVUPS      2624(AX), Z6
+	VMOVUPS      2944(AX), Z6
+	VFMADD213PS  2880(AX), Z1, Z6
+	VFMADD213PS  2816(AX), Z1, Z6
+	VFMADD213PS  2752(AX), Z1, Z6
+	VFMADD213PS  2688(AX), Z1, Z6
+	VFMADD213PS  2624(AX), Z1, Z6
 	VFMADD213PS  2560(AX), Z1, Z6
 	VFMADD213PS  2496(AX), Z1, Z6
 	VFMADD213PS  2432(AX), Z1, Z6
 	VFMADD213PS  2368(AX), Z1, Z6
-	VFMADD213PS  2304(AX), Z1, Z6
-	VFMADD213PS  2240(AX), Z1, Z6
-	VFMADD213PS  2176(AX), Z1, Z6
-	VFMADD213PS  2112(AX), Z1, Z6
-	VFMADD213PS  2048(AX), Z1, Z6
 	VMULPS       Z0, Z6, Z6
-	VMULPS       1152(AX), Z0, Z0
-	VMULPS       Z7, Z0, Z0
-	VMOVUPS      Z19, Z1
-	VSUBPS       Z6, Z1, Z1
-	VADDPS       Z0, Z1, Z1
-	VSUBPS       Z0, Z6, Z6
-	VCMPPS       $0x01, Z11, Z5, K2
-	VMOVUPS      Z6, K2, Z1
-	VMOVUPS.Z    (SI)(CX*1), K1, Z8
-	VMULPS       Z8, Z1, Z1
-	VMOVUPS      Z1, K1, (DX)(CX*1)
+	VMAXPS       Z11, Z5, Z5
+	VFNMADD231PS Z7, Z6, Z5
+	VMOVUPS      Z5, K1, (DX)(CX*1)
 
 done_36:
 	VZEROUPPER
 	RET
 
-// func sgeluTanhBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
+// func sgeluBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
+TEXT ·sgeluBackwardAVX512(SB), $0-32
 	LEAQ    sconstants<>+0(SB), AX
 	MOVQ    n+0(FP), CX
 	MOVQ    dx+8(FP), DX
@@ -1823,14 +1885,13 @@ TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 2688(AX), Z20
-	VMOVUPS 2752(AX), Z21
-	VMOVUPS 2816(AX), Z22
-	VMOVUPS 2880(AX), Z23
-	VMOVUPS 2944(AX), Z24
-	VMOVUPS 576(AX), Z12
-	VMOVUPS 640(AX), Z11
-	VMOVUPS 320(AX), Z10
+	VMOVUPS 3008(AX), Z20
+	VMOVUPS 3072(AX), Z21
+	VMOVUPS 3136(AX), Z22
+	VMOVUPS 3200(AX), Z23
+	VMOVUPS 3264(AX), Z24
+	VMOVUPS 1024(AX), Z12
+	VMOVUPS 896(AX), Z11
 	MOVQ    CX, R8
 	ANDQ    $0x0f, R8
 	MOVQ    CX, DI
@@ -1853,6 +1914,156 @@ TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
 	PCALIGN $0x40
 
 vector_37:
+	VMOVUPS      (BX)(CX*1), Z5
+	VMULPS       Z5, Z5, Z0
+	VMULPS       960(AX), Z0, Z0
+	VCMPPS       $0x15, Z13, Z0, K3
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z6
+	VFMADD213PS  Z23, Z0, Z6
+	VFMADD213PS  Z22, Z0, Z6
+	VFMADD213PS  Z21, Z0, Z6
+	VFMADD213PS  Z20, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VSCALEFPS.Z  Z1, Z6, K3, Z0
+	VMOVUPS      1280(AX), Z3
+	VPANDNQ      Z5, Z3, Z7
+	VMINPS       Z12, Z7, Z7
+	VMOVUPS      Z19, Z3
+	VMOVUPS      1088(AX), Z1
+	VFMADD213PS  Z3, Z7, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMOVUPS      2944(AX), Z6
+	VFMADD213PS  2880(AX), Z1, Z6
+	VFMADD213PS  2816(AX), Z1, Z6
+	VFMADD213PS  2752(AX), Z1, Z6
+	VFMADD213PS  2688(AX), Z1, Z6
+	VFMADD213PS  2624(AX), Z1, Z6
+	VFMADD213PS  2560(AX), Z1, Z6
+	VFMADD213PS  2496(AX), Z1, Z6
+	VFMADD213PS  2432(AX), Z1, Z6
+	VFMADD213PS  2368(AX), Z1, Z6
+	VMULPS       Z0, Z6, Z6
+	VMULPS       1152(AX), Z0, Z0
+	VMULPS       Z7, Z0, Z0
+	VMOVUPS      Z19, Z1
+	VSUBPS       Z6, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VSUBPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z11, Z5, K2
+	VMOVUPS      Z6, K2, Z1
+	VMOVUPS      (SI)(CX*1), Z8
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      Z1, (DX)(CX*1)
+	ADDQ         $0x00000040, CX
+	CMPQ         CX, DI
+	JLT          vector_37
+
+rest_38:
+	TESTQ        R8, R8
+	JE           done_39
+	VMOVUPS.Z    (BX)(CX*1), K1, Z5
+	VMULPS       Z5, Z5, Z0
+	VMULPS       960(AX), Z0, Z0
+	VCMPPS       $0x15, Z13, Z0, K3
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMULPS       Z16, Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS Z17, Z1, Z0
+	VFNMADD231PS Z18, Z1, Z0
+	VMOVUPS      Z24, Z6
+	VFMADD213PS  Z23, Z0, Z6
+	VFMADD213PS  Z22, Z0, Z6
+	VFMADD213PS  Z21, Z0, Z6
+	VFMADD213PS  Z20, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VFMADD213PS  Z19, Z0, Z6
+	VSCALEFPS.Z  Z1, Z6, K3, Z0
+	VMOVUPS      1280(AX), Z3
+	VPANDNQ      Z5, Z3, Z7
+	VMINPS       Z12, Z7, Z7
+	VMOVUPS      Z19, Z3
+	VMOVUPS      1088(AX), Z1
+	VFMADD213PS  Z3, Z7, Z1
+	VDIVPS       Z1, Z3, Z1
+	VMOVUPS      2944(AX), Z6
+	VFMADD213PS  2880(AX), Z1, Z6
+	VFMADD213PS  2816(AX), Z1, Z6
+	VFMADD213PS  2752(AX), Z1, Z6
+	VFMADD213PS  2688(AX), Z1, Z6
+	VFMADD213PS  2624(AX), Z1, Z6
+	VFMADD213PS  2560(AX), Z1, Z6
+	VFMADD213PS  2496(AX), Z1, Z6
+	VFMADD213PS  2432(AX), Z1, Z6
+	VFMADD213PS  2368(AX), Z1, Z6
+	VMULPS       Z0, Z6, Z6
+	VMULPS       1152(AX), Z0, Z0
+	VMULPS       Z7, Z0, Z0
+	VMOVUPS      Z19, Z1
+	VSUBPS       Z6, Z1, Z1
+	VADDPS       Z0, Z1, Z1
+	VSUBPS       Z0, Z6, Z6
+	VCMPPS       $0x01, Z11, Z5, K2
+	VMOVUPS      Z6, K2, Z1
+	VMOVUPS.Z    (SI)(CX*1), K1, Z8
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      Z1, K1, (DX)(CX*1)
+
+done_39:
+	VZEROUPPER
+	RET
+
+// func sgeluTanhBackwardAVX512(n int, dx *float32, x *float32, dy *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·sgeluTanhBackwardAVX512(SB), $0-32
+	LEAQ    sconstants<>+0(SB), AX
+	MOVQ    n+0(FP), CX
+	MOVQ    dx+8(FP), DX
+	MOVQ    x+16(FP), BX
+	MOVQ    dy+24(FP), SI
+	VMOVUPS (AX), Z13
+	VMOVUPS 64(AX), Z14
+	VMOVUPS 128(AX), Z16
+	VMOVUPS 192(AX), Z17
+	VMOVUPS 256(AX), Z18
+	VMOVUPS 320(AX), Z19
+	VMOVUPS 3008(AX), Z20
+	VMOVUPS 3072(AX), Z21
+	VMOVUPS 3136(AX), Z22
+	VMOVUPS 3200(AX), Z23
+	VMOVUPS 3264(AX), Z24
+	VMOVUPS 576(AX), Z12
+	VMOVUPS 640(AX), Z11
+	VMOVUPS 320(AX), Z10
+	MOVQ    CX, R8
+	ANDQ    $0x0f, R8
+	MOVQ    CX, DI
+	SUBQ    R8, DI
+	SHLQ    $0x02, DI
+	SHLQ    $0x02, CX
+	MOVQ    R8, CX
+	XORL    R9, R9
+	TESTQ   CX, CX
+	CMOVQLT R9, CX
+	MOVQ    $0x00000010, R9
+	CMPQ    CX, R9
+	CMOVQGT R9, CX
+	MOVQ    $-1, R9
+	BZHIQ   CX, R9, R9
+	KMOVW   R9, K1
+	XORQ    CX, CX
+	TESTQ   DI, DI
+	JE      rest_41
+	PCALIGN $0x40
+
+vector_40:
 	VMOVUPS      (BX)(CX*1), Z5
 	VMAXPS       Z5, Z11, Z5
 	VMINPS       Z5, Z12, Z5
@@ -1888,11 +2099,11 @@ vector_37:
 	VMOVUPS      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_37
+	JLT          vector_40
 
-rest_38:
+rest_41:
 	TESTQ        R8, R8
-	JE           done_39
+	JE           done_42
 	VMOVUPS.Z    (BX)(CX*1), K1, Z5
 	VMAXPS       Z5, Z11, Z5
 	VMINPS       Z5, Z12, Z5
@@ -1927,7 +2138,7 @@ rest_38:
 	VMULPS       Z9, Z0, Z0
 	VMOVUPS      Z0, K1, (DX)(CX*1)
 
-done_39:
+done_42:
 	VZEROUPPER
 	RET
 
@@ -1944,11 +2155,11 @@ TEXT ·ssiluAVX512(SB), $0-24
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 2688(AX), Z20
-	VMOVUPS 2752(AX), Z21
-	VMOVUPS 2816(AX), Z22
-	VMOVUPS 2880(AX), Z23
-	VMOVUPS 2944(AX), Z24
+	VMOVUPS 3008(AX), Z20
+	VMOVUPS 3072(AX), Z21
+	VMOVUPS 3136(AX), Z22
+	VMOVUPS 3200(AX), Z23
+	VMOVUPS 3264(AX), Z24
 	VMOVUPS 320(AX), Z12
 	VMOVUPS 896(AX), Z11
 	MOVQ    CX, SI
@@ -1969,10 +2180,10 @@ TEXT ·ssiluAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_41
+	JE      rest_44
 	PCALIGN $0x40
 
-vector_40:
+vector_43:
 	VMOVUPS      (BX)(CX*1), Z0
 	VSUBPS       Z0, Z11, Z1
 	VCMPPS       $0x15, Z13, Z1, K3
@@ -1995,11 +2206,11 @@ vector_40:
 	VMOVUPS      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_40
+	JLT          vector_43
 
-rest_41:
+rest_44:
 	TESTQ        SI, SI
-	JE           done_42
+	JE           done_45
 	VMOVUPS.Z    (BX)(CX*1), K1, Z0
 	VSUBPS       Z0, Z11, Z1
 	VCMPPS       $0x15, Z13, Z1, K3
@@ -2021,7 +2232,7 @@ rest_41:
 	VDIVPS       Z1, Z0, Z0
 	VMOVUPS      Z0, K1, (DX)(CX*1)
 
-done_42:
+done_45:
 	VZEROUPPER
 	RET
 
@@ -2041,11 +2252,11 @@ TEXT ·sgatedSiLUBackwardAVX512(SB), $0-48
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 2688(AX), Z20
-	VMOVUPS 2752(AX), Z21
-	VMOVUPS 2816(AX), Z22
-	VMOVUPS 2880(AX), Z23
-	VMOVUPS 2944(AX), Z24
+	VMOVUPS 3008(AX), Z20
+	VMOVUPS 3072(AX), Z21
+	VMOVUPS 3136(AX), Z22
+	VMOVUPS 3200(AX), Z23
+	VMOVUPS 3264(AX), Z24
 	VMOVUPS 320(AX), Z12
 	VMOVUPS 896(AX), Z11
 	MOVQ    CX, R9
@@ -2066,10 +2277,10 @@ TEXT ·sgatedSiLUBackwardAVX512(SB), $0-48
 	KMOVW   R10, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_44
+	JE      rest_47
 	PCALIGN $0x40
 
-vector_43:
+vector_46:
 	VMOVUPS      (SI)(CX*1), Z0
 	VSUBPS       Z0, Z11, Z1
 	VCMPPS       $0x15, Z13, Z1, K3
@@ -2103,11 +2314,11 @@ vector_43:
 	VMOVUPS      Z1, (BX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_43
+	JLT          vector_46
 
-rest_44:
+rest_47:
 	TESTQ        R9, R9
-	JE           done_45
+	JE           done_48
 	VMOVUPS.Z    (SI)(CX*1), K1, Z0
 	VSUBPS       Z0, Z11, Z1
 	VCMPPS       $0x15, Z13, Z1, K3
@@ -2140,7 +2351,7 @@ rest_44:
 	VMOVUPS      Z5, K1, (DX)(CX*1)
 	VMOVUPS      Z1, K1, (BX)(CX*1)
 
-done_45:
+done_48:
 	VZEROUPPER
 	RET
 
@@ -2170,25 +2381,25 @@ TEXT ·sscaleAVX512(SB), $0-28
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_47
+	JE           rest_50
 	PCALIGN      $0x40
 
-vector_46:
+vector_49:
 	VMOVUPS (DX)(AX*1), Z0
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_46
+	JLT     vector_49
 
-rest_47:
+rest_50:
 	TESTQ     SI, SI
-	JE        done_48
+	JE        done_51
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_48:
+done_51:
 	VZEROUPPER
 	RET
 
@@ -2229,10 +2440,10 @@ TEXT ·sadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_50
+	JE           rest_53
 	PCALIGN      $0x40
 
-vector_49:
+vector_52:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMOVUPS (BX)(AX*1), Z2
@@ -2258,11 +2469,11 @@ vector_49:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_49
+	JLT     vector_52
 
-rest_50:
+rest_53:
 	TESTQ     R8, R8
-	JE        done_51
+	JE        done_54
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMOVUPS.Z (BX)(AX*1), K1, Z2
@@ -2287,7 +2498,7 @@ rest_50:
 	VSUBPS    Z2, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_51:
+done_54:
 	VZEROUPPER
 	RET
 
@@ -2318,10 +2529,10 @@ TEXT ·ssgdAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_53
+	JE           rest_56
 	PCALIGN      $0x40
 
-vector_52:
+vector_55:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -2331,11 +2542,11 @@ vector_52:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_52
+	JLT     vector_55
 
-rest_53:
+rest_56:
 	TESTQ     SI, SI
-	JE        done_54
+	JE        done_57
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -2344,7 +2555,7 @@ rest_53:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_54:
+done_57:
 	VZEROUPPER
 	RET
 
@@ -2377,10 +2588,10 @@ TEXT ·smomentumAVX512(SB), $0-44
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_56
+	JE           rest_59
 	PCALIGN      $0x40
 
-vector_55:
+vector_58:
 	VMOVUPS (CX)(AX*1), Z0
 	VMOVUPS (DX)(AX*1), Z1
 	VMULPS  Z7, Z0, Z2
@@ -2394,11 +2605,11 @@ vector_55:
 	VMOVUPS Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_55
+	JLT     vector_58
 
-rest_56:
+rest_59:
 	TESTQ     DI, DI
-	JE        done_57
+	JE        done_60
 	VMOVUPS.Z (CX)(AX*1), K1, Z0
 	VMOVUPS.Z (DX)(AX*1), K1, Z1
 	VMULPS    Z7, Z0, Z2
@@ -2411,7 +2622,7 @@ rest_56:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)(AX*1)
 
-done_57:
+done_60:
 	VZEROUPPER
 	RET
 
@@ -2441,10 +2652,10 @@ TEXT ·ssumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_59
+	JE      rest_62
 	PCALIGN $0x40
 
-vector_58:
+vector_61:
 	VMOVUPS       (CX)(AX*1), Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -2453,11 +2664,11 @@ vector_58:
 	VADDPD        Z2, Z0, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, DX
-	JLT           vector_58
+	JLT           vector_61
 
-rest_59:
+rest_62:
 	TESTQ         BX, BX
-	JE            done_60
+	JE            done_63
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -2465,7 +2676,7 @@ rest_59:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z2, Z0, Z0
 
-done_60:
+done_63:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -2504,10 +2715,10 @@ TEXT ·ssumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_62
+	JE      rest_65
 	PCALIGN $0x40
 
-vector_61:
+vector_64:
 	VMOVUPS       (CX)(AX*1), Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -2516,11 +2727,11 @@ vector_61:
 	VFMADD231PD   Z2, Z2, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, DX
-	JLT           vector_61
+	JLT           vector_64
 
-rest_62:
+rest_65:
 	TESTQ         BX, BX
-	JE            done_63
+	JE            done_66
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
@@ -2528,7 +2739,7 @@ rest_62:
 	VFMADD231PD   Z3, Z3, Z1
 	VFMADD231PD   Z2, Z2, Z0
 
-done_63:
+done_66:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -2569,10 +2780,10 @@ TEXT ·ssumProductsAVX512(SB), $0-40
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_65
+	JE      rest_68
 	PCALIGN $0x40
 
-vector_64:
+vector_67:
 	VMOVUPS       (CX)(AX*1), Z2
 	VMOVUPS       (DX)(AX*1), Z3
 	VMULPS        Z3, Z2, Z2
@@ -2585,11 +2796,11 @@ vector_64:
 	VADDPD        Z2, Z0, Z0
 	ADDQ          $0x00000040, AX
 	CMPQ          AX, SI
-	JLT           vector_64
+	JLT           vector_67
 
-rest_65:
+rest_68:
 	TESTQ         DI, DI
-	JE            done_66
+	JE            done_69
 	VMOVUPS.Z     (CX)(AX*1), K1, Z2
 	VMOVUPS.Z     (DX)(AX*1), K1, Z3
 	VMULPS        Z3, Z2, Z2
@@ -2601,7 +2812,7 @@ rest_65:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z2, Z0, Z0
 
-done_66:
+done_69:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -2641,13 +2852,13 @@ TEXT ·ssumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_67:
+row_70:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_69
+	JE      rest_72
 	PCALIGN $0x40
 
-vector_68:
+vector_71:
 	VMOVUPS       (SI)(CX*1), Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VCVTPS2PD     Y0, Z0
@@ -2658,11 +2869,11 @@ vector_68:
 	VMOVUPD       Z1, 64(BX)(CX*2)
 	ADDQ          $0x00000040, CX
 	CMPQ          CX, DI
-	JLT           vector_68
+	JLT           vector_71
 
-rest_69:
+rest_72:
 	TESTQ         R8, R8
-	JE            done_70
+	JE            done_73
 	VMOVUPS.Z     (SI)(CX*1), K1, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VCVTPS2PD     Y0, Z0
@@ -2672,10 +2883,10 @@ rest_69:
 	VADDPD        64(BX)(CX*2), Z1, Z1
 	VMOVUPD       Z1, 64(BX)(CX*2)
 
-done_70:
+done_73:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_67
+	JNE  row_70
 	VZEROUPPER
 	RET
 
@@ -2693,11 +2904,11 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	VMOVUPS      192(AX), Z17
 	VMOVUPS      256(AX), Z18
 	VMOVUPS      320(AX), Z19
-	VMOVUPS      2688(AX), Z20
-	VMOVUPS      2752(AX), Z21
-	VMOVUPS      2816(AX), Z22
-	VMOVUPS      2880(AX), Z23
-	VMOVUPS      2944(AX), Z24
+	VMOVUPS      3008(AX), Z20
+	VMOVUPS      3072(AX), Z21
+	VMOVUPS      3136(AX), Z22
+	VMOVUPS      3200(AX), Z23
+	VMOVUPS      3264(AX), Z24
 	VMOVUPS      448(AX), Z12
 	VBROADCASTSS scale+32(FP), Z6
 	VBROADCASTSS empty+36(FP), Z7
@@ -2719,28 +2930,28 @@ TEXT ·ssoftmaxRowsAVX512(SB), $0-40
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_71:
+row_74:
 	VMOVUPS Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_73
+	JE      rest_76
 	PCALIGN $0x40
 
-vector_72:
+vector_75:
 	VMOVUPS (SI)(R8*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_72
+	JLT     vector_75
 
-rest_73:
+rest_76:
 	TESTQ   DI, DI
-	JE      done_74
+	JE      done_77
 	VMOVUPS Z12, Z2
 	VMOVUPS (SI)(R8*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_74:
+done_77:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -2755,10 +2966,10 @@ done_74:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_76
+	JE            rest_79
 	PCALIGN       $0x40
 
-vector_75:
+vector_78:
 	VMOVUPS      (SI)(R8*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z13, Z2, K3
@@ -2780,11 +2991,11 @@ vector_75:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_75
+	JLT          vector_78
 
-rest_76:
+rest_79:
 	TESTQ        DI, DI
-	JE           done_77
+	JE           done_80
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (SI)(R8*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -2806,7 +3017,7 @@ rest_76:
 	VMOVUPS      Z2, K1, (BX)(R8*1)
 	VADDPS       Z2, Z1, Z1
 
-done_77:
+done_80:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -2821,29 +3032,29 @@ done_77:
 	VMOVUPS       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_79
+	JE            rest_82
 	PCALIGN       $0x40
 
-vector_78:
+vector_81:
 	VMOVUPS (BX)(R8*1), Z2
 	VMULPS  Z0, Z2, Z2
 	VMOVUPS Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_78
+	JLT     vector_81
 
-rest_79:
+rest_82:
 	TESTQ     DI, DI
-	JE        done_80
+	JE        done_83
 	VMOVUPS.Z (BX)(R8*1), K1, Z2
 	VMULPS    Z0, Z2, Z2
 	VMOVUPS   Z2, K1, (BX)(R8*1)
 
-done_80:
+done_83:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_71
+	JNE  row_74
 	VZEROUPPER
 	RET
 
@@ -2873,29 +3084,29 @@ TEXT ·ssoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_81:
+row_84:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_83
+	JE      rest_86
 	PCALIGN $0x40
 
-vector_82:
+vector_85:
 	VMOVUPS     (BX)(R9*1), Z2
 	VMOVUPS     (SI)(R9*1), Z3
 	VFMADD231PS Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_82
+	JLT         vector_85
 
-rest_83:
+rest_86:
 	TESTQ       R8, R8
-	JE          done_84
+	JE          done_87
 	VMOVUPS.Z   (BX)(R9*1), K1, Z2
 	VMOVUPS.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PS Z2, Z3, Z1
 
-done_84:
+done_87:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -2907,10 +3118,10 @@ done_84:
 	VBROADCASTSS  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_86
+	JE            rest_89
 	PCALIGN       $0x40
 
-vector_85:
+vector_88:
 	VMOVUPS (SI)(R9*1), Z2
 	VMOVUPS (BX)(R9*1), Z3
 	VSUBPS  Z1, Z2, Z2
@@ -2918,23 +3129,23 @@ vector_85:
 	VMOVUPS Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_85
+	JLT     vector_88
 
-rest_86:
+rest_89:
 	TESTQ     R8, R8
-	JE        done_87
+	JE        done_90
 	VMOVUPS.Z (SI)(R9*1), K1, Z2
 	VMOVUPS.Z (BX)(R9*1), K1, Z3
 	VSUBPS    Z1, Z2, Z2
 	VMULPS    Z3, Z2, Z2
 	VMOVUPS   Z2, K1, (DX)(R9*1)
 
-done_87:
+done_90:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_81
+	JNE  row_84
 	VZEROUPPER
 	RET
 
@@ -2964,33 +3175,33 @@ TEXT ·stopRowsAVX512(SB), $0-32
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-row_88:
+row_91:
 	VMOVUPS Z12, Z0
 	VPXORD  Z2, Z2, Z2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_90
+	JE      rest_93
 	PCALIGN $0x40
 
-vector_89:
+vector_92:
 	VMOVUPS (SI)(R8*1), Z1
 	VMAXPS  Z0, Z1, Z0
 	VCMPPS  $0x03, Z1, Z1, K2
 	VMOVUPS Z1, K2, Z2
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_89
+	JLT     vector_92
 
-rest_90:
+rest_93:
 	TESTQ   DI, DI
-	JE      done_91
+	JE      done_94
 	VMOVUPS Z12, Z1
 	VMOVUPS (SI)(R8*1), K1, Z1
 	VMAXPS  Z0, Z1, Z0
 	VCMPPS  $0x03, Z1, Z1, K2
 	VMOVUPS Z1, K2, Z2
 
-done_91:
+done_94:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VMAXPS        Y1, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
@@ -3015,7 +3226,7 @@ done_91:
 	ADDQ          DX, SI
 	ADDQ          $0x04, BX
 	DECQ          CX
-	JNE           row_88
+	JNE           row_91
 	VZEROUPPER
 	RET
 
@@ -3034,11 +3245,11 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	VMOVUPS 192(AX), Z17
 	VMOVUPS 256(AX), Z18
 	VMOVUPS 320(AX), Z19
-	VMOVUPS 2688(AX), Z20
-	VMOVUPS 2752(AX), Z21
-	VMOVUPS 2816(AX), Z22
-	VMOVUPS 2880(AX), Z23
-	VMOVUPS 2944(AX), Z24
+	VMOVUPS 3008(AX), Z20
+	VMOVUPS 3072(AX), Z21
+	VMOVUPS 3136(AX), Z22
+	VMOVUPS 3200(AX), Z23
+	VMOVUPS 3264(AX), Z24
 	VMOVUPS 448(AX), Z12
 	VPXORD  Z9, Z9, Z9
 	MOVQ    DX, R8
@@ -3058,28 +3269,28 @@ TEXT ·ssumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_92:
+row_95:
 	VMOVUPS Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_94
+	JE      rest_97
 	PCALIGN $0x40
 
-vector_93:
+vector_96:
 	VMOVUPS (BX)(R9*1), Z2
 	VMAXPS  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_93
+	JLT     vector_96
 
-rest_94:
+rest_97:
 	TESTQ   R8, R8
-	JE      done_95
+	JE      done_98
 	VMOVUPS Z12, Z2
 	VMOVUPS (BX)(R9*1), K1, Z2
 	VMAXPS  Z0, Z2, Z0
 
-done_95:
+done_98:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPS        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -3095,10 +3306,10 @@ done_95:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_97
+	JE            rest_100
 	PCALIGN       $0x40
 
-vector_96:
+vector_99:
 	VMOVUPS      (BX)(R9*1), Z2
 	VSUBPS       Z0, Z2, Z2
 	VCMPPS       $0x15, Z13, Z2, K3
@@ -3119,11 +3330,11 @@ vector_96:
 	VADDPS       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_96
+	JLT          vector_99
 
-rest_97:
+rest_100:
 	TESTQ        R8, R8
-	JE           done_98
+	JE           done_101
 	VMOVUPS      Z12, Z2
 	VMOVUPS      (BX)(R9*1), K1, Z2
 	VSUBPS       Z0, Z2, Z2
@@ -3144,7 +3355,7 @@ rest_97:
 	VSCALEFPS.Z  Z3, Z4, K3, Z2
 	VADDPS       Z2, Z1, Z1
 
-done_98:
+done_101:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -3159,7 +3370,7 @@ done_98:
 	ADDQ          $0x04, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_92
+	JNE           row_95
 	VZEROUPPER
 	RET
 
@@ -3199,27 +3410,27 @@ TEXT ·snormRowsAVX512(SB), $0-68
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_99:
+row_102:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_101
+	JE      rest_104
 	PCALIGN $0x40
 
-vector_100:
+vector_103:
 	VMOVUPS (R8)(R12*1), Z0
 	VADDPS  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_100
+	JLT     vector_103
 
-rest_101:
+rest_104:
 	TESTQ     R11, R11
-	JE        done_102
+	JE        done_105
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VADDPS    Z0, Z2, Z2
 
-done_102:
+done_105:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPS        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -3234,26 +3445,26 @@ done_102:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_104
+	JE            rest_107
 	PCALIGN       $0x40
 
-vector_103:
+vector_106:
 	VMOVUPS     (R8)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VFMADD231PS Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_103
+	JLT         vector_106
 
-rest_104:
+rest_107:
 	TESTQ       R11, R11
-	JE          done_105
+	JE          done_108
 	VMOVUPS.Z   (R8)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMOVAPS.Z   Z0, K1, Z0
 	VFMADD231PS Z0, Z0, Z3
 
-done_105:
+done_108:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPS        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -3270,57 +3481,57 @@ done_105:
 	VMOVSS        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_107
+	JE            rest_110
 	PCALIGN       $0x40
 
-vector_106:
+vector_109:
 	VMOVUPS (R8)(R12*1), Z0
 	VSUBPS  Z2, Z0, Z0
 	VMULPS  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_109
+	JE      without_112
 	VMOVUPS (R9)(R12*1), Z1
 	VMULPS  Z1, Z0, Z0
 
-without_109:
+without_112:
 	TESTQ   R10, R10
-	JE      without_110
+	JE      without_113
 	VMOVUPS (R10)(R12*1), Z1
 	VADDPS  Z1, Z0, Z0
 
-without_110:
+without_113:
 	VMOVUPS Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_106
+	JLT     vector_109
 
-rest_107:
+rest_110:
 	TESTQ     R11, R11
-	JE        done_108
+	JE        done_111
 	VMOVUPS.Z (R8)(R12*1), K1, Z0
 	VSUBPS    Z2, Z0, Z0
 	VMULPS    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_111
+	JE        without_114
 	VMOVUPS.Z (R9)(R12*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 
-without_111:
+without_114:
 	TESTQ     R10, R10
-	JE        without_112
+	JE        without_115
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-without_112:
+without_115:
 	VMOVUPS Z0, K1, (BX)(R12*1)
 
-done_108:
+done_111:
 	ADDQ $0x04, SI
 	ADDQ $0x04, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_99
+	JNE  row_102
 	VZEROUPPER
 	RET
 
@@ -3358,24 +3569,24 @@ TEXT ·snormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_113:
+row_116:
 	VBROADCASTSS (R9), Z2
 	VBROADCASTSS (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_115
+	JE           rest_118
 	PCALIGN      $0x40
 
-vector_114:
+vector_117:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_117
+	JE      without_120
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_117:
+without_120:
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -3383,18 +3594,18 @@ without_117:
 	VFMADD231PS Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_114
+	JLT         vector_117
 
-rest_115:
+rest_118:
 	TESTQ     R11, R11
-	JE        done_116
+	JE        done_119
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_118
+	JE        without_121
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_118:
+without_121:
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
 	VMULPS      Z3, Z0, Z0
@@ -3402,7 +3613,7 @@ without_118:
 	VADDPS      Z5, Z6, Z6
 	VFMADD231PS Z5, Z0, Z7
 
-done_116:
+done_119:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPS        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -3425,17 +3636,17 @@ done_116:
 	VMULPS        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_120
+	JE            rest_123
 	PCALIGN       $0x40
 
-vector_119:
+vector_122:
 	VMOVUPS (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_122
+	JE      without_125
 	VMOVUPS (R8)(R12*1), Z1
 	VMULPS  Z1, Z5, Z5
 
-without_122:
+without_125:
 	VMOVUPS      (DI)(R12*1), Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -3445,18 +3656,18 @@ without_122:
 	VMOVUPS      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_119
+	JLT          vector_122
 
-rest_120:
+rest_123:
 	TESTQ     R11, R11
-	JE        done_121
+	JE        done_124
 	VMOVUPS.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_123
+	JE        without_126
 	VMOVUPS.Z (R8)(R12*1), K1, Z1
 	VMULPS    Z1, Z5, Z5
 
-without_123:
+without_126:
 	VMOVUPS.Z    (DI)(R12*1), K1, Z0
 	VSUBPS       Z2, Z0, Z0
 	VMULPS       Z3, Z0, Z0
@@ -3465,14 +3676,14 @@ without_123:
 	VMULPS       Z3, Z5, Z5
 	VMOVUPS      Z5, K1, (BX)(R12*1)
 
-done_121:
+done_124:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_113
+	JNE  row_116
 	VZEROUPPER
 	RET
 
@@ -3505,15 +3716,15 @@ TEXT ·snormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_124:
+row_127:
 	VBROADCASTSS (R8), Z2
 	VBROADCASTSS (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_126
+	JE           rest_129
 	PCALIGN      $0x40
 
-vector_125:
+vector_128:
 	VMOVUPS     (SI)(R12*1), Z5
 	VMOVUPS     (DI)(R12*1), Z0
 	VSUBPS      Z2, Z0, Z0
@@ -3526,11 +3737,11 @@ vector_125:
 	VMOVUPS     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_125
+	JLT         vector_128
 
-rest_126:
+rest_129:
 	TESTQ       R11, R11
-	JE          done_127
+	JE          done_130
 	VMOVUPS.Z   (SI)(R12*1), K1, Z5
 	VMOVUPS.Z   (DI)(R12*1), K1, Z0
 	VSUBPS      Z2, Z0, Z0
@@ -3542,13 +3753,13 @@ rest_126:
 	VADDPS      Z5, Z1, Z1
 	VMOVUPS     Z1, K1, (BX)(R12*1)
 
-done_127:
+done_130:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_124
+	JNE  row_127
 	VZEROUPPER
 	RET
 
@@ -3579,14 +3790,14 @@ TEXT ·srootRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_128:
+row_131:
 	VBROADCASTSS (DI), Z2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_130
+	JE           rest_133
 	PCALIGN      $0x40
 
-vector_129:
+vector_132:
 	VMOVUPS (BX)(R10*1), Z0
 	VMULPS  Z2, Z0, Z0
 	VMOVUPS (SI)(R10*1), Z1
@@ -3594,23 +3805,23 @@ vector_129:
 	VMOVUPS Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_129
+	JLT     vector_132
 
-rest_130:
+rest_133:
 	TESTQ     R9, R9
-	JE        done_131
+	JE        done_134
 	VMOVUPS.Z (BX)(R10*1), K1, Z0
 	VMULPS    Z2, Z0, Z0
 	VMOVUPS.Z (SI)(R10*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R10*1)
 
-done_131:
+done_134:
 	ADDQ $0x04, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_128
+	JNE  row_131
 	VZEROUPPER
 	RET
 
@@ -3644,15 +3855,15 @@ TEXT ·srootBackwardRowsAVX512(SB), $0-72
 	BZHIQ   R13, R14, R14
 	KMOVW   R14, K1
 
-row_132:
+row_135:
 	VBROADCASTSS (R9), Z3
 	VBROADCASTSS (R10), Z4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_134
+	JE           rest_137
 	PCALIGN      $0x40
 
-vector_133:
+vector_136:
 	VMOVUPS (SI)(R13*1), Z1
 	VMOVUPS (DI)(R13*1), Z0
 	VMULPS  Z1, Z0, Z2
@@ -3668,11 +3879,11 @@ vector_133:
 	VMOVUPS Z1, (DX)(R13*1)
 	ADDQ    $0x00000040, R13
 	CMPQ    R13, R11
-	JLT     vector_133
+	JLT     vector_136
 
-rest_134:
+rest_137:
 	TESTQ     R12, R12
-	JE        done_135
+	JE        done_138
 	VMOVUPS.Z (SI)(R13*1), K1, Z1
 	VMOVUPS.Z (DI)(R13*1), K1, Z0
 	VMULPS    Z1, Z0, Z2
@@ -3687,14 +3898,14 @@ rest_134:
 	VMULPS    Z3, Z1, Z1
 	VMOVUPS   Z1, K1, (DX)(R13*1)
 
-done_135:
+done_138:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_132
+	JNE  row_135
 	VZEROUPPER
 	RET
 
@@ -3724,34 +3935,34 @@ TEXT ·saddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_136:
+row_139:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_138
+	JE      rest_141
 	PCALIGN $0x40
 
-vector_137:
+vector_140:
 	VMOVUPS (BX)(R9*1), Z0
 	VMOVUPS (SI)(R9*1), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_137
+	JLT     vector_140
 
-rest_138:
+rest_141:
 	TESTQ     R8, R8
-	JE        done_139
+	JE        done_142
 	VMOVUPS.Z (BX)(R9*1), K1, Z0
 	VMOVUPS.Z (SI)(R9*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R9*1)
 
-done_139:
+done_142:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_136
+	JNE  row_139
 	VZEROUPPER
 	RET
 
@@ -3784,36 +3995,36 @@ TEXT ·saddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x02, DX
 
-row_140:
+row_143:
 	VBROADCASTSS (SI), Z2
 	VMULPS       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_142
+	JE           rest_145
 	PCALIGN      $0x40
 
-vector_141:
+vector_144:
 	VMOVUPS     (BX)(CX*1), Z0
 	VMOVUPS     (DI)(CX*1), Z1
 	VFMADD231PS Z2, Z1, Z0
 	VMOVUPS     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_141
+	JLT         vector_144
 
-rest_142:
+rest_145:
 	TESTQ       R9, R9
-	JE          done_143
+	JE          done_146
 	VMOVUPS.Z   (BX)(CX*1), K1, Z0
 	VMOVUPS.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PS Z2, Z1, Z0
 	VMOVUPS     Z0, K1, (BX)(CX*1)
 
-done_143:
+done_146:
 	ADDQ DX, BX
 	ADDQ $0x04, SI
 	DECQ AX
-	JNE  row_140
+	JNE  row_143
 	VZEROUPPER
 	RET
 
@@ -3845,34 +4056,34 @@ TEXT ·sscaleRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_144:
+row_147:
 	VBROADCASTSS (DI), Z1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_146
+	JE           rest_149
 	PCALIGN      $0x40
 
-vector_145:
+vector_148:
 	VMOVUPS (SI)(R10*1), Z0
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_145
+	JLT     vector_148
 
-rest_146:
+rest_149:
 	TESTQ     R9, R9
-	JE        done_147
+	JE        done_150
 	VMOVUPS.Z (SI)(R10*1), K1, Z0
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(R10*1)
 
-done_147:
+done_150:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x04, DI
 	DECQ AX
-	JNE  row_144
+	JNE  row_147
 	VZEROUPPER
 	RET
 
@@ -3907,13 +4118,13 @@ TEXT ·sturnRowsAVX512(SB), $0-72
 	KMOVW   R13, K1
 	SHLQ    $0x02, DX
 
-row_148:
+row_151:
 	XORQ    CX, CX
 	TESTQ   R11, R11
-	JE      rest_150
+	JE      rest_153
 	PCALIGN $0x40
 
-vector_149:
+vector_152:
 	VMOVUPS (R9)(CX*1), Z0
 	VMOVUPS (R10)(CX*1), Z1
 	VMOVUPS (DI)(CX*1), Z2
@@ -3928,11 +4139,11 @@ vector_149:
 	VMOVUPS Z3, (SI)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, R11
-	JLT     vector_149
+	JLT     vector_152
 
-rest_150:
+rest_153:
 	TESTQ     R12, R12
-	JE        done_151
+	JE        done_154
 	VMOVUPS.Z (R9)(CX*1), K1, Z0
 	VMOVUPS.Z (R10)(CX*1), K1, Z1
 	VMOVUPS.Z (DI)(CX*1), K1, Z2
@@ -3946,13 +4157,13 @@ rest_150:
 	VMOVUPS   Z4, K1, (BX)(CX*1)
 	VMOVUPS   Z3, K1, (SI)(CX*1)
 
-done_151:
+done_154:
 	ADDQ DX, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_148
+	JNE  row_151
 	VZEROUPPER
 	RET
 
@@ -3983,33 +4194,33 @@ TEXT ·ssumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x02, DX
 
-row_152:
+row_155:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_154
+	JE      rest_157
 	PCALIGN $0x40
 
-vector_153:
+vector_156:
 	VMOVUPS (SI)(CX*1), Z0
 	VMOVUPS (BX)(CX*1), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_153
+	JLT     vector_156
 
-rest_154:
+rest_157:
 	TESTQ     R8, R8
-	JE        done_155
+	JE        done_158
 	VMOVUPS.Z (SI)(CX*1), K1, Z0
 	VMOVUPS.Z (BX)(CX*1), K1, Z1
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (BX)(CX*1)
 
-done_155:
+done_158:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_152
+	JNE  row_155
 	VZEROUPPER
 	RET
 
@@ -4269,167 +4480,207 @@ DATA dconstants<>+2016(SB)/8, $0x3fb745d1745d1746
 DATA dconstants<>+2024(SB)/8, $0x3fb745d1745d1746
 DATA dconstants<>+2032(SB)/8, $0x3fb745d1745d1746
 DATA dconstants<>+2040(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+2048(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2056(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2064(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2072(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2080(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2088(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2096(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2104(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+2112(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2120(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2128(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2136(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2144(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2152(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2160(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2168(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+2176(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2184(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2192(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2200(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2208(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2216(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2224(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2232(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+2240(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2248(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2256(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2264(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2272(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2280(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2288(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2296(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+2304(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2312(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2320(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2328(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2336(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2344(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2352(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2360(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+2368(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2376(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2384(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2392(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2400(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2408(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2416(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2424(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+2432(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2440(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2448(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2456(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2464(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2472(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2480(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2488(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+2496(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+2504(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+2512(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+2520(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+2528(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+2536(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+2544(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+2552(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+2560(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+2568(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+2576(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+2584(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+2592(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+2600(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+2608(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+2616(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+2624(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+2632(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+2640(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+2648(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+2656(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+2664(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+2672(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+2680(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+2688(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2696(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2704(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2712(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2720(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2728(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2736(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2744(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+2752(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2760(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2768(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2776(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2784(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2792(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2800(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2808(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+2816(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2824(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2832(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2840(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2848(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2856(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2864(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2872(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+2880(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2888(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2896(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2904(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2912(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2920(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2928(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2936(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+2944(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2952(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2960(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2968(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2976(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2984(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+2992(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3000(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+3008(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3016(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3024(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3032(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3040(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3048(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3056(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3064(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+3072(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3080(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3088(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3096(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3104(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3112(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3120(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3128(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+3136(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3144(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3152(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3160(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3168(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3176(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3184(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3192(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+3200(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3208(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3216(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3224(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3232(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3240(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3248(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3256(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+3264(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3272(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3280(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3288(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3296(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3304(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3312(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+3320(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $3328
+DATA dconstants<>+2048(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+2056(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+2064(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+2072(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+2080(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+2088(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+2096(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+2104(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+2112(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+2120(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+2128(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+2136(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+2144(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+2152(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+2160(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+2168(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+2176(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+2184(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+2192(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+2200(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+2208(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+2216(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+2224(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+2232(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+2240(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+2248(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+2256(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+2264(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+2272(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+2280(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+2288(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+2296(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+2304(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+2312(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+2320(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+2328(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+2336(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+2344(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+2352(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+2360(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+2368(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2376(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2384(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2392(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2400(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2408(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2416(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2424(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+2432(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2440(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2448(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2456(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2464(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2472(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2480(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2488(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+2496(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2504(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2512(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2520(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2528(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2536(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2544(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2552(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+2560(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2568(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2576(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2584(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2592(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2600(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2608(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2616(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+2624(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2632(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2640(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2648(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2656(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2664(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2672(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2680(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+2688(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2696(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2704(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2712(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2720(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2728(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2736(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2744(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+2752(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2760(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2768(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2776(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2784(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2792(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2800(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2808(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+2816(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2824(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2832(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2840(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2848(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2856(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2864(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2872(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+2880(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2888(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2896(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2904(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2912(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2920(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2928(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2936(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+2944(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2952(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2960(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2968(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2976(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2984(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+2992(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3000(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+3008(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3016(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3024(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3032(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3040(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3048(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3056(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3064(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+3072(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3080(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3088(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3096(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3104(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3112(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3120(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3128(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+3136(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3144(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3152(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3160(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3168(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3176(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3184(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3192(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+3200(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3208(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3216(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3224(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3232(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3240(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3248(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3256(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+3264(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3272(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3280(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3288(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3296(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3304(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3312(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3320(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+3328(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3336(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3344(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3352(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3360(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3368(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3376(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3384(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+3392(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3400(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3408(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3416(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3424(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3432(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3440(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3448(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+3456(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3464(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3472(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3480(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3488(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3496(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3504(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3512(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+3520(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3528(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3536(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3544(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3552(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3560(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3568(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3576(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+3584(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3592(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3600(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3608(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3616(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3624(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3632(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+3640(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $3648
 
 // func dexpAVX512(n int, y *float64, x *float64)
 // Requires: AVX, AVX512F, BMI2, CMOV
@@ -4444,16 +4695,16 @@ TEXT ·dexpAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 2688(AX), Z20
-	VMOVUPD 2752(AX), Z21
-	VMOVUPD 2816(AX), Z22
-	VMOVUPD 2880(AX), Z23
-	VMOVUPD 2944(AX), Z24
-	VMOVUPD 3008(AX), Z25
-	VMOVUPD 3072(AX), Z26
-	VMOVUPD 3136(AX), Z27
-	VMOVUPD 3200(AX), Z28
-	VMOVUPD 3264(AX), Z29
+	VMOVUPD 3008(AX), Z20
+	VMOVUPD 3072(AX), Z21
+	VMOVUPD 3136(AX), Z22
+	VMOVUPD 3200(AX), Z23
+	VMOVUPD 3264(AX), Z24
+	VMOVUPD 3328(AX), Z25
+	VMOVUPD 3392(AX), Z26
+	VMOVUPD 3456(AX), Z27
+	VMOVUPD 3520(AX), Z28
+	VMOVUPD 3584(AX), Z29
 	MOVQ    CX, SI
 	ANDQ    $0x07, SI
 	MOVQ    CX, AX
@@ -4472,10 +4723,10 @@ TEXT ·dexpAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_157
+	JE      rest_160
 	PCALIGN $0x40
 
-vector_156:
+vector_159:
 	VMOVUPD      (BX)(CX*1), Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -4500,11 +4751,11 @@ vector_156:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_156
+	JLT          vector_159
 
-rest_157:
+rest_160:
 	TESTQ        SI, SI
-	JE           done_158
+	JE           done_161
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VCMPPD       $0x15, Z13, Z0, K3
 	VMAXPD       Z0, Z13, Z0
@@ -4528,7 +4779,7 @@ rest_157:
 	VSCALEFPD.Z  Z1, Z2, K3, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_158:
+done_161:
 	VZEROUPPER
 	RET
 
@@ -4545,16 +4796,16 @@ TEXT ·dtanhAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 2688(AX), Z20
-	VMOVUPD 2752(AX), Z21
-	VMOVUPD 2816(AX), Z22
-	VMOVUPD 2880(AX), Z23
-	VMOVUPD 2944(AX), Z24
-	VMOVUPD 3008(AX), Z25
-	VMOVUPD 3072(AX), Z26
-	VMOVUPD 3136(AX), Z27
-	VMOVUPD 3200(AX), Z28
-	VMOVUPD 3264(AX), Z29
+	VMOVUPD 3008(AX), Z20
+	VMOVUPD 3072(AX), Z21
+	VMOVUPD 3136(AX), Z22
+	VMOVUPD 3200(AX), Z23
+	VMOVUPD 3264(AX), Z24
+	VMOVUPD 3328(AX), Z25
+	VMOVUPD 3392(AX), Z26
+	VMOVUPD 3456(AX), Z27
+	VMOVUPD 3520(AX), Z28
+	VMOVUPD 3584(AX), Z29
 	VMOVUPD 512(AX), Z12
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
@@ -4574,10 +4825,10 @@ TEXT ·dtanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_160
+	JE      rest_163
 	PCALIGN $0x40
 
-vector_159:
+vector_162:
 	VMOVUPD      (BX)(CX*1), Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -4609,11 +4860,11 @@ vector_159:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_159
+	JLT          vector_162
 
-rest_160:
+rest_163:
 	TESTQ        DI, DI
-	JE           done_161
+	JE           done_164
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VMOVUPD      1280(AX), Z3
 	VPANDQ       Z0, Z3, Z4
@@ -4644,7 +4895,7 @@ rest_160:
 	VPORQ        Z4, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_161:
+done_164:
 	VZEROUPPER
 	RET
 
@@ -4661,16 +4912,16 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 2688(AX), Z20
-	VMOVUPD 2752(AX), Z21
-	VMOVUPD 2816(AX), Z22
-	VMOVUPD 2880(AX), Z23
-	VMOVUPD 2944(AX), Z24
-	VMOVUPD 3008(AX), Z25
-	VMOVUPD 3072(AX), Z26
-	VMOVUPD 3136(AX), Z27
-	VMOVUPD 3200(AX), Z28
-	VMOVUPD 3264(AX), Z29
+	VMOVUPD 3008(AX), Z20
+	VMOVUPD 3072(AX), Z21
+	VMOVUPD 3136(AX), Z22
+	VMOVUPD 3200(AX), Z23
+	VMOVUPD 3264(AX), Z24
+	VMOVUPD 3328(AX), Z25
+	VMOVUPD 3392(AX), Z26
+	VMOVUPD 3456(AX), Z27
+	VMOVUPD 3520(AX), Z28
+	VMOVUPD 3584(AX), Z29
 	MOVQ    CX, DI
 	ANDQ    $0x07, DI
 	MOVQ    CX, SI
@@ -4689,10 +4940,10 @@ TEXT ·dgeluTanhAVX512(SB), $0-24
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   SI, SI
-	JE      rest_163
+	JE      rest_166
 	PCALIGN $0x40
 
-vector_162:
+vector_165:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -4723,11 +4974,11 @@ vector_162:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, SI
-	JLT          vector_162
+	JLT          vector_165
 
-rest_163:
+rest_166:
 	TESTQ        DI, DI
-	JE           done_164
+	JE           done_167
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMULPD       Z5, Z5, Z6
 	VMOVUPD      768(AX), Z0
@@ -4757,7 +5008,7 @@ rest_163:
 	VDIVPD       Z0, Z5, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_164:
+done_167:
 	VZEROUPPER
 	RET
 
@@ -4787,25 +5038,25 @@ TEXT ·dinverseAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_166
+	JE      rest_169
 	PCALIGN $0x40
 
-vector_165:
+vector_168:
 	VMOVUPD (BX)(CX*1), Z0
 	VDIVPD  Z0, Z1, Z0
 	VMOVUPD Z0, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_165
+	JLT     vector_168
 
-rest_166:
+rest_169:
 	TESTQ     SI, SI
-	JE        done_167
+	JE        done_170
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VDIVPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
-done_167:
+done_170:
 	VZEROUPPER
 	RET
 
@@ -4835,27 +5086,27 @@ TEXT ·dmulAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_169
+	JE      rest_172
 	PCALIGN $0x40
 
-vector_168:
+vector_171:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_168
+	JLT     vector_171
 
-rest_169:
+rest_172:
 	TESTQ     DI, DI
-	JE        done_170
+	JE        done_173
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_170:
+done_173:
 	VZEROUPPER
 	RET
 
@@ -4885,27 +5136,27 @@ TEXT ·dsubAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_172
+	JE      rest_175
 	PCALIGN $0x40
 
-vector_171:
+vector_174:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VSUBPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_171
+	JLT     vector_174
 
-rest_172:
+rest_175:
 	TESTQ     DI, DI
-	JE        done_173
+	JE        done_176
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_173:
+done_176:
 	VZEROUPPER
 	RET
 
@@ -4935,27 +5186,27 @@ TEXT ·ddivAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_175
+	JE      rest_178
 	PCALIGN $0x40
 
-vector_174:
+vector_177:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_174
+	JLT     vector_177
 
-rest_175:
+rest_178:
 	TESTQ     DI, DI
-	JE        done_176
+	JE        done_179
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_176:
+done_179:
 	VZEROUPPER
 	RET
 
@@ -4985,10 +5236,10 @@ TEXT ·dgreaterAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_178
+	JE      rest_181
 	PCALIGN $0x40
 
-vector_177:
+vector_180:
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (BX)(AX*1), Z1
 	VMAXPD  Z1, Z0, Z1
@@ -4997,11 +5248,11 @@ vector_177:
 	VMOVUPD Z1, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_177
+	JLT     vector_180
 
-rest_178:
+rest_181:
 	TESTQ     DI, DI
-	JE        done_179
+	JE        done_182
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (BX)(AX*1), K1, Z1
 	VMAXPD    Z1, Z0, Z1
@@ -5009,7 +5260,7 @@ rest_178:
 	VMOVUPD   Z0, K2, Z1
 	VMOVUPD   Z1, K1, (CX)(AX*1)
 
-done_179:
+done_182:
 	VZEROUPPER
 	RET
 
@@ -5040,10 +5291,10 @@ TEXT ·dtanhBackwardAVX512(SB), $0-32
 	KMOVW   R8, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_181
+	JE      rest_184
 	PCALIGN $0x40
 
-vector_180:
+vector_183:
 	VMOVUPD (BX)(CX*1), Z0
 	VMOVUPD (SI)(CX*1), Z1
 	VMULPD  Z0, Z0, Z0
@@ -5052,11 +5303,11 @@ vector_180:
 	VMOVUPD Z1, (DX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, AX
-	JLT     vector_180
+	JLT     vector_183
 
-rest_181:
+rest_184:
 	TESTQ     DI, DI
-	JE        done_182
+	JE        done_185
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z1
 	VMULPD    Z0, Z0, Z0
@@ -5064,7 +5315,7 @@ rest_181:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(CX*1)
 
-done_182:
+done_185:
 	VZEROUPPER
 	RET
 
@@ -5082,16 +5333,16 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 2688(AX), Z20
-	VMOVUPD 2752(AX), Z21
-	VMOVUPD 2816(AX), Z22
-	VMOVUPD 2880(AX), Z23
-	VMOVUPD 2944(AX), Z24
-	VMOVUPD 3008(AX), Z25
-	VMOVUPD 3072(AX), Z26
-	VMOVUPD 3136(AX), Z27
-	VMOVUPD 3200(AX), Z28
-	VMOVUPD 3264(AX), Z29
+	VMOVUPD 3008(AX), Z20
+	VMOVUPD 3072(AX), Z21
+	VMOVUPD 3136(AX), Z22
+	VMOVUPD 3200(AX), Z23
+	VMOVUPD 3264(AX), Z24
+	VMOVUPD 3328(AX), Z25
+	VMOVUPD 3392(AX), Z26
+	VMOVUPD 3456(AX), Z27
+	VMOVUPD 3520(AX), Z28
+	VMOVUPD 3584(AX), Z29
 	VMOVUPD 576(AX), Z12
 	VMOVUPD 640(AX), Z11
 	VMOVUPD 320(AX), Z10
@@ -5113,10 +5364,10 @@ TEXT ·dgeluTanhBackwardAVX512(SB), $0-32
 	KMOVW   R9, K1
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_184
+	JE      rest_187
 	PCALIGN $0x40
 
-vector_183:
+vector_186:
 	VMOVUPD      (BX)(CX*1), Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -5157,11 +5408,11 @@ vector_183:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, DI
-	JLT          vector_183
+	JLT          vector_186
 
-rest_184:
+rest_187:
 	TESTQ        R8, R8
-	JE           done_185
+	JE           done_188
 	VMOVUPD.Z    (BX)(CX*1), K1, Z5
 	VMAXPD       Z5, Z11, Z5
 	VMINPD       Z5, Z12, Z5
@@ -5201,7 +5452,7 @@ rest_184:
 	VMULPD       Z9, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_185:
+done_188:
 	VZEROUPPER
 	RET
 
@@ -5218,16 +5469,16 @@ TEXT ·dsiluAVX512(SB), $0-24
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 2688(AX), Z20
-	VMOVUPD 2752(AX), Z21
-	VMOVUPD 2816(AX), Z22
-	VMOVUPD 2880(AX), Z23
-	VMOVUPD 2944(AX), Z24
-	VMOVUPD 3008(AX), Z25
-	VMOVUPD 3072(AX), Z26
-	VMOVUPD 3136(AX), Z27
-	VMOVUPD 3200(AX), Z28
-	VMOVUPD 3264(AX), Z29
+	VMOVUPD 3008(AX), Z20
+	VMOVUPD 3072(AX), Z21
+	VMOVUPD 3136(AX), Z22
+	VMOVUPD 3200(AX), Z23
+	VMOVUPD 3264(AX), Z24
+	VMOVUPD 3328(AX), Z25
+	VMOVUPD 3392(AX), Z26
+	VMOVUPD 3456(AX), Z27
+	VMOVUPD 3520(AX), Z28
+	VMOVUPD 3584(AX), Z29
 	VMOVUPD 320(AX), Z12
 	VMOVUPD 896(AX), Z11
 	MOVQ    CX, SI
@@ -5248,10 +5499,10 @@ TEXT ·dsiluAVX512(SB), $0-24
 	KMOVW   DI, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_187
+	JE      rest_190
 	PCALIGN $0x40
 
-vector_186:
+vector_189:
 	VMOVUPD      (BX)(CX*1), Z0
 	VSUBPD       Z0, Z11, Z1
 	VCMPPD       $0x15, Z13, Z1, K3
@@ -5279,11 +5530,11 @@ vector_186:
 	VMOVUPD      Z0, (DX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_186
+	JLT          vector_189
 
-rest_187:
+rest_190:
 	TESTQ        SI, SI
-	JE           done_188
+	JE           done_191
 	VMOVUPD.Z    (BX)(CX*1), K1, Z0
 	VSUBPD       Z0, Z11, Z1
 	VCMPPD       $0x15, Z13, Z1, K3
@@ -5310,7 +5561,7 @@ rest_187:
 	VDIVPD       Z1, Z0, Z0
 	VMOVUPD      Z0, K1, (DX)(CX*1)
 
-done_188:
+done_191:
 	VZEROUPPER
 	RET
 
@@ -5330,16 +5581,16 @@ TEXT ·dgatedSiLUBackwardAVX512(SB), $0-48
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 2688(AX), Z20
-	VMOVUPD 2752(AX), Z21
-	VMOVUPD 2816(AX), Z22
-	VMOVUPD 2880(AX), Z23
-	VMOVUPD 2944(AX), Z24
-	VMOVUPD 3008(AX), Z25
-	VMOVUPD 3072(AX), Z26
-	VMOVUPD 3136(AX), Z27
-	VMOVUPD 3200(AX), Z28
-	VMOVUPD 3264(AX), Z29
+	VMOVUPD 3008(AX), Z20
+	VMOVUPD 3072(AX), Z21
+	VMOVUPD 3136(AX), Z22
+	VMOVUPD 3200(AX), Z23
+	VMOVUPD 3264(AX), Z24
+	VMOVUPD 3328(AX), Z25
+	VMOVUPD 3392(AX), Z26
+	VMOVUPD 3456(AX), Z27
+	VMOVUPD 3520(AX), Z28
+	VMOVUPD 3584(AX), Z29
 	VMOVUPD 320(AX), Z12
 	VMOVUPD 896(AX), Z11
 	MOVQ    CX, R9
@@ -5360,10 +5611,10 @@ TEXT ·dgatedSiLUBackwardAVX512(SB), $0-48
 	KMOVW   R10, K1
 	XORQ    CX, CX
 	TESTQ   AX, AX
-	JE      rest_190
+	JE      rest_193
 	PCALIGN $0x40
 
-vector_189:
+vector_192:
 	VMOVUPD      (SI)(CX*1), Z0
 	VSUBPD       Z0, Z11, Z1
 	VCMPPD       $0x15, Z13, Z1, K3
@@ -5402,11 +5653,11 @@ vector_189:
 	VMOVUPD      Z1, (BX)(CX*1)
 	ADDQ         $0x00000040, CX
 	CMPQ         CX, AX
-	JLT          vector_189
+	JLT          vector_192
 
-rest_190:
+rest_193:
 	TESTQ        R9, R9
-	JE           done_191
+	JE           done_194
 	VMOVUPD.Z    (SI)(CX*1), K1, Z0
 	VSUBPD       Z0, Z11, Z1
 	VCMPPD       $0x15, Z13, Z1, K3
@@ -5444,7 +5695,7 @@ rest_190:
 	VMOVUPD      Z5, K1, (DX)(CX*1)
 	VMOVUPD      Z1, K1, (BX)(CX*1)
 
-done_191:
+done_194:
 	VZEROUPPER
 	RET
 
@@ -5474,25 +5725,25 @@ TEXT ·dscaleAVX512(SB), $0-32
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_193
+	JE           rest_196
 	PCALIGN      $0x40
 
-vector_192:
+vector_195:
 	VMOVUPD (DX)(AX*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_192
+	JLT     vector_195
 
-rest_193:
+rest_196:
 	TESTQ     SI, SI
-	JE        done_194
+	JE        done_197
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_194:
+done_197:
 	VZEROUPPER
 	RET
 
@@ -5533,10 +5784,10 @@ TEXT ·dadamAVX512(SB), $0-48
 	KMOVW        R9, K1
 	XORQ         AX, AX
 	TESTQ        DI, DI
-	JE           rest_196
+	JE           rest_199
 	PCALIGN      $0x40
 
-vector_195:
+vector_198:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMOVUPD (BX)(AX*1), Z2
@@ -5562,11 +5813,11 @@ vector_195:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DI
-	JLT     vector_195
+	JLT     vector_198
 
-rest_196:
+rest_199:
 	TESTQ     R8, R8
-	JE        done_197
+	JE        done_200
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMOVUPD.Z (BX)(AX*1), K1, Z2
@@ -5591,7 +5842,7 @@ rest_196:
 	VSUBPD    Z2, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_197:
+done_200:
 	VZEROUPPER
 	RET
 
@@ -5622,10 +5873,10 @@ TEXT ·dsgdAVX512(SB), $0-40
 	KMOVW        DI, K1
 	XORQ         AX, AX
 	TESTQ        BX, BX
-	JE           rest_199
+	JE           rest_202
 	PCALIGN      $0x40
 
-vector_198:
+vector_201:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -5635,11 +5886,11 @@ vector_198:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, BX
-	JLT     vector_198
+	JLT     vector_201
 
-rest_199:
+rest_202:
 	TESTQ     SI, SI
-	JE        done_200
+	JE        done_203
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -5648,7 +5899,7 @@ rest_199:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_200:
+done_203:
 	VZEROUPPER
 	RET
 
@@ -5681,10 +5932,10 @@ TEXT ·dmomentumAVX512(SB), $0-56
 	KMOVW        R8, K1
 	XORQ         AX, AX
 	TESTQ        SI, SI
-	JE           rest_202
+	JE           rest_205
 	PCALIGN      $0x40
 
-vector_201:
+vector_204:
 	VMOVUPD (CX)(AX*1), Z0
 	VMOVUPD (DX)(AX*1), Z1
 	VMULPD  Z7, Z0, Z2
@@ -5698,11 +5949,11 @@ vector_201:
 	VMOVUPD Z0, (CX)(AX*1)
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_201
+	JLT     vector_204
 
-rest_202:
+rest_205:
 	TESTQ     DI, DI
-	JE        done_203
+	JE        done_206
 	VMOVUPD.Z (CX)(AX*1), K1, Z0
 	VMOVUPD.Z (DX)(AX*1), K1, Z1
 	VMULPD    Z7, Z0, Z2
@@ -5715,7 +5966,7 @@ rest_202:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (CX)(AX*1)
 
-done_203:
+done_206:
 	VZEROUPPER
 	RET
 
@@ -5745,23 +5996,23 @@ TEXT ·dsumAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_205
+	JE      rest_208
 	PCALIGN $0x40
 
-vector_204:
+vector_207:
 	VMOVUPD (CX)(AX*1), Z2
 	VADDPD  Z2, Z0, Z0
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, DX
-	JLT     vector_204
+	JLT     vector_207
 
-rest_205:
+rest_208:
 	TESTQ     BX, BX
-	JE        done_206
+	JE        done_209
 	VMOVUPD.Z (CX)(AX*1), K1, Z2
 	VADDPD    Z2, Z0, Z0
 
-done_206:
+done_209:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -5800,23 +6051,23 @@ TEXT ·dsumSquaresAVX512(SB), $0-24
 	KMOVW   SI, K1
 	XORQ    AX, AX
 	TESTQ   DX, DX
-	JE      rest_208
+	JE      rest_211
 	PCALIGN $0x40
 
-vector_207:
+vector_210:
 	VMOVUPD     (CX)(AX*1), Z2
 	VFMADD231PD Z2, Z2, Z0
 	ADDQ        $0x00000040, AX
 	CMPQ        AX, DX
-	JLT         vector_207
+	JLT         vector_210
 
-rest_208:
+rest_211:
 	TESTQ       BX, BX
-	JE          done_209
+	JE          done_212
 	VMOVUPD.Z   (CX)(AX*1), K1, Z2
 	VFMADD231PD Z2, Z2, Z0
 
-done_209:
+done_212:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -5857,10 +6108,10 @@ TEXT ·dsumProductsAVX512(SB), $0-40
 	KMOVW   R8, K1
 	XORQ    AX, AX
 	TESTQ   SI, SI
-	JE      rest_211
+	JE      rest_214
 	PCALIGN $0x40
 
-vector_210:
+vector_213:
 	VMOVUPD (CX)(AX*1), Z2
 	VMOVUPD (DX)(AX*1), Z3
 	VMULPD  Z3, Z2, Z2
@@ -5869,11 +6120,11 @@ vector_210:
 	VADDPD  Z2, Z0, Z0
 	ADDQ    $0x00000040, AX
 	CMPQ    AX, SI
-	JLT     vector_210
+	JLT     vector_213
 
-rest_211:
+rest_214:
 	TESTQ     DI, DI
-	JE        done_212
+	JE        done_215
 	VMOVUPD.Z (CX)(AX*1), K1, Z2
 	VMOVUPD.Z (DX)(AX*1), K1, Z3
 	VMULPD    Z3, Z2, Z2
@@ -5881,7 +6132,7 @@ rest_211:
 	VMULPD    Z3, Z2, Z2
 	VADDPD    Z2, Z0, Z0
 
-done_212:
+done_215:
 	VADDPD        Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y0
@@ -5921,31 +6172,31 @@ TEXT ·dsumColumnsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_213:
+row_216:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_215
+	JE      rest_218
 	PCALIGN $0x40
 
-vector_214:
+vector_217:
 	VMOVUPD (SI)(CX*1), Z0
 	VADDPD  (BX)(CX*1), Z0, Z0
 	VMOVUPD Z0, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_214
+	JLT     vector_217
 
-rest_215:
+rest_218:
 	TESTQ     R8, R8
-	JE        done_216
+	JE        done_219
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VADDPD    (BX)(CX*1), Z0, Z0
 	VMOVUPD   Z0, (BX)(CX*1)
 
-done_216:
+done_219:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_213
+	JNE  row_216
 	VZEROUPPER
 	RET
 
@@ -5963,16 +6214,16 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	VMOVUPD      192(AX), Z17
 	VMOVUPD      256(AX), Z18
 	VMOVUPD      320(AX), Z19
-	VMOVUPD      2688(AX), Z20
-	VMOVUPD      2752(AX), Z21
-	VMOVUPD      2816(AX), Z22
-	VMOVUPD      2880(AX), Z23
-	VMOVUPD      2944(AX), Z24
-	VMOVUPD      3008(AX), Z25
-	VMOVUPD      3072(AX), Z26
-	VMOVUPD      3136(AX), Z27
-	VMOVUPD      3200(AX), Z28
-	VMOVUPD      3264(AX), Z29
+	VMOVUPD      3008(AX), Z20
+	VMOVUPD      3072(AX), Z21
+	VMOVUPD      3136(AX), Z22
+	VMOVUPD      3200(AX), Z23
+	VMOVUPD      3264(AX), Z24
+	VMOVUPD      3328(AX), Z25
+	VMOVUPD      3392(AX), Z26
+	VMOVUPD      3456(AX), Z27
+	VMOVUPD      3520(AX), Z28
+	VMOVUPD      3584(AX), Z29
 	VMOVUPD      448(AX), Z12
 	VBROADCASTSD scale+32(FP), Z6
 	VBROADCASTSD empty+40(FP), Z7
@@ -5994,28 +6245,28 @@ TEXT ·dsoftmaxRowsAVX512(SB), $0-48
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
 
-row_217:
+row_220:
 	VMOVUPD Z12, Z0
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_219
+	JE      rest_222
 	PCALIGN $0x40
 
-vector_218:
+vector_221:
 	VMOVUPD (SI)(R8*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_218
+	JLT     vector_221
 
-rest_219:
+rest_222:
 	TESTQ   DI, DI
-	JE      done_220
+	JE      done_223
 	VMOVUPD Z12, Z2
 	VMOVUPD (SI)(R8*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_220:
+done_223:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -6028,10 +6279,10 @@ done_220:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_222
+	JE            rest_225
 	PCALIGN       $0x40
 
-vector_221:
+vector_224:
 	VMOVUPD      (SI)(R8*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -6058,11 +6309,11 @@ vector_221:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R8
 	CMPQ         R8, AX
-	JLT          vector_221
+	JLT          vector_224
 
-rest_222:
+rest_225:
 	TESTQ        DI, DI
-	JE           done_223
+	JE           done_226
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (SI)(R8*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -6089,7 +6340,7 @@ rest_222:
 	VMOVUPD      Z2, K1, (BX)(R8*1)
 	VADDPD       Z2, Z1, Z1
 
-done_223:
+done_226:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -6102,29 +6353,29 @@ done_223:
 	VMOVUPD       Z7, K2, Z0
 	XORQ          R8, R8
 	TESTQ         AX, AX
-	JE            rest_225
+	JE            rest_228
 	PCALIGN       $0x40
 
-vector_224:
+vector_227:
 	VMOVUPD (BX)(R8*1), Z2
 	VMULPD  Z0, Z2, Z2
 	VMOVUPD Z2, (BX)(R8*1)
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_224
+	JLT     vector_227
 
-rest_225:
+rest_228:
 	TESTQ     DI, DI
-	JE        done_226
+	JE        done_229
 	VMOVUPD.Z (BX)(R8*1), K1, Z2
 	VMULPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (BX)(R8*1)
 
-done_226:
+done_229:
 	ADDQ DX, SI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_217
+	JNE  row_220
 	VZEROUPPER
 	RET
 
@@ -6154,29 +6405,29 @@ TEXT ·dsoftmaxBackwardRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_227:
+row_230:
 	VPXORD  Z1, Z1, Z1
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_229
+	JE      rest_232
 	PCALIGN $0x40
 
-vector_228:
+vector_231:
 	VMOVUPD     (BX)(R9*1), Z2
 	VMOVUPD     (SI)(R9*1), Z3
 	VFMADD231PD Z2, Z3, Z1
 	ADDQ        $0x00000040, R9
 	CMPQ        R9, DI
-	JLT         vector_228
+	JLT         vector_231
 
-rest_229:
+rest_232:
 	TESTQ       R8, R8
-	JE          done_230
+	JE          done_233
 	VMOVUPD.Z   (BX)(R9*1), K1, Z2
 	VMOVUPD.Z   (SI)(R9*1), K1, Z3
 	VFMADD231PD Z2, Z3, Z1
 
-done_230:
+done_233:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -6186,10 +6437,10 @@ done_230:
 	VBROADCASTSD  X1, Z1
 	XORQ          R9, R9
 	TESTQ         DI, DI
-	JE            rest_232
+	JE            rest_235
 	PCALIGN       $0x40
 
-vector_231:
+vector_234:
 	VMOVUPD (SI)(R9*1), Z2
 	VMOVUPD (BX)(R9*1), Z3
 	VSUBPD  Z1, Z2, Z2
@@ -6197,23 +6448,23 @@ vector_231:
 	VMOVUPD Z2, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_231
+	JLT     vector_234
 
-rest_232:
+rest_235:
 	TESTQ     R8, R8
-	JE        done_233
+	JE        done_236
 	VMOVUPD.Z (SI)(R9*1), K1, Z2
 	VMOVUPD.Z (BX)(R9*1), K1, Z3
 	VSUBPD    Z1, Z2, Z2
 	VMULPD    Z3, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(R9*1)
 
-done_233:
+done_236:
 	ADDQ CX, BX
 	ADDQ CX, SI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_227
+	JNE  row_230
 	VZEROUPPER
 	RET
 
@@ -6243,33 +6494,33 @@ TEXT ·dtopRowsAVX512(SB), $0-32
 	BZHIQ   R8, R9, R9
 	KMOVW   R9, K1
 
-row_234:
+row_237:
 	VMOVUPD Z12, Z0
 	VPXORD  Z2, Z2, Z2
 	XORQ    R8, R8
 	TESTQ   AX, AX
-	JE      rest_236
+	JE      rest_239
 	PCALIGN $0x40
 
-vector_235:
+vector_238:
 	VMOVUPD (SI)(R8*1), Z1
 	VMAXPD  Z0, Z1, Z0
 	VCMPPD  $0x03, Z1, Z1, K2
 	VMOVUPD Z1, K2, Z2
 	ADDQ    $0x00000040, R8
 	CMPQ    R8, AX
-	JLT     vector_235
+	JLT     vector_238
 
-rest_236:
+rest_239:
 	TESTQ   DI, DI
-	JE      done_237
+	JE      done_240
 	VMOVUPD Z12, Z1
 	VMOVUPD (SI)(R8*1), K1, Z1
 	VMAXPD  Z0, Z1, Z0
 	VCMPPD  $0x03, Z1, Z1, K2
 	VMOVUPD Z1, K2, Z2
 
-done_237:
+done_240:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VMAXPD        Y1, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
@@ -6290,7 +6541,7 @@ done_237:
 	ADDQ          DX, SI
 	ADDQ          $0x08, BX
 	DECQ          CX
-	JNE           row_234
+	JNE           row_237
 	VZEROUPPER
 	RET
 
@@ -6309,16 +6560,16 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	VMOVUPD 192(AX), Z17
 	VMOVUPD 256(AX), Z18
 	VMOVUPD 320(AX), Z19
-	VMOVUPD 2688(AX), Z20
-	VMOVUPD 2752(AX), Z21
-	VMOVUPD 2816(AX), Z22
-	VMOVUPD 2880(AX), Z23
-	VMOVUPD 2944(AX), Z24
-	VMOVUPD 3008(AX), Z25
-	VMOVUPD 3072(AX), Z26
-	VMOVUPD 3136(AX), Z27
-	VMOVUPD 3200(AX), Z28
-	VMOVUPD 3264(AX), Z29
+	VMOVUPD 3008(AX), Z20
+	VMOVUPD 3072(AX), Z21
+	VMOVUPD 3136(AX), Z22
+	VMOVUPD 3200(AX), Z23
+	VMOVUPD 3264(AX), Z24
+	VMOVUPD 3328(AX), Z25
+	VMOVUPD 3392(AX), Z26
+	VMOVUPD 3456(AX), Z27
+	VMOVUPD 3520(AX), Z28
+	VMOVUPD 3584(AX), Z29
 	VMOVUPD 448(AX), Z12
 	VPXORD  Z9, Z9, Z9
 	MOVQ    DX, R8
@@ -6338,28 +6589,28 @@ TEXT ·dsumExpRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_238:
+row_241:
 	VMOVUPD Z12, Z0
 	XORQ    R9, R9
 	TESTQ   AX, AX
-	JE      rest_240
+	JE      rest_243
 	PCALIGN $0x40
 
-vector_239:
+vector_242:
 	VMOVUPD (BX)(R9*1), Z2
 	VMAXPD  Z0, Z2, Z0
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, AX
-	JLT     vector_239
+	JLT     vector_242
 
-rest_240:
+rest_243:
 	TESTQ   R8, R8
-	JE      done_241
+	JE      done_244
 	VMOVUPD Z12, Z2
 	VMOVUPD (BX)(R9*1), K1, Z2
 	VMAXPD  Z0, Z2, Z0
 
-done_241:
+done_244:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VMAXPD        Y2, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X2
@@ -6373,10 +6624,10 @@ done_241:
 	VPXORD        Z1, Z1, Z1
 	XORQ          R9, R9
 	TESTQ         AX, AX
-	JE            rest_243
+	JE            rest_246
 	PCALIGN       $0x40
 
-vector_242:
+vector_245:
 	VMOVUPD      (BX)(R9*1), Z2
 	VSUBPD       Z0, Z2, Z2
 	VCMPPD       $0x15, Z13, Z2, K3
@@ -6402,11 +6653,11 @@ vector_242:
 	VADDPD       Z2, Z1, Z1
 	ADDQ         $0x00000040, R9
 	CMPQ         R9, AX
-	JLT          vector_242
+	JLT          vector_245
 
-rest_243:
+rest_246:
 	TESTQ        R8, R8
-	JE           done_244
+	JE           done_247
 	VMOVUPD      Z12, Z2
 	VMOVUPD      (BX)(R9*1), K1, Z2
 	VSUBPD       Z0, Z2, Z2
@@ -6432,7 +6683,7 @@ rest_243:
 	VSCALEFPD.Z  Z3, Z4, K3, Z2
 	VADDPD       Z2, Z1, Z1
 
-done_244:
+done_247:
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X2
@@ -6445,7 +6696,7 @@ done_244:
 	ADDQ          $0x08, DI
 	ADDQ          DX, BX
 	DECQ          CX
-	JNE           row_238
+	JNE           row_241
 	VZEROUPPER
 	RET
 
@@ -6485,27 +6736,27 @@ TEXT ·dnormRowsAVX512(SB), $0-72
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_245:
+row_248:
 	VPXORD  Z2, Z2, Z2
 	XORQ    R12, R12
 	TESTQ   AX, AX
-	JE      rest_247
+	JE      rest_250
 	PCALIGN $0x40
 
-vector_246:
+vector_249:
 	VMOVUPD (R8)(R12*1), Z0
 	VADDPD  Z0, Z2, Z2
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_246
+	JLT     vector_249
 
-rest_247:
+rest_250:
 	TESTQ     R11, R11
-	JE        done_248
+	JE        done_251
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VADDPD    Z0, Z2, Z2
 
-done_248:
+done_251:
 	VEXTRACTF64X4 $0x01, Z2, Y1
 	VADDPD        Y1, Y2, Y2
 	VEXTRACTF128  $0x01, Y2, X1
@@ -6518,26 +6769,26 @@ done_248:
 	VPXORD        Z3, Z3, Z3
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_250
+	JE            rest_253
 	PCALIGN       $0x40
 
-vector_249:
+vector_252:
 	VMOVUPD     (R8)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VFMADD231PD Z0, Z0, Z3
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_249
+	JLT         vector_252
 
-rest_250:
+rest_253:
 	TESTQ       R11, R11
-	JE          done_251
+	JE          done_254
 	VMOVUPD.Z   (R8)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMOVAPD.Z   Z0, K1, Z0
 	VFMADD231PD Z0, Z0, Z3
 
-done_251:
+done_254:
 	VEXTRACTF64X4 $0x01, Z3, Y1
 	VADDPD        Y1, Y3, Y3
 	VEXTRACTF128  $0x01, Y3, X1
@@ -6552,57 +6803,57 @@ done_251:
 	VMOVSD        X3, (DI)
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_253
+	JE            rest_256
 	PCALIGN       $0x40
 
-vector_252:
+vector_255:
 	VMOVUPD (R8)(R12*1), Z0
 	VSUBPD  Z2, Z0, Z0
 	VMULPD  Z3, Z0, Z0
 	TESTQ   R9, R9
-	JE      without_255
+	JE      without_258
 	VMOVUPD (R9)(R12*1), Z1
 	VMULPD  Z1, Z0, Z0
 
-without_255:
+without_258:
 	TESTQ   R10, R10
-	JE      without_256
+	JE      without_259
 	VMOVUPD (R10)(R12*1), Z1
 	VADDPD  Z1, Z0, Z0
 
-without_256:
+without_259:
 	VMOVUPD Z0, (BX)(R12*1)
 	ADDQ    $0x00000040, R12
 	CMPQ    R12, AX
-	JLT     vector_252
+	JLT     vector_255
 
-rest_253:
+rest_256:
 	TESTQ     R11, R11
-	JE        done_254
+	JE        done_257
 	VMOVUPD.Z (R8)(R12*1), K1, Z0
 	VSUBPD    Z2, Z0, Z0
 	VMULPD    Z3, Z0, Z0
 	TESTQ     R9, R9
-	JE        without_257
+	JE        without_260
 	VMOVUPD.Z (R9)(R12*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 
-without_257:
+without_260:
 	TESTQ     R10, R10
-	JE        without_258
+	JE        without_261
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-without_258:
+without_261:
 	VMOVUPD Z0, K1, (BX)(R12*1)
 
-done_254:
+done_257:
 	ADDQ $0x08, SI
 	ADDQ $0x08, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_245
+	JNE  row_248
 	VZEROUPPER
 	RET
 
@@ -6640,24 +6891,24 @@ TEXT ·dnormBackwardRowsAVX512(SB), $0-64
 	BZHIQ        R12, R13, R13
 	KMOVW        R13, K1
 
-row_259:
+row_262:
 	VBROADCASTSD (R9), Z2
 	VBROADCASTSD (R10), Z3
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
 	XORQ         R12, R12
 	TESTQ        AX, AX
-	JE           rest_261
+	JE           rest_264
 	PCALIGN      $0x40
 
-vector_260:
+vector_263:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_263
+	JE      without_266
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_263:
+without_266:
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -6665,18 +6916,18 @@ without_263:
 	VFMADD231PD Z5, Z0, Z7
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, AX
-	JLT         vector_260
+	JLT         vector_263
 
-rest_261:
+rest_264:
 	TESTQ     R11, R11
-	JE        done_262
+	JE        done_265
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_264
+	JE        without_267
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_264:
+without_267:
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
 	VMULPD      Z3, Z0, Z0
@@ -6684,7 +6935,7 @@ without_264:
 	VADDPD      Z5, Z6, Z6
 	VFMADD231PD Z5, Z0, Z7
 
-done_262:
+done_265:
 	VEXTRACTF64X4 $0x01, Z6, Y1
 	VADDPD        Y1, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X1
@@ -6703,17 +6954,17 @@ done_262:
 	VMULPD        Z4, Z7, Z7
 	XORQ          R12, R12
 	TESTQ         AX, AX
-	JE            rest_266
+	JE            rest_269
 	PCALIGN       $0x40
 
-vector_265:
+vector_268:
 	VMOVUPD (SI)(R12*1), Z5
 	TESTQ   R8, R8
-	JE      without_268
+	JE      without_271
 	VMOVUPD (R8)(R12*1), Z1
 	VMULPD  Z1, Z5, Z5
 
-without_268:
+without_271:
 	VMOVUPD      (DI)(R12*1), Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -6723,18 +6974,18 @@ without_268:
 	VMOVUPD      Z5, (BX)(R12*1)
 	ADDQ         $0x00000040, R12
 	CMPQ         R12, AX
-	JLT          vector_265
+	JLT          vector_268
 
-rest_266:
+rest_269:
 	TESTQ     R11, R11
-	JE        done_267
+	JE        done_270
 	VMOVUPD.Z (SI)(R12*1), K1, Z5
 	TESTQ     R8, R8
-	JE        without_269
+	JE        without_272
 	VMOVUPD.Z (R8)(R12*1), K1, Z1
 	VMULPD    Z1, Z5, Z5
 
-without_269:
+without_272:
 	VMOVUPD.Z    (DI)(R12*1), K1, Z0
 	VSUBPD       Z2, Z0, Z0
 	VMULPD       Z3, Z0, Z0
@@ -6743,14 +6994,14 @@ without_269:
 	VMULPD       Z3, Z5, Z5
 	VMOVUPD      Z5, K1, (BX)(R12*1)
 
-done_267:
+done_270:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ DX, SI
 	ADDQ DX, DI
 	ADDQ DX, BX
 	DECQ CX
-	JNE  row_259
+	JNE  row_262
 	VZEROUPPER
 	RET
 
@@ -6783,15 +7034,15 @@ TEXT ·dnormColumnsAVX512(SB), $0-64
 	BZHIQ   R12, R13, R13
 	KMOVW   R13, K1
 
-row_270:
+row_273:
 	VBROADCASTSD (R8), Z2
 	VBROADCASTSD (R9), Z3
 	XORQ         R12, R12
 	TESTQ        R10, R10
-	JE           rest_272
+	JE           rest_275
 	PCALIGN      $0x40
 
-vector_271:
+vector_274:
 	VMOVUPD     (SI)(R12*1), Z5
 	VMOVUPD     (DI)(R12*1), Z0
 	VSUBPD      Z2, Z0, Z0
@@ -6804,11 +7055,11 @@ vector_271:
 	VMOVUPD     Z1, (BX)(R12*1)
 	ADDQ        $0x00000040, R12
 	CMPQ        R12, R10
-	JLT         vector_271
+	JLT         vector_274
 
-rest_272:
+rest_275:
 	TESTQ       R11, R11
-	JE          done_273
+	JE          done_276
 	VMOVUPD.Z   (SI)(R12*1), K1, Z5
 	VMOVUPD.Z   (DI)(R12*1), K1, Z0
 	VSUBPD      Z2, Z0, Z0
@@ -6820,13 +7071,13 @@ rest_272:
 	VADDPD      Z5, Z1, Z1
 	VMOVUPD     Z1, K1, (BX)(R12*1)
 
-done_273:
+done_276:
 	ADDQ $0x08, R8
 	ADDQ $0x08, R9
 	ADDQ CX, SI
 	ADDQ CX, DI
 	DECQ AX
-	JNE  row_270
+	JNE  row_273
 	VZEROUPPER
 	RET
 
@@ -6857,14 +7108,14 @@ TEXT ·drootRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_274:
+row_277:
 	VBROADCASTSD (DI), Z2
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_276
+	JE           rest_279
 	PCALIGN      $0x40
 
-vector_275:
+vector_278:
 	VMOVUPD (BX)(R10*1), Z0
 	VMULPD  Z2, Z0, Z0
 	VMOVUPD (SI)(R10*1), Z1
@@ -6872,23 +7123,23 @@ vector_275:
 	VMOVUPD Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_275
+	JLT     vector_278
 
-rest_276:
+rest_279:
 	TESTQ     R9, R9
-	JE        done_277
+	JE        done_280
 	VMOVUPD.Z (BX)(R10*1), K1, Z0
 	VMULPD    Z2, Z0, Z0
 	VMOVUPD.Z (SI)(R10*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R10*1)
 
-done_277:
+done_280:
 	ADDQ $0x08, DI
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_274
+	JNE  row_277
 	VZEROUPPER
 	RET
 
@@ -6922,15 +7173,15 @@ TEXT ·drootBackwardRowsAVX512(SB), $0-72
 	BZHIQ   R13, R14, R14
 	KMOVW   R14, K1
 
-row_278:
+row_281:
 	VBROADCASTSD (R9), Z3
 	VBROADCASTSD (R10), Z4
 	XORQ         R13, R13
 	TESTQ        R11, R11
-	JE           rest_280
+	JE           rest_283
 	PCALIGN      $0x40
 
-vector_279:
+vector_282:
 	VMOVUPD (SI)(R13*1), Z1
 	VMOVUPD (DI)(R13*1), Z0
 	VMULPD  Z1, Z0, Z2
@@ -6946,11 +7197,11 @@ vector_279:
 	VMOVUPD Z1, (DX)(R13*1)
 	ADDQ    $0x00000040, R13
 	CMPQ    R13, R11
-	JLT     vector_279
+	JLT     vector_282
 
-rest_280:
+rest_283:
 	TESTQ     R12, R12
-	JE        done_281
+	JE        done_284
 	VMOVUPD.Z (SI)(R13*1), K1, Z1
 	VMOVUPD.Z (DI)(R13*1), K1, Z0
 	VMULPD    Z1, Z0, Z2
@@ -6965,14 +7216,14 @@ rest_280:
 	VMULPD    Z3, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(R13*1)
 
-done_281:
+done_284:
 	ADDQ $0x08, R9
 	ADDQ $0x08, R10
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_278
+	JNE  row_281
 	VZEROUPPER
 	RET
 
@@ -7002,34 +7253,34 @@ TEXT ·daddRowsAVX512(SB), $0-40
 	BZHIQ   R9, R10, R10
 	KMOVW   R10, K1
 
-row_282:
+row_285:
 	XORQ    R9, R9
 	TESTQ   DI, DI
-	JE      rest_284
+	JE      rest_287
 	PCALIGN $0x40
 
-vector_283:
+vector_286:
 	VMOVUPD (BX)(R9*1), Z0
 	VMOVUPD (SI)(R9*1), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R9*1)
 	ADDQ    $0x00000040, R9
 	CMPQ    R9, DI
-	JLT     vector_283
+	JLT     vector_286
 
-rest_284:
+rest_287:
 	TESTQ     R8, R8
-	JE        done_285
+	JE        done_288
 	VMOVUPD.Z (BX)(R9*1), K1, Z0
 	VMOVUPD.Z (SI)(R9*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R9*1)
 
-done_285:
+done_288:
 	ADDQ CX, BX
 	ADDQ CX, DX
 	DECQ AX
-	JNE  row_282
+	JNE  row_285
 	VZEROUPPER
 	RET
 
@@ -7062,36 +7313,36 @@ TEXT ·daddOuterAVX512(SB), $0-56
 	KMOVW        R10, K1
 	SHLQ         $0x03, DX
 
-row_286:
+row_289:
 	VBROADCASTSD (SI), Z2
 	VMULPD       Z3, Z2, Z2
 	XORQ         CX, CX
 	TESTQ        R8, R8
-	JE           rest_288
+	JE           rest_291
 	PCALIGN      $0x40
 
-vector_287:
+vector_290:
 	VMOVUPD     (BX)(CX*1), Z0
 	VMOVUPD     (DI)(CX*1), Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, (BX)(CX*1)
 	ADDQ        $0x00000040, CX
 	CMPQ        CX, R8
-	JLT         vector_287
+	JLT         vector_290
 
-rest_288:
+rest_291:
 	TESTQ       R9, R9
-	JE          done_289
+	JE          done_292
 	VMOVUPD.Z   (BX)(CX*1), K1, Z0
 	VMOVUPD.Z   (DI)(CX*1), K1, Z1
 	VFMADD231PD Z2, Z1, Z0
 	VMOVUPD     Z0, K1, (BX)(CX*1)
 
-done_289:
+done_292:
 	ADDQ DX, BX
 	ADDQ $0x08, SI
 	DECQ AX
-	JNE  row_286
+	JNE  row_289
 	VZEROUPPER
 	RET
 
@@ -7123,34 +7374,34 @@ TEXT ·dscaleRowsAVX512(SB), $0-48
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 
-row_290:
+row_293:
 	VBROADCASTSD (DI), Z1
 	XORQ         R10, R10
 	TESTQ        R8, R8
-	JE           rest_292
+	JE           rest_295
 	PCALIGN      $0x40
 
-vector_291:
+vector_294:
 	VMOVUPD (SI)(R10*1), Z0
 	VMULPD  Z1, Z0, Z0
 	VMOVUPD Z0, (DX)(R10*1)
 	ADDQ    $0x00000040, R10
 	CMPQ    R10, R8
-	JLT     vector_291
+	JLT     vector_294
 
-rest_292:
+rest_295:
 	TESTQ     R9, R9
-	JE        done_293
+	JE        done_296
 	VMOVUPD.Z (SI)(R10*1), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(R10*1)
 
-done_293:
+done_296:
 	ADDQ BX, DX
 	ADDQ CX, SI
 	ADDQ $0x08, DI
 	DECQ AX
-	JNE  row_290
+	JNE  row_293
 	VZEROUPPER
 	RET
 
@@ -7185,13 +7436,13 @@ TEXT ·dturnRowsAVX512(SB), $0-72
 	KMOVW   R13, K1
 	SHLQ    $0x03, DX
 
-row_294:
+row_297:
 	XORQ    CX, CX
 	TESTQ   R11, R11
-	JE      rest_296
+	JE      rest_299
 	PCALIGN $0x40
 
-vector_295:
+vector_298:
 	VMOVUPD (R9)(CX*1), Z0
 	VMOVUPD (R10)(CX*1), Z1
 	VMOVUPD (DI)(CX*1), Z2
@@ -7206,11 +7457,11 @@ vector_295:
 	VMOVUPD Z3, (SI)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, R11
-	JLT     vector_295
+	JLT     vector_298
 
-rest_296:
+rest_299:
 	TESTQ     R12, R12
-	JE        done_297
+	JE        done_300
 	VMOVUPD.Z (R9)(CX*1), K1, Z0
 	VMOVUPD.Z (R10)(CX*1), K1, Z1
 	VMOVUPD.Z (DI)(CX*1), K1, Z2
@@ -7224,13 +7475,13 @@ rest_296:
 	VMOVUPD   Z4, K1, (BX)(CX*1)
 	VMOVUPD   Z3, K1, (SI)(CX*1)
 
-done_297:
+done_300:
 	ADDQ DX, DI
 	ADDQ DX, R8
 	ADDQ DX, BX
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_294
+	JNE  row_297
 	VZEROUPPER
 	RET
 
@@ -7261,32 +7512,32 @@ TEXT ·dsumRowsAVX512(SB), $0-40
 	KMOVW   R9, K1
 	SHLQ    $0x03, DX
 
-row_298:
+row_301:
 	XORQ    CX, CX
 	TESTQ   DI, DI
-	JE      rest_300
+	JE      rest_303
 	PCALIGN $0x40
 
-vector_299:
+vector_302:
 	VMOVUPD (SI)(CX*1), Z0
 	VMOVUPD (BX)(CX*1), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPD Z1, (BX)(CX*1)
 	ADDQ    $0x00000040, CX
 	CMPQ    CX, DI
-	JLT     vector_299
+	JLT     vector_302
 
-rest_300:
+rest_303:
 	TESTQ     R8, R8
-	JE        done_301
+	JE        done_304
 	VMOVUPD.Z (SI)(CX*1), K1, Z0
 	VMOVUPD.Z (BX)(CX*1), K1, Z1
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(CX*1)
 
-done_301:
+done_304:
 	ADDQ DX, SI
 	DECQ AX
-	JNE  row_298
+	JNE  row_301
 	VZEROUPPER
 	RET

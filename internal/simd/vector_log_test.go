@@ -59,3 +59,32 @@ func TestLogarithms(t *testing.T) {
 		}
 	}
 }
+
+// MinusLog1p has the bits of log1p, at zeros, infinities and NaN too, and writes no more than its length.
+func TestMinusLog1p(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for _, p := range Sets() {
+		onSet(t, p)
+		for n := range 70 {
+			x, e, y, want := make([]float32, n), make([]float32, n), make([]float32, n+1), make([]float32, n)
+			for i := range x {
+				x[i] = []float32{0, float32(math.Copysign(0, -1)), inf, -inf, float32(math.NaN()), 1e-30, -1e30, 88}[i%8]
+				if i >= 8 {
+					x[i] = float32(i*i-900) / 37
+				}
+				e[i] = float32(math.Exp(-math.Abs(float64(x[i]))))
+			}
+			y[n] = 7
+			MinusLog1p(y[:n], x, e)
+			minusLog1pGo(want, x, e)
+			for i, v := range want {
+				if math.Float32bits(y[i]) != math.Float32bits(v) && !(v != v && y[i] != y[i]) {
+					t.Errorf("%v: n=%d: x %v: got %v, want %v", p, n, x[i], y[i], v)
+				}
+			}
+			if y[n] != 7 {
+				t.Errorf("%v: n=%d: wrote behind the end", p, n)
+			}
+		}
+	}
+}

@@ -29,6 +29,11 @@ func sinverseNEON(n int, y *float32, x *float32)
 //go:noescape
 func slogSingleNEON(n int, y *float32, x *float32)
 
+// sminusLog1pNEON is minusLog1p of float32 with NEON.
+//
+//go:noescape
+func sminusLog1pNEON(n int, y *float32, x *float32, e *float32)
+
 // smulNEON is mul of float32 with NEON.
 //
 //go:noescape

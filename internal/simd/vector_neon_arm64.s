@@ -132,67 +132,87 @@ DATA sconstants<>+496(SB)/4, $0x3dba2e8c
 DATA sconstants<>+500(SB)/4, $0x3dba2e8c
 DATA sconstants<>+504(SB)/4, $0x3dba2e8c
 DATA sconstants<>+508(SB)/4, $0x3dba2e8c
-DATA sconstants<>+512(SB)/4, $0x3613a858
-DATA sconstants<>+516(SB)/4, $0x3613a858
-DATA sconstants<>+520(SB)/4, $0x3613a858
-DATA sconstants<>+524(SB)/4, $0x3613a858
-DATA sconstants<>+528(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+532(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+536(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+540(SB)/4, $0x3e0ad2a4
-DATA sconstants<>+544(SB)/4, $0x3e0be612
-DATA sconstants<>+548(SB)/4, $0x3e0be612
-DATA sconstants<>+552(SB)/4, $0x3e0be612
-DATA sconstants<>+556(SB)/4, $0x3e0be612
-DATA sconstants<>+560(SB)/4, $0x3de6368d
-DATA sconstants<>+564(SB)/4, $0x3de6368d
-DATA sconstants<>+568(SB)/4, $0x3de6368d
-DATA sconstants<>+572(SB)/4, $0x3de6368d
-DATA sconstants<>+576(SB)/4, $0x3dff7ce7
-DATA sconstants<>+580(SB)/4, $0x3dff7ce7
-DATA sconstants<>+584(SB)/4, $0x3dff7ce7
-DATA sconstants<>+588(SB)/4, $0x3dff7ce7
-DATA sconstants<>+592(SB)/4, $0xbd84cf85
-DATA sconstants<>+596(SB)/4, $0xbd84cf85
-DATA sconstants<>+600(SB)/4, $0xbd84cf85
-DATA sconstants<>+604(SB)/4, $0xbd84cf85
-DATA sconstants<>+608(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+612(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+616(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+620(SB)/4, $0x3e6b3b1e
-DATA sconstants<>+624(SB)/4, $0xbe97bdae
-DATA sconstants<>+628(SB)/4, $0xbe97bdae
-DATA sconstants<>+632(SB)/4, $0xbe97bdae
-DATA sconstants<>+636(SB)/4, $0xbe97bdae
-DATA sconstants<>+640(SB)/4, $0x3e1a1eda
-DATA sconstants<>+644(SB)/4, $0x3e1a1eda
-DATA sconstants<>+648(SB)/4, $0x3e1a1eda
-DATA sconstants<>+652(SB)/4, $0x3e1a1eda
-DATA sconstants<>+656(SB)/4, $0xbce84ef1
-DATA sconstants<>+660(SB)/4, $0xbce84ef1
-DATA sconstants<>+664(SB)/4, $0xbce84ef1
-DATA sconstants<>+668(SB)/4, $0xbce84ef1
-DATA sconstants<>+672(SB)/4, $0x3efffffe
-DATA sconstants<>+676(SB)/4, $0x3efffffe
-DATA sconstants<>+680(SB)/4, $0x3efffffe
-DATA sconstants<>+684(SB)/4, $0x3efffffe
-DATA sconstants<>+688(SB)/4, $0x3e2aaa49
-DATA sconstants<>+692(SB)/4, $0x3e2aaa49
-DATA sconstants<>+696(SB)/4, $0x3e2aaa49
-DATA sconstants<>+700(SB)/4, $0x3e2aaa49
-DATA sconstants<>+704(SB)/4, $0x3d2aac79
-DATA sconstants<>+708(SB)/4, $0x3d2aac79
-DATA sconstants<>+712(SB)/4, $0x3d2aac79
-DATA sconstants<>+716(SB)/4, $0x3d2aac79
-DATA sconstants<>+720(SB)/4, $0x3c091cf1
-DATA sconstants<>+724(SB)/4, $0x3c091cf1
-DATA sconstants<>+728(SB)/4, $0x3c091cf1
-DATA sconstants<>+732(SB)/4, $0x3c091cf1
-DATA sconstants<>+736(SB)/4, $0x3ab5121b
-DATA sconstants<>+740(SB)/4, $0x3ab5121b
-DATA sconstants<>+744(SB)/4, $0x3ab5121b
-DATA sconstants<>+748(SB)/4, $0x3ab5121b
-GLOBL sconstants<>(SB), RODATA|NOPTR, $752
+DATA sconstants<>+512(SB)/4, $0x3f800000
+DATA sconstants<>+516(SB)/4, $0x3f800000
+DATA sconstants<>+520(SB)/4, $0x3f800000
+DATA sconstants<>+524(SB)/4, $0x3f800000
+DATA sconstants<>+528(SB)/4, $0x3eaaaa70
+DATA sconstants<>+532(SB)/4, $0x3eaaaa70
+DATA sconstants<>+536(SB)/4, $0x3eaaaa70
+DATA sconstants<>+540(SB)/4, $0x3eaaaa70
+DATA sconstants<>+544(SB)/4, $0x3e4ced60
+DATA sconstants<>+548(SB)/4, $0x3e4ced60
+DATA sconstants<>+552(SB)/4, $0x3e4ced60
+DATA sconstants<>+556(SB)/4, $0x3e4ced60
+DATA sconstants<>+560(SB)/4, $0x3e0f2997
+DATA sconstants<>+564(SB)/4, $0x3e0f2997
+DATA sconstants<>+568(SB)/4, $0x3e0f2997
+DATA sconstants<>+572(SB)/4, $0x3e0f2997
+DATA sconstants<>+576(SB)/4, $0x3e104116
+DATA sconstants<>+580(SB)/4, $0x3e104116
+DATA sconstants<>+584(SB)/4, $0x3e104116
+DATA sconstants<>+588(SB)/4, $0x3e104116
+DATA sconstants<>+592(SB)/4, $0x3613a858
+DATA sconstants<>+596(SB)/4, $0x3613a858
+DATA sconstants<>+600(SB)/4, $0x3613a858
+DATA sconstants<>+604(SB)/4, $0x3613a858
+DATA sconstants<>+608(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+612(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+616(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+620(SB)/4, $0x3e0ad2a4
+DATA sconstants<>+624(SB)/4, $0x3e0be612
+DATA sconstants<>+628(SB)/4, $0x3e0be612
+DATA sconstants<>+632(SB)/4, $0x3e0be612
+DATA sconstants<>+636(SB)/4, $0x3e0be612
+DATA sconstants<>+640(SB)/4, $0x3de6368d
+DATA sconstants<>+644(SB)/4, $0x3de6368d
+DATA sconstants<>+648(SB)/4, $0x3de6368d
+DATA sconstants<>+652(SB)/4, $0x3de6368d
+DATA sconstants<>+656(SB)/4, $0x3dff7ce7
+DATA sconstants<>+660(SB)/4, $0x3dff7ce7
+DATA sconstants<>+664(SB)/4, $0x3dff7ce7
+DATA sconstants<>+668(SB)/4, $0x3dff7ce7
+DATA sconstants<>+672(SB)/4, $0xbd84cf85
+DATA sconstants<>+676(SB)/4, $0xbd84cf85
+DATA sconstants<>+680(SB)/4, $0xbd84cf85
+DATA sconstants<>+684(SB)/4, $0xbd84cf85
+DATA sconstants<>+688(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+692(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+696(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+700(SB)/4, $0x3e6b3b1e
+DATA sconstants<>+704(SB)/4, $0xbe97bdae
+DATA sconstants<>+708(SB)/4, $0xbe97bdae
+DATA sconstants<>+712(SB)/4, $0xbe97bdae
+DATA sconstants<>+716(SB)/4, $0xbe97bdae
+DATA sconstants<>+720(SB)/4, $0x3e1a1eda
+DATA sconstants<>+724(SB)/4, $0x3e1a1eda
+DATA sconstants<>+728(SB)/4, $0x3e1a1eda
+DATA sconstants<>+732(SB)/4, $0x3e1a1eda
+DATA sconstants<>+736(SB)/4, $0xbce84ef1
+DATA sconstants<>+740(SB)/4, $0xbce84ef1
+DATA sconstants<>+744(SB)/4, $0xbce84ef1
+DATA sconstants<>+748(SB)/4, $0xbce84ef1
+DATA sconstants<>+752(SB)/4, $0x3efffffe
+DATA sconstants<>+756(SB)/4, $0x3efffffe
+DATA sconstants<>+760(SB)/4, $0x3efffffe
+DATA sconstants<>+764(SB)/4, $0x3efffffe
+DATA sconstants<>+768(SB)/4, $0x3e2aaa49
+DATA sconstants<>+772(SB)/4, $0x3e2aaa49
+DATA sconstants<>+776(SB)/4, $0x3e2aaa49
+DATA sconstants<>+780(SB)/4, $0x3e2aaa49
+DATA sconstants<>+784(SB)/4, $0x3d2aac79
+DATA sconstants<>+788(SB)/4, $0x3d2aac79
+DATA sconstants<>+792(SB)/4, $0x3d2aac79
+DATA sconstants<>+796(SB)/4, $0x3d2aac79
+DATA sconstants<>+800(SB)/4, $0x3c091cf1
+DATA sconstants<>+804(SB)/4, $0x3c091cf1
+DATA sconstants<>+808(SB)/4, $0x3c091cf1
+DATA sconstants<>+812(SB)/4, $0x3c091cf1
+DATA sconstants<>+816(SB)/4, $0x3ab5121b
+DATA sconstants<>+820(SB)/4, $0x3ab5121b
+DATA sconstants<>+824(SB)/4, $0x3ab5121b
+DATA sconstants<>+828(SB)/4, $0x3ab5121b
+GLOBL sconstants<>(SB), RODATA|NOPTR, $832
 
 // func sexpNEON(n int, y *float32, x *float32)
 TEXT ·sexpNEON(SB), NOSPLIT, $0-24
@@ -206,11 +226,11 @@ TEXT ·sexpNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
 	MOVD R1, R7
 	AND $3, R7
 	MOVD R1, R6
@@ -356,11 +376,11 @@ TEXT ·stanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
 	FMOVQ 128(R0), F12
 	MOVD R1, R7
 	AND $3, R7
@@ -505,11 +525,11 @@ TEXT ·sgeluTanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
 	MOVD R1, R7
 	AND $3, R7
 	MOVD R1, R6
@@ -981,45 +1001,95 @@ moved_45:
 done_39:
 	RET
 
-// func smulNEON(n int, z *float32, x *float32, y *float32)
-TEXT ·smulNEON(SB), NOSPLIT, $0-32
+// func sminusLog1pNEON(n int, y *float32, x *float32, e *float32)
+TEXT ·sminusLog1pNEON(SB), NOSPLIT, $0-32
 	MOVD $sconstants<>(SB), R0
 	MOVD n+0(FP), R0
-	MOVD z+8(FP), R1
+	MOVD y+8(FP), R1
 	MOVD x+16(FP), R2
-	MOVD y+24(FP), R3
+	MOVD e+24(FP), R3
+	MOVD $dconstants<>(SB), R6
+	MOVD R0, R8
+	AND $3, R8
 	MOVD R0, R7
-	AND $3, R7
-	MOVD R0, R6
-	SUBS R7, R6
-	LSL $2, R6
+	SUBS R8, R7
+	LSL $2, R7
 	MOVD R0, R0
 	LSL $2, R0
-	MOVD R7, R0
+	MOVD R8, R0
 	CMP $0, R0
 	CSEL LT, ZR, R0, R0
 	MOVD $4, R20
 	CMP R20, R0
 	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R8
-	SUB R0<<2, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R6
+	MOVD $leadingLanes<>(SB), R9
+	SUB R0<<2, R9
+	FMOVQ 16(R9), F15
+	MOVD ZR, R9
+	CMP $0, R7
 	BEQ rest_47
 	PCALIGN $32
 vector_46:
-	WORD $0x3ce86840 // LDR Q0, [X2,X8]
-	WORD $0x3ce86861 // LDR Q1, [X3,X8]
-	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-	WORD $0x3ca86820 // STR Q0, [X1,X8]
-	ADD $16, R8
-	CMP R6, R8
+	WORD $0x3ce96840 // LDR Q0, [X2,X9]
+	WORD $0x3ce96862 // LDR Q2, [X3,X9]
+	WORD $0x4e617801 // FCVTL2 V1.2D, V0.4S
+	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
+	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
+	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
+	FMOVQ 96(R6), F31
+	WORD $0x4e7fd444 // FADD V4.2D, V2.2D, V31.2D
+	WORD $0x6e64fc44 // FDIV V4.2D, V2.2D, V4.2D
+	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
+	FMOVQ 576(R6), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 560(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 544(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 528(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 512(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x4e64d484 // FADD V4.2D, V4.2D, V4.2D
+	WORD $0x6e64dcc6 // FMUL V6.2D, V6.2D, V4.2D
+	FMOVQ 224(R6), F31
+	WORD $0x4efff400 // FMIN V0.2D, V0.2D, V31.2D
+	WORD $0x4ee6d400 // FSUB V0.2D, V0.2D, V6.2D
+	FMOVQ 96(R6), F31
+	WORD $0x4e7fd464 // FADD V4.2D, V3.2D, V31.2D
+	WORD $0x6e64fc64 // FDIV V4.2D, V3.2D, V4.2D
+	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
+	FMOVQ 576(R6), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 560(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 544(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 528(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 512(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x4e64d484 // FADD V4.2D, V4.2D, V4.2D
+	WORD $0x6e64dcc6 // FMUL V6.2D, V6.2D, V4.2D
+	FMOVQ 224(R6), F31
+	WORD $0x4efff421 // FMIN V1.2D, V1.2D, V31.2D
+	WORD $0x4ee6d421 // FSUB V1.2D, V1.2D, V6.2D
+	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
+	WORD $0x4e616820 // FCVTN2 V0.4S, V1.2D
+	WORD $0x3ca96820 // STR Q0, [X1,X9]
+	ADD $16, R9
+	CMP R7, R9
 	BLT vector_46
 rest_47:
-	CMP $0, R7
+	CMP $0, R8
 	BEQ done_48
-	ADD R8<<0, R2, R2
+	ADD R9<<0, R2, R2
 	TBNZ $2, R0, full_49
 	VEOR V0.B16, V0.B16, V0.B16
 	TBZ $1, R0, one_50
@@ -1035,24 +1105,73 @@ one_50:
 full_49:
 	FMOVQ 0(R2), F0
 moved_51:
-	ADD R8<<0, R3, R2
+	ADD R9<<0, R3, R2
 	TBNZ $2, R0, full_52
-	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
 	TBZ $1, R0, one_53
-	FMOVD 0(R2), F1
+	FMOVD 0(R2), F2
 	TBZ $0, R0, moved_54
 	ADD $8, R2, R19
-	VLD1 (R19), V1.S[2]
+	VLD1 (R19), V2.S[2]
 	B moved_54
 one_53:
 	TBZ $0, R0, moved_54
-	FMOVS 0(R2), F1
+	FMOVS 0(R2), F2
 	B moved_54
 full_52:
-	FMOVQ 0(R2), F1
+	FMOVQ 0(R2), F2
 moved_54:
-	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-	ADD R8<<0, R1, R1
+	WORD $0x4e617801 // FCVTL2 V1.2D, V0.4S
+	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
+	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
+	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
+	FMOVQ 96(R6), F31
+	WORD $0x4e7fd444 // FADD V4.2D, V2.2D, V31.2D
+	WORD $0x6e64fc44 // FDIV V4.2D, V2.2D, V4.2D
+	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
+	FMOVQ 576(R6), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 560(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 544(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 528(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 512(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x4e64d484 // FADD V4.2D, V4.2D, V4.2D
+	WORD $0x6e64dcc6 // FMUL V6.2D, V6.2D, V4.2D
+	FMOVQ 224(R6), F31
+	WORD $0x4efff400 // FMIN V0.2D, V0.2D, V31.2D
+	WORD $0x4ee6d400 // FSUB V0.2D, V0.2D, V6.2D
+	FMOVQ 96(R6), F31
+	WORD $0x4e7fd464 // FADD V4.2D, V3.2D, V31.2D
+	WORD $0x6e64fc64 // FDIV V4.2D, V3.2D, V4.2D
+	WORD $0x6e64dc85 // FMUL V5.2D, V4.2D, V4.2D
+	FMOVQ 576(R6), F6
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 560(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 544(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 528(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x6e65dcc6 // FMUL V6.2D, V6.2D, V5.2D
+	FMOVQ 512(R6), F31
+	WORD $0x4e7fd4c6 // FADD V6.2D, V6.2D, V31.2D
+	WORD $0x4e64d484 // FADD V4.2D, V4.2D, V4.2D
+	WORD $0x6e64dcc6 // FMUL V6.2D, V6.2D, V4.2D
+	FMOVQ 224(R6), F31
+	WORD $0x4efff421 // FMIN V1.2D, V1.2D, V31.2D
+	WORD $0x4ee6d421 // FSUB V1.2D, V1.2D, V6.2D
+	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
+	WORD $0x4e616820 // FCVTN2 V0.4S, V1.2D
+	ADD R9<<0, R1, R1
 	TBNZ $2, R0, full_55
 	TBZ $1, R0, one_56
 	FMOVD F0, 0(R1)
@@ -1070,8 +1189,8 @@ moved_57:
 done_48:
 	RET
 
-// func ssubNEON(n int, z *float32, x *float32, y *float32)
-TEXT ·ssubNEON(SB), NOSPLIT, $0-32
+// func smulNEON(n int, z *float32, x *float32, y *float32)
+TEXT ·smulNEON(SB), NOSPLIT, $0-32
 	MOVD $sconstants<>(SB), R0
 	MOVD n+0(FP), R0
 	MOVD z+8(FP), R1
@@ -1100,7 +1219,7 @@ TEXT ·ssubNEON(SB), NOSPLIT, $0-32
 vector_58:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
-	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
+	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
@@ -1140,7 +1259,7 @@ one_65:
 full_64:
 	FMOVQ 0(R2), F1
 moved_66:
-	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
+	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R8<<0, R1, R1
 	TBNZ $2, R0, full_67
 	TBZ $1, R0, one_68
@@ -1159,8 +1278,8 @@ moved_69:
 done_60:
 	RET
 
-// func sdivNEON(n int, z *float32, x *float32, y *float32)
-TEXT ·sdivNEON(SB), NOSPLIT, $0-32
+// func ssubNEON(n int, z *float32, x *float32, y *float32)
+TEXT ·ssubNEON(SB), NOSPLIT, $0-32
 	MOVD $sconstants<>(SB), R0
 	MOVD n+0(FP), R0
 	MOVD z+8(FP), R1
@@ -1189,7 +1308,7 @@ TEXT ·sdivNEON(SB), NOSPLIT, $0-32
 vector_70:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
-	WORD $0x6e21fc00 // FDIV V0.4S, V0.4S, V1.4S
+	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
@@ -1229,7 +1348,7 @@ one_77:
 full_76:
 	FMOVQ 0(R2), F1
 moved_78:
-	WORD $0x6e21fc00 // FDIV V0.4S, V0.4S, V1.4S
+	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
 	ADD R8<<0, R1, R1
 	TBNZ $2, R0, full_79
 	TBZ $1, R0, one_80
@@ -1248,8 +1367,8 @@ moved_81:
 done_72:
 	RET
 
-// func sgreaterNEON(n int, z *float32, x *float32, y *float32)
-TEXT ·sgreaterNEON(SB), NOSPLIT, $0-32
+// func sdivNEON(n int, z *float32, x *float32, y *float32)
+TEXT ·sdivNEON(SB), NOSPLIT, $0-32
 	MOVD $sconstants<>(SB), R0
 	MOVD n+0(FP), R0
 	MOVD z+8(FP), R1
@@ -1278,14 +1397,8 @@ TEXT ·sgreaterNEON(SB), NOSPLIT, $0-32
 vector_82:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
-	WORD $0x6ea1e41e // FCMGT V30.4S, V0.4S, V1.4S
-	VBIT V30.B16, V0.B16, V1.B16
-	WORD $0x4e20e41e // FCMEQ V30.4S, V0.4S, V0.4S
-	WORD $0x4e20e402 // FCMEQ V2.4S, V0.4S, V0.4S
-	VAND V30.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // MVN V2.16B, V2.16B
-	VBIT V2.B16, V0.B16, V1.B16
-	WORD $0x3ca86821 // STR Q1, [X1,X8]
+	WORD $0x6e21fc00 // FDIV V0.4S, V0.4S, V1.4S
+	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
 	BLT vector_82
@@ -1324,6 +1437,101 @@ one_89:
 full_88:
 	FMOVQ 0(R2), F1
 moved_90:
+	WORD $0x6e21fc00 // FDIV V0.4S, V0.4S, V1.4S
+	ADD R8<<0, R1, R1
+	TBNZ $2, R0, full_91
+	TBZ $1, R0, one_92
+	FMOVD F0, 0(R1)
+	TBZ $0, R0, moved_93
+	ADD $8, R1, R19
+	VST1 V0.S[2], (R19)
+	B moved_93
+one_92:
+	TBZ $0, R0, moved_93
+	FMOVS F0, 0(R1)
+	B moved_93
+full_91:
+	FMOVQ F0, 0(R1)
+moved_93:
+done_84:
+	RET
+
+// func sgreaterNEON(n int, z *float32, x *float32, y *float32)
+TEXT ·sgreaterNEON(SB), NOSPLIT, $0-32
+	MOVD $sconstants<>(SB), R0
+	MOVD n+0(FP), R0
+	MOVD z+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD y+24(FP), R3
+	MOVD R0, R7
+	AND $3, R7
+	MOVD R0, R6
+	SUBS R7, R6
+	LSL $2, R6
+	MOVD R0, R0
+	LSL $2, R0
+	MOVD R7, R0
+	CMP $0, R0
+	CSEL LT, ZR, R0, R0
+	MOVD $4, R20
+	CMP R20, R0
+	CSEL GT, R20, R0, R0
+	MOVD $leadingLanes<>(SB), R8
+	SUB R0<<2, R8
+	FMOVQ 16(R8), F15
+	MOVD ZR, R8
+	CMP $0, R6
+	BEQ rest_95
+	PCALIGN $32
+vector_94:
+	WORD $0x3ce86840 // LDR Q0, [X2,X8]
+	WORD $0x3ce86861 // LDR Q1, [X3,X8]
+	WORD $0x6ea1e41e // FCMGT V30.4S, V0.4S, V1.4S
+	VBIT V30.B16, V0.B16, V1.B16
+	WORD $0x4e20e41e // FCMEQ V30.4S, V0.4S, V0.4S
+	WORD $0x4e20e402 // FCMEQ V2.4S, V0.4S, V0.4S
+	VAND V30.B16, V2.B16, V2.B16
+	WORD $0x6e205842 // MVN V2.16B, V2.16B
+	VBIT V2.B16, V0.B16, V1.B16
+	WORD $0x3ca86821 // STR Q1, [X1,X8]
+	ADD $16, R8
+	CMP R6, R8
+	BLT vector_94
+rest_95:
+	CMP $0, R7
+	BEQ done_96
+	ADD R8<<0, R2, R2
+	TBNZ $2, R0, full_97
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $1, R0, one_98
+	FMOVD 0(R2), F0
+	TBZ $0, R0, moved_99
+	ADD $8, R2, R19
+	VLD1 (R19), V0.S[2]
+	B moved_99
+one_98:
+	TBZ $0, R0, moved_99
+	FMOVS 0(R2), F0
+	B moved_99
+full_97:
+	FMOVQ 0(R2), F0
+moved_99:
+	ADD R8<<0, R3, R2
+	TBNZ $2, R0, full_100
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $1, R0, one_101
+	FMOVD 0(R2), F1
+	TBZ $0, R0, moved_102
+	ADD $8, R2, R19
+	VLD1 (R19), V1.S[2]
+	B moved_102
+one_101:
+	TBZ $0, R0, moved_102
+	FMOVS 0(R2), F1
+	B moved_102
+full_100:
+	FMOVQ 0(R2), F1
+moved_102:
 	WORD $0x6ea1e41e // FCMGT V30.4S, V0.4S, V1.4S
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e20e41e // FCMEQ V30.4S, V0.4S, V0.4S
@@ -1332,21 +1540,21 @@ moved_90:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_91
-	TBZ $1, R0, one_92
+	TBNZ $2, R0, full_103
+	TBZ $1, R0, one_104
 	FMOVD F1, 0(R1)
-	TBZ $0, R0, moved_93
+	TBZ $0, R0, moved_105
 	ADD $8, R1, R19
 	VST1 V1.S[2], (R19)
-	B moved_93
-one_92:
-	TBZ $0, R0, moved_93
+	B moved_105
+one_104:
+	TBZ $0, R0, moved_105
 	FMOVS F1, 0(R1)
-	B moved_93
-full_91:
+	B moved_105
+full_103:
 	FMOVQ F1, 0(R1)
-moved_93:
-done_84:
+moved_105:
+done_96:
 	RET
 
 // func stanhBackwardNEON(n int, dx *float32, y *float32, dy *float32)
@@ -1375,9 +1583,9 @@ TEXT ·stanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_95
+	BEQ rest_107
 	PCALIGN $32
-vector_94:
+vector_106:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e20dc00 // FMUL V0.4S, V0.4S, V0.4S
@@ -1386,61 +1594,61 @@ vector_94:
 	WORD $0x3ca86841 // STR Q1, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_94
-rest_95:
+	BLT vector_106
+rest_107:
 	CMP $0, R7
-	BEQ done_96
+	BEQ done_108
 	ADD R8<<0, R3, R0
-	TBNZ $2, R1, full_97
+	TBNZ $2, R1, full_109
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_98
+	TBZ $1, R1, one_110
 	FMOVD 0(R0), F0
-	TBZ $0, R1, moved_99
+	TBZ $0, R1, moved_111
 	ADD $8, R0, R19
 	VLD1 (R19), V0.S[2]
-	B moved_99
-one_98:
-	TBZ $0, R1, moved_99
+	B moved_111
+one_110:
+	TBZ $0, R1, moved_111
 	FMOVS 0(R0), F0
-	B moved_99
-full_97:
+	B moved_111
+full_109:
 	FMOVQ 0(R0), F0
-moved_99:
+moved_111:
 	ADD R8<<0, R6, R0
-	TBNZ $2, R1, full_100
+	TBNZ $2, R1, full_112
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_101
+	TBZ $1, R1, one_113
 	FMOVD 0(R0), F1
-	TBZ $0, R1, moved_102
+	TBZ $0, R1, moved_114
 	ADD $8, R0, R19
 	VLD1 (R19), V1.S[2]
-	B moved_102
-one_101:
-	TBZ $0, R1, moved_102
+	B moved_114
+one_113:
+	TBZ $0, R1, moved_114
 	FMOVS 0(R0), F1
-	B moved_102
-full_100:
+	B moved_114
+full_112:
 	FMOVQ 0(R0), F1
-moved_102:
+moved_114:
 	WORD $0x6e20dc00 // FMUL V0.4S, V0.4S, V0.4S
 	WORD $0x4ea0d580 // FSUB V0.4S, V12.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_103
-	TBZ $1, R1, one_104
+	TBNZ $2, R1, full_115
+	TBZ $1, R1, one_116
 	FMOVD F1, 0(R0)
-	TBZ $0, R1, moved_105
+	TBZ $0, R1, moved_117
 	ADD $8, R0, R19
 	VST1 V1.S[2], (R19)
-	B moved_105
-one_104:
-	TBZ $0, R1, moved_105
+	B moved_117
+one_116:
+	TBZ $0, R1, moved_117
 	FMOVS F1, 0(R0)
-	B moved_105
-full_103:
+	B moved_117
+full_115:
 	FMOVQ F1, 0(R0)
-moved_105:
-done_96:
+moved_117:
+done_108:
 	RET
 
 // func sgeluNEON(n int, y *float32, x *float32)
@@ -1455,11 +1663,11 @@ TEXT ·sgeluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
 	FMOVQ 256(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R7
@@ -1480,9 +1688,9 @@ TEXT ·sgeluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_107
+	BEQ rest_119
 	PCALIGN $32
-vector_106:
+vector_118:
 	WORD $0x3ce86865 // LDR Q5, [X3,X8]
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
 	FMOVQ 240(R0), F31
@@ -1528,24 +1736,24 @@ vector_106:
 	VFMLA V7.S4, V1.S4, V30.S4
 	VMOV V30.B16, V1.B16
 	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
-	FMOVQ 656(R0), F30
-	FMOVQ 640(R0), F6
+	FMOVQ 736(R0), F30
+	FMOVQ 720(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 624(R0), F30
+	FMOVQ 704(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 608(R0), F6
+	FMOVQ 688(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 592(R0), F30
+	FMOVQ 672(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 576(R0), F6
+	FMOVQ 656(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 560(R0), F30
+	FMOVQ 640(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 544(R0), F6
+	FMOVQ 624(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 528(R0), F30
+	FMOVQ 608(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 512(R0), F6
+	FMOVQ 592(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	WORD $0x4e2bf4a5 // FMAX V5.4S, V5.4S, V11.4S
@@ -1553,26 +1761,26 @@ vector_106:
 	WORD $0x3ca86845 // STR Q5, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_106
-rest_107:
+	BLT vector_118
+rest_119:
 	CMP $0, R7
-	BEQ done_108
+	BEQ done_120
 	ADD R8<<0, R3, R3
-	TBNZ $2, R1, full_109
+	TBNZ $2, R1, full_121
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R1, one_110
+	TBZ $1, R1, one_122
 	FMOVD 0(R3), F5
-	TBZ $0, R1, moved_111
+	TBZ $0, R1, moved_123
 	ADD $8, R3, R19
 	VLD1 (R19), V5.S[2]
-	B moved_111
-one_110:
-	TBZ $0, R1, moved_111
+	B moved_123
+one_122:
+	TBZ $0, R1, moved_123
 	FMOVS 0(R3), F5
-	B moved_111
-full_109:
+	B moved_123
+full_121:
 	FMOVQ 0(R3), F5
-moved_111:
+moved_123:
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
 	FMOVQ 240(R0), F31
 	WORD $0x6e3fdc00 // FMUL V0.4S, V0.4S, V31.4S
@@ -1617,44 +1825,44 @@ moved_111:
 	VFMLA V7.S4, V1.S4, V30.S4
 	VMOV V30.B16, V1.B16
 	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
-	FMOVQ 656(R0), F30
-	FMOVQ 640(R0), F6
+	FMOVQ 736(R0), F30
+	FMOVQ 720(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 624(R0), F30
+	FMOVQ 704(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 608(R0), F6
+	FMOVQ 688(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 592(R0), F30
+	FMOVQ 672(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 576(R0), F6
+	FMOVQ 656(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 560(R0), F30
+	FMOVQ 640(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 544(R0), F6
+	FMOVQ 624(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 528(R0), F30
+	FMOVQ 608(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 512(R0), F6
+	FMOVQ 592(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	WORD $0x4e2bf4a5 // FMAX V5.4S, V5.4S, V11.4S
 	VFMLS V7.S4, V6.S4, V5.S4
 	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_112
-	TBZ $1, R1, one_113
+	TBNZ $2, R1, full_124
+	TBZ $1, R1, one_125
 	FMOVD F5, 0(R0)
-	TBZ $0, R1, moved_114
+	TBZ $0, R1, moved_126
 	ADD $8, R0, R19
 	VST1 V5.S[2], (R19)
-	B moved_114
-one_113:
-	TBZ $0, R1, moved_114
+	B moved_126
+one_125:
+	TBZ $0, R1, moved_126
 	FMOVS F5, 0(R0)
-	B moved_114
-full_112:
+	B moved_126
+full_124:
 	FMOVQ F5, 0(R0)
-moved_114:
-done_108:
+moved_126:
+done_120:
 	RET
 
 // func sgeluBackwardNEON(n int, dx *float32, x *float32, dy *float32)
@@ -1670,11 +1878,11 @@ TEXT ·sgeluBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
 	FMOVQ 256(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R8
@@ -1695,9 +1903,9 @@ TEXT ·sgeluBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_116
+	BEQ rest_128
 	PCALIGN $32
-vector_115:
+vector_127:
 	WORD $0x3ce96865 // LDR Q5, [X3,X9]
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
 	FMOVQ 240(R0), F31
@@ -1743,24 +1951,24 @@ vector_115:
 	VFMLA V7.S4, V1.S4, V30.S4
 	VMOV V30.B16, V1.B16
 	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
-	FMOVQ 656(R0), F30
-	FMOVQ 640(R0), F6
+	FMOVQ 736(R0), F30
+	FMOVQ 720(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 624(R0), F30
+	FMOVQ 704(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 608(R0), F6
+	FMOVQ 688(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 592(R0), F30
+	FMOVQ 672(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 576(R0), F6
+	FMOVQ 656(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 560(R0), F30
+	FMOVQ 640(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 544(R0), F6
+	FMOVQ 624(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 528(R0), F30
+	FMOVQ 608(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 512(R0), F6
+	FMOVQ 592(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	FMOVQ 288(R0), F31
@@ -1777,26 +1985,26 @@ vector_115:
 	WORD $0x3ca96841 // STR Q1, [X2,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_115
-rest_116:
+	BLT vector_127
+rest_128:
 	CMP $0, R8
-	BEQ done_117
+	BEQ done_129
 	ADD R9<<0, R3, R3
-	TBNZ $2, R1, full_118
+	TBNZ $2, R1, full_130
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R1, one_119
+	TBZ $1, R1, one_131
 	FMOVD 0(R3), F5
-	TBZ $0, R1, moved_120
+	TBZ $0, R1, moved_132
 	ADD $8, R3, R19
 	VLD1 (R19), V5.S[2]
-	B moved_120
-one_119:
-	TBZ $0, R1, moved_120
+	B moved_132
+one_131:
+	TBZ $0, R1, moved_132
 	FMOVS 0(R3), F5
-	B moved_120
-full_118:
+	B moved_132
+full_130:
 	FMOVQ 0(R3), F5
-moved_120:
+moved_132:
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
 	FMOVQ 240(R0), F31
 	WORD $0x6e3fdc00 // FMUL V0.4S, V0.4S, V31.4S
@@ -1841,24 +2049,24 @@ moved_120:
 	VFMLA V7.S4, V1.S4, V30.S4
 	VMOV V30.B16, V1.B16
 	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
-	FMOVQ 656(R0), F30
-	FMOVQ 640(R0), F6
+	FMOVQ 736(R0), F30
+	FMOVQ 720(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 624(R0), F30
+	FMOVQ 704(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 608(R0), F6
+	FMOVQ 688(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 592(R0), F30
+	FMOVQ 672(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 576(R0), F6
+	FMOVQ 656(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 560(R0), F30
+	FMOVQ 640(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 544(R0), F6
+	FMOVQ 624(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
-	FMOVQ 528(R0), F30
+	FMOVQ 608(R0), F30
 	VFMLA V1.S4, V6.S4, V30.S4
-	FMOVQ 512(R0), F6
+	FMOVQ 592(R0), F6
 	VFMLA V1.S4, V30.S4, V6.S4
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	FMOVQ 288(R0), F31
@@ -1871,38 +2079,38 @@ moved_120:
 	WORD $0x4ea0a8be // CMLT V30.4S, V5.4S, #0
 	VBIT V30.B16, V6.B16, V1.B16
 	ADD R9<<0, R6, R0
-	TBNZ $2, R1, full_121
+	TBNZ $2, R1, full_133
 	VEOR V8.B16, V8.B16, V8.B16
-	TBZ $1, R1, one_122
+	TBZ $1, R1, one_134
 	FMOVD 0(R0), F8
-	TBZ $0, R1, moved_123
+	TBZ $0, R1, moved_135
 	ADD $8, R0, R19
 	VLD1 (R19), V8.S[2]
-	B moved_123
-one_122:
-	TBZ $0, R1, moved_123
+	B moved_135
+one_134:
+	TBZ $0, R1, moved_135
 	FMOVS 0(R0), F8
-	B moved_123
-full_121:
+	B moved_135
+full_133:
 	FMOVQ 0(R0), F8
-moved_123:
+moved_135:
 	WORD $0x6e28dc21 // FMUL V1.4S, V1.4S, V8.4S
 	ADD R9<<0, R2, R0
-	TBNZ $2, R1, full_124
-	TBZ $1, R1, one_125
+	TBNZ $2, R1, full_136
+	TBZ $1, R1, one_137
 	FMOVD F1, 0(R0)
-	TBZ $0, R1, moved_126
+	TBZ $0, R1, moved_138
 	ADD $8, R0, R19
 	VST1 V1.S[2], (R19)
-	B moved_126
-one_125:
-	TBZ $0, R1, moved_126
+	B moved_138
+one_137:
+	TBZ $0, R1, moved_138
 	FMOVS F1, 0(R0)
-	B moved_126
-full_124:
+	B moved_138
+full_136:
 	FMOVQ F1, 0(R0)
-moved_126:
-done_117:
+moved_138:
+done_129:
 	RET
 
 // func sgeluTanhBackwardNEON(n int, dx *float32, x *float32, dy *float32)
@@ -1918,11 +2126,11 @@ TEXT ·sgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
 	FMOVQ 144(R0), F12
 	FMOVQ 160(R0), F11
 	FMOVQ 80(R0), F10
@@ -1944,9 +2152,9 @@ TEXT ·sgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_128
+	BEQ rest_140
 	PCALIGN $32
-vector_127:
+vector_139:
 	WORD $0x3ce96865 // LDR Q5, [X3,X9]
 	WORD $0x4e25f565 // FMAX V5.4S, V11.4S, V5.4S
 	WORD $0x4ea5f585 // FMIN V5.4S, V12.4S, V5.4S
@@ -2001,26 +2209,26 @@ vector_127:
 	WORD $0x3ca96840 // STR Q0, [X2,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_127
-rest_128:
+	BLT vector_139
+rest_140:
 	CMP $0, R8
-	BEQ done_129
+	BEQ done_141
 	ADD R9<<0, R3, R3
-	TBNZ $2, R1, full_130
+	TBNZ $2, R1, full_142
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R1, one_131
+	TBZ $1, R1, one_143
 	FMOVD 0(R3), F5
-	TBZ $0, R1, moved_132
+	TBZ $0, R1, moved_144
 	ADD $8, R3, R19
 	VLD1 (R19), V5.S[2]
-	B moved_132
-one_131:
-	TBZ $0, R1, moved_132
+	B moved_144
+one_143:
+	TBZ $0, R1, moved_144
 	FMOVS 0(R3), F5
-	B moved_132
-full_130:
+	B moved_144
+full_142:
 	FMOVQ 0(R3), F5
-moved_132:
+moved_144:
 	WORD $0x4e25f565 // FMAX V5.4S, V11.4S, V5.4S
 	WORD $0x4ea5f585 // FMIN V5.4S, V12.4S, V5.4S
 	WORD $0x6e25dca6 // FMUL V6.4S, V5.4S, V5.4S
@@ -2070,38 +2278,38 @@ moved_132:
 	WORD $0x6e20dd08 // FMUL V8.4S, V8.4S, V0.4S
 	VFMLS V7.S4, V8.S4, V0.S4
 	ADD R9<<0, R6, R0
-	TBNZ $2, R1, full_133
+	TBNZ $2, R1, full_145
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $1, R1, one_134
+	TBZ $1, R1, one_146
 	FMOVD 0(R0), F9
-	TBZ $0, R1, moved_135
+	TBZ $0, R1, moved_147
 	ADD $8, R0, R19
 	VLD1 (R19), V9.S[2]
-	B moved_135
-one_134:
-	TBZ $0, R1, moved_135
+	B moved_147
+one_146:
+	TBZ $0, R1, moved_147
 	FMOVS 0(R0), F9
-	B moved_135
-full_133:
+	B moved_147
+full_145:
 	FMOVQ 0(R0), F9
-moved_135:
+moved_147:
 	WORD $0x6e29dc00 // FMUL V0.4S, V0.4S, V9.4S
 	ADD R9<<0, R2, R0
-	TBNZ $2, R1, full_136
-	TBZ $1, R1, one_137
+	TBNZ $2, R1, full_148
+	TBZ $1, R1, one_149
 	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_138
+	TBZ $0, R1, moved_150
 	ADD $8, R0, R19
 	VST1 V0.S[2], (R19)
-	B moved_138
-one_137:
-	TBZ $0, R1, moved_138
+	B moved_150
+one_149:
+	TBZ $0, R1, moved_150
 	FMOVS F0, 0(R0)
-	B moved_138
-full_136:
+	B moved_150
+full_148:
 	FMOVQ F0, 0(R0)
-moved_138:
-done_129:
+moved_150:
+done_141:
 	RET
 
 // func ssiluNEON(n int, y *float32, x *float32)
@@ -2116,11 +2324,11 @@ TEXT ·ssiluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
 	FMOVQ 80(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R7
@@ -2141,9 +2349,9 @@ TEXT ·ssiluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_140
+	BEQ rest_152
 	PCALIGN $32
-vector_139:
+vector_151:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
 	WORD $0x6ea1e5a4 // FCMGT V4.4S, V13.4S, V1.4S
@@ -2183,26 +2391,26 @@ vector_139:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_139
-rest_140:
+	BLT vector_151
+rest_152:
 	CMP $0, R7
-	BEQ done_141
+	BEQ done_153
 	ADD R8<<0, R3, R3
-	TBNZ $2, R1, full_142
+	TBNZ $2, R1, full_154
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_143
+	TBZ $1, R1, one_155
 	FMOVD 0(R3), F0
-	TBZ $0, R1, moved_144
+	TBZ $0, R1, moved_156
 	ADD $8, R3, R19
 	VLD1 (R19), V0.S[2]
-	B moved_144
-one_143:
-	TBZ $0, R1, moved_144
+	B moved_156
+one_155:
+	TBZ $0, R1, moved_156
 	FMOVS 0(R3), F0
-	B moved_144
-full_142:
+	B moved_156
+full_154:
 	FMOVQ 0(R3), F0
-moved_144:
+moved_156:
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
 	WORD $0x6ea1e5a4 // FCMGT V4.4S, V13.4S, V1.4S
 	WORD $0x4e21f5a1 // FMAX V1.4S, V13.4S, V1.4S
@@ -2239,21 +2447,21 @@ moved_144:
 	WORD $0x4e2cd421 // FADD V1.4S, V1.4S, V12.4S
 	WORD $0x6e21fc00 // FDIV V0.4S, V0.4S, V1.4S
 	ADD R8<<0, R2, R0
-	TBNZ $2, R1, full_145
-	TBZ $1, R1, one_146
+	TBNZ $2, R1, full_157
+	TBZ $1, R1, one_158
 	FMOVD F0, 0(R0)
-	TBZ $0, R1, moved_147
+	TBZ $0, R1, moved_159
 	ADD $8, R0, R19
 	VST1 V0.S[2], (R19)
-	B moved_147
-one_146:
-	TBZ $0, R1, moved_147
+	B moved_159
+one_158:
+	TBZ $0, R1, moved_159
 	FMOVS F0, 0(R0)
-	B moved_147
-full_145:
+	B moved_159
+full_157:
 	FMOVQ F0, 0(R0)
-moved_147:
-done_141:
+moved_159:
+done_153:
 	RET
 
 // func sgatedSiLUBackwardNEON(n int, dgate *float32, dup *float32, gate *float32, up *float32, dy *float32)
@@ -2271,11 +2479,11 @@ TEXT ·sgatedSiLUBackwardNEON(SB), NOSPLIT, $0-48
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
 	FMOVQ 80(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R10
@@ -2296,9 +2504,9 @@ TEXT ·sgatedSiLUBackwardNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R11), F15
 	MOVD ZR, R11
 	CMP $0, R9
-	BEQ rest_149
+	BEQ rest_161
 	PCALIGN $32
-vector_148:
+vector_160:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
 	WORD $0x6ea1e5a4 // FCMGT V4.4S, V13.4S, V1.4S
@@ -2349,26 +2557,26 @@ vector_148:
 	WORD $0x3cab6861 // STR Q1, [X3,X11]
 	ADD $16, R11
 	CMP R9, R11
-	BLT vector_148
-rest_149:
+	BLT vector_160
+rest_161:
 	CMP $0, R10
-	BEQ done_150
+	BEQ done_162
 	ADD R11<<0, R6, R6
-	TBNZ $2, R1, full_151
+	TBNZ $2, R1, full_163
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_152
+	TBZ $1, R1, one_164
 	FMOVD 0(R6), F0
-	TBZ $0, R1, moved_153
+	TBZ $0, R1, moved_165
 	ADD $8, R6, R19
 	VLD1 (R19), V0.S[2]
-	B moved_153
-one_152:
-	TBZ $0, R1, moved_153
+	B moved_165
+one_164:
+	TBZ $0, R1, moved_165
 	FMOVS 0(R6), F0
-	B moved_153
-full_151:
+	B moved_165
+full_163:
 	FMOVQ 0(R6), F0
-moved_153:
+moved_165:
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
 	WORD $0x6ea1e5a4 // FCMGT V4.4S, V13.4S, V1.4S
 	WORD $0x4e21f5a1 // FMAX V1.4S, V13.4S, V1.4S
@@ -2410,71 +2618,71 @@ moved_153:
 	WORD $0x6e21dcc6 // FMUL V6.4S, V6.4S, V1.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	ADD R11<<0, R8, R0
-	TBNZ $2, R1, full_154
+	TBNZ $2, R1, full_166
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R1, one_155
+	TBZ $1, R1, one_167
 	FMOVD 0(R0), F5
-	TBZ $0, R1, moved_156
+	TBZ $0, R1, moved_168
 	ADD $8, R0, R19
 	VLD1 (R19), V5.S[2]
-	B moved_156
-one_155:
-	TBZ $0, R1, moved_156
+	B moved_168
+one_167:
+	TBZ $0, R1, moved_168
 	FMOVS 0(R0), F5
-	B moved_156
-full_154:
+	B moved_168
+full_166:
 	FMOVQ 0(R0), F5
-moved_156:
+moved_168:
 	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
 	ADD R11<<0, R7, R0
-	TBNZ $2, R1, full_157
+	TBNZ $2, R1, full_169
 	VEOR V7.B16, V7.B16, V7.B16
-	TBZ $1, R1, one_158
+	TBZ $1, R1, one_170
 	FMOVD 0(R0), F7
-	TBZ $0, R1, moved_159
+	TBZ $0, R1, moved_171
 	ADD $8, R0, R19
 	VLD1 (R19), V7.S[2]
-	B moved_159
-one_158:
-	TBZ $0, R1, moved_159
+	B moved_171
+one_170:
+	TBZ $0, R1, moved_171
 	FMOVS 0(R0), F7
-	B moved_159
-full_157:
+	B moved_171
+full_169:
 	FMOVQ 0(R0), F7
-moved_159:
+moved_171:
 	WORD $0x6e27dca5 // FMUL V5.4S, V5.4S, V7.4S
 	WORD $0x6e26dca5 // FMUL V5.4S, V5.4S, V6.4S
 	ADD R11<<0, R2, R0
-	TBNZ $2, R1, full_160
-	TBZ $1, R1, one_161
+	TBNZ $2, R1, full_172
+	TBZ $1, R1, one_173
 	FMOVD F5, 0(R0)
-	TBZ $0, R1, moved_162
+	TBZ $0, R1, moved_174
 	ADD $8, R0, R19
 	VST1 V5.S[2], (R19)
-	B moved_162
-one_161:
-	TBZ $0, R1, moved_162
+	B moved_174
+one_173:
+	TBZ $0, R1, moved_174
 	FMOVS F5, 0(R0)
-	B moved_162
-full_160:
+	B moved_174
+full_172:
 	FMOVQ F5, 0(R0)
-moved_162:
+moved_174:
 	ADD R11<<0, R3, R0
-	TBNZ $2, R1, full_163
-	TBZ $1, R1, one_164
+	TBNZ $2, R1, full_175
+	TBZ $1, R1, one_176
 	FMOVD F1, 0(R0)
-	TBZ $0, R1, moved_165
+	TBZ $0, R1, moved_177
 	ADD $8, R0, R19
 	VST1 V1.S[2], (R19)
-	B moved_165
-one_164:
-	TBZ $0, R1, moved_165
+	B moved_177
+one_176:
+	TBZ $0, R1, moved_177
 	FMOVS F1, 0(R0)
-	B moved_165
-full_163:
+	B moved_177
+full_175:
 	FMOVQ F1, 0(R0)
-moved_165:
-done_150:
+moved_177:
+done_162:
 	RET
 
 // func sscaleNEON(n int, y *float32, x *float32, c float32)
@@ -2503,51 +2711,51 @@ TEXT ·sscaleNEON(SB), NOSPLIT, $0-28
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_167
+	BEQ rest_179
 	PCALIGN $32
-vector_166:
+vector_178:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_166
-rest_167:
+	BLT vector_178
+rest_179:
 	CMP $0, R6
-	BEQ done_168
+	BEQ done_180
 	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_169
+	TBNZ $2, R0, full_181
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_170
+	TBZ $1, R0, one_182
 	FMOVD 0(R2), F0
-	TBZ $0, R0, moved_171
+	TBZ $0, R0, moved_183
 	ADD $8, R2, R19
 	VLD1 (R19), V0.S[2]
-	B moved_171
-one_170:
-	TBZ $0, R0, moved_171
+	B moved_183
+one_182:
+	TBZ $0, R0, moved_183
 	FMOVS 0(R2), F0
-	B moved_171
-full_169:
+	B moved_183
+full_181:
 	FMOVQ 0(R2), F0
-moved_171:
+moved_183:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_172
-	TBZ $1, R0, one_173
+	TBNZ $2, R0, full_184
+	TBZ $1, R0, one_185
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_174
+	TBZ $0, R0, moved_186
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_174
-one_173:
-	TBZ $0, R0, moved_174
+	B moved_186
+one_185:
+	TBZ $0, R0, moved_186
 	FMOVS F0, 0(R1)
-	B moved_174
-full_172:
+	B moved_186
+full_184:
 	FMOVQ F0, 0(R1)
-moved_174:
-done_168:
+moved_186:
+done_180:
 	RET
 
 // func sadamNEON(n int, value *float32, grad *float32, m *float32, v *float32, k *float32)
@@ -2595,9 +2803,9 @@ TEXT ·sadamNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_176
+	BEQ rest_188
 	PCALIGN $32
-vector_175:
+vector_187:
 	WORD $0x3ce96820 // LDR Q0, [X1,X9]
 	WORD $0x3ce96841 // LDR Q1, [X2,X9]
 	WORD $0x3ce96862 // LDR Q2, [X3,X9]
@@ -2623,74 +2831,74 @@ vector_175:
 	WORD $0x3ca96820 // STR Q0, [X1,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_175
-rest_176:
+	BLT vector_187
+rest_188:
 	CMP $0, R8
-	BEQ done_177
+	BEQ done_189
 	ADD R9<<0, R1, R7
-	TBNZ $2, R0, full_178
+	TBNZ $2, R0, full_190
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_179
+	TBZ $1, R0, one_191
 	FMOVD 0(R7), F0
-	TBZ $0, R0, moved_180
+	TBZ $0, R0, moved_192
 	ADD $8, R7, R19
 	VLD1 (R19), V0.S[2]
-	B moved_180
-one_179:
-	TBZ $0, R0, moved_180
+	B moved_192
+one_191:
+	TBZ $0, R0, moved_192
 	FMOVS 0(R7), F0
-	B moved_180
-full_178:
+	B moved_192
+full_190:
 	FMOVQ 0(R7), F0
-moved_180:
+moved_192:
 	ADD R9<<0, R2, R2
-	TBNZ $2, R0, full_181
+	TBNZ $2, R0, full_193
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_182
+	TBZ $1, R0, one_194
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_183
+	TBZ $0, R0, moved_195
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_183
-one_182:
-	TBZ $0, R0, moved_183
+	B moved_195
+one_194:
+	TBZ $0, R0, moved_195
 	FMOVS 0(R2), F1
-	B moved_183
-full_181:
+	B moved_195
+full_193:
 	FMOVQ 0(R2), F1
-moved_183:
+moved_195:
 	ADD R9<<0, R3, R2
-	TBNZ $2, R0, full_184
+	TBNZ $2, R0, full_196
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_185
+	TBZ $1, R0, one_197
 	FMOVD 0(R2), F2
-	TBZ $0, R0, moved_186
+	TBZ $0, R0, moved_198
 	ADD $8, R2, R19
 	VLD1 (R19), V2.S[2]
-	B moved_186
-one_185:
-	TBZ $0, R0, moved_186
+	B moved_198
+one_197:
+	TBZ $0, R0, moved_198
 	FMOVS 0(R2), F2
-	B moved_186
-full_184:
+	B moved_198
+full_196:
 	FMOVQ 0(R2), F2
-moved_186:
+moved_198:
 	ADD R9<<0, R6, R2
-	TBNZ $2, R0, full_187
+	TBNZ $2, R0, full_199
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R0, one_188
+	TBZ $1, R0, one_200
 	FMOVD 0(R2), F3
-	TBZ $0, R0, moved_189
+	TBZ $0, R0, moved_201
 	ADD $8, R2, R19
 	VLD1 (R19), V3.S[2]
-	B moved_189
-one_188:
-	TBZ $0, R0, moved_189
+	B moved_201
+one_200:
+	TBZ $0, R0, moved_201
 	FMOVS 0(R2), F3
-	B moved_189
-full_187:
+	B moved_201
+full_199:
 	FMOVQ 0(R2), F3
-moved_189:
+moved_201:
 	WORD $0x6e26dc00 // FMUL V0.4S, V0.4S, V6.4S
 	WORD $0x6e27dc04 // FMUL V4.4S, V0.4S, V7.4S
 	WORD $0x4e24d421 // FADD V1.4S, V1.4S, V4.4S
@@ -2698,39 +2906,39 @@ moved_189:
 	WORD $0x6e29dc24 // FMUL V4.4S, V1.4S, V9.4S
 	WORD $0x4e24d442 // FADD V2.4S, V2.4S, V4.4S
 	ADD R9<<0, R3, R2
-	TBNZ $2, R0, full_190
-	TBZ $1, R0, one_191
+	TBNZ $2, R0, full_202
+	TBZ $1, R0, one_203
 	FMOVD F2, 0(R2)
-	TBZ $0, R0, moved_192
+	TBZ $0, R0, moved_204
 	ADD $8, R2, R19
 	VST1 V2.S[2], (R19)
-	B moved_192
-one_191:
-	TBZ $0, R0, moved_192
+	B moved_204
+one_203:
+	TBZ $0, R0, moved_204
 	FMOVS F2, 0(R2)
-	B moved_192
-full_190:
+	B moved_204
+full_202:
 	FMOVQ F2, 0(R2)
-moved_192:
+moved_204:
 	WORD $0x6e2adc63 // FMUL V3.4S, V3.4S, V10.4S
 	WORD $0x6e2bdc24 // FMUL V4.4S, V1.4S, V11.4S
 	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
 	WORD $0x4e24d463 // FADD V3.4S, V3.4S, V4.4S
 	ADD R9<<0, R6, R2
-	TBNZ $2, R0, full_193
-	TBZ $1, R0, one_194
+	TBNZ $2, R0, full_205
+	TBZ $1, R0, one_206
 	FMOVD F3, 0(R2)
-	TBZ $0, R0, moved_195
+	TBZ $0, R0, moved_207
 	ADD $8, R2, R19
 	VST1 V3.S[2], (R19)
-	B moved_195
-one_194:
-	TBZ $0, R0, moved_195
+	B moved_207
+one_206:
+	TBZ $0, R0, moved_207
 	FMOVS F3, 0(R2)
-	B moved_195
-full_193:
+	B moved_207
+full_205:
 	FMOVQ F3, 0(R2)
-moved_195:
+moved_207:
 	WORD $0x6ea1f863 // FSQRT V3.4S, V3.4S
 	WORD $0x6e2dfc63 // FDIV V3.4S, V3.4S, V13.4S
 	WORD $0x4e2ed463 // FADD V3.4S, V3.4S, V14.4S
@@ -2738,21 +2946,21 @@ moved_195:
 	WORD $0x6e23fc42 // FDIV V2.4S, V2.4S, V3.4S
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	ADD R9<<0, R1, R1
-	TBNZ $2, R0, full_196
-	TBZ $1, R0, one_197
+	TBNZ $2, R0, full_208
+	TBZ $1, R0, one_209
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_198
+	TBZ $0, R0, moved_210
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_198
-one_197:
-	TBZ $0, R0, moved_198
+	B moved_210
+one_209:
+	TBZ $0, R0, moved_210
 	FMOVS F0, 0(R1)
-	B moved_198
-full_196:
+	B moved_210
+full_208:
 	FMOVQ F0, 0(R1)
-moved_198:
-done_177:
+moved_210:
+done_189:
 	RET
 
 // func ssgdNEON(n int, value *float32, grad *float32, rate float32, decay float32)
@@ -2783,9 +2991,9 @@ TEXT ·ssgdNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_200
+	BEQ rest_212
 	PCALIGN $32
-vector_199:
+vector_211:
 	WORD $0x3ce76820 // LDR Q0, [X1,X7]
 	WORD $0x3ce76841 // LDR Q1, [X2,X7]
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
@@ -2795,62 +3003,62 @@ vector_199:
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_199
-rest_200:
+	BLT vector_211
+rest_212:
 	CMP $0, R6
-	BEQ done_201
+	BEQ done_213
 	ADD R7<<0, R1, R3
-	TBNZ $2, R0, full_202
+	TBNZ $2, R0, full_214
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_203
+	TBZ $1, R0, one_215
 	FMOVD 0(R3), F0
-	TBZ $0, R0, moved_204
+	TBZ $0, R0, moved_216
 	ADD $8, R3, R19
 	VLD1 (R19), V0.S[2]
-	B moved_204
-one_203:
-	TBZ $0, R0, moved_204
+	B moved_216
+one_215:
+	TBZ $0, R0, moved_216
 	FMOVS 0(R3), F0
-	B moved_204
-full_202:
+	B moved_216
+full_214:
 	FMOVQ 0(R3), F0
-moved_204:
+moved_216:
 	ADD R7<<0, R2, R2
-	TBNZ $2, R0, full_205
+	TBNZ $2, R0, full_217
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_206
+	TBZ $1, R0, one_218
 	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_207
+	TBZ $0, R0, moved_219
 	ADD $8, R2, R19
 	VLD1 (R19), V1.S[2]
-	B moved_207
-one_206:
-	TBZ $0, R0, moved_207
+	B moved_219
+one_218:
+	TBZ $0, R0, moved_219
 	FMOVS 0(R2), F1
-	B moved_207
-full_205:
+	B moved_219
+full_217:
 	FMOVQ 0(R2), F1
-moved_207:
+moved_219:
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
 	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
 	ADD R7<<0, R1, R1
-	TBNZ $2, R0, full_208
-	TBZ $1, R0, one_209
+	TBNZ $2, R0, full_220
+	TBZ $1, R0, one_221
 	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_210
+	TBZ $0, R0, moved_222
 	ADD $8, R1, R19
 	VST1 V0.S[2], (R19)
-	B moved_210
-one_209:
-	TBZ $0, R0, moved_210
+	B moved_222
+one_221:
+	TBZ $0, R0, moved_222
 	FMOVS F0, 0(R1)
-	B moved_210
-full_208:
+	B moved_222
+full_220:
 	FMOVQ F0, 0(R1)
-moved_210:
-done_201:
+moved_222:
+done_213:
 	RET
 
 // func smomentumNEON(n int, value *float32, grad *float32, buffer *float32, rate float32, momentum float32, decay float32)
@@ -2884,9 +3092,9 @@ TEXT ·smomentumNEON(SB), NOSPLIT, $0-44
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_212
+	BEQ rest_224
 	PCALIGN $32
-vector_211:
+vector_223:
 	WORD $0x3ce86820 // LDR Q0, [X1,X8]
 	WORD $0x3ce86841 // LDR Q1, [X2,X8]
 	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
@@ -2900,95 +3108,95 @@ vector_211:
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_211
-rest_212:
+	BLT vector_223
+rest_224:
 	CMP $0, R7
-	BEQ done_213
+	BEQ done_225
 	ADD R8<<0, R1, R6
-	TBNZ $2, R0, full_214
+	TBNZ $2, R0, full_226
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R0, one_215
+	TBZ $1, R0, one_227
 	FMOVD 0(R6), F0
-	TBZ $0, R0, moved_216
+	TBZ $0, R0, moved_228
 	ADD $8, R6, R19
 	VLD1 (R19), V0.S[2]
-	B moved_216
-one_215:
-	TBZ $0, R0, moved_216
-	FMOVS 0(R6), F0
-	B moved_216
-full_214:
-	FMOVQ 0(R6), F0
-moved_216:
-	ADD R8<<0, R2, R2
-	TBNZ $2, R0, full_217
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R0, one_218
-	FMOVD 0(R2), F1
-	TBZ $0, R0, moved_219
-	ADD $8, R2, R19
-	VLD1 (R19), V1.S[2]
-	B moved_219
-one_218:
-	TBZ $0, R0, moved_219
-	FMOVS 0(R2), F1
-	B moved_219
-full_217:
-	FMOVQ 0(R2), F1
-moved_219:
-	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
-	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_220
-	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_221
-	FMOVD 0(R2), F2
-	TBZ $0, R0, moved_222
-	ADD $8, R2, R19
-	VLD1 (R19), V2.S[2]
-	B moved_222
-one_221:
-	TBZ $0, R0, moved_222
-	FMOVS 0(R2), F2
-	B moved_222
-full_220:
-	FMOVQ 0(R2), F2
-moved_222:
-	WORD $0x6e28dc42 // FMUL V2.4S, V2.4S, V8.4S
-	WORD $0x4e21d441 // FADD V1.4S, V2.4S, V1.4S
-	ADD R8<<0, R3, R2
-	TBNZ $2, R0, full_223
-	TBZ $1, R0, one_224
-	FMOVD F1, 0(R2)
-	TBZ $0, R0, moved_225
-	ADD $8, R2, R19
-	VST1 V1.S[2], (R19)
-	B moved_225
-one_224:
-	TBZ $0, R0, moved_225
-	FMOVS F1, 0(R2)
-	B moved_225
-full_223:
-	FMOVQ F1, 0(R2)
-moved_225:
-	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
-	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
-	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_226
-	TBZ $1, R0, one_227
-	FMOVD F0, 0(R1)
-	TBZ $0, R0, moved_228
-	ADD $8, R1, R19
-	VST1 V0.S[2], (R19)
 	B moved_228
 one_227:
 	TBZ $0, R0, moved_228
-	FMOVS F0, 0(R1)
+	FMOVS 0(R6), F0
 	B moved_228
 full_226:
-	FMOVQ F0, 0(R1)
+	FMOVQ 0(R6), F0
 moved_228:
-done_213:
+	ADD R8<<0, R2, R2
+	TBNZ $2, R0, full_229
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $1, R0, one_230
+	FMOVD 0(R2), F1
+	TBZ $0, R0, moved_231
+	ADD $8, R2, R19
+	VLD1 (R19), V1.S[2]
+	B moved_231
+one_230:
+	TBZ $0, R0, moved_231
+	FMOVS 0(R2), F1
+	B moved_231
+full_229:
+	FMOVQ 0(R2), F1
+moved_231:
+	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
+	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
+	ADD R8<<0, R3, R2
+	TBNZ $2, R0, full_232
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $1, R0, one_233
+	FMOVD 0(R2), F2
+	TBZ $0, R0, moved_234
+	ADD $8, R2, R19
+	VLD1 (R19), V2.S[2]
+	B moved_234
+one_233:
+	TBZ $0, R0, moved_234
+	FMOVS 0(R2), F2
+	B moved_234
+full_232:
+	FMOVQ 0(R2), F2
+moved_234:
+	WORD $0x6e28dc42 // FMUL V2.4S, V2.4S, V8.4S
+	WORD $0x4e21d441 // FADD V1.4S, V2.4S, V1.4S
+	ADD R8<<0, R3, R2
+	TBNZ $2, R0, full_235
+	TBZ $1, R0, one_236
+	FMOVD F1, 0(R2)
+	TBZ $0, R0, moved_237
+	ADD $8, R2, R19
+	VST1 V1.S[2], (R19)
+	B moved_237
+one_236:
+	TBZ $0, R0, moved_237
+	FMOVS F1, 0(R2)
+	B moved_237
+full_235:
+	FMOVQ F1, 0(R2)
+moved_237:
+	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
+	WORD $0x4ea1d400 // FSUB V0.4S, V0.4S, V1.4S
+	ADD R8<<0, R1, R1
+	TBNZ $2, R0, full_238
+	TBZ $1, R0, one_239
+	FMOVD F0, 0(R1)
+	TBZ $0, R0, moved_240
+	ADD $8, R1, R19
+	VST1 V0.S[2], (R19)
+	B moved_240
+one_239:
+	TBZ $0, R0, moved_240
+	FMOVS F0, 0(R1)
+	B moved_240
+full_238:
+	FMOVQ F0, 0(R1)
+moved_240:
+done_225:
 	RET
 
 // func ssumNEON(n int, x *float32) float64
@@ -3016,9 +3224,9 @@ TEXT ·ssumNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_230
+	BEQ rest_242
 	PCALIGN $32
-vector_229:
+vector_241:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
@@ -3026,31 +3234,31 @@ vector_229:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_229
-rest_230:
+	BLT vector_241
+rest_242:
 	CMP $0, R3
-	BEQ done_231
+	BEQ done_243
 	ADD R6<<0, R1, R1
-	TBNZ $2, R0, full_232
+	TBNZ $2, R0, full_244
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_233
+	TBZ $1, R0, one_245
 	FMOVD 0(R1), F2
-	TBZ $0, R0, moved_234
+	TBZ $0, R0, moved_246
 	ADD $8, R1, R19
 	VLD1 (R19), V2.S[2]
-	B moved_234
-one_233:
-	TBZ $0, R0, moved_234
+	B moved_246
+one_245:
+	TBZ $0, R0, moved_246
 	FMOVS 0(R1), F2
-	B moved_234
-full_232:
+	B moved_246
+full_244:
 	FMOVQ 0(R1), F2
-moved_234:
+moved_246:
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_231:
+done_243:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -3082,9 +3290,9 @@ TEXT ·ssumSquaresNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_236
+	BEQ rest_248
 	PCALIGN $32
-vector_235:
+vector_247:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
@@ -3092,31 +3300,31 @@ vector_235:
 	VFMLA V2.D2, V2.D2, V0.D2
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_235
-rest_236:
+	BLT vector_247
+rest_248:
 	CMP $0, R3
-	BEQ done_237
+	BEQ done_249
 	ADD R6<<0, R1, R1
-	TBNZ $2, R0, full_238
+	TBNZ $2, R0, full_250
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_239
+	TBZ $1, R0, one_251
 	FMOVD 0(R1), F2
-	TBZ $0, R0, moved_240
+	TBZ $0, R0, moved_252
 	ADD $8, R1, R19
 	VLD1 (R19), V2.S[2]
-	B moved_240
-one_239:
-	TBZ $0, R0, moved_240
+	B moved_252
+one_251:
+	TBZ $0, R0, moved_252
 	FMOVS 0(R1), F2
-	B moved_240
-full_238:
+	B moved_252
+full_250:
 	FMOVQ 0(R1), F2
-moved_240:
+moved_252:
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
 	VFMLA V3.D2, V3.D2, V1.D2
 	VFMLA V2.D2, V2.D2, V0.D2
-done_237:
+done_249:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -3150,9 +3358,9 @@ TEXT ·ssumProductsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_242
+	BEQ rest_254
 	PCALIGN $32
-vector_241:
+vector_253:
 	WORD $0x3ce86822 // LDR Q2, [X1,X8]
 	WORD $0x3ce86843 // LDR Q3, [X2,X8]
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
@@ -3164,65 +3372,65 @@ vector_241:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_241
-rest_242:
+	BLT vector_253
+rest_254:
 	CMP $0, R7
-	BEQ done_243
+	BEQ done_255
 	ADD R8<<0, R1, R1
-	TBNZ $2, R0, full_244
+	TBNZ $2, R0, full_256
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R0, one_245
+	TBZ $1, R0, one_257
 	FMOVD 0(R1), F2
-	TBZ $0, R0, moved_246
+	TBZ $0, R0, moved_258
 	ADD $8, R1, R19
 	VLD1 (R19), V2.S[2]
-	B moved_246
-one_245:
-	TBZ $0, R0, moved_246
+	B moved_258
+one_257:
+	TBZ $0, R0, moved_258
 	FMOVS 0(R1), F2
-	B moved_246
-full_244:
+	B moved_258
+full_256:
 	FMOVQ 0(R1), F2
-moved_246:
+moved_258:
 	ADD R8<<0, R2, R1
-	TBNZ $2, R0, full_247
+	TBNZ $2, R0, full_259
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R0, one_248
+	TBZ $1, R0, one_260
 	FMOVD 0(R1), F3
-	TBZ $0, R0, moved_249
+	TBZ $0, R0, moved_261
 	ADD $8, R1, R19
 	VLD1 (R19), V3.S[2]
-	B moved_249
-one_248:
-	TBZ $0, R0, moved_249
+	B moved_261
+one_260:
+	TBZ $0, R0, moved_261
 	FMOVS 0(R1), F3
-	B moved_249
-full_247:
+	B moved_261
+full_259:
 	FMOVQ 0(R1), F3
-moved_249:
+moved_261:
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	ADD R8<<0, R3, R1
-	TBNZ $2, R0, full_250
+	TBNZ $2, R0, full_262
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R0, one_251
+	TBZ $1, R0, one_263
 	FMOVD 0(R1), F3
-	TBZ $0, R0, moved_252
+	TBZ $0, R0, moved_264
 	ADD $8, R1, R19
 	VLD1 (R19), V3.S[2]
-	B moved_252
-one_251:
-	TBZ $0, R0, moved_252
+	B moved_264
+one_263:
+	TBZ $0, R0, moved_264
 	FMOVS 0(R1), F3
-	B moved_252
-full_250:
+	B moved_264
+full_262:
 	FMOVQ 0(R1), F3
-moved_252:
+moved_264:
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	WORD $0x4e617843 // FCVTL2 V3.2D, V2.4S
 	WORD $0x0e617842 // FCVTL V2.2D, V2.2S
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_243:
+done_255:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -3254,12 +3462,12 @@ TEXT ·ssumColumnsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<2, R9
 	FMOVQ 16(R9), F15
 	LSL $2, R2
-row_253:
+row_265:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_255
+	BEQ rest_267
 	PCALIGN $32
-vector_254:
+vector_266:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x4e617801 // FCVTL2 V1.2D, V0.4S
 	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
@@ -3275,26 +3483,26 @@ vector_254:
 	FMOVQ F1, 16(R19)
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_254
-rest_255:
+	BLT vector_266
+rest_267:
 	CMP $0, R8
-	BEQ done_256
+	BEQ done_268
 	ADD R9<<0, R6, R10
-	TBNZ $2, R1, full_257
+	TBNZ $2, R1, full_269
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_258
+	TBZ $1, R1, one_270
 	FMOVD 0(R10), F0
-	TBZ $0, R1, moved_259
+	TBZ $0, R1, moved_271
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_259
-one_258:
-	TBZ $0, R1, moved_259
+	B moved_271
+one_270:
+	TBZ $0, R1, moved_271
 	FMOVS 0(R10), F0
-	B moved_259
-full_257:
+	B moved_271
+full_269:
 	FMOVQ 0(R10), F0
-moved_259:
+moved_271:
 	WORD $0x4e617801 // FCVTL2 V1.2D, V0.4S
 	WORD $0x0e617800 // FCVTL V0.2D, V0.2S
 	ADD R9<<1, R3, R19
@@ -3307,10 +3515,10 @@ moved_259:
 	WORD $0x4e7fd421 // FADD V1.2D, V1.2D, V31.2D
 	ADD R9<<1, R3, R19
 	FMOVQ F1, 16(R19)
-done_256:
+done_268:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_253
+	BNE row_265
 	RET
 
 // func ssoftmaxRowsNEON(rows int, cols int, y *float32, x *float32, scale float32, empty float32)
@@ -3326,11 +3534,11 @@ TEXT ·ssoftmaxRowsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
 	FMOVQ 112(R0), F12
 	FMOVS scale+32(FP), F6
 	VDUP V6.S[0], V6.S4
@@ -3353,40 +3561,40 @@ TEXT ·ssoftmaxRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_260:
+row_272:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_262
+	BEQ rest_274
 	PCALIGN $32
-vector_261:
+vector_273:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_261
-rest_262:
+	BLT vector_273
+rest_274:
 	CMP $0, R8
-	BEQ done_263
+	BEQ done_275
 	ADD R10<<0, R6, R10
-	TBNZ $2, R9, full_264
+	TBNZ $2, R9, full_276
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_265
+	TBZ $1, R9, one_277
 	FMOVD 0(R10), F2
-	TBZ $0, R9, moved_266
+	TBZ $0, R9, moved_278
 	ADD $8, R10, R19
 	VLD1 (R19), V2.S[2]
-	B moved_266
-one_265:
-	TBZ $0, R9, moved_266
+	B moved_278
+one_277:
+	TBZ $0, R9, moved_278
 	FMOVS 0(R10), F2
-	B moved_266
-full_264:
+	B moved_278
+full_276:
 	FMOVQ 0(R10), F2
-moved_266:
+moved_278:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
-done_263:
+done_275:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	VREV64 V0.S4, V2.S4
@@ -3396,9 +3604,9 @@ done_263:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_268
+	BEQ rest_280
 	PCALIGN $32
-vector_267:
+vector_279:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -3437,26 +3645,26 @@ vector_267:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_267
-rest_268:
+	BLT vector_279
+rest_280:
 	CMP $0, R8
-	BEQ done_269
+	BEQ done_281
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_270
+	TBNZ $2, R9, full_282
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_271
+	TBZ $1, R9, one_283
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_272
+	TBZ $0, R9, moved_284
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_272
-one_271:
-	TBZ $0, R9, moved_272
+	B moved_284
+one_283:
+	TBZ $0, R9, moved_284
 	FMOVS 0(R11), F2
-	B moved_272
-full_270:
+	B moved_284
+full_282:
 	FMOVQ 0(R11), F2
-moved_272:
+moved_284:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -3492,22 +3700,22 @@ moved_272:
 	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
 	WORD $0x6e25dc42 // FMUL V2.4S, V2.4S, V5.4S
 	ADD R10<<0, R3, R10
-	TBNZ $2, R9, full_273
-	TBZ $1, R9, one_274
+	TBNZ $2, R9, full_285
+	TBZ $1, R9, one_286
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_275
+	TBZ $0, R9, moved_287
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_275
-one_274:
-	TBZ $0, R9, moved_275
+	B moved_287
+one_286:
+	TBZ $0, R9, moved_287
 	FMOVS F2, 0(R10)
-	B moved_275
-full_273:
+	B moved_287
+full_285:
 	FMOVQ F2, 0(R10)
-moved_275:
+moved_287:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-done_269:
+done_281:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
@@ -3517,55 +3725,55 @@ done_269:
 	VBIT V2.B16, V7.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_277
+	BEQ rest_289
 	PCALIGN $32
-vector_276:
+vector_288:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x3caa6862 // STR Q2, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_276
-rest_277:
+	BLT vector_288
+rest_289:
 	CMP $0, R8
-	BEQ done_278
+	BEQ done_290
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_279
+	TBNZ $2, R9, full_291
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_280
+	TBZ $1, R9, one_292
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_281
+	TBZ $0, R9, moved_293
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_281
-one_280:
-	TBZ $0, R9, moved_281
+	B moved_293
+one_292:
+	TBZ $0, R9, moved_293
 	FMOVS 0(R11), F2
-	B moved_281
-full_279:
+	B moved_293
+full_291:
 	FMOVQ 0(R11), F2
-moved_281:
+moved_293:
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	ADD R10<<0, R3, R10
-	TBNZ $2, R9, full_282
-	TBZ $1, R9, one_283
+	TBNZ $2, R9, full_294
+	TBZ $1, R9, one_295
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_284
+	TBZ $0, R9, moved_296
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_284
-one_283:
-	TBZ $0, R9, moved_284
+	B moved_296
+one_295:
+	TBZ $0, R9, moved_296
 	FMOVS F2, 0(R10)
-	B moved_284
-full_282:
+	B moved_296
+full_294:
 	FMOVQ F2, 0(R10)
-moved_284:
-done_278:
+moved_296:
+done_290:
 	ADD R2, R6
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_260
+	BNE row_272
 	RET
 
 // func ssoftmaxBackwardRowsNEON(rows int, cols int, dx *float32, y *float32, dy *float32)
@@ -3592,65 +3800,65 @@ TEXT ·ssoftmaxBackwardRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_285:
+row_297:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_287
+	BEQ rest_299
 	PCALIGN $32
-vector_286:
+vector_298:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
 	VFMLA V2.S4, V3.S4, V1.S4
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_286
-rest_287:
+	BLT vector_298
+rest_299:
 	CMP $0, R8
-	BEQ done_288
+	BEQ done_300
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_289
+	TBNZ $2, R9, full_301
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_290
+	TBZ $1, R9, one_302
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_291
+	TBZ $0, R9, moved_303
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_291
-one_290:
-	TBZ $0, R9, moved_291
+	B moved_303
+one_302:
+	TBZ $0, R9, moved_303
 	FMOVS 0(R11), F2
-	B moved_291
-full_289:
+	B moved_303
+full_301:
 	FMOVQ 0(R11), F2
-moved_291:
+moved_303:
 	ADD R10<<0, R6, R10
-	TBNZ $2, R9, full_292
+	TBNZ $2, R9, full_304
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R9, one_293
+	TBZ $1, R9, one_305
 	FMOVD 0(R10), F3
-	TBZ $0, R9, moved_294
+	TBZ $0, R9, moved_306
 	ADD $8, R10, R19
 	VLD1 (R19), V3.S[2]
-	B moved_294
-one_293:
-	TBZ $0, R9, moved_294
+	B moved_306
+one_305:
+	TBZ $0, R9, moved_306
 	FMOVS 0(R10), F3
-	B moved_294
-full_292:
+	B moved_306
+full_304:
 	FMOVQ 0(R10), F3
-moved_294:
+moved_306:
 	VFMLA V2.S4, V3.S4, V1.S4
-done_288:
+done_300:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_296
+	BEQ rest_308
 	PCALIGN $32
-vector_295:
+vector_307:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x3cea6863 // LDR Q3, [X3,X10]
 	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
@@ -3658,65 +3866,65 @@ vector_295:
 	WORD $0x3caa6842 // STR Q2, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_295
-rest_296:
+	BLT vector_307
+rest_308:
 	CMP $0, R8
-	BEQ done_297
+	BEQ done_309
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_298
+	TBNZ $2, R9, full_310
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R9, one_299
+	TBZ $1, R9, one_311
 	FMOVD 0(R11), F2
-	TBZ $0, R9, moved_300
+	TBZ $0, R9, moved_312
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_300
-one_299:
-	TBZ $0, R9, moved_300
+	B moved_312
+one_311:
+	TBZ $0, R9, moved_312
 	FMOVS 0(R11), F2
-	B moved_300
-full_298:
+	B moved_312
+full_310:
 	FMOVQ 0(R11), F2
-moved_300:
+moved_312:
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_301
+	TBNZ $2, R9, full_313
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R9, one_302
+	TBZ $1, R9, one_314
 	FMOVD 0(R11), F3
-	TBZ $0, R9, moved_303
+	TBZ $0, R9, moved_315
 	ADD $8, R11, R19
 	VLD1 (R19), V3.S[2]
-	B moved_303
-one_302:
-	TBZ $0, R9, moved_303
+	B moved_315
+one_314:
+	TBZ $0, R9, moved_315
 	FMOVS 0(R11), F3
-	B moved_303
-full_301:
+	B moved_315
+full_313:
 	FMOVQ 0(R11), F3
-moved_303:
+moved_315:
 	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	ADD R10<<0, R2, R10
-	TBNZ $2, R9, full_304
-	TBZ $1, R9, one_305
+	TBNZ $2, R9, full_316
+	TBZ $1, R9, one_317
 	FMOVD F2, 0(R10)
-	TBZ $0, R9, moved_306
+	TBZ $0, R9, moved_318
 	ADD $8, R10, R19
 	VST1 V2.S[2], (R19)
-	B moved_306
-one_305:
-	TBZ $0, R9, moved_306
+	B moved_318
+one_317:
+	TBZ $0, R9, moved_318
 	FMOVS F2, 0(R10)
-	B moved_306
-full_304:
+	B moved_318
+full_316:
 	FMOVQ F2, 0(R10)
-moved_306:
-done_297:
+moved_318:
+done_309:
 	ADD R1, R3
 	ADD R1, R6
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_285
+	BNE row_297
 	RET
 
 // func stopRowsNEON(rows int, cols int, y *float32, x *float32)
@@ -3743,14 +3951,14 @@ TEXT ·stopRowsNEON(SB), NOSPLIT, $0-32
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<2, R9
 	FMOVQ 16(R9), F15
-row_307:
+row_319:
 	VMOV V12.B16, V0.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R9
 	CMP $0, R0
-	BEQ rest_309
+	BEQ rest_321
 	PCALIGN $32
-vector_308:
+vector_320:
 	WORD $0x3ce968c1 // LDR Q1, [X6,X9]
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 	WORD $0x4e21e43e // FCMEQ V30.4S, V1.4S, V1.4S
@@ -3760,26 +3968,26 @@ vector_308:
 	VBIT V3.B16, V1.B16, V2.B16
 	ADD $16, R9
 	CMP R0, R9
-	BLT vector_308
-rest_309:
+	BLT vector_320
+rest_321:
 	CMP $0, R7
-	BEQ done_310
+	BEQ done_322
 	ADD R9<<0, R6, R9
-	TBNZ $2, R8, full_311
+	TBNZ $2, R8, full_323
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R8, one_312
+	TBZ $1, R8, one_324
 	FMOVD 0(R9), F1
-	TBZ $0, R8, moved_313
+	TBZ $0, R8, moved_325
 	ADD $8, R9, R19
 	VLD1 (R19), V1.S[2]
-	B moved_313
-one_312:
-	TBZ $0, R8, moved_313
+	B moved_325
+one_324:
+	TBZ $0, R8, moved_325
 	FMOVS 0(R9), F1
-	B moved_313
-full_311:
+	B moved_325
+full_323:
 	FMOVQ 0(R9), F1
-moved_313:
+moved_325:
 	VBIF V15.B16, V12.B16, V1.B16
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 	WORD $0x4e21e43e // FCMEQ V30.4S, V1.4S, V1.4S
@@ -3787,7 +3995,7 @@ moved_313:
 	VAND V30.B16, V3.B16, V3.B16
 	WORD $0x6e205863 // MVN V3.16B, V3.16B
 	VBIT V3.B16, V1.B16, V2.B16
-done_310:
+done_322:
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e21f400 // FMAX V0.4S, V0.4S, V1.4S
 	VREV64 V0.S4, V1.S4
@@ -3805,7 +4013,7 @@ done_310:
 	ADD R2, R6
 	ADD $4, R3
 	SUBS $1, R1
-	BNE row_307
+	BNE row_319
 	RET
 
 // func ssumExpRowsNEON(rows int, cols int, x *float32, top *float32, sum *float32)
@@ -3822,11 +4030,11 @@ TEXT ·ssumExpRowsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
 	FMOVQ 112(R0), F12
 	VEOR V9.B16, V9.B16, V9.B16
 	MOVD R2, R9
@@ -3845,40 +4053,40 @@ TEXT ·ssumExpRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<2, R11
 	FMOVQ 16(R11), F15
-row_314:
+row_326:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_316
+	BEQ rest_328
 	PCALIGN $32
-vector_315:
+vector_327:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_315
-rest_316:
+	BLT vector_327
+rest_328:
 	CMP $0, R9
-	BEQ done_317
+	BEQ done_329
 	ADD R11<<0, R3, R11
-	TBNZ $2, R10, full_318
+	TBNZ $2, R10, full_330
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R10, one_319
+	TBZ $1, R10, one_331
 	FMOVD 0(R11), F2
-	TBZ $0, R10, moved_320
+	TBZ $0, R10, moved_332
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_320
-one_319:
-	TBZ $0, R10, moved_320
+	B moved_332
+one_331:
+	TBZ $0, R10, moved_332
 	FMOVS 0(R11), F2
-	B moved_320
-full_318:
+	B moved_332
+full_330:
 	FMOVQ 0(R11), F2
-moved_320:
+moved_332:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e20f440 // FMAX V0.4S, V2.4S, V0.4S
-done_317:
+done_329:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	VREV64 V0.S4, V2.S4
@@ -3889,9 +4097,9 @@ done_317:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_322
+	BEQ rest_334
 	PCALIGN $32
-vector_321:
+vector_333:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -3929,26 +4137,26 @@ vector_321:
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_321
-rest_322:
+	BLT vector_333
+rest_334:
 	CMP $0, R9
-	BEQ done_323
+	BEQ done_335
 	ADD R11<<0, R3, R11
-	TBNZ $2, R10, full_324
+	TBNZ $2, R10, full_336
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R10, one_325
+	TBZ $1, R10, one_337
 	FMOVD 0(R11), F2
-	TBZ $0, R10, moved_326
+	TBZ $0, R10, moved_338
 	ADD $8, R11, R19
 	VLD1 (R19), V2.S[2]
-	B moved_326
-one_325:
-	TBZ $0, R10, moved_326
+	B moved_338
+one_337:
+	TBZ $0, R10, moved_338
 	FMOVS 0(R11), F2
-	B moved_326
-full_324:
+	B moved_338
+full_336:
 	FMOVQ 0(R11), F2
-moved_326:
+moved_338:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ea0d442 // FSUB V2.4S, V2.4S, V0.4S
 	WORD $0x6ea2e5a5 // FCMGT V5.4S, V13.4S, V2.4S
@@ -3984,7 +4192,7 @@ moved_326:
 	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
 	WORD $0x6e25dc42 // FMUL V2.4S, V2.4S, V5.4S
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
-done_323:
+done_335:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
 	VREV64 V1.S4, V2.S4
@@ -3994,7 +4202,7 @@ done_323:
 	ADD $4, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_314
+	BNE row_326
 	RET
 
 // func snormRowsNEON(rows int, cols int, y *float32, mean *float32, rstd *float32, x *float32, gamma *float32, beta *float32, eps float32)
@@ -4031,39 +4239,39 @@ TEXT ·snormRowsNEON(SB), NOSPLIT, $0-68
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_327:
+row_339:
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_329
+	BEQ rest_341
 	PCALIGN $32
-vector_328:
+vector_340:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_328
-rest_329:
+	BLT vector_340
+rest_341:
 	CMP $0, R11
-	BEQ done_330
+	BEQ done_342
 	ADD R13<<0, R8, R13
-	TBNZ $2, R12, full_331
+	TBNZ $2, R12, full_343
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_332
+	TBZ $1, R12, one_344
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_333
+	TBZ $0, R12, moved_345
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_333
-one_332:
-	TBZ $0, R12, moved_333
+	B moved_345
+one_344:
+	TBZ $0, R12, moved_345
 	FMOVS 0(R13), F0
-	B moved_333
-full_331:
+	B moved_345
+full_343:
 	FMOVQ 0(R13), F0
-moved_333:
+moved_345:
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
-done_330:
+done_342:
 	VEXT $8, V2.B16, V2.B16, V1.B16
 	WORD $0x4e21d442 // FADD V2.4S, V2.4S, V1.4S
 	VREV64 V2.S4, V1.S4
@@ -4073,38 +4281,38 @@ done_330:
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_335
+	BEQ rest_347
 	PCALIGN $32
-vector_334:
+vector_346:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	VFMLA V0.S4, V0.S4, V3.S4
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_334
-rest_335:
+	BLT vector_346
+rest_347:
 	CMP $0, R11
-	BEQ done_336
+	BEQ done_348
 	ADD R13<<0, R8, R13
-	TBNZ $2, R12, full_337
+	TBNZ $2, R12, full_349
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_338
+	TBZ $1, R12, one_350
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_339
+	TBZ $0, R12, moved_351
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_339
-one_338:
-	TBZ $0, R12, moved_339
+	B moved_351
+one_350:
+	TBZ $0, R12, moved_351
 	FMOVS 0(R13), F0
-	B moved_339
-full_337:
+	B moved_351
+full_349:
 	FMOVQ 0(R13), F0
-moved_339:
+moved_351:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	VAND V15.B16, V0.B16, V0.B16
 	VFMLA V0.S4, V0.S4, V3.S4
-done_336:
+done_348:
 	VEXT $8, V3.B16, V3.B16, V1.B16
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	VREV64 V3.S4, V1.S4
@@ -4116,109 +4324,109 @@ done_336:
 	FMOVS F3, 0(R7)
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_341
+	BEQ rest_353
 	PCALIGN $32
-vector_340:
+vector_352:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	CMP $0, R9
-	BEQ without_343
+	BEQ without_355
 	WORD $0x3ced6921 // LDR Q1, [X9,X13]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-without_343:
+without_355:
 	CMP $0, R10
-	BEQ without_344
+	BEQ without_356
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
-without_344:
+without_356:
 	WORD $0x3cad6860 // STR Q0, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_340
-rest_341:
+	BLT vector_352
+rest_353:
 	CMP $0, R11
-	BEQ done_342
+	BEQ done_354
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_345
+	TBNZ $2, R12, full_357
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_346
+	TBZ $1, R12, one_358
 	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_347
+	TBZ $0, R12, moved_359
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_347
-one_346:
-	TBZ $0, R12, moved_347
+	B moved_359
+one_358:
+	TBZ $0, R12, moved_359
 	FMOVS 0(R14), F0
-	B moved_347
-full_345:
+	B moved_359
+full_357:
 	FMOVQ 0(R14), F0
-moved_347:
+moved_359:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	CMP $0, R9
-	BEQ without_348
+	BEQ without_360
 	ADD R13<<0, R9, R14
-	TBNZ $2, R12, full_349
+	TBNZ $2, R12, full_361
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_350
+	TBZ $1, R12, one_362
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_351
+	TBZ $0, R12, moved_363
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_351
-one_350:
-	TBZ $0, R12, moved_351
+	B moved_363
+one_362:
+	TBZ $0, R12, moved_363
 	FMOVS 0(R14), F1
-	B moved_351
-full_349:
+	B moved_363
+full_361:
 	FMOVQ 0(R14), F1
-moved_351:
+moved_363:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-without_348:
+without_360:
 	CMP $0, R10
-	BEQ without_352
+	BEQ without_364
 	ADD R13<<0, R10, R14
-	TBNZ $2, R12, full_353
+	TBNZ $2, R12, full_365
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_354
+	TBZ $1, R12, one_366
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_355
+	TBZ $0, R12, moved_367
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_355
-one_354:
-	TBZ $0, R12, moved_355
+	B moved_367
+one_366:
+	TBZ $0, R12, moved_367
 	FMOVS 0(R14), F1
-	B moved_355
-full_353:
+	B moved_367
+full_365:
 	FMOVQ 0(R14), F1
-moved_355:
+moved_367:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
-without_352:
+without_364:
 	ADD R13<<0, R3, R13
-	TBNZ $2, R12, full_356
-	TBZ $1, R12, one_357
+	TBNZ $2, R12, full_368
+	TBZ $1, R12, one_369
 	FMOVD F0, 0(R13)
-	TBZ $0, R12, moved_358
+	TBZ $0, R12, moved_370
 	ADD $8, R13, R19
 	VST1 V0.S[2], (R19)
-	B moved_358
-one_357:
-	TBZ $0, R12, moved_358
+	B moved_370
+one_369:
+	TBZ $0, R12, moved_370
 	FMOVS F0, 0(R13)
-	B moved_358
-full_356:
+	B moved_370
+full_368:
 	FMOVQ F0, 0(R13)
-moved_358:
-done_342:
+moved_370:
+done_354:
 	ADD $4, R6
 	ADD $4, R7
 	ADD R2, R8
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_327
+	BNE row_339
 	RET
 
 // func snormBackwardRowsNEON(rows int, cols int, dx *float32, dy *float32, x *float32, gamma *float32, mean *float32, rstd *float32)
@@ -4252,7 +4460,7 @@ TEXT ·snormBackwardRowsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_359:
+row_371:
 	FMOVS 0(R9), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS 0(R10), F3
@@ -4261,15 +4469,15 @@ row_359:
 	VEOR V7.B16, V7.B16, V7.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_361
+	BEQ rest_373
 	PCALIGN $32
-vector_360:
+vector_372:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_363
+	BEQ without_375
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_363:
+without_375:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
@@ -4277,68 +4485,68 @@ without_363:
 	VFMLA V5.S4, V0.S4, V7.S4
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_360
-rest_361:
+	BLT vector_372
+rest_373:
 	CMP $0, R11
-	BEQ done_362
+	BEQ done_374
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_364
+	TBNZ $2, R12, full_376
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_365
+	TBZ $1, R12, one_377
 	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_366
+	TBZ $0, R12, moved_378
 	ADD $8, R14, R19
 	VLD1 (R19), V5.S[2]
-	B moved_366
-one_365:
-	TBZ $0, R12, moved_366
+	B moved_378
+one_377:
+	TBZ $0, R12, moved_378
 	FMOVS 0(R14), F5
-	B moved_366
-full_364:
+	B moved_378
+full_376:
 	FMOVQ 0(R14), F5
-moved_366:
+moved_378:
 	CMP $0, R8
-	BEQ without_367
+	BEQ without_379
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_368
+	TBNZ $2, R12, full_380
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_369
+	TBZ $1, R12, one_381
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_370
+	TBZ $0, R12, moved_382
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_370
-one_369:
-	TBZ $0, R12, moved_370
+	B moved_382
+one_381:
+	TBZ $0, R12, moved_382
 	FMOVS 0(R14), F1
-	B moved_370
-full_368:
+	B moved_382
+full_380:
 	FMOVQ 0(R14), F1
-moved_370:
+moved_382:
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_367:
+without_379:
 	ADD R13<<0, R7, R13
-	TBNZ $2, R12, full_371
+	TBNZ $2, R12, full_383
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_372
+	TBZ $1, R12, one_384
 	FMOVD 0(R13), F0
-	TBZ $0, R12, moved_373
+	TBZ $0, R12, moved_385
 	ADD $8, R13, R19
 	VLD1 (R19), V0.S[2]
-	B moved_373
-one_372:
-	TBZ $0, R12, moved_373
+	B moved_385
+one_384:
+	TBZ $0, R12, moved_385
 	FMOVS 0(R13), F0
-	B moved_373
-full_371:
+	B moved_385
+full_383:
 	FMOVQ 0(R13), F0
-moved_373:
+moved_385:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	VAND V15.B16, V0.B16, V0.B16
 	WORD $0x4e25d4c6 // FADD V6.4S, V6.4S, V5.4S
 	VFMLA V5.S4, V0.S4, V7.S4
-done_362:
+done_374:
 	VEXT $8, V6.B16, V6.B16, V1.B16
 	WORD $0x4e21d4c6 // FADD V6.4S, V6.4S, V1.4S
 	VREV64 V6.S4, V1.S4
@@ -4351,15 +4559,15 @@ done_362:
 	WORD $0x6e24dce7 // FMUL V7.4S, V7.4S, V4.4S
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_375
+	BEQ rest_387
 	PCALIGN $32
-vector_374:
+vector_386:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_377
+	BEQ without_389
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_377:
+without_389:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
@@ -4369,90 +4577,90 @@ without_377:
 	WORD $0x3cad6865 // STR Q5, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_374
-rest_375:
+	BLT vector_386
+rest_387:
 	CMP $0, R11
-	BEQ done_376
+	BEQ done_388
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_378
+	TBNZ $2, R12, full_390
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_379
+	TBZ $1, R12, one_391
 	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_380
+	TBZ $0, R12, moved_392
 	ADD $8, R14, R19
 	VLD1 (R19), V5.S[2]
-	B moved_380
-one_379:
-	TBZ $0, R12, moved_380
+	B moved_392
+one_391:
+	TBZ $0, R12, moved_392
 	FMOVS 0(R14), F5
-	B moved_380
-full_378:
+	B moved_392
+full_390:
 	FMOVQ 0(R14), F5
-moved_380:
+moved_392:
 	CMP $0, R8
-	BEQ without_381
+	BEQ without_393
 	ADD R13<<0, R8, R14
-	TBNZ $2, R12, full_382
+	TBNZ $2, R12, full_394
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_383
+	TBZ $1, R12, one_395
 	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_384
+	TBZ $0, R12, moved_396
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_384
-one_383:
-	TBZ $0, R12, moved_384
+	B moved_396
+one_395:
+	TBZ $0, R12, moved_396
 	FMOVS 0(R14), F1
-	B moved_384
-full_382:
+	B moved_396
+full_394:
 	FMOVQ 0(R14), F1
-moved_384:
+moved_396:
 	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
-without_381:
+without_393:
 	ADD R13<<0, R7, R14
-	TBNZ $2, R12, full_385
+	TBNZ $2, R12, full_397
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_386
+	TBZ $1, R12, one_398
 	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_387
+	TBZ $0, R12, moved_399
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_387
-one_386:
-	TBZ $0, R12, moved_387
+	B moved_399
+one_398:
+	TBZ $0, R12, moved_399
 	FMOVS 0(R14), F0
-	B moved_387
-full_385:
+	B moved_399
+full_397:
 	FMOVQ 0(R14), F0
-moved_387:
+moved_399:
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
 	WORD $0x4ea6d4a5 // FSUB V5.4S, V5.4S, V6.4S
 	VFMLS V0.S4, V7.S4, V5.S4
 	WORD $0x6e23dca5 // FMUL V5.4S, V5.4S, V3.4S
 	ADD R13<<0, R3, R13
-	TBNZ $2, R12, full_388
-	TBZ $1, R12, one_389
+	TBNZ $2, R12, full_400
+	TBZ $1, R12, one_401
 	FMOVD F5, 0(R13)
-	TBZ $0, R12, moved_390
+	TBZ $0, R12, moved_402
 	ADD $8, R13, R19
 	VST1 V5.S[2], (R19)
-	B moved_390
-one_389:
-	TBZ $0, R12, moved_390
+	B moved_402
+one_401:
+	TBZ $0, R12, moved_402
 	FMOVS F5, 0(R13)
-	B moved_390
-full_388:
+	B moved_402
+full_400:
 	FMOVQ F5, 0(R13)
-moved_390:
-done_376:
+moved_402:
+done_388:
 	ADD $4, R9
 	ADD $4, R10
 	ADD R2, R6
 	ADD R2, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_359
+	BNE row_371
 	RET
 
 // func snormColumnsNEON(rows int, cols int, dgamma *float32, dbeta *float32, dy *float32, x *float32, mean *float32, rstd *float32)
@@ -4482,16 +4690,16 @@ TEXT ·snormColumnsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<2, R13
 	FMOVQ 16(R13), F15
-row_391:
+row_403:
 	FMOVS 0(R8), F2
 	VDUP V2.S[0], V2.S4
 	FMOVS 0(R9), F3
 	VDUP V3.S[0], V3.S4
 	MOVD ZR, R13
 	CMP $0, R10
-	BEQ rest_393
+	BEQ rest_405
 	PCALIGN $32
-vector_392:
+vector_404:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
@@ -4504,115 +4712,115 @@ vector_392:
 	WORD $0x3cad6861 // STR Q1, [X3,X13]
 	ADD $16, R13
 	CMP R10, R13
-	BLT vector_392
-rest_393:
+	BLT vector_404
+rest_405:
 	CMP $0, R11
-	BEQ done_394
+	BEQ done_406
 	ADD R13<<0, R6, R14
-	TBNZ $2, R12, full_395
-	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R12, one_396
-	FMOVD 0(R14), F5
-	TBZ $0, R12, moved_397
-	ADD $8, R14, R19
-	VLD1 (R19), V5.S[2]
-	B moved_397
-one_396:
-	TBZ $0, R12, moved_397
-	FMOVS 0(R14), F5
-	B moved_397
-full_395:
-	FMOVQ 0(R14), F5
-moved_397:
-	ADD R13<<0, R7, R14
-	TBNZ $2, R12, full_398
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R12, one_399
-	FMOVD 0(R14), F0
-	TBZ $0, R12, moved_400
-	ADD $8, R14, R19
-	VLD1 (R19), V0.S[2]
-	B moved_400
-one_399:
-	TBZ $0, R12, moved_400
-	FMOVS 0(R14), F0
-	B moved_400
-full_398:
-	FMOVQ 0(R14), F0
-moved_400:
-	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
-	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
-	ADD R13<<0, R2, R14
-	TBNZ $2, R12, full_401
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R12, one_402
-	FMOVD 0(R14), F1
-	TBZ $0, R12, moved_403
-	ADD $8, R14, R19
-	VLD1 (R19), V1.S[2]
-	B moved_403
-one_402:
-	TBZ $0, R12, moved_403
-	FMOVS 0(R14), F1
-	B moved_403
-full_401:
-	FMOVQ 0(R14), F1
-moved_403:
-	VFMLA V5.S4, V0.S4, V1.S4
-	ADD R13<<0, R2, R14
-	TBNZ $2, R12, full_404
-	TBZ $1, R12, one_405
-	FMOVD F1, 0(R14)
-	TBZ $0, R12, moved_406
-	ADD $8, R14, R19
-	VST1 V1.S[2], (R19)
-	B moved_406
-one_405:
-	TBZ $0, R12, moved_406
-	FMOVS F1, 0(R14)
-	B moved_406
-full_404:
-	FMOVQ F1, 0(R14)
-moved_406:
-	ADD R13<<0, R3, R14
 	TBNZ $2, R12, full_407
-	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V5.B16, V5.B16, V5.B16
 	TBZ $1, R12, one_408
-	FMOVD 0(R14), F1
+	FMOVD 0(R14), F5
 	TBZ $0, R12, moved_409
 	ADD $8, R14, R19
-	VLD1 (R19), V1.S[2]
+	VLD1 (R19), V5.S[2]
 	B moved_409
 one_408:
 	TBZ $0, R12, moved_409
-	FMOVS 0(R14), F1
+	FMOVS 0(R14), F5
 	B moved_409
 full_407:
-	FMOVQ 0(R14), F1
+	FMOVQ 0(R14), F5
 moved_409:
-	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
-	ADD R13<<0, R3, R13
+	ADD R13<<0, R7, R14
 	TBNZ $2, R12, full_410
+	VEOR V0.B16, V0.B16, V0.B16
 	TBZ $1, R12, one_411
-	FMOVD F1, 0(R13)
+	FMOVD 0(R14), F0
 	TBZ $0, R12, moved_412
-	ADD $8, R13, R19
-	VST1 V1.S[2], (R19)
+	ADD $8, R14, R19
+	VLD1 (R19), V0.S[2]
 	B moved_412
 one_411:
 	TBZ $0, R12, moved_412
-	FMOVS F1, 0(R13)
+	FMOVS 0(R14), F0
 	B moved_412
 full_410:
-	FMOVQ F1, 0(R13)
+	FMOVQ 0(R14), F0
 moved_412:
-done_394:
+	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
+	WORD $0x6e23dc00 // FMUL V0.4S, V0.4S, V3.4S
+	ADD R13<<0, R2, R14
+	TBNZ $2, R12, full_413
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $1, R12, one_414
+	FMOVD 0(R14), F1
+	TBZ $0, R12, moved_415
+	ADD $8, R14, R19
+	VLD1 (R19), V1.S[2]
+	B moved_415
+one_414:
+	TBZ $0, R12, moved_415
+	FMOVS 0(R14), F1
+	B moved_415
+full_413:
+	FMOVQ 0(R14), F1
+moved_415:
+	VFMLA V5.S4, V0.S4, V1.S4
+	ADD R13<<0, R2, R14
+	TBNZ $2, R12, full_416
+	TBZ $1, R12, one_417
+	FMOVD F1, 0(R14)
+	TBZ $0, R12, moved_418
+	ADD $8, R14, R19
+	VST1 V1.S[2], (R19)
+	B moved_418
+one_417:
+	TBZ $0, R12, moved_418
+	FMOVS F1, 0(R14)
+	B moved_418
+full_416:
+	FMOVQ F1, 0(R14)
+moved_418:
+	ADD R13<<0, R3, R14
+	TBNZ $2, R12, full_419
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $1, R12, one_420
+	FMOVD 0(R14), F1
+	TBZ $0, R12, moved_421
+	ADD $8, R14, R19
+	VLD1 (R19), V1.S[2]
+	B moved_421
+one_420:
+	TBZ $0, R12, moved_421
+	FMOVS 0(R14), F1
+	B moved_421
+full_419:
+	FMOVQ 0(R14), F1
+moved_421:
+	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
+	ADD R13<<0, R3, R13
+	TBNZ $2, R12, full_422
+	TBZ $1, R12, one_423
+	FMOVD F1, 0(R13)
+	TBZ $0, R12, moved_424
+	ADD $8, R13, R19
+	VST1 V1.S[2], (R19)
+	B moved_424
+one_423:
+	TBZ $0, R12, moved_424
+	FMOVS F1, 0(R13)
+	B moved_424
+full_422:
+	FMOVQ F1, 0(R13)
+moved_424:
+done_406:
 	ADD $4, R8
 	ADD $4, R9
 	ADD R1, R6
 	ADD R1, R7
 	SUBS $1, R0
-	BNE row_391
+	BNE row_403
 	RET
 
 // func srootRowsNEON(rows int, cols int, y *float32, x *float32, weight *float32, factor *float32)
@@ -4640,14 +4848,14 @@ TEXT ·srootRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<2, R11
 	FMOVQ 16(R11), F15
-row_413:
+row_425:
 	FMOVS 0(R7), F2
 	VDUP V2.S[0], V2.S4
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_415
+	BEQ rest_427
 	PCALIGN $32
-vector_414:
+vector_426:
 	WORD $0x3ceb6860 // LDR Q0, [X3,X11]
 	WORD $0x6e22dc00 // FMUL V0.4S, V0.4S, V2.4S
 	WORD $0x3ceb68c1 // LDR Q1, [X6,X11]
@@ -4655,65 +4863,65 @@ vector_414:
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_414
-rest_415:
+	BLT vector_426
+rest_427:
 	CMP $0, R9
-	BEQ done_416
+	BEQ done_428
 	ADD R11<<0, R3, R12
-	TBNZ $2, R10, full_417
+	TBNZ $2, R10, full_429
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R10, one_418
+	TBZ $1, R10, one_430
 	FMOVD 0(R12), F0
-	TBZ $0, R10, moved_419
+	TBZ $0, R10, moved_431
 	ADD $8, R12, R19
 	VLD1 (R19), V0.S[2]
-	B moved_419
-one_418:
-	TBZ $0, R10, moved_419
+	B moved_431
+one_430:
+	TBZ $0, R10, moved_431
 	FMOVS 0(R12), F0
-	B moved_419
-full_417:
+	B moved_431
+full_429:
 	FMOVQ 0(R12), F0
-moved_419:
+moved_431:
 	WORD $0x6e22dc00 // FMUL V0.4S, V0.4S, V2.4S
 	ADD R11<<0, R6, R12
-	TBNZ $2, R10, full_420
+	TBNZ $2, R10, full_432
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R10, one_421
+	TBZ $1, R10, one_433
 	FMOVD 0(R12), F1
-	TBZ $0, R10, moved_422
+	TBZ $0, R10, moved_434
 	ADD $8, R12, R19
 	VLD1 (R19), V1.S[2]
-	B moved_422
-one_421:
-	TBZ $0, R10, moved_422
+	B moved_434
+one_433:
+	TBZ $0, R10, moved_434
 	FMOVS 0(R12), F1
-	B moved_422
-full_420:
+	B moved_434
+full_432:
 	FMOVQ 0(R12), F1
-moved_422:
+moved_434:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R11<<0, R2, R11
-	TBNZ $2, R10, full_423
-	TBZ $1, R10, one_424
+	TBNZ $2, R10, full_435
+	TBZ $1, R10, one_436
 	FMOVD F0, 0(R11)
-	TBZ $0, R10, moved_425
+	TBZ $0, R10, moved_437
 	ADD $8, R11, R19
 	VST1 V0.S[2], (R19)
-	B moved_425
-one_424:
-	TBZ $0, R10, moved_425
+	B moved_437
+one_436:
+	TBZ $0, R10, moved_437
 	FMOVS F0, 0(R11)
-	B moved_425
-full_423:
+	B moved_437
+full_435:
 	FMOVQ F0, 0(R11)
-moved_425:
-done_416:
+moved_437:
+done_428:
 	ADD $4, R7
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_413
+	BNE row_425
 	RET
 
 // func srootBackwardRowsNEON(rows int, cols int, dx *float32, dweight *float32, dy *float32, x *float32, weight *float32, factor *float32, along *float32)
@@ -4744,16 +4952,16 @@ TEXT ·srootBackwardRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R14
 	SUB R13<<2, R14
 	FMOVQ 16(R14), F15
-row_426:
+row_438:
 	FMOVS 0(R9), F3
 	VDUP V3.S[0], V3.S4
 	FMOVS 0(R10), F4
 	VDUP V4.S[0], V4.S4
 	MOVD ZR, R14
 	CMP $0, R11
-	BEQ rest_428
+	BEQ rest_440
 	PCALIGN $32
-vector_427:
+vector_439:
 	WORD $0x3cee68c1 // LDR Q1, [X6,X14]
 	WORD $0x3cee68e0 // LDR Q0, [X7,X14]
 	WORD $0x6e21dc02 // FMUL V2.4S, V0.4S, V1.4S
@@ -4769,119 +4977,119 @@ vector_427:
 	WORD $0x3cae6841 // STR Q1, [X2,X14]
 	ADD $16, R14
 	CMP R11, R14
-	BLT vector_427
-rest_428:
+	BLT vector_439
+rest_440:
 	CMP $0, R12
-	BEQ done_429
+	BEQ done_441
 	ADD R14<<0, R6, R15
-	TBNZ $2, R13, full_430
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R13, one_431
-	FMOVD 0(R15), F1
-	TBZ $0, R13, moved_432
-	ADD $8, R15, R19
-	VLD1 (R19), V1.S[2]
-	B moved_432
-one_431:
-	TBZ $0, R13, moved_432
-	FMOVS 0(R15), F1
-	B moved_432
-full_430:
-	FMOVQ 0(R15), F1
-moved_432:
-	ADD R14<<0, R7, R15
-	TBNZ $2, R13, full_433
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R13, one_434
-	FMOVD 0(R15), F0
-	TBZ $0, R13, moved_435
-	ADD $8, R15, R19
-	VLD1 (R19), V0.S[2]
-	B moved_435
-one_434:
-	TBZ $0, R13, moved_435
-	FMOVS 0(R15), F0
-	B moved_435
-full_433:
-	FMOVQ 0(R15), F0
-moved_435:
-	WORD $0x6e21dc02 // FMUL V2.4S, V0.4S, V1.4S
-	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
-	ADD R14<<0, R3, R15
-	TBNZ $2, R13, full_436
-	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R13, one_437
-	FMOVD 0(R15), F5
-	TBZ $0, R13, moved_438
-	ADD $8, R15, R19
-	VLD1 (R19), V5.S[2]
-	B moved_438
-one_437:
-	TBZ $0, R13, moved_438
-	FMOVS 0(R15), F5
-	B moved_438
-full_436:
-	FMOVQ 0(R15), F5
-moved_438:
-	WORD $0x4e22d4a5 // FADD V5.4S, V5.4S, V2.4S
-	ADD R14<<0, R3, R15
-	TBNZ $2, R13, full_439
-	TBZ $1, R13, one_440
-	FMOVD F5, 0(R15)
-	TBZ $0, R13, moved_441
-	ADD $8, R15, R19
-	VST1 V5.S[2], (R19)
-	B moved_441
-one_440:
-	TBZ $0, R13, moved_441
-	FMOVS F5, 0(R15)
-	B moved_441
-full_439:
-	FMOVQ F5, 0(R15)
-moved_441:
-	ADD R14<<0, R8, R15
 	TBNZ $2, R13, full_442
-	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V1.B16, V1.B16, V1.B16
 	TBZ $1, R13, one_443
-	FMOVD 0(R15), F2
+	FMOVD 0(R15), F1
 	TBZ $0, R13, moved_444
 	ADD $8, R15, R19
-	VLD1 (R19), V2.S[2]
+	VLD1 (R19), V1.S[2]
 	B moved_444
 one_443:
 	TBZ $0, R13, moved_444
-	FMOVS 0(R15), F2
+	FMOVS 0(R15), F1
 	B moved_444
 full_442:
-	FMOVQ 0(R15), F2
+	FMOVQ 0(R15), F1
 moved_444:
+	ADD R14<<0, R7, R15
+	TBNZ $2, R13, full_445
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $1, R13, one_446
+	FMOVD 0(R15), F0
+	TBZ $0, R13, moved_447
+	ADD $8, R15, R19
+	VLD1 (R19), V0.S[2]
+	B moved_447
+one_446:
+	TBZ $0, R13, moved_447
+	FMOVS 0(R15), F0
+	B moved_447
+full_445:
+	FMOVQ 0(R15), F0
+moved_447:
+	WORD $0x6e21dc02 // FMUL V2.4S, V0.4S, V1.4S
+	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
+	ADD R14<<0, R3, R15
+	TBNZ $2, R13, full_448
+	VEOR V5.B16, V5.B16, V5.B16
+	TBZ $1, R13, one_449
+	FMOVD 0(R15), F5
+	TBZ $0, R13, moved_450
+	ADD $8, R15, R19
+	VLD1 (R19), V5.S[2]
+	B moved_450
+one_449:
+	TBZ $0, R13, moved_450
+	FMOVS 0(R15), F5
+	B moved_450
+full_448:
+	FMOVQ 0(R15), F5
+moved_450:
+	WORD $0x4e22d4a5 // FADD V5.4S, V5.4S, V2.4S
+	ADD R14<<0, R3, R15
+	TBNZ $2, R13, full_451
+	TBZ $1, R13, one_452
+	FMOVD F5, 0(R15)
+	TBZ $0, R13, moved_453
+	ADD $8, R15, R19
+	VST1 V5.S[2], (R19)
+	B moved_453
+one_452:
+	TBZ $0, R13, moved_453
+	FMOVS F5, 0(R15)
+	B moved_453
+full_451:
+	FMOVQ F5, 0(R15)
+moved_453:
+	ADD R14<<0, R8, R15
+	TBNZ $2, R13, full_454
+	VEOR V2.B16, V2.B16, V2.B16
+	TBZ $1, R13, one_455
+	FMOVD 0(R15), F2
+	TBZ $0, R13, moved_456
+	ADD $8, R15, R19
+	VLD1 (R19), V2.S[2]
+	B moved_456
+one_455:
+	TBZ $0, R13, moved_456
+	FMOVS 0(R15), F2
+	B moved_456
+full_454:
+	FMOVQ 0(R15), F2
+moved_456:
 	WORD $0x6e22dc21 // FMUL V1.4S, V1.4S, V2.4S
 	WORD $0x6e24dc00 // FMUL V0.4S, V0.4S, V4.4S
 	WORD $0x4ea0d421 // FSUB V1.4S, V1.4S, V0.4S
 	WORD $0x6e23dc21 // FMUL V1.4S, V1.4S, V3.4S
 	ADD R14<<0, R2, R14
-	TBNZ $2, R13, full_445
-	TBZ $1, R13, one_446
+	TBNZ $2, R13, full_457
+	TBZ $1, R13, one_458
 	FMOVD F1, 0(R14)
-	TBZ $0, R13, moved_447
+	TBZ $0, R13, moved_459
 	ADD $8, R14, R19
 	VST1 V1.S[2], (R19)
-	B moved_447
-one_446:
-	TBZ $0, R13, moved_447
+	B moved_459
+one_458:
+	TBZ $0, R13, moved_459
 	FMOVS F1, 0(R14)
-	B moved_447
-full_445:
+	B moved_459
+full_457:
 	FMOVQ F1, 0(R14)
-moved_447:
-done_429:
+moved_459:
+done_441:
 	ADD $4, R9
 	ADD $4, R10
 	ADD R1, R6
 	ADD R1, R7
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_426
+	BNE row_438
 	RET
 
 // func saddRowsNEON(rows int, cols int, z *float32, x *float32, y *float32)
@@ -4908,75 +5116,75 @@ TEXT ·saddRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<2, R10
 	FMOVQ 16(R10), F15
-row_448:
+row_460:
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_450
+	BEQ rest_462
 	PCALIGN $32
-vector_449:
+vector_461:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68c1 // LDR Q1, [X6,X10]
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	WORD $0x3caa6840 // STR Q0, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_449
-rest_450:
+	BLT vector_461
+rest_462:
 	CMP $0, R8
-	BEQ done_451
+	BEQ done_463
 	ADD R10<<0, R3, R11
-	TBNZ $2, R9, full_452
+	TBNZ $2, R9, full_464
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R9, one_453
+	TBZ $1, R9, one_465
 	FMOVD 0(R11), F0
-	TBZ $0, R9, moved_454
+	TBZ $0, R9, moved_466
 	ADD $8, R11, R19
 	VLD1 (R19), V0.S[2]
-	B moved_454
-one_453:
-	TBZ $0, R9, moved_454
+	B moved_466
+one_465:
+	TBZ $0, R9, moved_466
 	FMOVS 0(R11), F0
-	B moved_454
-full_452:
+	B moved_466
+full_464:
 	FMOVQ 0(R11), F0
-moved_454:
+moved_466:
 	ADD R10<<0, R6, R11
-	TBNZ $2, R9, full_455
+	TBNZ $2, R9, full_467
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R9, one_456
+	TBZ $1, R9, one_468
 	FMOVD 0(R11), F1
-	TBZ $0, R9, moved_457
+	TBZ $0, R9, moved_469
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_457
-one_456:
-	TBZ $0, R9, moved_457
+	B moved_469
+one_468:
+	TBZ $0, R9, moved_469
 	FMOVS 0(R11), F1
-	B moved_457
-full_455:
+	B moved_469
+full_467:
 	FMOVQ 0(R11), F1
-moved_457:
+moved_469:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD R10<<0, R2, R10
-	TBNZ $2, R9, full_458
-	TBZ $1, R9, one_459
+	TBNZ $2, R9, full_470
+	TBZ $1, R9, one_471
 	FMOVD F0, 0(R10)
-	TBZ $0, R9, moved_460
+	TBZ $0, R9, moved_472
 	ADD $8, R10, R19
 	VST1 V0.S[2], (R19)
-	B moved_460
-one_459:
-	TBZ $0, R9, moved_460
+	B moved_472
+one_471:
+	TBZ $0, R9, moved_472
 	FMOVS F0, 0(R10)
-	B moved_460
-full_458:
+	B moved_472
+full_470:
 	FMOVQ F0, 0(R10)
-moved_460:
-done_451:
+moved_472:
+done_463:
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_448
+	BNE row_460
 	RET
 
 // func saddOuterNEON(rows int, n int, ld int, alpha float32, a *float32, x *float32, y *float32)
@@ -5007,78 +5215,78 @@ TEXT ·saddOuterNEON(SB), NOSPLIT, $0-56
 	SUB R1<<2, R10
 	FMOVQ 16(R10), F15
 	LSL $2, R2
-row_461:
+row_473:
 	FMOVS 0(R6), F2
 	VDUP V2.S[0], V2.S4
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	MOVD ZR, R10
 	CMP $0, R8
-	BEQ rest_463
+	BEQ rest_475
 	PCALIGN $32
-vector_462:
+vector_474:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68e1 // LDR Q1, [X7,X10]
 	VFMLA V2.S4, V1.S4, V0.S4
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R8, R10
-	BLT vector_462
-rest_463:
+	BLT vector_474
+rest_475:
 	CMP $0, R9
-	BEQ done_464
+	BEQ done_476
 	ADD R10<<0, R3, R11
-	TBNZ $2, R1, full_465
+	TBNZ $2, R1, full_477
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_466
+	TBZ $1, R1, one_478
 	FMOVD 0(R11), F0
-	TBZ $0, R1, moved_467
+	TBZ $0, R1, moved_479
 	ADD $8, R11, R19
 	VLD1 (R19), V0.S[2]
-	B moved_467
-one_466:
-	TBZ $0, R1, moved_467
+	B moved_479
+one_478:
+	TBZ $0, R1, moved_479
 	FMOVS 0(R11), F0
-	B moved_467
-full_465:
+	B moved_479
+full_477:
 	FMOVQ 0(R11), F0
-moved_467:
+moved_479:
 	ADD R10<<0, R7, R11
-	TBNZ $2, R1, full_468
+	TBNZ $2, R1, full_480
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_469
+	TBZ $1, R1, one_481
 	FMOVD 0(R11), F1
-	TBZ $0, R1, moved_470
+	TBZ $0, R1, moved_482
 	ADD $8, R11, R19
 	VLD1 (R19), V1.S[2]
-	B moved_470
-one_469:
-	TBZ $0, R1, moved_470
+	B moved_482
+one_481:
+	TBZ $0, R1, moved_482
 	FMOVS 0(R11), F1
-	B moved_470
-full_468:
+	B moved_482
+full_480:
 	FMOVQ 0(R11), F1
-moved_470:
+moved_482:
 	VFMLA V2.S4, V1.S4, V0.S4
 	ADD R10<<0, R3, R10
-	TBNZ $2, R1, full_471
-	TBZ $1, R1, one_472
+	TBNZ $2, R1, full_483
+	TBZ $1, R1, one_484
 	FMOVD F0, 0(R10)
-	TBZ $0, R1, moved_473
+	TBZ $0, R1, moved_485
 	ADD $8, R10, R19
 	VST1 V0.S[2], (R19)
-	B moved_473
-one_472:
-	TBZ $0, R1, moved_473
+	B moved_485
+one_484:
+	TBZ $0, R1, moved_485
 	FMOVS F0, 0(R10)
-	B moved_473
-full_471:
+	B moved_485
+full_483:
 	FMOVQ F0, 0(R10)
-moved_473:
-done_464:
+moved_485:
+done_476:
 	ADD R2, R3
 	ADD $4, R6
 	SUBS $1, R0
-	BNE row_461
+	BNE row_473
 	RET
 
 // func sscaleRowsNEON(rows int, n int, y *float32, ld int, x *float32, factor *float32)
@@ -5107,61 +5315,61 @@ TEXT ·sscaleRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<2, R11
 	FMOVQ 16(R11), F15
-row_474:
+row_486:
 	FMOVS 0(R7), F1
 	VDUP V1.S[0], V1.S4
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_476
+	BEQ rest_488
 	PCALIGN $32
-vector_475:
+vector_487:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_475
-rest_476:
+	BLT vector_487
+rest_488:
 	CMP $0, R9
-	BEQ done_477
+	BEQ done_489
 	ADD R11<<0, R6, R12
-	TBNZ $2, R10, full_478
+	TBNZ $2, R10, full_490
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R10, one_479
+	TBZ $1, R10, one_491
 	FMOVD 0(R12), F0
-	TBZ $0, R10, moved_480
+	TBZ $0, R10, moved_492
 	ADD $8, R12, R19
 	VLD1 (R19), V0.S[2]
-	B moved_480
-one_479:
-	TBZ $0, R10, moved_480
+	B moved_492
+one_491:
+	TBZ $0, R10, moved_492
 	FMOVS 0(R12), F0
-	B moved_480
-full_478:
+	B moved_492
+full_490:
 	FMOVQ 0(R12), F0
-moved_480:
+moved_492:
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	ADD R11<<0, R2, R11
-	TBNZ $2, R10, full_481
-	TBZ $1, R10, one_482
+	TBNZ $2, R10, full_493
+	TBZ $1, R10, one_494
 	FMOVD F0, 0(R11)
-	TBZ $0, R10, moved_483
+	TBZ $0, R10, moved_495
 	ADD $8, R11, R19
 	VST1 V0.S[2], (R19)
-	B moved_483
-one_482:
-	TBZ $0, R10, moved_483
+	B moved_495
+one_494:
+	TBZ $0, R10, moved_495
 	FMOVS F0, 0(R11)
-	B moved_483
-full_481:
+	B moved_495
+full_493:
 	FMOVQ F0, 0(R11)
-moved_483:
-done_477:
+moved_495:
+done_489:
 	ADD R3, R2
 	ADD R1, R6
 	ADD $4, R7
 	SUBS $1, R0
-	BNE row_474
+	BNE row_486
 	RET
 
 // func sturnRowsNEON(rows int, n int, ld int, ya *float32, yb *float32, xa *float32, xb *float32, cos *float32, sin *float32)
@@ -5193,12 +5401,12 @@ TEXT ·sturnRowsNEON(SB), NOSPLIT, $0-72
 	SUB R1<<2, R13
 	FMOVQ 16(R13), F15
 	LSL $2, R2
-row_484:
+row_496:
 	MOVD ZR, R13
 	CMP $0, R11
-	BEQ rest_486
+	BEQ rest_498
 	PCALIGN $32
-vector_485:
+vector_497:
 	WORD $0x3ced6920 // LDR Q0, [X9,X13]
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x3ced68e2 // LDR Q2, [X7,X13]
@@ -5213,74 +5421,74 @@ vector_485:
 	WORD $0x3cad68c3 // STR Q3, [X6,X13]
 	ADD $16, R13
 	CMP R11, R13
-	BLT vector_485
-rest_486:
+	BLT vector_497
+rest_498:
 	CMP $0, R12
-	BEQ done_487
+	BEQ done_499
 	ADD R13<<0, R9, R14
-	TBNZ $2, R1, full_488
+	TBNZ $2, R1, full_500
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_489
+	TBZ $1, R1, one_501
 	FMOVD 0(R14), F0
-	TBZ $0, R1, moved_490
+	TBZ $0, R1, moved_502
 	ADD $8, R14, R19
 	VLD1 (R19), V0.S[2]
-	B moved_490
-one_489:
-	TBZ $0, R1, moved_490
+	B moved_502
+one_501:
+	TBZ $0, R1, moved_502
 	FMOVS 0(R14), F0
-	B moved_490
-full_488:
+	B moved_502
+full_500:
 	FMOVQ 0(R14), F0
-moved_490:
+moved_502:
 	ADD R13<<0, R10, R14
-	TBNZ $2, R1, full_491
+	TBNZ $2, R1, full_503
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_492
+	TBZ $1, R1, one_504
 	FMOVD 0(R14), F1
-	TBZ $0, R1, moved_493
+	TBZ $0, R1, moved_505
 	ADD $8, R14, R19
 	VLD1 (R19), V1.S[2]
-	B moved_493
-one_492:
-	TBZ $0, R1, moved_493
+	B moved_505
+one_504:
+	TBZ $0, R1, moved_505
 	FMOVS 0(R14), F1
-	B moved_493
-full_491:
+	B moved_505
+full_503:
 	FMOVQ 0(R14), F1
-moved_493:
+moved_505:
 	ADD R13<<0, R7, R14
-	TBNZ $2, R1, full_494
+	TBNZ $2, R1, full_506
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $1, R1, one_495
+	TBZ $1, R1, one_507
 	FMOVD 0(R14), F2
-	TBZ $0, R1, moved_496
+	TBZ $0, R1, moved_508
 	ADD $8, R14, R19
 	VLD1 (R19), V2.S[2]
-	B moved_496
-one_495:
-	TBZ $0, R1, moved_496
+	B moved_508
+one_507:
+	TBZ $0, R1, moved_508
 	FMOVS 0(R14), F2
-	B moved_496
-full_494:
+	B moved_508
+full_506:
 	FMOVQ 0(R14), F2
-moved_496:
+moved_508:
 	ADD R13<<0, R8, R14
-	TBNZ $2, R1, full_497
+	TBNZ $2, R1, full_509
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $1, R1, one_498
+	TBZ $1, R1, one_510
 	FMOVD 0(R14), F3
-	TBZ $0, R1, moved_499
+	TBZ $0, R1, moved_511
 	ADD $8, R14, R19
 	VLD1 (R19), V3.S[2]
-	B moved_499
-one_498:
-	TBZ $0, R1, moved_499
+	B moved_511
+one_510:
+	TBZ $0, R1, moved_511
 	FMOVS 0(R14), F3
-	B moved_499
-full_497:
+	B moved_511
+full_509:
 	FMOVQ 0(R14), F3
-moved_499:
+moved_511:
 	WORD $0x6e20dc44 // FMUL V4.4S, V2.4S, V0.4S
 	WORD $0x6e21dc65 // FMUL V5.4S, V3.4S, V1.4S
 	WORD $0x4ea5d484 // FSUB V4.4S, V4.4S, V5.4S
@@ -5288,42 +5496,42 @@ moved_499:
 	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
 	WORD $0x4e22d463 // FADD V3.4S, V3.4S, V2.4S
 	ADD R13<<0, R3, R14
-	TBNZ $2, R1, full_500
-	TBZ $1, R1, one_501
+	TBNZ $2, R1, full_512
+	TBZ $1, R1, one_513
 	FMOVD F4, 0(R14)
-	TBZ $0, R1, moved_502
+	TBZ $0, R1, moved_514
 	ADD $8, R14, R19
 	VST1 V4.S[2], (R19)
-	B moved_502
-one_501:
-	TBZ $0, R1, moved_502
+	B moved_514
+one_513:
+	TBZ $0, R1, moved_514
 	FMOVS F4, 0(R14)
-	B moved_502
-full_500:
+	B moved_514
+full_512:
 	FMOVQ F4, 0(R14)
-moved_502:
+moved_514:
 	ADD R13<<0, R6, R13
-	TBNZ $2, R1, full_503
-	TBZ $1, R1, one_504
+	TBNZ $2, R1, full_515
+	TBZ $1, R1, one_516
 	FMOVD F3, 0(R13)
-	TBZ $0, R1, moved_505
+	TBZ $0, R1, moved_517
 	ADD $8, R13, R19
 	VST1 V3.S[2], (R19)
-	B moved_505
-one_504:
-	TBZ $0, R1, moved_505
+	B moved_517
+one_516:
+	TBZ $0, R1, moved_517
 	FMOVS F3, 0(R13)
-	B moved_505
-full_503:
+	B moved_517
+full_515:
 	FMOVQ F3, 0(R13)
-moved_505:
-done_487:
+moved_517:
+done_499:
 	ADD R2, R7
 	ADD R2, R8
 	ADD R2, R3
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_484
+	BNE row_496
 	RET
 
 // func ssumRowsNEON(rows int, n int, ld int, y *float32, x *float32)
@@ -5351,74 +5559,74 @@ TEXT ·ssumRowsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<2, R9
 	FMOVQ 16(R9), F15
 	LSL $2, R2
-row_506:
+row_518:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_508
+	BEQ rest_520
 	PCALIGN $32
-vector_507:
+vector_519:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce96861 // LDR Q1, [X3,X9]
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x3ca96861 // STR Q1, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_507
-rest_508:
+	BLT vector_519
+rest_520:
 	CMP $0, R8
-	BEQ done_509
+	BEQ done_521
 	ADD R9<<0, R6, R10
-	TBNZ $2, R1, full_510
+	TBNZ $2, R1, full_522
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $1, R1, one_511
+	TBZ $1, R1, one_523
 	FMOVD 0(R10), F0
-	TBZ $0, R1, moved_512
+	TBZ $0, R1, moved_524
 	ADD $8, R10, R19
 	VLD1 (R19), V0.S[2]
-	B moved_512
-one_511:
-	TBZ $0, R1, moved_512
+	B moved_524
+one_523:
+	TBZ $0, R1, moved_524
 	FMOVS 0(R10), F0
-	B moved_512
-full_510:
+	B moved_524
+full_522:
 	FMOVQ 0(R10), F0
-moved_512:
+moved_524:
 	ADD R9<<0, R3, R10
-	TBNZ $2, R1, full_513
+	TBNZ $2, R1, full_525
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $1, R1, one_514
+	TBZ $1, R1, one_526
 	FMOVD 0(R10), F1
-	TBZ $0, R1, moved_515
+	TBZ $0, R1, moved_527
 	ADD $8, R10, R19
 	VLD1 (R19), V1.S[2]
-	B moved_515
-one_514:
-	TBZ $0, R1, moved_515
+	B moved_527
+one_526:
+	TBZ $0, R1, moved_527
 	FMOVS 0(R10), F1
-	B moved_515
-full_513:
+	B moved_527
+full_525:
 	FMOVQ 0(R10), F1
-moved_515:
+moved_527:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	ADD R9<<0, R3, R9
-	TBNZ $2, R1, full_516
-	TBZ $1, R1, one_517
+	TBNZ $2, R1, full_528
+	TBZ $1, R1, one_529
 	FMOVD F1, 0(R9)
-	TBZ $0, R1, moved_518
+	TBZ $0, R1, moved_530
 	ADD $8, R9, R19
 	VST1 V1.S[2], (R19)
-	B moved_518
-one_517:
-	TBZ $0, R1, moved_518
+	B moved_530
+one_529:
+	TBZ $0, R1, moved_530
 	FMOVS F1, 0(R9)
-	B moved_518
-full_516:
+	B moved_530
+full_528:
 	FMOVQ F1, 0(R9)
-moved_518:
-done_509:
+moved_530:
+done_521:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_506
+	BNE row_518
 	RET
 
 DATA dconstants<>+0(SB)/8, $0xc087500000000000
@@ -5485,47 +5693,57 @@ DATA dconstants<>+480(SB)/8, $0x3fbc71c71c71c71c
 DATA dconstants<>+488(SB)/8, $0x3fbc71c71c71c71c
 DATA dconstants<>+496(SB)/8, $0x3fb745d1745d1746
 DATA dconstants<>+504(SB)/8, $0x3fb745d1745d1746
-DATA dconstants<>+512(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+520(SB)/8, $0x3ec2750b0217959c
-DATA dconstants<>+528(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+536(SB)/8, $0x3fc15a5478614efa
-DATA dconstants<>+544(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+552(SB)/8, $0x3fc17cc2469256a9
-DATA dconstants<>+560(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+568(SB)/8, $0x3fbcc6d1a138dde8
-DATA dconstants<>+576(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+584(SB)/8, $0x3fbfef9cda8faa55
-DATA dconstants<>+592(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+600(SB)/8, $0xbfb099f0adb71f73
-DATA dconstants<>+608(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+616(SB)/8, $0x3fcd6763bfe7c1e7
-DATA dconstants<>+624(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+632(SB)/8, $0xbfd2f7b5b95aa922
-DATA dconstants<>+640(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+648(SB)/8, $0x3fc343db4e37e63b
-DATA dconstants<>+656(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+664(SB)/8, $0xbf9d09de2563d08c
-DATA dconstants<>+672(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+680(SB)/8, $0x3fe000000000000a
-DATA dconstants<>+688(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+696(SB)/8, $0x3fc55555555554fa
-DATA dconstants<>+704(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+712(SB)/8, $0x3fa555555555087d
-DATA dconstants<>+720(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+728(SB)/8, $0x3f81111111127be9
-DATA dconstants<>+736(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+744(SB)/8, $0x3f56c16c1842a0e3
-DATA dconstants<>+752(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+760(SB)/8, $0x3f2a01a012a56626
-DATA dconstants<>+768(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+776(SB)/8, $0x3efa0199a0c707d0
-DATA dconstants<>+784(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+792(SB)/8, $0x3ec71df255582257
-DATA dconstants<>+800(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+808(SB)/8, $0x3e928ad72c45c1e9
-DATA dconstants<>+816(SB)/8, $0x3e5ad7f6966a5c07
-DATA dconstants<>+824(SB)/8, $0x3e5ad7f6966a5c07
-GLOBL dconstants<>(SB), RODATA|NOPTR, $832
+DATA dconstants<>+512(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+520(SB)/8, $0x3ff00000010ead65
+DATA dconstants<>+528(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+536(SB)/8, $0x3fd5554dfa5b83c3
+DATA dconstants<>+544(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+552(SB)/8, $0x3fc99dac0a6c41d7
+DATA dconstants<>+560(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+568(SB)/8, $0x3fc1e532e8a03bf0
+DATA dconstants<>+576(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+584(SB)/8, $0x3fc20822c6bd4883
+DATA dconstants<>+592(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+600(SB)/8, $0x3ec2750b0217959c
+DATA dconstants<>+608(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+616(SB)/8, $0x3fc15a5478614efa
+DATA dconstants<>+624(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+632(SB)/8, $0x3fc17cc2469256a9
+DATA dconstants<>+640(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+648(SB)/8, $0x3fbcc6d1a138dde8
+DATA dconstants<>+656(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+664(SB)/8, $0x3fbfef9cda8faa55
+DATA dconstants<>+672(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+680(SB)/8, $0xbfb099f0adb71f73
+DATA dconstants<>+688(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+696(SB)/8, $0x3fcd6763bfe7c1e7
+DATA dconstants<>+704(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+712(SB)/8, $0xbfd2f7b5b95aa922
+DATA dconstants<>+720(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+728(SB)/8, $0x3fc343db4e37e63b
+DATA dconstants<>+736(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+744(SB)/8, $0xbf9d09de2563d08c
+DATA dconstants<>+752(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+760(SB)/8, $0x3fe000000000000a
+DATA dconstants<>+768(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+776(SB)/8, $0x3fc55555555554fa
+DATA dconstants<>+784(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+792(SB)/8, $0x3fa555555555087d
+DATA dconstants<>+800(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+808(SB)/8, $0x3f81111111127be9
+DATA dconstants<>+816(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+824(SB)/8, $0x3f56c16c1842a0e3
+DATA dconstants<>+832(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+840(SB)/8, $0x3f2a01a012a56626
+DATA dconstants<>+848(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+856(SB)/8, $0x3efa0199a0c707d0
+DATA dconstants<>+864(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+872(SB)/8, $0x3ec71df255582257
+DATA dconstants<>+880(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+888(SB)/8, $0x3e928ad72c45c1e9
+DATA dconstants<>+896(SB)/8, $0x3e5ad7f6966a5c07
+DATA dconstants<>+904(SB)/8, $0x3e5ad7f6966a5c07
+GLOBL dconstants<>(SB), RODATA|NOPTR, $912
 
 // func dexpNEON(n int, y *float64, x *float64)
 TEXT ·dexpNEON(SB), NOSPLIT, $0-24
@@ -5539,16 +5757,16 @@ TEXT ·dexpNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
-	FMOVQ 752(R0), F25
-	FMOVQ 768(R0), F26
-	FMOVQ 784(R0), F27
-	FMOVQ 800(R0), F28
-	FMOVQ 816(R0), F29
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
+	FMOVQ 832(R0), F25
+	FMOVQ 848(R0), F26
+	FMOVQ 864(R0), F27
+	FMOVQ 880(R0), F28
+	FMOVQ 896(R0), F29
 	MOVD R1, R7
 	AND $1, R7
 	MOVD R1, R6
@@ -5567,9 +5785,9 @@ TEXT ·dexpNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_520
+	BEQ rest_532
 	PCALIGN $32
-vector_519:
+vector_531:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
@@ -5616,19 +5834,19 @@ vector_519:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_519
-rest_520:
+	BLT vector_531
+rest_532:
 	CMP $0, R7
-	BEQ done_521
+	BEQ done_533
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_522
+	TBNZ $1, R1, full_534
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_524
+	TBZ $0, R1, moved_536
 	FMOVD 0(R3), F0
-	B moved_524
-full_522:
+	B moved_536
+full_534:
 	FMOVQ 0(R3), F0
-moved_524:
+moved_536:
 	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
 	WORD $0x4ee0f5c0 // FMIN V0.2D, V14.2D, V0.2D
@@ -5672,14 +5890,14 @@ moved_524:
 	WORD $0x6e61dc40 // FMUL V0.2D, V2.2D, V1.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_525
-	TBZ $0, R1, moved_527
+	TBNZ $1, R1, full_537
+	TBZ $0, R1, moved_539
 	FMOVD F0, 0(R0)
-	B moved_527
-full_525:
+	B moved_539
+full_537:
 	FMOVQ F0, 0(R0)
-moved_527:
-done_521:
+moved_539:
+done_533:
 	RET
 
 // func dtanhNEON(n int, y *float64, x *float64)
@@ -5694,16 +5912,16 @@ TEXT ·dtanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
-	FMOVQ 752(R0), F25
-	FMOVQ 768(R0), F26
-	FMOVQ 784(R0), F27
-	FMOVQ 800(R0), F28
-	FMOVQ 816(R0), F29
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
+	FMOVQ 832(R0), F25
+	FMOVQ 848(R0), F26
+	FMOVQ 864(R0), F27
+	FMOVQ 880(R0), F28
+	FMOVQ 896(R0), F29
 	FMOVQ 128(R0), F12
 	MOVD R1, R7
 	AND $1, R7
@@ -5723,9 +5941,9 @@ TEXT ·dtanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_529
+	BEQ rest_541
 	PCALIGN $32
-vector_528:
+vector_540:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	FMOVQ 320(R0), F3
 	VAND V0.B16, V3.B16, V4.B16
@@ -5774,19 +5992,19 @@ vector_528:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_528
-rest_529:
+	BLT vector_540
+rest_541:
 	CMP $0, R7
-	BEQ done_530
+	BEQ done_542
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_531
+	TBNZ $1, R1, full_543
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_533
+	TBZ $0, R1, moved_545
 	FMOVD 0(R3), F0
-	B moved_533
-full_531:
+	B moved_545
+full_543:
 	FMOVQ 0(R3), F0
-moved_533:
+moved_545:
 	FMOVQ 320(R0), F3
 	VAND V0.B16, V3.B16, V4.B16
 	WORD $0x4e631c00 // BIC V0.16B, V0.16B, V3.16B
@@ -5832,14 +6050,14 @@ moved_533:
 	WORD $0x6e61fc40 // FDIV V0.2D, V2.2D, V1.2D
 	VORR V4.B16, V0.B16, V0.B16
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_534
-	TBZ $0, R1, moved_536
+	TBNZ $1, R1, full_546
+	TBZ $0, R1, moved_548
 	FMOVD F0, 0(R0)
-	B moved_536
-full_534:
+	B moved_548
+full_546:
 	FMOVQ F0, 0(R0)
-moved_536:
-done_530:
+moved_548:
+done_542:
 	RET
 
 // func dgeluTanhNEON(n int, y *float64, x *float64)
@@ -5854,16 +6072,16 @@ TEXT ·dgeluTanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
-	FMOVQ 752(R0), F25
-	FMOVQ 768(R0), F26
-	FMOVQ 784(R0), F27
-	FMOVQ 800(R0), F28
-	FMOVQ 816(R0), F29
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
+	FMOVQ 832(R0), F25
+	FMOVQ 848(R0), F26
+	FMOVQ 864(R0), F27
+	FMOVQ 880(R0), F28
+	FMOVQ 896(R0), F29
 	MOVD R1, R7
 	AND $1, R7
 	MOVD R1, R6
@@ -5882,9 +6100,9 @@ TEXT ·dgeluTanhNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_538
+	BEQ rest_550
 	PCALIGN $32
-vector_537:
+vector_549:
 	WORD $0x3ce86865 // LDR Q5, [X3,X8]
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
 	FMOVQ 192(R0), F30
@@ -5938,19 +6156,19 @@ vector_537:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_537
-rest_538:
+	BLT vector_549
+rest_550:
 	CMP $0, R7
-	BEQ done_539
+	BEQ done_551
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_540
+	TBNZ $1, R1, full_552
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_542
+	TBZ $0, R1, moved_554
 	FMOVD 0(R3), F5
-	B moved_542
-full_540:
+	B moved_554
+full_552:
 	FMOVQ 0(R3), F5
-moved_542:
+moved_554:
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
 	FMOVQ 192(R0), F30
 	FMOVQ 176(R0), F0
@@ -6001,14 +6219,14 @@ moved_542:
 	WORD $0x4e73d400 // FADD V0.2D, V0.2D, V19.2D
 	WORD $0x6e60fca0 // FDIV V0.2D, V5.2D, V0.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_543
-	TBZ $0, R1, moved_545
+	TBNZ $1, R1, full_555
+	TBZ $0, R1, moved_557
 	FMOVD F0, 0(R0)
-	B moved_545
-full_543:
+	B moved_557
+full_555:
 	FMOVQ F0, 0(R0)
-moved_545:
-done_539:
+moved_557:
+done_551:
 	RET
 
 // func dinverseNEON(n int, y *float64, x *float64)
@@ -6036,109 +6254,41 @@ TEXT ·dinverseNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R0
-	BEQ rest_547
+	BEQ rest_559
 	PCALIGN $32
-vector_546:
+vector_558:
 	WORD $0x3ce76860 // LDR Q0, [X3,X7]
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	WORD $0x3ca76840 // STR Q0, [X2,X7]
 	ADD $16, R7
 	CMP R0, R7
-	BLT vector_546
-rest_547:
+	BLT vector_558
+rest_559:
 	CMP $0, R6
-	BEQ done_548
+	BEQ done_560
 	ADD R7<<0, R3, R0
-	TBNZ $1, R1, full_549
+	TBNZ $1, R1, full_561
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_551
+	TBZ $0, R1, moved_563
 	FMOVD 0(R0), F0
-	B moved_551
-full_549:
+	B moved_563
+full_561:
 	FMOVQ 0(R0), F0
-moved_551:
+moved_563:
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	ADD R7<<0, R2, R0
-	TBNZ $1, R1, full_552
-	TBZ $0, R1, moved_554
+	TBNZ $1, R1, full_564
+	TBZ $0, R1, moved_566
 	FMOVD F0, 0(R0)
-	B moved_554
-full_552:
+	B moved_566
+full_564:
 	FMOVQ F0, 0(R0)
-moved_554:
-done_548:
+moved_566:
+done_560:
 	RET
 
 // func dmulNEON(n int, z *float64, x *float64, y *float64)
 TEXT ·dmulNEON(SB), NOSPLIT, $0-32
-	MOVD $dconstants<>(SB), R0
-	MOVD n+0(FP), R0
-	MOVD z+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD y+24(FP), R3
-	MOVD R0, R7
-	AND $1, R7
-	MOVD R0, R6
-	SUBS R7, R6
-	LSL $3, R6
-	MOVD R0, R0
-	LSL $3, R0
-	MOVD R7, R0
-	CMP $0, R0
-	CSEL LT, ZR, R0, R0
-	MOVD $2, R20
-	CMP R20, R0
-	CSEL GT, R20, R0, R0
-	MOVD $leadingLanes<>(SB), R8
-	SUB R0<<3, R8
-	FMOVQ 16(R8), F15
-	MOVD ZR, R8
-	CMP $0, R6
-	BEQ rest_556
-	PCALIGN $32
-vector_555:
-	WORD $0x3ce86840 // LDR Q0, [X2,X8]
-	WORD $0x3ce86861 // LDR Q1, [X3,X8]
-	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-	WORD $0x3ca86820 // STR Q0, [X1,X8]
-	ADD $16, R8
-	CMP R6, R8
-	BLT vector_555
-rest_556:
-	CMP $0, R7
-	BEQ done_557
-	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_558
-	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_560
-	FMOVD 0(R2), F0
-	B moved_560
-full_558:
-	FMOVQ 0(R2), F0
-moved_560:
-	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_561
-	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_563
-	FMOVD 0(R2), F1
-	B moved_563
-full_561:
-	FMOVQ 0(R2), F1
-moved_563:
-	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_564
-	TBZ $0, R0, moved_566
-	FMOVD F0, 0(R1)
-	B moved_566
-full_564:
-	FMOVQ F0, 0(R1)
-moved_566:
-done_557:
-	RET
-
-// func dsubNEON(n int, z *float64, x *float64, y *float64)
-TEXT ·dsubNEON(SB), NOSPLIT, $0-32
 	MOVD $dconstants<>(SB), R0
 	MOVD n+0(FP), R0
 	MOVD z+8(FP), R1
@@ -6167,7 +6317,7 @@ TEXT ·dsubNEON(SB), NOSPLIT, $0-32
 vector_567:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
-	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
+	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
@@ -6193,7 +6343,7 @@ moved_572:
 full_573:
 	FMOVQ 0(R2), F1
 moved_575:
-	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
+	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
 	TBNZ $1, R0, full_576
 	TBZ $0, R0, moved_578
@@ -6205,8 +6355,8 @@ moved_578:
 done_569:
 	RET
 
-// func ddivNEON(n int, z *float64, x *float64, y *float64)
-TEXT ·ddivNEON(SB), NOSPLIT, $0-32
+// func dsubNEON(n int, z *float64, x *float64, y *float64)
+TEXT ·dsubNEON(SB), NOSPLIT, $0-32
 	MOVD $dconstants<>(SB), R0
 	MOVD n+0(FP), R0
 	MOVD z+8(FP), R1
@@ -6235,7 +6385,7 @@ TEXT ·ddivNEON(SB), NOSPLIT, $0-32
 vector_579:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
-	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
+	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
@@ -6261,7 +6411,7 @@ moved_584:
 full_585:
 	FMOVQ 0(R2), F1
 moved_587:
-	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
+	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
 	TBNZ $1, R0, full_588
 	TBZ $0, R0, moved_590
@@ -6273,8 +6423,8 @@ moved_590:
 done_581:
 	RET
 
-// func dgreaterNEON(n int, z *float64, x *float64, y *float64)
-TEXT ·dgreaterNEON(SB), NOSPLIT, $0-32
+// func ddivNEON(n int, z *float64, x *float64, y *float64)
+TEXT ·ddivNEON(SB), NOSPLIT, $0-32
 	MOVD $dconstants<>(SB), R0
 	MOVD n+0(FP), R0
 	MOVD z+8(FP), R1
@@ -6303,14 +6453,8 @@ TEXT ·dgreaterNEON(SB), NOSPLIT, $0-32
 vector_591:
 	WORD $0x3ce86840 // LDR Q0, [X2,X8]
 	WORD $0x3ce86861 // LDR Q1, [X3,X8]
-	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
-	VBIT V30.B16, V0.B16, V1.B16
-	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
-	WORD $0x4e60e402 // FCMEQ V2.2D, V0.2D, V0.2D
-	VAND V30.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // MVN V2.16B, V2.16B
-	VBIT V2.B16, V0.B16, V1.B16
-	WORD $0x3ca86821 // STR Q1, [X1,X8]
+	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
+	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
 	BLT vector_591
@@ -6335,6 +6479,80 @@ moved_596:
 full_597:
 	FMOVQ 0(R2), F1
 moved_599:
+	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
+	ADD R8<<0, R1, R1
+	TBNZ $1, R0, full_600
+	TBZ $0, R0, moved_602
+	FMOVD F0, 0(R1)
+	B moved_602
+full_600:
+	FMOVQ F0, 0(R1)
+moved_602:
+done_593:
+	RET
+
+// func dgreaterNEON(n int, z *float64, x *float64, y *float64)
+TEXT ·dgreaterNEON(SB), NOSPLIT, $0-32
+	MOVD $dconstants<>(SB), R0
+	MOVD n+0(FP), R0
+	MOVD z+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD y+24(FP), R3
+	MOVD R0, R7
+	AND $1, R7
+	MOVD R0, R6
+	SUBS R7, R6
+	LSL $3, R6
+	MOVD R0, R0
+	LSL $3, R0
+	MOVD R7, R0
+	CMP $0, R0
+	CSEL LT, ZR, R0, R0
+	MOVD $2, R20
+	CMP R20, R0
+	CSEL GT, R20, R0, R0
+	MOVD $leadingLanes<>(SB), R8
+	SUB R0<<3, R8
+	FMOVQ 16(R8), F15
+	MOVD ZR, R8
+	CMP $0, R6
+	BEQ rest_604
+	PCALIGN $32
+vector_603:
+	WORD $0x3ce86840 // LDR Q0, [X2,X8]
+	WORD $0x3ce86861 // LDR Q1, [X3,X8]
+	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
+	VBIT V30.B16, V0.B16, V1.B16
+	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
+	WORD $0x4e60e402 // FCMEQ V2.2D, V0.2D, V0.2D
+	VAND V30.B16, V2.B16, V2.B16
+	WORD $0x6e205842 // MVN V2.16B, V2.16B
+	VBIT V2.B16, V0.B16, V1.B16
+	WORD $0x3ca86821 // STR Q1, [X1,X8]
+	ADD $16, R8
+	CMP R6, R8
+	BLT vector_603
+rest_604:
+	CMP $0, R7
+	BEQ done_605
+	ADD R8<<0, R2, R2
+	TBNZ $1, R0, full_606
+	VEOR V0.B16, V0.B16, V0.B16
+	TBZ $0, R0, moved_608
+	FMOVD 0(R2), F0
+	B moved_608
+full_606:
+	FMOVQ 0(R2), F0
+moved_608:
+	ADD R8<<0, R3, R2
+	TBNZ $1, R0, full_609
+	VEOR V1.B16, V1.B16, V1.B16
+	TBZ $0, R0, moved_611
+	FMOVD 0(R2), F1
+	B moved_611
+full_609:
+	FMOVQ 0(R2), F1
+moved_611:
 	WORD $0x6ee1e41e // FCMGT V30.2D, V0.2D, V1.2D
 	VBIT V30.B16, V0.B16, V1.B16
 	WORD $0x4e60e41e // FCMEQ V30.2D, V0.2D, V0.2D
@@ -6343,14 +6561,14 @@ moved_599:
 	WORD $0x6e205842 // MVN V2.16B, V2.16B
 	VBIT V2.B16, V0.B16, V1.B16
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_600
-	TBZ $0, R0, moved_602
+	TBNZ $1, R0, full_612
+	TBZ $0, R0, moved_614
 	FMOVD F1, 0(R1)
-	B moved_602
-full_600:
+	B moved_614
+full_612:
 	FMOVQ F1, 0(R1)
-moved_602:
-done_593:
+moved_614:
+done_605:
 	RET
 
 // func dtanhBackwardNEON(n int, dx *float64, y *float64, dy *float64)
@@ -6379,9 +6597,9 @@ TEXT ·dtanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R0
-	BEQ rest_604
+	BEQ rest_616
 	PCALIGN $32
-vector_603:
+vector_615:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x3ce868c1 // LDR Q1, [X6,X8]
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
@@ -6390,40 +6608,40 @@ vector_603:
 	WORD $0x3ca86841 // STR Q1, [X2,X8]
 	ADD $16, R8
 	CMP R0, R8
-	BLT vector_603
-rest_604:
+	BLT vector_615
+rest_616:
 	CMP $0, R7
-	BEQ done_605
+	BEQ done_617
 	ADD R8<<0, R3, R0
-	TBNZ $1, R1, full_606
+	TBNZ $1, R1, full_618
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_608
+	TBZ $0, R1, moved_620
 	FMOVD 0(R0), F0
-	B moved_608
-full_606:
+	B moved_620
+full_618:
 	FMOVQ 0(R0), F0
-moved_608:
+moved_620:
 	ADD R8<<0, R6, R0
-	TBNZ $1, R1, full_609
+	TBNZ $1, R1, full_621
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_611
+	TBZ $0, R1, moved_623
 	FMOVD 0(R0), F1
-	B moved_611
-full_609:
+	B moved_623
+full_621:
 	FMOVQ 0(R0), F1
-moved_611:
+moved_623:
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
 	WORD $0x4ee0d580 // FSUB V0.2D, V12.2D, V0.2D
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_612
-	TBZ $0, R1, moved_614
+	TBNZ $1, R1, full_624
+	TBZ $0, R1, moved_626
 	FMOVD F1, 0(R0)
-	B moved_614
-full_612:
+	B moved_626
+full_624:
 	FMOVQ F1, 0(R0)
-moved_614:
-done_605:
+moved_626:
+done_617:
 	RET
 
 // func dgeluTanhBackwardNEON(n int, dx *float64, x *float64, dy *float64)
@@ -6439,16 +6657,16 @@ TEXT ·dgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
-	FMOVQ 752(R0), F25
-	FMOVQ 768(R0), F26
-	FMOVQ 784(R0), F27
-	FMOVQ 800(R0), F28
-	FMOVQ 816(R0), F29
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
+	FMOVQ 832(R0), F25
+	FMOVQ 848(R0), F26
+	FMOVQ 864(R0), F27
+	FMOVQ 880(R0), F28
+	FMOVQ 896(R0), F29
 	FMOVQ 144(R0), F12
 	FMOVQ 160(R0), F11
 	FMOVQ 80(R0), F10
@@ -6470,9 +6688,9 @@ TEXT ·dgeluTanhBackwardNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_616
+	BEQ rest_628
 	PCALIGN $32
-vector_615:
+vector_627:
 	WORD $0x3ce96865 // LDR Q5, [X3,X9]
 	WORD $0x4e65f565 // FMAX V5.2D, V11.2D, V5.2D
 	WORD $0x4ee5f585 // FMIN V5.2D, V12.2D, V5.2D
@@ -6537,19 +6755,19 @@ vector_615:
 	WORD $0x3ca96840 // STR Q0, [X2,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_615
-rest_616:
+	BLT vector_627
+rest_628:
 	CMP $0, R8
-	BEQ done_617
+	BEQ done_629
 	ADD R9<<0, R3, R3
-	TBNZ $1, R1, full_618
+	TBNZ $1, R1, full_630
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_620
+	TBZ $0, R1, moved_632
 	FMOVD 0(R3), F5
-	B moved_620
-full_618:
+	B moved_632
+full_630:
 	FMOVQ 0(R3), F5
-moved_620:
+moved_632:
 	WORD $0x4e65f565 // FMAX V5.2D, V11.2D, V5.2D
 	WORD $0x4ee5f585 // FMIN V5.2D, V12.2D, V5.2D
 	WORD $0x6e65dca6 // FMUL V6.2D, V5.2D, V5.2D
@@ -6609,24 +6827,24 @@ moved_620:
 	WORD $0x6e60dd08 // FMUL V8.2D, V8.2D, V0.2D
 	VFMLS V7.D2, V8.D2, V0.D2
 	ADD R9<<0, R6, R0
-	TBNZ $1, R1, full_621
+	TBNZ $1, R1, full_633
 	VEOR V9.B16, V9.B16, V9.B16
-	TBZ $0, R1, moved_623
+	TBZ $0, R1, moved_635
 	FMOVD 0(R0), F9
-	B moved_623
-full_621:
+	B moved_635
+full_633:
 	FMOVQ 0(R0), F9
-moved_623:
+moved_635:
 	WORD $0x6e69dc00 // FMUL V0.2D, V0.2D, V9.2D
 	ADD R9<<0, R2, R0
-	TBNZ $1, R1, full_624
-	TBZ $0, R1, moved_626
+	TBNZ $1, R1, full_636
+	TBZ $0, R1, moved_638
 	FMOVD F0, 0(R0)
-	B moved_626
-full_624:
+	B moved_638
+full_636:
 	FMOVQ F0, 0(R0)
-moved_626:
-done_617:
+moved_638:
+done_629:
 	RET
 
 // func dsiluNEON(n int, y *float64, x *float64)
@@ -6641,16 +6859,16 @@ TEXT ·dsiluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
-	FMOVQ 752(R0), F25
-	FMOVQ 768(R0), F26
-	FMOVQ 784(R0), F27
-	FMOVQ 800(R0), F28
-	FMOVQ 816(R0), F29
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
+	FMOVQ 832(R0), F25
+	FMOVQ 848(R0), F26
+	FMOVQ 864(R0), F27
+	FMOVQ 880(R0), F28
+	FMOVQ 896(R0), F29
 	FMOVQ 80(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R7
@@ -6671,9 +6889,9 @@ TEXT ·dsiluNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_628
+	BEQ rest_640
 	PCALIGN $32
-vector_627:
+vector_639:
 	WORD $0x3ce86860 // LDR Q0, [X3,X8]
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	WORD $0x6ee1e5a4 // FCMGT V4.2D, V13.2D, V1.2D
@@ -6723,19 +6941,19 @@ vector_627:
 	WORD $0x3ca86840 // STR Q0, [X2,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_627
-rest_628:
+	BLT vector_639
+rest_640:
 	CMP $0, R7
-	BEQ done_629
+	BEQ done_641
 	ADD R8<<0, R3, R3
-	TBNZ $1, R1, full_630
+	TBNZ $1, R1, full_642
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_632
+	TBZ $0, R1, moved_644
 	FMOVD 0(R3), F0
-	B moved_632
-full_630:
+	B moved_644
+full_642:
 	FMOVQ 0(R3), F0
-moved_632:
+moved_644:
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	WORD $0x6ee1e5a4 // FCMGT V4.2D, V13.2D, V1.2D
 	WORD $0x4e61f5a1 // FMAX V1.2D, V13.2D, V1.2D
@@ -6782,14 +7000,14 @@ moved_632:
 	WORD $0x4e6cd421 // FADD V1.2D, V1.2D, V12.2D
 	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R2, R0
-	TBNZ $1, R1, full_633
-	TBZ $0, R1, moved_635
+	TBNZ $1, R1, full_645
+	TBZ $0, R1, moved_647
 	FMOVD F0, 0(R0)
-	B moved_635
-full_633:
+	B moved_647
+full_645:
 	FMOVQ F0, 0(R0)
-moved_635:
-done_629:
+moved_647:
+done_641:
 	RET
 
 // func dgatedSiLUBackwardNEON(n int, dgate *float64, dup *float64, gate *float64, up *float64, dy *float64)
@@ -6807,16 +7025,16 @@ TEXT ·dgatedSiLUBackwardNEON(SB), NOSPLIT, $0-48
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
-	FMOVQ 752(R0), F25
-	FMOVQ 768(R0), F26
-	FMOVQ 784(R0), F27
-	FMOVQ 800(R0), F28
-	FMOVQ 816(R0), F29
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
+	FMOVQ 832(R0), F25
+	FMOVQ 848(R0), F26
+	FMOVQ 864(R0), F27
+	FMOVQ 880(R0), F28
+	FMOVQ 896(R0), F29
 	FMOVQ 80(R0), F12
 	FMOVQ 224(R0), F11
 	MOVD R1, R10
@@ -6837,9 +7055,9 @@ TEXT ·dgatedSiLUBackwardNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R11), F15
 	MOVD ZR, R11
 	CMP $0, R9
-	BEQ rest_637
+	BEQ rest_649
 	PCALIGN $32
-vector_636:
+vector_648:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	WORD $0x6ee1e5a4 // FCMGT V4.2D, V13.2D, V1.2D
@@ -6900,19 +7118,19 @@ vector_636:
 	WORD $0x3cab6861 // STR Q1, [X3,X11]
 	ADD $16, R11
 	CMP R9, R11
-	BLT vector_636
-rest_637:
+	BLT vector_648
+rest_649:
 	CMP $0, R10
-	BEQ done_638
+	BEQ done_650
 	ADD R11<<0, R6, R6
-	TBNZ $1, R1, full_639
+	TBNZ $1, R1, full_651
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_641
+	TBZ $0, R1, moved_653
 	FMOVD 0(R6), F0
-	B moved_641
-full_639:
+	B moved_653
+full_651:
 	FMOVQ 0(R6), F0
-moved_641:
+moved_653:
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	WORD $0x6ee1e5a4 // FCMGT V4.2D, V13.2D, V1.2D
 	WORD $0x4e61f5a1 // FMAX V1.2D, V13.2D, V1.2D
@@ -6964,43 +7182,43 @@ moved_641:
 	WORD $0x6e61dcc6 // FMUL V6.2D, V6.2D, V1.2D
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	ADD R11<<0, R8, R0
-	TBNZ $1, R1, full_642
+	TBNZ $1, R1, full_654
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R1, moved_644
+	TBZ $0, R1, moved_656
 	FMOVD 0(R0), F5
-	B moved_644
-full_642:
+	B moved_656
+full_654:
 	FMOVQ 0(R0), F5
-moved_644:
+moved_656:
 	WORD $0x6e65dc21 // FMUL V1.2D, V1.2D, V5.2D
 	ADD R11<<0, R7, R0
-	TBNZ $1, R1, full_645
+	TBNZ $1, R1, full_657
 	VEOR V7.B16, V7.B16, V7.B16
-	TBZ $0, R1, moved_647
+	TBZ $0, R1, moved_659
 	FMOVD 0(R0), F7
-	B moved_647
-full_645:
+	B moved_659
+full_657:
 	FMOVQ 0(R0), F7
-moved_647:
+moved_659:
 	WORD $0x6e67dca5 // FMUL V5.2D, V5.2D, V7.2D
 	WORD $0x6e66dca5 // FMUL V5.2D, V5.2D, V6.2D
 	ADD R11<<0, R2, R0
-	TBNZ $1, R1, full_648
-	TBZ $0, R1, moved_650
+	TBNZ $1, R1, full_660
+	TBZ $0, R1, moved_662
 	FMOVD F5, 0(R0)
-	B moved_650
-full_648:
+	B moved_662
+full_660:
 	FMOVQ F5, 0(R0)
-moved_650:
+moved_662:
 	ADD R11<<0, R3, R0
-	TBNZ $1, R1, full_651
-	TBZ $0, R1, moved_653
+	TBNZ $1, R1, full_663
+	TBZ $0, R1, moved_665
 	FMOVD F1, 0(R0)
-	B moved_653
-full_651:
+	B moved_665
+full_663:
 	FMOVQ F1, 0(R0)
-moved_653:
-done_638:
+moved_665:
+done_650:
 	RET
 
 // func dscaleNEON(n int, y *float64, x *float64, c float64)
@@ -7029,37 +7247,37 @@ TEXT ·dscaleNEON(SB), NOSPLIT, $0-32
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_655
+	BEQ rest_667
 	PCALIGN $32
-vector_654:
+vector_666:
 	WORD $0x3ce76840 // LDR Q0, [X2,X7]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_654
-rest_655:
+	BLT vector_666
+rest_667:
 	CMP $0, R6
-	BEQ done_656
+	BEQ done_668
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_657
+	TBNZ $1, R0, full_669
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_659
+	TBZ $0, R0, moved_671
 	FMOVD 0(R2), F0
-	B moved_659
-full_657:
+	B moved_671
+full_669:
 	FMOVQ 0(R2), F0
-moved_659:
+moved_671:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_660
-	TBZ $0, R0, moved_662
+	TBNZ $1, R0, full_672
+	TBZ $0, R0, moved_674
 	FMOVD F0, 0(R1)
-	B moved_662
-full_660:
+	B moved_674
+full_672:
 	FMOVQ F0, 0(R1)
-moved_662:
-done_656:
+moved_674:
+done_668:
 	RET
 
 // func dadamNEON(n int, value *float64, grad *float64, m *float64, v *float64, k *float64)
@@ -7107,9 +7325,9 @@ TEXT ·dadamNEON(SB), NOSPLIT, $0-48
 	FMOVQ 16(R9), F15
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_664
+	BEQ rest_676
 	PCALIGN $32
-vector_663:
+vector_675:
 	WORD $0x3ce96820 // LDR Q0, [X1,X9]
 	WORD $0x3ce96841 // LDR Q1, [X2,X9]
 	WORD $0x3ce96862 // LDR Q2, [X3,X9]
@@ -7135,46 +7353,46 @@ vector_663:
 	WORD $0x3ca96820 // STR Q0, [X1,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_663
-rest_664:
+	BLT vector_675
+rest_676:
 	CMP $0, R8
-	BEQ done_665
+	BEQ done_677
 	ADD R9<<0, R1, R7
-	TBNZ $1, R0, full_666
+	TBNZ $1, R0, full_678
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_668
+	TBZ $0, R0, moved_680
 	FMOVD 0(R7), F0
-	B moved_668
-full_666:
+	B moved_680
+full_678:
 	FMOVQ 0(R7), F0
-moved_668:
+moved_680:
 	ADD R9<<0, R2, R2
-	TBNZ $1, R0, full_669
+	TBNZ $1, R0, full_681
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_671
+	TBZ $0, R0, moved_683
 	FMOVD 0(R2), F1
-	B moved_671
-full_669:
+	B moved_683
+full_681:
 	FMOVQ 0(R2), F1
-moved_671:
+moved_683:
 	ADD R9<<0, R3, R2
-	TBNZ $1, R0, full_672
+	TBNZ $1, R0, full_684
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_674
+	TBZ $0, R0, moved_686
 	FMOVD 0(R2), F2
-	B moved_674
-full_672:
+	B moved_686
+full_684:
 	FMOVQ 0(R2), F2
-moved_674:
+moved_686:
 	ADD R9<<0, R6, R2
-	TBNZ $1, R0, full_675
+	TBNZ $1, R0, full_687
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_677
+	TBZ $0, R0, moved_689
 	FMOVD 0(R2), F3
-	B moved_677
-full_675:
+	B moved_689
+full_687:
 	FMOVQ 0(R2), F3
-moved_677:
+moved_689:
 	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
 	WORD $0x6e67dc04 // FMUL V4.2D, V0.2D, V7.2D
 	WORD $0x4e64d421 // FADD V1.2D, V1.2D, V4.2D
@@ -7182,25 +7400,25 @@ moved_677:
 	WORD $0x6e69dc24 // FMUL V4.2D, V1.2D, V9.2D
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	ADD R9<<0, R3, R2
-	TBNZ $1, R0, full_678
-	TBZ $0, R0, moved_680
+	TBNZ $1, R0, full_690
+	TBZ $0, R0, moved_692
 	FMOVD F2, 0(R2)
-	B moved_680
-full_678:
+	B moved_692
+full_690:
 	FMOVQ F2, 0(R2)
-moved_680:
+moved_692:
 	WORD $0x6e6adc63 // FMUL V3.2D, V3.2D, V10.2D
 	WORD $0x6e6bdc24 // FMUL V4.2D, V1.2D, V11.2D
 	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
 	WORD $0x4e64d463 // FADD V3.2D, V3.2D, V4.2D
 	ADD R9<<0, R6, R2
-	TBNZ $1, R0, full_681
-	TBZ $0, R0, moved_683
+	TBNZ $1, R0, full_693
+	TBZ $0, R0, moved_695
 	FMOVD F3, 0(R2)
-	B moved_683
-full_681:
+	B moved_695
+full_693:
 	FMOVQ F3, 0(R2)
-moved_683:
+moved_695:
 	WORD $0x6ee1f863 // FSQRT V3.2D, V3.2D
 	WORD $0x6e6dfc63 // FDIV V3.2D, V3.2D, V13.2D
 	WORD $0x4e6ed463 // FADD V3.2D, V3.2D, V14.2D
@@ -7208,14 +7426,14 @@ moved_683:
 	WORD $0x6e63fc42 // FDIV V2.2D, V2.2D, V3.2D
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	ADD R9<<0, R1, R1
-	TBNZ $1, R0, full_684
-	TBZ $0, R0, moved_686
+	TBNZ $1, R0, full_696
+	TBZ $0, R0, moved_698
 	FMOVD F0, 0(R1)
-	B moved_686
-full_684:
+	B moved_698
+full_696:
 	FMOVQ F0, 0(R1)
-moved_686:
-done_665:
+moved_698:
+done_677:
 	RET
 
 // func dsgdNEON(n int, value *float64, grad *float64, rate float64, decay float64)
@@ -7246,9 +7464,9 @@ TEXT ·dsgdNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R7), F15
 	MOVD ZR, R7
 	CMP $0, R3
-	BEQ rest_688
+	BEQ rest_700
 	PCALIGN $32
-vector_687:
+vector_699:
 	WORD $0x3ce76820 // LDR Q0, [X1,X7]
 	WORD $0x3ce76841 // LDR Q1, [X2,X7]
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
@@ -7258,41 +7476,41 @@ vector_687:
 	WORD $0x3ca76820 // STR Q0, [X1,X7]
 	ADD $16, R7
 	CMP R3, R7
-	BLT vector_687
-rest_688:
+	BLT vector_699
+rest_700:
 	CMP $0, R6
-	BEQ done_689
+	BEQ done_701
 	ADD R7<<0, R1, R3
-	TBNZ $1, R0, full_690
+	TBNZ $1, R0, full_702
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_692
+	TBZ $0, R0, moved_704
 	FMOVD 0(R3), F0
-	B moved_692
-full_690:
+	B moved_704
+full_702:
 	FMOVQ 0(R3), F0
-moved_692:
+moved_704:
 	ADD R7<<0, R2, R2
-	TBNZ $1, R0, full_693
+	TBNZ $1, R0, full_705
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_695
+	TBZ $0, R0, moved_707
 	FMOVD 0(R2), F1
-	B moved_695
-full_693:
+	B moved_707
+full_705:
 	FMOVQ 0(R2), F1
-moved_695:
+moved_707:
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R7<<0, R1, R1
-	TBNZ $1, R0, full_696
-	TBZ $0, R0, moved_698
+	TBNZ $1, R0, full_708
+	TBZ $0, R0, moved_710
 	FMOVD F0, 0(R1)
-	B moved_698
-full_696:
+	B moved_710
+full_708:
 	FMOVQ F0, 0(R1)
-moved_698:
-done_689:
+moved_710:
+done_701:
 	RET
 
 // func dmomentumNEON(n int, value *float64, grad *float64, buffer *float64, rate float64, momentum float64, decay float64)
@@ -7326,9 +7544,9 @@ TEXT ·dmomentumNEON(SB), NOSPLIT, $0-56
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_700
+	BEQ rest_712
 	PCALIGN $32
-vector_699:
+vector_711:
 	WORD $0x3ce86820 // LDR Q0, [X1,X8]
 	WORD $0x3ce86841 // LDR Q1, [X2,X8]
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
@@ -7342,60 +7560,60 @@ vector_699:
 	WORD $0x3ca86820 // STR Q0, [X1,X8]
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_699
-rest_700:
+	BLT vector_711
+rest_712:
 	CMP $0, R7
-	BEQ done_701
+	BEQ done_713
 	ADD R8<<0, R1, R6
-	TBNZ $1, R0, full_702
+	TBNZ $1, R0, full_714
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R0, moved_704
+	TBZ $0, R0, moved_716
 	FMOVD 0(R6), F0
-	B moved_704
-full_702:
+	B moved_716
+full_714:
 	FMOVQ 0(R6), F0
-moved_704:
+moved_716:
 	ADD R8<<0, R2, R2
-	TBNZ $1, R0, full_705
+	TBNZ $1, R0, full_717
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R0, moved_707
+	TBZ $0, R0, moved_719
 	FMOVD 0(R2), F1
-	B moved_707
-full_705:
+	B moved_719
+full_717:
 	FMOVQ 0(R2), F1
-moved_707:
+moved_719:
 	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_708
+	TBNZ $1, R0, full_720
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_710
+	TBZ $0, R0, moved_722
 	FMOVD 0(R2), F2
-	B moved_710
-full_708:
+	B moved_722
+full_720:
 	FMOVQ 0(R2), F2
-moved_710:
+moved_722:
 	WORD $0x6e68dc42 // FMUL V2.2D, V2.2D, V8.2D
 	WORD $0x4e61d441 // FADD V1.2D, V2.2D, V1.2D
 	ADD R8<<0, R3, R2
-	TBNZ $1, R0, full_711
-	TBZ $0, R0, moved_713
+	TBNZ $1, R0, full_723
+	TBZ $0, R0, moved_725
 	FMOVD F1, 0(R2)
-	B moved_713
-full_711:
+	B moved_725
+full_723:
 	FMOVQ F1, 0(R2)
-moved_713:
+moved_725:
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x4ee1d400 // FSUB V0.2D, V0.2D, V1.2D
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_714
-	TBZ $0, R0, moved_716
+	TBNZ $1, R0, full_726
+	TBZ $0, R0, moved_728
 	FMOVD F0, 0(R1)
-	B moved_716
-full_714:
+	B moved_728
+full_726:
 	FMOVQ F0, 0(R1)
-moved_716:
-done_701:
+moved_728:
+done_713:
 	RET
 
 // func dsumNEON(n int, x *float64) float64
@@ -7423,28 +7641,28 @@ TEXT ·dsumNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_718
+	BEQ rest_730
 	PCALIGN $32
-vector_717:
+vector_729:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_717
-rest_718:
+	BLT vector_729
+rest_730:
 	CMP $0, R3
-	BEQ done_719
+	BEQ done_731
 	ADD R6<<0, R1, R1
-	TBNZ $1, R0, full_720
+	TBNZ $1, R0, full_732
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_722
+	TBZ $0, R0, moved_734
 	FMOVD 0(R1), F2
-	B moved_722
-full_720:
+	B moved_734
+full_732:
 	FMOVQ 0(R1), F2
-moved_722:
+moved_734:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_719:
+done_731:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -7476,28 +7694,28 @@ TEXT ·dsumSquaresNEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R6), F15
 	MOVD ZR, R6
 	CMP $0, R2
-	BEQ rest_724
+	BEQ rest_736
 	PCALIGN $32
-vector_723:
+vector_735:
 	WORD $0x3ce66822 // LDR Q2, [X1,X6]
 	VFMLA V2.D2, V2.D2, V0.D2
 	ADD $16, R6
 	CMP R2, R6
-	BLT vector_723
-rest_724:
+	BLT vector_735
+rest_736:
 	CMP $0, R3
-	BEQ done_725
+	BEQ done_737
 	ADD R6<<0, R1, R1
-	TBNZ $1, R0, full_726
+	TBNZ $1, R0, full_738
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_728
+	TBZ $0, R0, moved_740
 	FMOVD 0(R1), F2
-	B moved_728
-full_726:
+	B moved_740
+full_738:
 	FMOVQ 0(R1), F2
-moved_728:
+moved_740:
 	VFMLA V2.D2, V2.D2, V0.D2
-done_725:
+done_737:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -7531,9 +7749,9 @@ TEXT ·dsumProductsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 16(R8), F15
 	MOVD ZR, R8
 	CMP $0, R6
-	BEQ rest_730
+	BEQ rest_742
 	PCALIGN $32
-vector_729:
+vector_741:
 	WORD $0x3ce86822 // LDR Q2, [X1,X8]
 	WORD $0x3ce86843 // LDR Q3, [X2,X8]
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
@@ -7542,41 +7760,41 @@ vector_729:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $16, R8
 	CMP R6, R8
-	BLT vector_729
-rest_730:
+	BLT vector_741
+rest_742:
 	CMP $0, R7
-	BEQ done_731
+	BEQ done_743
 	ADD R8<<0, R1, R1
-	TBNZ $1, R0, full_732
+	TBNZ $1, R0, full_744
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R0, moved_734
+	TBZ $0, R0, moved_746
 	FMOVD 0(R1), F2
-	B moved_734
-full_732:
+	B moved_746
+full_744:
 	FMOVQ 0(R1), F2
-moved_734:
+moved_746:
 	ADD R8<<0, R2, R1
-	TBNZ $1, R0, full_735
+	TBNZ $1, R0, full_747
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_737
+	TBZ $0, R0, moved_749
 	FMOVD 0(R1), F3
-	B moved_737
-full_735:
+	B moved_749
+full_747:
 	FMOVQ 0(R1), F3
-moved_737:
+moved_749:
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R8<<0, R3, R1
-	TBNZ $1, R0, full_738
+	TBNZ $1, R0, full_750
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R0, moved_740
+	TBZ $0, R0, moved_752
 	FMOVD 0(R1), F3
-	B moved_740
-full_738:
+	B moved_752
+full_750:
 	FMOVQ 0(R1), F3
-moved_740:
+moved_752:
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-done_731:
+done_743:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
@@ -7608,38 +7826,38 @@ TEXT ·dsumColumnsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<3, R9
 	FMOVQ 16(R9), F15
 	LSL $3, R2
-row_741:
+row_753:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_743
+	BEQ rest_755
 	PCALIGN $32
-vector_742:
+vector_754:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce9687f // LDR Q31, [X3,X9]
 	WORD $0x4e7fd400 // FADD V0.2D, V0.2D, V31.2D
 	WORD $0x3ca96860 // STR Q0, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_742
-rest_743:
+	BLT vector_754
+rest_755:
 	CMP $0, R8
-	BEQ done_744
+	BEQ done_756
 	ADD R9<<0, R6, R10
-	TBNZ $1, R1, full_745
+	TBNZ $1, R1, full_757
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_747
+	TBZ $0, R1, moved_759
 	FMOVD 0(R10), F0
-	B moved_747
-full_745:
+	B moved_759
+full_757:
 	FMOVQ 0(R10), F0
-moved_747:
+moved_759:
 	WORD $0x3ce9687f // LDR Q31, [X3,X9]
 	WORD $0x4e7fd400 // FADD V0.2D, V0.2D, V31.2D
 	WORD $0x3ca96860 // STR Q0, [X3,X9]
-done_744:
+done_756:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_741
+	BNE row_753
 	RET
 
 // func dsoftmaxRowsNEON(rows int, cols int, y *float64, x *float64, scale float64, empty float64)
@@ -7655,16 +7873,16 @@ TEXT ·dsoftmaxRowsNEON(SB), NOSPLIT, $0-48
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
-	FMOVQ 752(R0), F25
-	FMOVQ 768(R0), F26
-	FMOVQ 784(R0), F27
-	FMOVQ 800(R0), F28
-	FMOVQ 816(R0), F29
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
+	FMOVQ 832(R0), F25
+	FMOVQ 848(R0), F26
+	FMOVQ 864(R0), F27
+	FMOVQ 880(R0), F28
+	FMOVQ 896(R0), F29
 	FMOVQ 112(R0), F12
 	FMOVD scale+32(FP), F6
 	VDUP V6.D[0], V6.D2
@@ -7687,33 +7905,33 @@ TEXT ·dsoftmaxRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_748:
+row_760:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_750
+	BEQ rest_762
 	PCALIGN $32
-vector_749:
+vector_761:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_749
-rest_750:
+	BLT vector_761
+rest_762:
 	CMP $0, R8
-	BEQ done_751
+	BEQ done_763
 	ADD R10<<0, R6, R10
-	TBNZ $1, R9, full_752
+	TBNZ $1, R9, full_764
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_754
+	TBZ $0, R9, moved_766
 	FMOVD 0(R10), F2
-	B moved_754
-full_752:
+	B moved_766
+full_764:
 	FMOVQ 0(R10), F2
-moved_754:
+moved_766:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-done_751:
+done_763:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x4e6ce402 // FCMEQ V2.2D, V0.2D, V12.2D
@@ -7721,9 +7939,9 @@ done_751:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_756
+	BEQ rest_768
 	PCALIGN $32
-vector_755:
+vector_767:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -7772,19 +7990,19 @@ vector_755:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_755
-rest_756:
+	BLT vector_767
+rest_768:
 	CMP $0, R8
-	BEQ done_757
+	BEQ done_769
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_758
+	TBNZ $1, R9, full_770
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_760
+	TBZ $0, R9, moved_772
 	FMOVD 0(R11), F2
-	B moved_760
-full_758:
+	B moved_772
+full_770:
 	FMOVQ 0(R11), F2
-moved_760:
+moved_772:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -7830,15 +8048,15 @@ moved_760:
 	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
 	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
 	ADD R10<<0, R3, R10
-	TBNZ $1, R9, full_761
-	TBZ $0, R9, moved_763
+	TBNZ $1, R9, full_773
+	TBZ $0, R9, moved_775
 	FMOVD F2, 0(R10)
-	B moved_763
-full_761:
+	B moved_775
+full_773:
 	FMOVQ F2, 0(R10)
-moved_763:
+moved_775:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-done_757:
+done_769:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x6e61fcc0 // FDIV V0.2D, V6.2D, V1.2D
@@ -7846,41 +8064,41 @@ done_757:
 	VBIT V2.B16, V7.B16, V0.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_765
+	BEQ rest_777
 	PCALIGN $32
-vector_764:
+vector_776:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
 	WORD $0x3caa6862 // STR Q2, [X3,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_764
-rest_765:
+	BLT vector_776
+rest_777:
 	CMP $0, R8
-	BEQ done_766
+	BEQ done_778
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_767
+	TBNZ $1, R9, full_779
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_769
+	TBZ $0, R9, moved_781
 	FMOVD 0(R11), F2
-	B moved_769
-full_767:
+	B moved_781
+full_779:
 	FMOVQ 0(R11), F2
-moved_769:
+moved_781:
 	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
 	ADD R10<<0, R3, R10
-	TBNZ $1, R9, full_770
-	TBZ $0, R9, moved_772
+	TBNZ $1, R9, full_782
+	TBZ $0, R9, moved_784
 	FMOVD F2, 0(R10)
-	B moved_772
-full_770:
+	B moved_784
+full_782:
 	FMOVQ F2, 0(R10)
-moved_772:
-done_766:
+moved_784:
+done_778:
 	ADD R2, R6
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_748
+	BNE row_760
 	RET
 
 // func dsoftmaxBackwardRowsNEON(rows int, cols int, dx *float64, y *float64, dy *float64)
@@ -7907,49 +8125,49 @@ TEXT ·dsoftmaxBackwardRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_773:
+row_785:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_775
+	BEQ rest_787
 	PCALIGN $32
-vector_774:
+vector_786:
 	WORD $0x3cea6862 // LDR Q2, [X3,X10]
 	WORD $0x3cea68c3 // LDR Q3, [X6,X10]
 	VFMLA V2.D2, V3.D2, V1.D2
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_774
-rest_775:
+	BLT vector_786
+rest_787:
 	CMP $0, R8
-	BEQ done_776
+	BEQ done_788
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_777
+	TBNZ $1, R9, full_789
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_779
+	TBZ $0, R9, moved_791
 	FMOVD 0(R11), F2
-	B moved_779
-full_777:
+	B moved_791
+full_789:
 	FMOVQ 0(R11), F2
-moved_779:
+moved_791:
 	ADD R10<<0, R6, R10
-	TBNZ $1, R9, full_780
+	TBNZ $1, R9, full_792
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R9, moved_782
+	TBZ $0, R9, moved_794
 	FMOVD 0(R10), F3
-	B moved_782
-full_780:
+	B moved_794
+full_792:
 	FMOVQ 0(R10), F3
-moved_782:
+moved_794:
 	VFMLA V2.D2, V3.D2, V1.D2
-done_776:
+done_788:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_784
+	BEQ rest_796
 	PCALIGN $32
-vector_783:
+vector_795:
 	WORD $0x3cea68c2 // LDR Q2, [X6,X10]
 	WORD $0x3cea6863 // LDR Q3, [X3,X10]
 	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
@@ -7957,44 +8175,44 @@ vector_783:
 	WORD $0x3caa6842 // STR Q2, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_783
-rest_784:
+	BLT vector_795
+rest_796:
 	CMP $0, R8
-	BEQ done_785
+	BEQ done_797
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_786
+	TBNZ $1, R9, full_798
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R9, moved_788
+	TBZ $0, R9, moved_800
 	FMOVD 0(R11), F2
-	B moved_788
-full_786:
+	B moved_800
+full_798:
 	FMOVQ 0(R11), F2
-moved_788:
+moved_800:
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_789
+	TBNZ $1, R9, full_801
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R9, moved_791
+	TBZ $0, R9, moved_803
 	FMOVD 0(R11), F3
-	B moved_791
-full_789:
+	B moved_803
+full_801:
 	FMOVQ 0(R11), F3
-moved_791:
+moved_803:
 	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R10<<0, R2, R10
-	TBNZ $1, R9, full_792
-	TBZ $0, R9, moved_794
+	TBNZ $1, R9, full_804
+	TBZ $0, R9, moved_806
 	FMOVD F2, 0(R10)
-	B moved_794
-full_792:
+	B moved_806
+full_804:
 	FMOVQ F2, 0(R10)
-moved_794:
-done_785:
+moved_806:
+done_797:
 	ADD R1, R3
 	ADD R1, R6
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_773
+	BNE row_785
 	RET
 
 // func dtopRowsNEON(rows int, cols int, y *float64, x *float64)
@@ -8021,14 +8239,14 @@ TEXT ·dtopRowsNEON(SB), NOSPLIT, $0-32
 	MOVD $leadingLanes<>(SB), R9
 	SUB R8<<3, R9
 	FMOVQ 16(R9), F15
-row_795:
+row_807:
 	VMOV V12.B16, V0.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R9
 	CMP $0, R0
-	BEQ rest_797
+	BEQ rest_809
 	PCALIGN $32
-vector_796:
+vector_808:
 	WORD $0x3ce968c1 // LDR Q1, [X6,X9]
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
@@ -8038,19 +8256,19 @@ vector_796:
 	VBIT V3.B16, V1.B16, V2.B16
 	ADD $16, R9
 	CMP R0, R9
-	BLT vector_796
-rest_797:
+	BLT vector_808
+rest_809:
 	CMP $0, R7
-	BEQ done_798
+	BEQ done_810
 	ADD R9<<0, R6, R9
-	TBNZ $1, R8, full_799
+	TBNZ $1, R8, full_811
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R8, moved_801
+	TBZ $0, R8, moved_813
 	FMOVD 0(R9), F1
-	B moved_801
-full_799:
+	B moved_813
+full_811:
 	FMOVQ 0(R9), F1
-moved_801:
+moved_813:
 	VBIF V15.B16, V12.B16, V1.B16
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 	WORD $0x4e61e43e // FCMEQ V30.2D, V1.2D, V1.2D
@@ -8058,7 +8276,7 @@ moved_801:
 	VAND V30.B16, V3.B16, V3.B16
 	WORD $0x6e205863 // MVN V3.16B, V3.16B
 	VBIT V3.B16, V1.B16, V2.B16
-done_798:
+done_810:
 	VEXT $8, V0.B16, V0.B16, V1.B16
 	WORD $0x4e61f400 // FMAX V0.2D, V0.2D, V1.2D
 	VEXT $8, V2.B16, V2.B16, V1.B16
@@ -8072,7 +8290,7 @@ done_798:
 	ADD R2, R6
 	ADD $8, R3
 	SUBS $1, R1
-	BNE row_795
+	BNE row_807
 	RET
 
 // func dsumExpRowsNEON(rows int, cols int, x *float64, top *float64, sum *float64)
@@ -8089,16 +8307,16 @@ TEXT ·dsumExpRowsNEON(SB), NOSPLIT, $0-40
 	FMOVQ 48(R0), F17
 	FMOVQ 64(R0), F18
 	FMOVQ 80(R0), F19
-	FMOVQ 672(R0), F20
-	FMOVQ 688(R0), F21
-	FMOVQ 704(R0), F22
-	FMOVQ 720(R0), F23
-	FMOVQ 736(R0), F24
-	FMOVQ 752(R0), F25
-	FMOVQ 768(R0), F26
-	FMOVQ 784(R0), F27
-	FMOVQ 800(R0), F28
-	FMOVQ 816(R0), F29
+	FMOVQ 752(R0), F20
+	FMOVQ 768(R0), F21
+	FMOVQ 784(R0), F22
+	FMOVQ 800(R0), F23
+	FMOVQ 816(R0), F24
+	FMOVQ 832(R0), F25
+	FMOVQ 848(R0), F26
+	FMOVQ 864(R0), F27
+	FMOVQ 880(R0), F28
+	FMOVQ 896(R0), F29
 	FMOVQ 112(R0), F12
 	VEOR V9.B16, V9.B16, V9.B16
 	MOVD R2, R9
@@ -8117,33 +8335,33 @@ TEXT ·dsumExpRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_802:
+row_814:
 	VMOV V12.B16, V0.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_804
+	BEQ rest_816
 	PCALIGN $32
-vector_803:
+vector_815:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_803
-rest_804:
+	BLT vector_815
+rest_816:
 	CMP $0, R9
-	BEQ done_805
+	BEQ done_817
 	ADD R11<<0, R3, R11
-	TBNZ $1, R10, full_806
+	TBNZ $1, R10, full_818
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R10, moved_808
+	TBZ $0, R10, moved_820
 	FMOVD 0(R11), F2
-	B moved_808
-full_806:
+	B moved_820
+full_818:
 	FMOVQ 0(R11), F2
-moved_808:
+moved_820:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4e60f440 // FMAX V0.2D, V2.2D, V0.2D
-done_805:
+done_817:
 	VEXT $8, V0.B16, V0.B16, V2.B16
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	FMOVD F0, 0(R6)
@@ -8152,9 +8370,9 @@ done_805:
 	VEOR V1.B16, V1.B16, V1.B16
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_810
+	BEQ rest_822
 	PCALIGN $32
-vector_809:
+vector_821:
 	WORD $0x3ceb6862 // LDR Q2, [X3,X11]
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -8202,19 +8420,19 @@ vector_809:
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_809
-rest_810:
+	BLT vector_821
+rest_822:
 	CMP $0, R9
-	BEQ done_811
+	BEQ done_823
 	ADD R11<<0, R3, R11
-	TBNZ $1, R10, full_812
+	TBNZ $1, R10, full_824
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R10, moved_814
+	TBZ $0, R10, moved_826
 	FMOVD 0(R11), F2
-	B moved_814
-full_812:
+	B moved_826
+full_824:
 	FMOVQ 0(R11), F2
-moved_814:
+moved_826:
 	VBIF V15.B16, V12.B16, V2.B16
 	WORD $0x4ee0d442 // FSUB V2.2D, V2.2D, V0.2D
 	WORD $0x6ee2e5a5 // FCMGT V5.2D, V13.2D, V2.2D
@@ -8260,7 +8478,7 @@ moved_814:
 	WORD $0x6e63dc82 // FMUL V2.2D, V4.2D, V3.2D
 	WORD $0x6e65dc42 // FMUL V2.2D, V2.2D, V5.2D
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
-done_811:
+done_823:
 	VEXT $8, V1.B16, V1.B16, V2.B16
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	FMOVD F1, 0(R7)
@@ -8268,7 +8486,7 @@ done_811:
 	ADD $8, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_802
+	BNE row_814
 	RET
 
 // func dnormRowsNEON(rows int, cols int, y *float64, mean *float64, rstd *float64, x *float64, gamma *float64, beta *float64, eps float64)
@@ -8305,32 +8523,32 @@ TEXT ·dnormRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_815:
+row_827:
 	VEOR V2.B16, V2.B16, V2.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_817
+	BEQ rest_829
 	PCALIGN $32
-vector_816:
+vector_828:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_816
-rest_817:
+	BLT vector_828
+rest_829:
 	CMP $0, R11
-	BEQ done_818
+	BEQ done_830
 	ADD R13<<0, R8, R13
-	TBNZ $1, R12, full_819
+	TBNZ $1, R12, full_831
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_821
+	TBZ $0, R12, moved_833
 	FMOVD 0(R13), F0
-	B moved_821
-full_819:
+	B moved_833
+full_831:
 	FMOVQ 0(R13), F0
-moved_821:
+moved_833:
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
-done_818:
+done_830:
 	VEXT $8, V2.B16, V2.B16, V1.B16
 	WORD $0x4e61d442 // FADD V2.2D, V2.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
@@ -8338,31 +8556,31 @@ done_818:
 	VEOR V3.B16, V3.B16, V3.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_823
+	BEQ rest_835
 	PCALIGN $32
-vector_822:
+vector_834:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	VFMLA V0.D2, V0.D2, V3.D2
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_822
-rest_823:
+	BLT vector_834
+rest_835:
 	CMP $0, R11
-	BEQ done_824
+	BEQ done_836
 	ADD R13<<0, R8, R13
-	TBNZ $1, R12, full_825
+	TBNZ $1, R12, full_837
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_827
+	TBZ $0, R12, moved_839
 	FMOVD 0(R13), F0
-	B moved_827
-full_825:
+	B moved_839
+full_837:
 	FMOVQ 0(R13), F0
-moved_827:
+moved_839:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	VAND V15.B16, V0.B16, V0.B16
 	VFMLA V0.D2, V0.D2, V3.D2
-done_824:
+done_836:
 	VEXT $8, V3.B16, V3.B16, V1.B16
 	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
 	WORD $0x6e64dc63 // FMUL V3.2D, V3.2D, V4.2D
@@ -8372,81 +8590,81 @@ done_824:
 	FMOVD F3, 0(R7)
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_829
+	BEQ rest_841
 	PCALIGN $32
-vector_828:
+vector_840:
 	WORD $0x3ced6900 // LDR Q0, [X8,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	CMP $0, R9
-	BEQ without_831
+	BEQ without_843
 	WORD $0x3ced6921 // LDR Q1, [X9,X13]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-without_831:
+without_843:
 	CMP $0, R10
-	BEQ without_832
+	BEQ without_844
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
-without_832:
+without_844:
 	WORD $0x3cad6860 // STR Q0, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_828
-rest_829:
+	BLT vector_840
+rest_841:
 	CMP $0, R11
-	BEQ done_830
+	BEQ done_842
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_833
+	TBNZ $1, R12, full_845
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_835
+	TBZ $0, R12, moved_847
 	FMOVD 0(R14), F0
-	B moved_835
-full_833:
+	B moved_847
+full_845:
 	FMOVQ 0(R14), F0
-moved_835:
+moved_847:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	CMP $0, R9
-	BEQ without_836
+	BEQ without_848
 	ADD R13<<0, R9, R14
-	TBNZ $1, R12, full_837
+	TBNZ $1, R12, full_849
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_839
+	TBZ $0, R12, moved_851
 	FMOVD 0(R14), F1
-	B moved_839
-full_837:
+	B moved_851
+full_849:
 	FMOVQ 0(R14), F1
-moved_839:
+moved_851:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
-without_836:
+without_848:
 	CMP $0, R10
-	BEQ without_840
+	BEQ without_852
 	ADD R13<<0, R10, R14
-	TBNZ $1, R12, full_841
+	TBNZ $1, R12, full_853
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_843
+	TBZ $0, R12, moved_855
 	FMOVD 0(R14), F1
-	B moved_843
-full_841:
+	B moved_855
+full_853:
 	FMOVQ 0(R14), F1
-moved_843:
+moved_855:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
-without_840:
+without_852:
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_844
-	TBZ $0, R12, moved_846
+	TBNZ $1, R12, full_856
+	TBZ $0, R12, moved_858
 	FMOVD F0, 0(R13)
-	B moved_846
-full_844:
+	B moved_858
+full_856:
 	FMOVQ F0, 0(R13)
-moved_846:
-done_830:
+moved_858:
+done_842:
 	ADD $8, R6
 	ADD $8, R7
 	ADD R2, R8
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_815
+	BNE row_827
 	RET
 
 // func dnormBackwardRowsNEON(rows int, cols int, dx *float64, dy *float64, x *float64, gamma *float64, mean *float64, rstd *float64)
@@ -8480,7 +8698,7 @@ TEXT ·dnormBackwardRowsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_847:
+row_859:
 	FMOVD 0(R9), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD 0(R10), F3
@@ -8489,15 +8707,15 @@ row_847:
 	VEOR V7.B16, V7.B16, V7.B16
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_849
+	BEQ rest_861
 	PCALIGN $32
-vector_848:
+vector_860:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_851
+	BEQ without_863
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_851:
+without_863:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
@@ -8505,47 +8723,47 @@ without_851:
 	VFMLA V5.D2, V0.D2, V7.D2
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_848
-rest_849:
+	BLT vector_860
+rest_861:
 	CMP $0, R11
-	BEQ done_850
+	BEQ done_862
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_852
+	TBNZ $1, R12, full_864
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_854
+	TBZ $0, R12, moved_866
 	FMOVD 0(R14), F5
-	B moved_854
-full_852:
+	B moved_866
+full_864:
 	FMOVQ 0(R14), F5
-moved_854:
+moved_866:
 	CMP $0, R8
-	BEQ without_855
+	BEQ without_867
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_856
+	TBNZ $1, R12, full_868
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_858
+	TBZ $0, R12, moved_870
 	FMOVD 0(R14), F1
-	B moved_858
-full_856:
+	B moved_870
+full_868:
 	FMOVQ 0(R14), F1
-moved_858:
+moved_870:
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_855:
+without_867:
 	ADD R13<<0, R7, R13
-	TBNZ $1, R12, full_859
+	TBNZ $1, R12, full_871
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_861
+	TBZ $0, R12, moved_873
 	FMOVD 0(R13), F0
-	B moved_861
-full_859:
+	B moved_873
+full_871:
 	FMOVQ 0(R13), F0
-moved_861:
+moved_873:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	VAND V15.B16, V0.B16, V0.B16
 	WORD $0x4e65d4c6 // FADD V6.2D, V6.2D, V5.2D
 	VFMLA V5.D2, V0.D2, V7.D2
-done_850:
+done_862:
 	VEXT $8, V6.B16, V6.B16, V1.B16
 	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
 	VEXT $8, V7.B16, V7.B16, V1.B16
@@ -8554,15 +8772,15 @@ done_850:
 	WORD $0x6e64dce7 // FMUL V7.2D, V7.2D, V4.2D
 	MOVD ZR, R13
 	CMP $0, R0
-	BEQ rest_863
+	BEQ rest_875
 	PCALIGN $32
-vector_862:
+vector_874:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	CMP $0, R8
-	BEQ without_865
+	BEQ without_877
 	WORD $0x3ced6901 // LDR Q1, [X8,X13]
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_865:
+without_877:
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
@@ -8572,62 +8790,62 @@ without_865:
 	WORD $0x3cad6865 // STR Q5, [X3,X13]
 	ADD $16, R13
 	CMP R0, R13
-	BLT vector_862
-rest_863:
+	BLT vector_874
+rest_875:
 	CMP $0, R11
-	BEQ done_864
+	BEQ done_876
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_866
+	TBNZ $1, R12, full_878
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_868
+	TBZ $0, R12, moved_880
 	FMOVD 0(R14), F5
-	B moved_868
-full_866:
+	B moved_880
+full_878:
 	FMOVQ 0(R14), F5
-moved_868:
+moved_880:
 	CMP $0, R8
-	BEQ without_869
+	BEQ without_881
 	ADD R13<<0, R8, R14
-	TBNZ $1, R12, full_870
+	TBNZ $1, R12, full_882
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_872
+	TBZ $0, R12, moved_884
 	FMOVD 0(R14), F1
-	B moved_872
-full_870:
+	B moved_884
+full_882:
 	FMOVQ 0(R14), F1
-moved_872:
+moved_884:
 	WORD $0x6e61dca5 // FMUL V5.2D, V5.2D, V1.2D
-without_869:
+without_881:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R12, full_873
+	TBNZ $1, R12, full_885
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_875
+	TBZ $0, R12, moved_887
 	FMOVD 0(R14), F0
-	B moved_875
-full_873:
+	B moved_887
+full_885:
 	FMOVQ 0(R14), F0
-moved_875:
+moved_887:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	WORD $0x4ee6d4a5 // FSUB V5.2D, V5.2D, V6.2D
 	VFMLS V0.D2, V7.D2, V5.D2
 	WORD $0x6e63dca5 // FMUL V5.2D, V5.2D, V3.2D
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_876
-	TBZ $0, R12, moved_878
+	TBNZ $1, R12, full_888
+	TBZ $0, R12, moved_890
 	FMOVD F5, 0(R13)
-	B moved_878
-full_876:
+	B moved_890
+full_888:
 	FMOVQ F5, 0(R13)
-moved_878:
-done_864:
+moved_890:
+done_876:
 	ADD $8, R9
 	ADD $8, R10
 	ADD R2, R6
 	ADD R2, R7
 	ADD R2, R3
 	SUBS $1, R1
-	BNE row_847
+	BNE row_859
 	RET
 
 // func dnormColumnsNEON(rows int, cols int, dgamma *float64, dbeta *float64, dy *float64, x *float64, mean *float64, rstd *float64)
@@ -8657,16 +8875,16 @@ TEXT ·dnormColumnsNEON(SB), NOSPLIT, $0-64
 	MOVD $leadingLanes<>(SB), R13
 	SUB R12<<3, R13
 	FMOVQ 16(R13), F15
-row_879:
+row_891:
 	FMOVD 0(R8), F2
 	VDUP V2.D[0], V2.D2
 	FMOVD 0(R9), F3
 	VDUP V3.D[0], V3.D2
 	MOVD ZR, R13
 	CMP $0, R10
-	BEQ rest_881
+	BEQ rest_893
 	PCALIGN $32
-vector_880:
+vector_892:
 	WORD $0x3ced68c5 // LDR Q5, [X6,X13]
 	WORD $0x3ced68e0 // LDR Q0, [X7,X13]
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
@@ -8679,73 +8897,73 @@ vector_880:
 	WORD $0x3cad6861 // STR Q1, [X3,X13]
 	ADD $16, R13
 	CMP R10, R13
-	BLT vector_880
-rest_881:
+	BLT vector_892
+rest_893:
 	CMP $0, R11
-	BEQ done_882
+	BEQ done_894
 	ADD R13<<0, R6, R14
-	TBNZ $1, R12, full_883
+	TBNZ $1, R12, full_895
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R12, moved_885
+	TBZ $0, R12, moved_897
 	FMOVD 0(R14), F5
-	B moved_885
-full_883:
+	B moved_897
+full_895:
 	FMOVQ 0(R14), F5
-moved_885:
+moved_897:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R12, full_886
+	TBNZ $1, R12, full_898
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R12, moved_888
+	TBZ $0, R12, moved_900
 	FMOVD 0(R14), F0
-	B moved_888
-full_886:
+	B moved_900
+full_898:
 	FMOVQ 0(R14), F0
-moved_888:
+moved_900:
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e63dc00 // FMUL V0.2D, V0.2D, V3.2D
 	ADD R13<<0, R2, R14
-	TBNZ $1, R12, full_889
+	TBNZ $1, R12, full_901
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_891
+	TBZ $0, R12, moved_903
 	FMOVD 0(R14), F1
-	B moved_891
-full_889:
+	B moved_903
+full_901:
 	FMOVQ 0(R14), F1
-moved_891:
+moved_903:
 	VFMLA V5.D2, V0.D2, V1.D2
 	ADD R13<<0, R2, R14
-	TBNZ $1, R12, full_892
-	TBZ $0, R12, moved_894
+	TBNZ $1, R12, full_904
+	TBZ $0, R12, moved_906
 	FMOVD F1, 0(R14)
-	B moved_894
-full_892:
+	B moved_906
+full_904:
 	FMOVQ F1, 0(R14)
-moved_894:
+moved_906:
 	ADD R13<<0, R3, R14
-	TBNZ $1, R12, full_895
+	TBNZ $1, R12, full_907
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R12, moved_897
+	TBZ $0, R12, moved_909
 	FMOVD 0(R14), F1
-	B moved_897
-full_895:
+	B moved_909
+full_907:
 	FMOVQ 0(R14), F1
-moved_897:
+moved_909:
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
 	ADD R13<<0, R3, R13
-	TBNZ $1, R12, full_898
-	TBZ $0, R12, moved_900
+	TBNZ $1, R12, full_910
+	TBZ $0, R12, moved_912
 	FMOVD F1, 0(R13)
-	B moved_900
-full_898:
+	B moved_912
+full_910:
 	FMOVQ F1, 0(R13)
-moved_900:
-done_882:
+moved_912:
+done_894:
 	ADD $8, R8
 	ADD $8, R9
 	ADD R1, R6
 	ADD R1, R7
 	SUBS $1, R0
-	BNE row_879
+	BNE row_891
 	RET
 
 // func drootRowsNEON(rows int, cols int, y *float64, x *float64, weight *float64, factor *float64)
@@ -8773,14 +8991,14 @@ TEXT ·drootRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_901:
+row_913:
 	FMOVD 0(R7), F2
 	VDUP V2.D[0], V2.D2
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_903
+	BEQ rest_915
 	PCALIGN $32
-vector_902:
+vector_914:
 	WORD $0x3ceb6860 // LDR Q0, [X3,X11]
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 	WORD $0x3ceb68c1 // LDR Q1, [X6,X11]
@@ -8788,44 +9006,44 @@ vector_902:
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_902
-rest_903:
+	BLT vector_914
+rest_915:
 	CMP $0, R9
-	BEQ done_904
+	BEQ done_916
 	ADD R11<<0, R3, R12
-	TBNZ $1, R10, full_905
+	TBNZ $1, R10, full_917
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R10, moved_907
+	TBZ $0, R10, moved_919
 	FMOVD 0(R12), F0
-	B moved_907
-full_905:
+	B moved_919
+full_917:
 	FMOVQ 0(R12), F0
-moved_907:
+moved_919:
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 	ADD R11<<0, R6, R12
-	TBNZ $1, R10, full_908
+	TBNZ $1, R10, full_920
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R10, moved_910
+	TBZ $0, R10, moved_922
 	FMOVD 0(R12), F1
-	B moved_910
-full_908:
+	B moved_922
+full_920:
 	FMOVQ 0(R12), F1
-moved_910:
+moved_922:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R11<<0, R2, R11
-	TBNZ $1, R10, full_911
-	TBZ $0, R10, moved_913
+	TBNZ $1, R10, full_923
+	TBZ $0, R10, moved_925
 	FMOVD F0, 0(R11)
-	B moved_913
-full_911:
+	B moved_925
+full_923:
 	FMOVQ F0, 0(R11)
-moved_913:
-done_904:
+moved_925:
+done_916:
 	ADD $8, R7
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_901
+	BNE row_913
 	RET
 
 // func drootBackwardRowsNEON(rows int, cols int, dx *float64, dweight *float64, dy *float64, x *float64, weight *float64, factor *float64, along *float64)
@@ -8856,16 +9074,16 @@ TEXT ·drootBackwardRowsNEON(SB), NOSPLIT, $0-72
 	MOVD $leadingLanes<>(SB), R14
 	SUB R13<<3, R14
 	FMOVQ 16(R14), F15
-row_914:
+row_926:
 	FMOVD 0(R9), F3
 	VDUP V3.D[0], V3.D2
 	FMOVD 0(R10), F4
 	VDUP V4.D[0], V4.D2
 	MOVD ZR, R14
 	CMP $0, R11
-	BEQ rest_916
+	BEQ rest_928
 	PCALIGN $32
-vector_915:
+vector_927:
 	WORD $0x3cee68c1 // LDR Q1, [X6,X14]
 	WORD $0x3cee68e0 // LDR Q0, [X7,X14]
 	WORD $0x6e61dc02 // FMUL V2.2D, V0.2D, V1.2D
@@ -8881,77 +9099,77 @@ vector_915:
 	WORD $0x3cae6841 // STR Q1, [X2,X14]
 	ADD $16, R14
 	CMP R11, R14
-	BLT vector_915
-rest_916:
+	BLT vector_927
+rest_928:
 	CMP $0, R12
-	BEQ done_917
+	BEQ done_929
 	ADD R14<<0, R6, R15
-	TBNZ $1, R13, full_918
+	TBNZ $1, R13, full_930
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R13, moved_920
+	TBZ $0, R13, moved_932
 	FMOVD 0(R15), F1
-	B moved_920
-full_918:
+	B moved_932
+full_930:
 	FMOVQ 0(R15), F1
-moved_920:
+moved_932:
 	ADD R14<<0, R7, R15
-	TBNZ $1, R13, full_921
+	TBNZ $1, R13, full_933
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R13, moved_923
+	TBZ $0, R13, moved_935
 	FMOVD 0(R15), F0
-	B moved_923
-full_921:
+	B moved_935
+full_933:
 	FMOVQ 0(R15), F0
-moved_923:
+moved_935:
 	WORD $0x6e61dc02 // FMUL V2.2D, V0.2D, V1.2D
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	ADD R14<<0, R3, R15
-	TBNZ $1, R13, full_924
+	TBNZ $1, R13, full_936
 	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $0, R13, moved_926
+	TBZ $0, R13, moved_938
 	FMOVD 0(R15), F5
-	B moved_926
-full_924:
+	B moved_938
+full_936:
 	FMOVQ 0(R15), F5
-moved_926:
+moved_938:
 	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
 	ADD R14<<0, R3, R15
-	TBNZ $1, R13, full_927
-	TBZ $0, R13, moved_929
+	TBNZ $1, R13, full_939
+	TBZ $0, R13, moved_941
 	FMOVD F5, 0(R15)
-	B moved_929
-full_927:
+	B moved_941
+full_939:
 	FMOVQ F5, 0(R15)
-moved_929:
+moved_941:
 	ADD R14<<0, R8, R15
-	TBNZ $1, R13, full_930
+	TBNZ $1, R13, full_942
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R13, moved_932
+	TBZ $0, R13, moved_944
 	FMOVD 0(R15), F2
-	B moved_932
-full_930:
+	B moved_944
+full_942:
 	FMOVQ 0(R15), F2
-moved_932:
+moved_944:
 	WORD $0x6e62dc21 // FMUL V1.2D, V1.2D, V2.2D
 	WORD $0x6e64dc00 // FMUL V0.2D, V0.2D, V4.2D
 	WORD $0x4ee0d421 // FSUB V1.2D, V1.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	ADD R14<<0, R2, R14
-	TBNZ $1, R13, full_933
-	TBZ $0, R13, moved_935
+	TBNZ $1, R13, full_945
+	TBZ $0, R13, moved_947
 	FMOVD F1, 0(R14)
-	B moved_935
-full_933:
+	B moved_947
+full_945:
 	FMOVQ F1, 0(R14)
-moved_935:
-done_917:
+moved_947:
+done_929:
 	ADD $8, R9
 	ADD $8, R10
 	ADD R1, R6
 	ADD R1, R7
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_914
+	BNE row_926
 	RET
 
 // func daddRowsNEON(rows int, cols int, z *float64, x *float64, y *float64)
@@ -8978,54 +9196,54 @@ TEXT ·daddRowsNEON(SB), NOSPLIT, $0-40
 	MOVD $leadingLanes<>(SB), R10
 	SUB R9<<3, R10
 	FMOVQ 16(R10), F15
-row_936:
+row_948:
 	MOVD ZR, R10
 	CMP $0, R7
-	BEQ rest_938
+	BEQ rest_950
 	PCALIGN $32
-vector_937:
+vector_949:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68c1 // LDR Q1, [X6,X10]
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	WORD $0x3caa6840 // STR Q0, [X2,X10]
 	ADD $16, R10
 	CMP R7, R10
-	BLT vector_937
-rest_938:
+	BLT vector_949
+rest_950:
 	CMP $0, R8
-	BEQ done_939
+	BEQ done_951
 	ADD R10<<0, R3, R11
-	TBNZ $1, R9, full_940
+	TBNZ $1, R9, full_952
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R9, moved_942
+	TBZ $0, R9, moved_954
 	FMOVD 0(R11), F0
-	B moved_942
-full_940:
+	B moved_954
+full_952:
 	FMOVQ 0(R11), F0
-moved_942:
+moved_954:
 	ADD R10<<0, R6, R11
-	TBNZ $1, R9, full_943
+	TBNZ $1, R9, full_955
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R9, moved_945
+	TBZ $0, R9, moved_957
 	FMOVD 0(R11), F1
-	B moved_945
-full_943:
+	B moved_957
+full_955:
 	FMOVQ 0(R11), F1
-moved_945:
+moved_957:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD R10<<0, R2, R10
-	TBNZ $1, R9, full_946
-	TBZ $0, R9, moved_948
+	TBNZ $1, R9, full_958
+	TBZ $0, R9, moved_960
 	FMOVD F0, 0(R10)
-	B moved_948
-full_946:
+	B moved_960
+full_958:
 	FMOVQ F0, 0(R10)
-moved_948:
-done_939:
+moved_960:
+done_951:
 	ADD R1, R3
 	ADD R1, R2
 	SUBS $1, R0
-	BNE row_936
+	BNE row_948
 	RET
 
 // func daddOuterNEON(rows int, n int, ld int, alpha float64, a *float64, x *float64, y *float64)
@@ -9056,57 +9274,57 @@ TEXT ·daddOuterNEON(SB), NOSPLIT, $0-56
 	SUB R1<<3, R10
 	FMOVQ 16(R10), F15
 	LSL $3, R2
-row_949:
+row_961:
 	FMOVD 0(R6), F2
 	VDUP V2.D[0], V2.D2
 	WORD $0x6e63dc42 // FMUL V2.2D, V2.2D, V3.2D
 	MOVD ZR, R10
 	CMP $0, R8
-	BEQ rest_951
+	BEQ rest_963
 	PCALIGN $32
-vector_950:
+vector_962:
 	WORD $0x3cea6860 // LDR Q0, [X3,X10]
 	WORD $0x3cea68e1 // LDR Q1, [X7,X10]
 	VFMLA V2.D2, V1.D2, V0.D2
 	WORD $0x3caa6860 // STR Q0, [X3,X10]
 	ADD $16, R10
 	CMP R8, R10
-	BLT vector_950
-rest_951:
+	BLT vector_962
+rest_963:
 	CMP $0, R9
-	BEQ done_952
+	BEQ done_964
 	ADD R10<<0, R3, R11
-	TBNZ $1, R1, full_953
+	TBNZ $1, R1, full_965
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_955
+	TBZ $0, R1, moved_967
 	FMOVD 0(R11), F0
-	B moved_955
-full_953:
+	B moved_967
+full_965:
 	FMOVQ 0(R11), F0
-moved_955:
+moved_967:
 	ADD R10<<0, R7, R11
-	TBNZ $1, R1, full_956
+	TBNZ $1, R1, full_968
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_958
+	TBZ $0, R1, moved_970
 	FMOVD 0(R11), F1
-	B moved_958
-full_956:
+	B moved_970
+full_968:
 	FMOVQ 0(R11), F1
-moved_958:
+moved_970:
 	VFMLA V2.D2, V1.D2, V0.D2
 	ADD R10<<0, R3, R10
-	TBNZ $1, R1, full_959
-	TBZ $0, R1, moved_961
+	TBNZ $1, R1, full_971
+	TBZ $0, R1, moved_973
 	FMOVD F0, 0(R10)
-	B moved_961
-full_959:
+	B moved_973
+full_971:
 	FMOVQ F0, 0(R10)
-moved_961:
-done_952:
+moved_973:
+done_964:
 	ADD R2, R3
 	ADD $8, R6
 	SUBS $1, R0
-	BNE row_949
+	BNE row_961
 	RET
 
 // func dscaleRowsNEON(rows int, n int, y *float64, ld int, x *float64, factor *float64)
@@ -9135,47 +9353,47 @@ TEXT ·dscaleRowsNEON(SB), NOSPLIT, $0-48
 	MOVD $leadingLanes<>(SB), R11
 	SUB R10<<3, R11
 	FMOVQ 16(R11), F15
-row_962:
+row_974:
 	FMOVD 0(R7), F1
 	VDUP V1.D[0], V1.D2
 	MOVD ZR, R11
 	CMP $0, R8
-	BEQ rest_964
+	BEQ rest_976
 	PCALIGN $32
-vector_963:
+vector_975:
 	WORD $0x3ceb68c0 // LDR Q0, [X6,X11]
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x3cab6840 // STR Q0, [X2,X11]
 	ADD $16, R11
 	CMP R8, R11
-	BLT vector_963
-rest_964:
+	BLT vector_975
+rest_976:
 	CMP $0, R9
-	BEQ done_965
+	BEQ done_977
 	ADD R11<<0, R6, R12
-	TBNZ $1, R10, full_966
+	TBNZ $1, R10, full_978
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R10, moved_968
+	TBZ $0, R10, moved_980
 	FMOVD 0(R12), F0
-	B moved_968
-full_966:
+	B moved_980
+full_978:
 	FMOVQ 0(R12), F0
-moved_968:
+moved_980:
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	ADD R11<<0, R2, R11
-	TBNZ $1, R10, full_969
-	TBZ $0, R10, moved_971
+	TBNZ $1, R10, full_981
+	TBZ $0, R10, moved_983
 	FMOVD F0, 0(R11)
-	B moved_971
-full_969:
+	B moved_983
+full_981:
 	FMOVQ F0, 0(R11)
-moved_971:
-done_965:
+moved_983:
+done_977:
 	ADD R3, R2
 	ADD R1, R6
 	ADD $8, R7
 	SUBS $1, R0
-	BNE row_962
+	BNE row_974
 	RET
 
 // func dturnRowsNEON(rows int, n int, ld int, ya *float64, yb *float64, xa *float64, xb *float64, cos *float64, sin *float64)
@@ -9207,12 +9425,12 @@ TEXT ·dturnRowsNEON(SB), NOSPLIT, $0-72
 	SUB R1<<3, R13
 	FMOVQ 16(R13), F15
 	LSL $3, R2
-row_972:
+row_984:
 	MOVD ZR, R13
 	CMP $0, R11
-	BEQ rest_974
+	BEQ rest_986
 	PCALIGN $32
-vector_973:
+vector_985:
 	WORD $0x3ced6920 // LDR Q0, [X9,X13]
 	WORD $0x3ced6941 // LDR Q1, [X10,X13]
 	WORD $0x3ced68e2 // LDR Q2, [X7,X13]
@@ -9227,46 +9445,46 @@ vector_973:
 	WORD $0x3cad68c3 // STR Q3, [X6,X13]
 	ADD $16, R13
 	CMP R11, R13
-	BLT vector_973
-rest_974:
+	BLT vector_985
+rest_986:
 	CMP $0, R12
-	BEQ done_975
+	BEQ done_987
 	ADD R13<<0, R9, R14
-	TBNZ $1, R1, full_976
+	TBNZ $1, R1, full_988
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_978
+	TBZ $0, R1, moved_990
 	FMOVD 0(R14), F0
-	B moved_978
-full_976:
+	B moved_990
+full_988:
 	FMOVQ 0(R14), F0
-moved_978:
+moved_990:
 	ADD R13<<0, R10, R14
-	TBNZ $1, R1, full_979
+	TBNZ $1, R1, full_991
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_981
+	TBZ $0, R1, moved_993
 	FMOVD 0(R14), F1
-	B moved_981
-full_979:
+	B moved_993
+full_991:
 	FMOVQ 0(R14), F1
-moved_981:
+moved_993:
 	ADD R13<<0, R7, R14
-	TBNZ $1, R1, full_982
+	TBNZ $1, R1, full_994
 	VEOR V2.B16, V2.B16, V2.B16
-	TBZ $0, R1, moved_984
+	TBZ $0, R1, moved_996
 	FMOVD 0(R14), F2
-	B moved_984
-full_982:
+	B moved_996
+full_994:
 	FMOVQ 0(R14), F2
-moved_984:
+moved_996:
 	ADD R13<<0, R8, R14
-	TBNZ $1, R1, full_985
+	TBNZ $1, R1, full_997
 	VEOR V3.B16, V3.B16, V3.B16
-	TBZ $0, R1, moved_987
+	TBZ $0, R1, moved_999
 	FMOVD 0(R14), F3
-	B moved_987
-full_985:
+	B moved_999
+full_997:
 	FMOVQ 0(R14), F3
-moved_987:
+moved_999:
 	WORD $0x6e60dc44 // FMUL V4.2D, V2.2D, V0.2D
 	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
 	WORD $0x4ee5d484 // FSUB V4.2D, V4.2D, V5.2D
@@ -9274,28 +9492,28 @@ moved_987:
 	WORD $0x6e61dc42 // FMUL V2.2D, V2.2D, V1.2D
 	WORD $0x4e62d463 // FADD V3.2D, V3.2D, V2.2D
 	ADD R13<<0, R3, R14
-	TBNZ $1, R1, full_988
-	TBZ $0, R1, moved_990
+	TBNZ $1, R1, full_1000
+	TBZ $0, R1, moved_1002
 	FMOVD F4, 0(R14)
-	B moved_990
-full_988:
+	B moved_1002
+full_1000:
 	FMOVQ F4, 0(R14)
-moved_990:
+moved_1002:
 	ADD R13<<0, R6, R13
-	TBNZ $1, R1, full_991
-	TBZ $0, R1, moved_993
+	TBNZ $1, R1, full_1003
+	TBZ $0, R1, moved_1005
 	FMOVD F3, 0(R13)
-	B moved_993
-full_991:
+	B moved_1005
+full_1003:
 	FMOVQ F3, 0(R13)
-moved_993:
-done_975:
+moved_1005:
+done_987:
 	ADD R2, R7
 	ADD R2, R8
 	ADD R2, R3
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_972
+	BNE row_984
 	RET
 
 // func dsumRowsNEON(rows int, n int, ld int, y *float64, x *float64)
@@ -9323,51 +9541,51 @@ TEXT ·dsumRowsNEON(SB), NOSPLIT, $0-40
 	SUB R1<<3, R9
 	FMOVQ 16(R9), F15
 	LSL $3, R2
-row_994:
+row_1006:
 	MOVD ZR, R9
 	CMP $0, R7
-	BEQ rest_996
+	BEQ rest_1008
 	PCALIGN $32
-vector_995:
+vector_1007:
 	WORD $0x3ce968c0 // LDR Q0, [X6,X9]
 	WORD $0x3ce96861 // LDR Q1, [X3,X9]
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x3ca96861 // STR Q1, [X3,X9]
 	ADD $16, R9
 	CMP R7, R9
-	BLT vector_995
-rest_996:
+	BLT vector_1007
+rest_1008:
 	CMP $0, R8
-	BEQ done_997
+	BEQ done_1009
 	ADD R9<<0, R6, R10
-	TBNZ $1, R1, full_998
+	TBNZ $1, R1, full_1010
 	VEOR V0.B16, V0.B16, V0.B16
-	TBZ $0, R1, moved_1000
+	TBZ $0, R1, moved_1012
 	FMOVD 0(R10), F0
-	B moved_1000
-full_998:
+	B moved_1012
+full_1010:
 	FMOVQ 0(R10), F0
-moved_1000:
+moved_1012:
 	ADD R9<<0, R3, R10
-	TBNZ $1, R1, full_1001
+	TBNZ $1, R1, full_1013
 	VEOR V1.B16, V1.B16, V1.B16
-	TBZ $0, R1, moved_1003
+	TBZ $0, R1, moved_1015
 	FMOVD 0(R10), F1
-	B moved_1003
-full_1001:
+	B moved_1015
+full_1013:
 	FMOVQ 0(R10), F1
-moved_1003:
+moved_1015:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	ADD R9<<0, R3, R9
-	TBNZ $1, R1, full_1004
-	TBZ $0, R1, moved_1006
+	TBNZ $1, R1, full_1016
+	TBZ $0, R1, moved_1018
 	FMOVD F1, 0(R9)
-	B moved_1006
-full_1004:
+	B moved_1018
+full_1016:
 	FMOVQ F1, 0(R9)
-moved_1006:
-done_997:
+moved_1018:
+done_1009:
 	ADD R2, R6
 	SUBS $1, R0
-	BNE row_994
+	BNE row_1006
 	RET

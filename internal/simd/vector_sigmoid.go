@@ -39,11 +39,15 @@ func SigmoidSlope[F Float](dx, y, dy []F) {
 func LogSigmoid[F Float](y, x []F) {
 	var room [Chunk]F
 	Chunks(0, len(x), func(lo, hi int) {
-		y, x := y[lo:hi], x[lo:hi]
-		for i, e := range expOfMinusAbs(room[:hi-lo], x) {
-			y[i] = F(min(float64(x[i]), 0) - log1p[F](float64(e)))
-		}
+		x := x[lo:hi]
+		MinusLog1p(y[lo:hi], x, expOfMinusAbs(room[:hi-lo], x))
 	})
+}
+
+func minusLog1pGo[F Float](y, x, e []F) {
+	for i, e := range e[:len(y)] {
+		y[i] = F(min(float64(x[i]), 0) - log1p[F](float64(e)))
+	}
 }
 
 // y = log sigmoid(x):  dx = dy⊙sigmoid(−x).
@@ -64,10 +68,9 @@ func LogSigmoidSlope[F Float](dx, x, dy []F) {
 
 // expOfMinusAbs writes e^−|x| to y and returns it.
 func expOfMinusAbs[F Float](y, x []F) []F {
-	for i, v := range x {
-		y[i] = -max(v, -v)
-	}
-	Exp(y, y)
+	Scale(y, x, -1)
+	Greater(y, x, y)
+	expOfNegative(y, y)
 	return y
 }
 

@@ -13,6 +13,13 @@ var elementKernels = []kernel{
 		only:   "float32",
 		write:  inVectors((*vector).logSingle),
 	},
+	{
+		name:   "minusLog1p",
+		does:   "sets y ← min(x, 0) − log(1 + e) for 0 ≤ e ≤ 1, with the bits of log1p.",
+		params: "y, x, e [n]F",
+		only:   "float32",
+		write:  inVectors((*vector).minusLog1p),
+	},
 	ofTwoKernel("mul", "sets z ← x·y.", func(v *vector) { v.ofTwo(v.mul) }),
 	ofTwoKernel("sub", "sets z ← x − y.", func(v *vector) { v.ofTwo(v.sub) }),
 	ofTwoKernel("div", "sets z ← x/y.", func(v *vector) { v.ofTwo(v.div) }),

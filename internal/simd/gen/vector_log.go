@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/mmcloughlin/avo/operand"
@@ -15,11 +16,15 @@ func logConstants() []constant {
 		// An integer below 2⁵² or-ed into the bits of 2⁵² is added to it.
 		{"integers", 0x1p52}, {"exponents", 0x1p52 + 1022},
 		{"singleSqrtHalf", float64(math.Float32frombits(0x3f3504f2))}, {"ln2", math.Ln2},
-	}, numbered("artanh", artanhSeries)...)
+	}, slices.Concat(numbered("artanh", artanhSeries), numbered("log1p", log1pSeries))...)
 }
 
 // artanhSeries holds the coefficients of artanh(s)/s − 1, from s² on.
 var artanhSeries = []float64{1. / 3, 1. / 5, 1. / 7, 1. / 9, 1. / 11}
+
+// log1pSeries holds the coefficients of package simd's log1p of float32.
+var log1pSeries = []float64{1.0000000039388734, 0.33333157967541299, 0.20012426861695928, 0.13980709417998538,
+	0.14087328628608384}
 
 // logSingle is ln of normal float32 numbers, to 1e-9 before it is rounded, with the roundings of log32.
 //
@@ -43,6 +48,32 @@ func (v *vector) logSingle() {
 			d.mul(d.constant("ln2"), k, x)
 			d.add(r, x, x)
 		})
+	})
+}
+
+// minusLog1p computes in doubles, with the roundings of log1p: log(1 + e) = 2·artanh s with s = e/(2 + e).
+func (v *vector) minusLog1p() {
+	d := v.ofDoubles()
+	z := v.vectors
+	s, q, r := z[4], z[5], z[6]
+	v.elements(func(part *mask) {
+		v.load(part, "x", z[0])
+		v.load(part, "e", z[2])
+		v.widen(z[0], z[1])
+		v.widen(z[2], z[3])
+		for half := range 2 {
+			x, e := z[half], z[2+half]
+			d.add(d.constant("two"), e, s)
+			d.div(s, e, s)
+			d.mul(s, s, q)
+			d.horner("log1p", r, q, 4, 3, 2, 1, 0)
+			d.add(s, s, s)
+			d.mul(s, r, r)
+			d.min(d.constant("zero"), x, x)
+			d.sub(r, x, x)
+		}
+		v.narrow(z[0], z[1])
+		v.store(part, z[0], "y")
 	})
 }
 
