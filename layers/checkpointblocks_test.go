@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The loss and all gradients of models with several blocks and dropout are the same bits with
-// checkpoints of the blocks and without, at every run, and take less memory.
+// The loss and all gradients of models with several blocks and dropout have the same bits with and without checkpoints
+// of the blocks, in every run, and need less memory with them.
 func TestCheckpointBlocks(t *testing.T) {
 	matrix := func(v ...int) *tensor.Dense { return of(v, 2, 5) }
 	ids, targets := matrix(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), matrix(2, 3, 4, 5, 6, 7, 8, 9, 10, 0)

@@ -9,15 +9,15 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Classifier gives texts a class: a linear map, without a bias, of the state of a text's last token in a decoder.
+// Classifier classifies texts: a linear map, without a bias, of a decoder's state at a text's last token.
 type Classifier struct {
 	decoder *Decoder
 	head    *Embedding
 }
 
 // NewClassifier adds the parameter score.weight (classes, E) to those of a decoder, named as in transformers' models
-// for sequence classification and drawn from a normal distribution with the deviation 0.02. It comes before
-// Params.AddLoRA, whose Whole may name it.
+// for sequence classification and drawn from a normal distribution with the deviation 0.02. Call it before
+// Params.AddLoRA, whose Whole may name this parameter.
 func NewClassifier(m *Decoder, classes int, seed int64) (*Classifier, error) {
 	if m == nil {
 		return nil, fmt.Errorf("layers: Classifier: got nil, want a decoder")
@@ -33,8 +33,7 @@ func NewClassifier(m *Decoder, classes int, seed int64) (*Classifier, error) {
 	return &Classifier{m, head}, nil
 }
 
-// adding makes new parameters begin with values of their own seed, also in a set whose values are kept, until end is
-// called. If the set's parameters are only declared, so are the new ones.
+// adding makes new parameters start at 0, even in a set whose values Keep sets. It returns a function that ends this.
 func (p *Params) adding(seed int64) (end func()) {
 	start, random := p.start, p.random
 	if p.start != declared || len(p.values) > 0 {

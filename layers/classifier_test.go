@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A classifier of as many classes as a decoder has tokens, with the decoder's head, gives the decoder's scores and
-// loss.
+// A classifier with as many classes as a decoder has tokens, and with the decoder's head as its weight, gives the
+// decoder's scores and loss.
 func TestClassifier(t *testing.T) {
 	c := tinyDecoder()
 	c.TieWordEmbeddings = false

@@ -20,7 +20,7 @@ func Declare[C, L any](construct func(Scope, C) (L, error), config C) (*Params, 
 	return p, err
 }
 
-// checked validates a layer's config and calls construct, which validates nothing again.
+// checked validates a layer's config and calls construct, which need not validate it again.
 func checked[C interface{ validate() error }, L any](s Scope, layer string, c C,
 	construct func(Scope, C) (*L, error),
 ) (*L, error) {
@@ -57,7 +57,7 @@ func (m *maker) weight(name string, init Init, at layout, out, in int) Param {
 	return p
 }
 
-// paramIf makes a parameter if it is wanted.
+// paramIf makes a parameter if wanted is true.
 func (m *maker) paramIf(wanted bool, name string, init Init, shape ...int) Param {
 	if !wanted {
 		return Param{}

@@ -9,7 +9,7 @@ import (
 )
 
 // Decoder is a language model of one stack of blocks: embeddings of tokens, blocks, a last norm, and the scores of the
-// next token. By its config it is GPT-2, Llama or one of its kin.
+// next token. Depending on its config it is GPT-2, Llama or a similar model.
 type Decoder struct {
 	name              string // in errors
 	config            DecoderConfig
@@ -25,9 +25,9 @@ type Decoder struct {
 //	Llama  model.embed_tokens.weight (V, E), model.layers.0 … of Block, model.norm, lm_head.weight (V, E)
 //	GPT2   transformer.wte.weight (V, E), transformer.h.0 … of Block, transformer.ln_f, lm_head.weight (V, E)
 //
-// without the last if TieWordEmbeddings, and with LearnedPositions, after those of the tokens,
-// model.embed_positions.weight or transformer.wpe.weight (ContextLength, E). Embeddings and head are drawn from a
-// normal distribution with the deviation 0.02.
+// without the last one if TieWordEmbeddings. LearnedPositions adds model.embed_positions.weight or
+// transformer.wpe.weight (ContextLength, E) after the token embeddings. Embeddings and head are drawn from a normal
+// distribution with the deviation 0.02.
 func NewDecoder(s Scope, c DecoderConfig) (*Decoder, error) {
 	return checked(s, "Decoder", c, newDecoder)
 }
@@ -61,7 +61,7 @@ func newDecoder(s Scope, given DecoderConfig) (*Decoder, error) {
 	return done(&parts, m)
 }
 
-// Params returns the set of parameters that the model was made in.
+// Params returns the set that contains the model's parameters.
 func (m *Decoder) Params() *Params { return m.params }
 
 // Config returns the config that the model was made from.
@@ -75,8 +75,8 @@ func (m *Decoder) Forward(b *Build, ids *G.Node) (*G.Node, error) {
 	return f.result(m.score(f, m.vectors(f, ids))) // (…, T, V)
 }
 
-// Next maps ids, int or int64 (B, T) or (T), to the logits (…, V) of the token that follows the last one. They are the
-// last row of Forward's, which it does not compute as a whole.
+// Next maps ids, int or int64 (B, T) or (T), to the logits (…, V) of the token that follows the last one. They equal
+// the last row of Forward's logits, without the cost of the other rows.
 func (m *Decoder) Next(b *Build, ids *G.Node) (*G.Node, error) {
 	f := begin(b, m.name)
 	return f.result(m.score(f, f.Of(graph.LastRow(m.vectors(f, ids))))) // (…, V)
@@ -105,8 +105,7 @@ func (m *Decoder) loss(f *formula, x, targets *G.Node) *G.Node {
 	return f.Of(graph.LinearCrossEntropy(x, weight, targets, c))
 }
 
-// vectors returns the vectors (…, T, E) from which the scores are computed, of ids from the
-// first position on.
+// vectors returns the vectors (…, T, E) from which the scores are computed, for ids whose first position is position 0.
 func (m *Decoder) vectors(f *formula, ids *G.Node) *G.Node {
 	if !f.isIDs("ids", ids, m.config.ContextLength) {
 		return f.Of(nil, nil)
@@ -119,7 +118,7 @@ func (m *Decoder) vectors(f *formula, ids *G.Node) *G.Node {
 }
 
 // transform returns the vectors (…, T, E) from which the scores are computed. positions is nil without learned
-// positions. beside returns the other inputs of the attention of layer i: all except its query.
+// positions. beside returns the inputs of the attention of layer i other than its query.
 func (m *Decoder) transform(f *formula, ids, positions *G.Node, beside func(i int) AttentionInput) *G.Node {
 	x := f.stage("tokens", m.rowText(f), f.scale(m.tokens.apply(f, ids), m.config.EmbeddingScale)) // (…, T, E)
 	if positions != nil {

@@ -61,7 +61,7 @@ func TestDecoderParameters(t *testing.T) {
 	}
 }
 
-// A GPT is a value of the decoder, with the same parameters, to the bit.
+// A GPT is a decoder with the same parameters, to the bit.
 func TestDecoderIsGPT(t *testing.T) {
 	c := tinyGPT()
 	c.NumKVHeads, c.EmbeddingDropout, c.QKVBias = 1, 0.5, new(false)
@@ -77,7 +77,7 @@ func TestDecoderIsGPT(t *testing.T) {
 	}
 }
 
-// A released Llama is as large as is known of it, and nothing of that size is made to find out.
+// A released Llama has the published number of parameters, and counting them allocates no parameters.
 func TestDecoderCountOfLlama(t *testing.T) {
 	block := layers.BlockConfig{
 		Attention: layers.AttentionConfig{EmbedDim: 2048, NumHeads: 32, NumKVHeads: 8, RoPE: &graph.RoPEConfig{Base: 5e5}},
@@ -89,7 +89,7 @@ func TestDecoderCountOfLlama(t *testing.T) {
 	require.Equal(t, 1_235_814_400, must(layers.Declare(layers.NewDecoder, c)).Count(), "Llama-3.2-1B")
 }
 
-// The kinds of blocks repeat by the pattern: a token sees through a window of three in the third layer alone.
+// The kinds of blocks repeat by the pattern: a token sees beyond a window of three only in the third layer.
 func TestDecoderPattern(t *testing.T) {
 	c := tinyDecoder()
 	c.NumLayers = 7
@@ -153,7 +153,7 @@ func ofBlocks(change func(b *layers.BlockConfig)) func(c *layers.DecoderConfig) 
 
 type foreignCache struct{ layers.AttentionCache }
 
-// A cache that an attention does not know is refused.
+// A cache that an attention does not support is refused.
 func TestDecoderRefusesForeignCaches(t *testing.T) {
 	m, p := newDecoder(t, tensor.Float32, tinyDecoder())
 	b := layers.NewBuild(p, layers.Eval)
@@ -170,7 +170,7 @@ func TestDecoderRefusesForeignCaches(t *testing.T) {
 	require.ErrorContains(t, err, "cache: got a *graph.KVCache, want one of NewCache")
 }
 
-// Dropout of an eval graph is none, and the embeddings' is the first of a train graph.
+// An Eval graph has no dropout, and in a Train graph that of the embeddings comes first.
 func TestDecoderDropout(t *testing.T) {
 	c := tinyDecoder()
 	c.EmbeddingDropout = 0.5

@@ -32,7 +32,7 @@ func TestDecodersEqualPyTorch(t *testing.T) {
 	}
 }
 
-// Gorgonia's tape machine computes what package machine does: the loss and all gradients.
+// Gorgonia's tape machine gives the results of package machine: the loss and all gradients.
 func TestDecodersOnBothMachines(t *testing.T) {
 	for name, change := range decoderCases {
 		for _, p := range torchTypes {

@@ -9,7 +9,7 @@ import (
 
 // DecoderBlockConfig configures a DecoderBlock.
 type DecoderBlockConfig struct {
-	// Block has the attention of the sequence to itself, with a causal Mask as a rule.
+	// Block configures the attention of the sequence to itself, usually with a causal Mask.
 	Block BlockConfig `json:"block"`
 	// Cross is attention to the memory. The zero value means plain attention with Block.Attention's sizes, biases of
 	// projections, Layout, OutStd, Scale, Softcap, QKNorm, Sinks, Gate and dropouts. Its mask and positions, Sparse,
@@ -48,7 +48,7 @@ func (c DecoderBlockConfig) resolved() DecoderBlockConfig {
 	return c
 }
 
-// forMemory returns the default attention to a memory beside attention c of a sequence to itself.
+// forMemory returns the default attention to a memory in a block whose attention of the sequence to itself is c.
 func (c AttentionConfig) forMemory() AttentionConfig {
 	return AttentionConfig{
 		EmbedDim: c.EmbedDim, KDim: c.KDim, VDim: c.VDim, OutDim: c.OutDim,
@@ -102,8 +102,8 @@ func newDecoderBlock(s Scope, c DecoderBlockConfig) (*DecoderBlock, error) {
 	return done(&m, l)
 }
 
-// Forward maps x ([B,] T, E), with memory ([B,] S, Cross.KDim), to ([B,] T, E). own hides tokens of x that the config's
-// Mask shows, and ofMemory tokens of memory; nil hides none.
+// Forward maps x ([B,] T, E), with memory ([B,] S, Cross.KDim), to ([B,] T, E). own hides tokens of x in addition to
+// the config's Mask, and ofMemory hides tokens of memory; nil hides none.
 func (l *DecoderBlock) Forward(b *Build, x, memory *G.Node, own, ofMemory mask.Mask) (*G.Node, error) {
 	f := begin(b, l.name)
 	if !f.isNode("memory", memory) {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the default attention to a memory takes from the attention of a sequence to itself, for every field: a new one
-// must be put on one of the lists.
+// The settings that the default attention to a memory copies from the attention of a sequence to itself, for every
+// field: a new field must be added to one of the lists.
 func TestDefaultCrossTakesStatedFields(t *testing.T) {
 	taken := strings.Fields(`EmbedDim KDim VDim OutDim NumHeads NumKVHeads HeadDim ValueDim QKVBias OutBias ContextOnly
 		Layout OutStd Scale Softcap QKNorm QKNormEps QKNormWhole QKNormOffset Sinks Gate Dropout ContextDropout OutDropout`)

@@ -39,7 +39,7 @@ func TestDecoderBlockParameters(t *testing.T) {
 	}
 }
 
-// A memory may be of a width of its own.
+// A memory may have another width than x.
 func TestDecoderBlockOfAnotherMemory(t *testing.T) {
 	c := layers.DecoderBlockConfig{
 		Block: layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 6, NumHeads: 2, Mask: mask.Causal{}}},
@@ -72,8 +72,7 @@ func TestDecoderBlockMask(t *testing.T) {
 	require.NotEqual(t, causal, run(nil, nil))
 }
 
-// All of a memory is visible to each token, whatever rules the tokens have among themselves. The memory's last token
-// is changed.
+// Each token sees the whole memory, whatever mask the tokens themselves have. The test changes the memory's last token.
 func TestDecoderBlockSeesWholeMemory(t *testing.T) {
 	for name, set := range map[string]func(*layers.AttentionConfig){
 		"plain":  func(*layers.AttentionConfig) {},

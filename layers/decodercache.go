@@ -10,9 +10,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// DecoderCache holds what each block of a Decoder keeps of the tokens before, such as its keys and values, so that each
-// new token costs one row of every product instead of the whole sequence. It belongs to no graph:
-// graphs for chunks of any length share it. It is for one goroutine at a time.
+// DecoderCache holds, for each block of a Decoder, its memory of earlier tokens, such as keys and values, so that each
+// new token costs one row of every product instead of the whole sequence. It belongs to no graph: graphs for chunks of
+// any length share it. It must not be used by several goroutines at once.
 type DecoderCache []AttentionCache
 
 // NewCache returns an empty cache of the model's widths and type; Capacity 0 means the
@@ -47,21 +47,21 @@ func (c DecoderCache) Reset() {
 
 // ForwardCached maps the ids (B, T) or (T) of a chunk to logits (…, V) of the token that follows it. start is an int or
 // int64 node that each run sets to the number of tokens before the chunk, which the cache has seen: () of all sequences
-// or (B, 1) of each. Each run puts the chunk into the cache. The run fails if there are more tokens in all than the
+// or (B, 1) of each. Each run adds the chunk to the cache. The run fails if there are more tokens in all than the
 // capacity of the cache or, with LearnedPositions, than ContextLength.
 func (m *Decoder) ForwardCached(b *Build, ids, start *G.Node, cache DecoderCache) (*G.Node, error) {
 	f := begin(b, m.name)
 	x := m.transformCached(f, ids, start, nil, cache)
-	return f.result(m.score(f, f.Of(graph.LastRow(x)))) // of one row, not of T
+	return f.result(m.score(f, f.Of(graph.LastRow(x)))) // from one row, not from T rows
 }
 
-// ForwardCachedAt is ForwardCached with the logits (N, V) of the tokens that follow the tokens in rows, int or int64
-// (N): each from 0 to B·T−1, counted through the sequences of ids. Sequences of different lengths can be read together:
-// pad shorter sequences with any ids, which later chunks overwrite.
+// ForwardCachedAt is ForwardCached for chosen tokens: it returns the logits (N, V) of the tokens that follow those in
+// rows, int or int64 (N), each from 0 to B·T−1, counted through the sequences of ids. Sequences of different lengths
+// can be read together: pad shorter sequences with any ids, which later chunks overwrite.
 //
-// Linear attention cannot overwrite its states, so a model with it needs lengths, int or int64 (B): how many tokens of
-// each sequence count. start is then the number of earlier tokens of a sequence, or 0 to start a new text. For other
-// models lengths is nil.
+// Linear attention cannot overwrite its states, so a model with it needs lengths, int or int64 (B): the number of valid
+// tokens of each sequence. start is then the number of earlier tokens of a sequence, or 0 to start a new text. For
+// other models lengths is nil.
 func (m *Decoder) ForwardCachedAt(b *Build, ids, start, rows, lengths *G.Node, cache DecoderCache) (*G.Node, error) {
 	f := begin(b, m.name)
 	x := m.transformCached(f, ids, start, lengths, cache)

@@ -34,8 +34,7 @@ func newGPTChunks(t *testing.T, p *layers.Params, m *layers.Decoder, size graph.
 	return &gptChunks{t, p, m, must(m.NewCache(size)), map[string]*gptChunk{}}
 }
 
-// run puts ids (B, T) or (T) behind the tokens seen and returns the logits of what
-// follows the last of them, or each.
+// run appends ids (B, T) or (T) to the tokens seen and returns the logits after the last of them, or after each.
 func (g *gptChunks) run(ids *tensor.Dense, each bool) ([]float64, error) {
 	c := g.chunk(ids.Shape(), each)
 	require.NoError(g.t, G.Let(c.ids, ids))
@@ -68,7 +67,7 @@ func (g *gptChunks) chunk(shape tensor.Shape, each bool) *gptChunk {
 	return c
 }
 
-// sequences are ids (B, T), or (T) for a batch of 0.
+// sequences returns ids (B, T), or (T) if batch is 0.
 func sequences(batch, T int) *tensor.Dense {
 	shape := []int{batch, T}
 	if batch == 0 {
@@ -81,7 +80,7 @@ func sequences(batch, T int) *tensor.Dense {
 	return of(ids, shape...)
 }
 
-// columns are the columns from, …, to−1 of each row of width wide of x.
+// columns returns the columns from, …, to−1 of each row of x, which has width numbers.
 func columns[E any](x []E, width, from, to int) (part []E) {
 	for ; len(x) > 0; x = x[width:] {
 		part = append(part, x[from:to]...)
@@ -98,7 +97,8 @@ func chunkOf(ids *tensor.Dense, from, to int) *tensor.Dense {
 	return of(columns(ids.Data().([]int), T, from, to), shape...)
 }
 
-// In chunks and token by token, a model with a cache gives what it gives at once, to the last token of its context.
+// In chunks and token by token, a model with a cache gives the logits of the whole sequence, up to the last token of
+// its context.
 func TestDecoderCacheEqualsTheWholeSequence(t *testing.T) {
 	const n, V = 11, 13
 	plain := tinyGPT()
@@ -148,7 +148,7 @@ func TestDecoderCacheEqualsTheWholeSequence(t *testing.T) {
 	}
 }
 
-// After Truncate of every block, other tokens may follow, as if those forgotten had never been.
+// After Truncate of every block, other tokens may follow, as if the removed tokens had never been read.
 func TestGPTCacheTruncate(t *testing.T) {
 	m, p := newGPT(t, tensor.Float64, tinyGPT())
 	ids := sequences(0, 11)
@@ -165,7 +165,7 @@ func TestGPTCacheTruncate(t *testing.T) {
 	require.ErrorContains(t, g.cache[1].Truncate(8), "KVCache: length: got 8, want 0 to 7")
 }
 
-// A cache takes two rows of each block for each token, and no more.
+// A cache needs two rows per block and token, and no more.
 func TestGPTCacheBytes(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		c := tinyGPT()

@@ -9,11 +9,11 @@ import (
 	"attention/internal/config"
 )
 
-// DecoderConfig configures a Decoder. All fields but the first three and Blocks may be zero.
+// DecoderConfig configures a Decoder. All fields except the first three and Blocks may be zero.
 type DecoderConfig struct {
 	VocabSize     int `json:"vocab_size"`     // V
 	ContextLength int `json:"context_length"` // the longest sequence
-	NumLayers     int `json:"num_layers"`     // blocks, at most 65536
+	NumLayers     int `json:"num_layers"`     // number of blocks, at most 65536
 	// Blocks are the kinds of blocks. All of them have the same width E, their Attention.EmbedDim. A zero Attention.Layout
 	// is the Layout below, and a nil Attention.Mask is mask.Causal. A model needs several kinds if only some of its layers
 	// have windows or positions, for example.
@@ -25,13 +25,14 @@ type DecoderConfig struct {
 
 	LearnedPositions bool    `json:"learned_positions,omitempty"` // added to the embeddings of tokens, as in GPT-2
 	EmbeddingScale   float64 `json:"embedding_scale,omitempty"`   // of the embeddings of tokens (Gemma: √E); 0 means 1
-	EmbeddingDropout float64 `json:"embedding_dropout,omitempty"` // of the embeddings, in Train graphs
+	EmbeddingDropout float64 `json:"embedding_dropout,omitempty"` // dropout of the embeddings, in Train graphs
 	LogitScale       float64 `json:"logit_scale,omitempty"`       // of the logits (Granite, Cohere); 0 means 1
-	LogitSoftcap     float64 `json:"logit_softcap,omitempty"`     // keeps logits within ± it (Gemma 2); 0 means no cap
+	LogitSoftcap     float64 `json:"logit_softcap,omitempty"`     // limits logits to ±LogitSoftcap (Gemma 2); 0: no cap
 
-	TieWordEmbeddings bool   `json:"tie_word_embeddings,omitempty"` // the token embeddings give the scores, too
+	TieWordEmbeddings bool   `json:"tie_word_embeddings,omitempty"` // the token embeddings are also the output head
 	Layout            Layout `json:"layout,omitempty"`              // of the parameters: GPT2 or Llama; zero means Llama
-	// Initializer is how the parameters begin: gpt2, as their layout says, or of a GPT torch; empty means gpt2.
+	// Initializer selects the initial values: gpt2 means those of the layout, torch those of a GPT made of PyTorch's
+	// modules; empty means gpt2.
 	Initializer string `json:"initializer,omitempty"`
 }
 

@@ -102,7 +102,7 @@ func TestDecoderConfigsAreRefused(t *testing.T) {
 	})
 }
 
-// A GPT's config comes back from its decoder's, and no other decoder has one.
+// A GPT's config can be recovered from its decoder's config, and no other decoder gives one.
 func TestDecoderConfigOfGPT(t *testing.T) {
 	for name, change := range map[string]func(c *layers.GPTConfig){
 		"tiny":    func(*layers.GPTConfig) {},
@@ -140,7 +140,7 @@ func TestDecoderConfigOfGPT(t *testing.T) {
 	}
 }
 
-// Any JSON is a config that comes back from its own JSON as it was, or an error.
+// Any JSON gives an error, or a config that is the same after writing and reading its own JSON.
 func FuzzDecoderConfig(f *testing.F) {
 	for _, c := range []layers.DecoderConfig{tinyDecoder(), tinyGPT().Decoder(), {}} {
 		text := must(json.Marshal(c))

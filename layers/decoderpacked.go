@@ -25,9 +25,10 @@ func (m *Decoder) PackedLoss(b *Build, ids, targets *G.Node, p Packing) (*G.Node
 	return f.result(m.loss(f, m.packedVectors(f, ids, p), targets))
 }
 
-// SharesRows reports whether PackedLoss takes rows that hold several texts: whether each layer does the same wherever
-// in a row a text begins. Linear attention does not, whose state goes through a row, nor sparse attention, whose blocks
-// begin with the row, nor attention with extra keys, functions of scores, or masks other than windows.
+// SharesRows reports whether PackedLoss accepts rows with several texts: whether the result of each layer does not
+// depend on where in a row a text begins. It does for linear attention, whose state runs through the row, sparse
+// attention, whose blocks begin with the row, attention with extra keys, functions of scores, and masks other than
+// windows.
 func (c DecoderConfig) SharesRows() bool {
 	for _, b := range c.Blocks {
 		b = b.resolved()
@@ -67,7 +68,7 @@ func (m *Decoder) packedVectors(f *formula, ids *G.Node, p Packing) *G.Node {
 	})
 }
 
-// isLike refuses all but whole numbers of the shape of ids.
+// isLike fails unless the node holds integers of the shape of ids.
 func (f *formula) isLike(arg string, x, ids *G.Node) bool {
 	if !f.isNode(arg, x) {
 		return false

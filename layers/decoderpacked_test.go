@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Texts in one row have the loss and the gradients of texts in rows of their own, and none sees another.
+// Texts in one row give the loss and the gradients of texts in separate rows, and none of them sees another.
 func TestPackedLoss(t *testing.T) {
 	testPacked(t, tinyDecoder())
 	testPacked(t, layers.GPTConfig{VocabSize: 13, ContextLength: 11, EmbedDim: 12, NumLayers: 2, NumHeads: 3, Bias: true,

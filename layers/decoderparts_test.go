@@ -19,7 +19,7 @@ type rowLayer interface {
 	Forward(b *layers.Build, x *G.Node) (*G.Node, error)
 }
 
-// decoderParts are layers with the parts that today's decoders have: those of the PyTorch file by its names.
+// decoderParts are layers with parts of current decoders: those of the PyTorch file, by its names.
 var decoderParts = map[string]func(s layers.Scope) (rowLayer, error){
 	"mlp_geglu":      mlpPart(layers.GeGLU),
 	"mlp_geglu_tanh": mlpPart(layers.GeGLUTanh),
@@ -35,7 +35,7 @@ func mlpPart(a layers.Activation) func(s layers.Scope) (rowLayer, error) {
 	}
 }
 
-// The outputs and all gradients of today's decoders' MLPs and norms are PyTorch's.
+// The outputs and all gradients of current decoders' MLPs and norms equal PyTorch's.
 func TestDecoderPartsEqualPyTorch(t *testing.T) {
 	for name, make := range decoderParts {
 		for _, p := range torchTypes {

@@ -20,8 +20,8 @@ import (
 // i/(H/K) of the 2·K key heads, as in the paper's multihead_diffattn.py. Weights may be negative, and each row adds up
 // to 1 − λ.
 type DifferentialConfig struct {
-	// LambdaInit is λ_init, below 1. 0 means the paper's 0.8 − 0.6·exp(−0.3·i) in layer i of a Decoder, counted from 0, and
-	// that of layer 0, 0.2, in an attention by itself.
+	// LambdaInit is λ_init, below 1. 0 means the paper's 0.8 − 0.6·exp(−0.3·i) in layer i of a Decoder, counted from 0,
+	// and 0.2, the value for layer 0, in an attention outside a Decoder.
 	LambdaInit float64 `json:"lambda_init,omitempty"`
 }
 
@@ -31,8 +31,8 @@ const subLayerEps = 1e-5
 // lambdaInit returns the paper's λ_init of a layer.
 func lambdaInit(layer int) float64 { return 0.8 - 0.6*math.Exp(-0.3*float64(layer)) }
 
-// softmaxes returns how many heads of queries and of keys and values the attention itself has, and how wide queries and
-// keys are there.
+// softmaxes returns the numbers of query heads and of key/value heads in the attention op itself, and the width of
+// their queries and keys.
 func (c AttentionConfig) softmaxes() (heads, keyHeads, width int) {
 	if c.Differential != nil {
 		return 2 * c.NumHeads, 2 * c.NumKVHeads, c.HeadDim / 2
@@ -54,7 +54,7 @@ func (c AttentionConfig) validateDifferential() error {
 	return nil
 }
 
-// differential subtracts the weights of each head's second softmax from those of its first.
+// differential subtracts the weights of each head's second softmax from those of its first softmax.
 type differential struct {
 	lambdas [4]Param // q₁, k₁, q₂ and k₂
 	norm    *Norm    // of a head's output
@@ -73,7 +73,7 @@ func newDifferential(m *maker, c AttentionConfig) *differential {
 	return d
 }
 
-// values returns v (…, S, K·Dv) with each head twice, once for each softmax, if the attention is differential.
+// values returns v (…, S, K·Dv), for differential attention with each head twice, once for each softmax.
 func (s *step) values(v *G.Node) *G.Node {
 	if s.differential == nil {
 		return v
@@ -124,7 +124,7 @@ func (s *step) lambda() *G.Node {
 	return s.Of(graph.Add(difference, s.constant(fmt.Sprint("lambda_init ", init), []float64{init}, 1)))
 }
 
-// axes gives heads that are side by side an axis of their own, the last but one.
+// axes moves heads that are side by side to an axis of their own, the last but one.
 func (s *step) axes(x *G.Node, heads int) *G.Node {
 	if s.Err() != nil {
 		return x

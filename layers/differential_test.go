@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Each layer of a decoder begins with the λ of the paper, unless its config has another.
+// Each layer of a decoder starts with the paper's λ, unless its config has another.
 func TestDifferentialLayersOfADecoder(t *testing.T) {
 	attention := layers.AttentionConfig{EmbedDim: 8, NumHeads: 2, Differential: &layers.DifferentialConfig{}}
 	set := attention
@@ -27,8 +27,8 @@ func TestDifferentialLayersOfADecoder(t *testing.T) {
 	require.Zero(t, c.Blocks[0].Attention.Differential.LambdaInit)
 }
 
-// Statistics are of both softmaxes of each head; weights are of heads, and the form of an op for each step has the
-// outputs of the fused one.
+// Statistics belong to both softmaxes of each head, weights to heads. The form with one op per step has the outputs of
+// the fused form.
 func TestDifferentialForms(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 3)
 	l := must(layers.NewAttention(p.Scope(""), layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, Mask: mask.Causal{},

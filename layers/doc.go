@@ -10,10 +10,9 @@
 // Eval mode. All graphs over the same Params share the tensors, so an evaluation graph
 // computes with the weights of the last training step.
 //
-// A Func computes a formula over tensors of any shape, with a graph for each shape behind it. A Build has one shape:
-// B, T and S are fixed when its inputs are declared. The next step after a model and its loss is train.NewStepFunc,
-// which trains the formula of a loss on batches of any shape, or train.NewStep, which trains the loss of a Build;
-// generate.New continues texts with a Decoder; machine.New computes any node of a Build.
+// A Func computes a formula over tensors of any shape, and builds a graph for each shape. A Build has one shape: B, T
+// and S are fixed when its inputs are declared. To train a loss, use train.NewStepFunc with its formula, for batches of
+// any shape, or train.NewStep with the loss of a Build.
 //
 // README.md in this folder has the settings of Attention and its masks, and cookbook.md has whole programs.
 //

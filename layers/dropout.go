@@ -6,15 +6,13 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Dropout drops elements in Train graphs (torch.nn.Dropout): each with probability P, and
-// those that are left are multiplied by 1/(1−P). In an Eval graph it does nothing. It has no
-// parameters and no constructor.
+// Dropout drops elements in Train graphs (torch.nn.Dropout): each with probability P; the remaining ones are multiplied
+// by 1/(1−P). In an Eval graph it does nothing. It has no parameters and no constructor.
 type Dropout struct {
 	P float64 `json:"p"` // probability of dropping an element, in [0, 1); torch's default is 0.5, here it is 0
 }
 
-// Forward maps x of any shape to x with some elements dropped, which are drawn from
-// b.DropoutKey. Each call drops other elements.
+// Forward returns x of any shape after dropping elements at random, by b.DropoutKey. Each call drops other elements.
 func (l Dropout) Forward(b *Build, x *G.Node) (*G.Node, error) {
 	f := begin(b, "Dropout")
 	if err := config.Probability(l, "P"); err != nil {

@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// In a Train graph an element is 0 or x/(1−P), each call drops others, and the key draws
-// others again. An Eval graph has no dropout at all.
+// In a Train graph an element is 0 or x/(1−P). Each call drops other elements, and so does another key. An Eval graph
+// has no dropout at all.
 func TestDropout(t *testing.T) {
 	const n, p = 1000, 0.2
 	params, drop := layers.NewParams(tensor.Float64, 1), layers.Dropout{P: p}

@@ -11,12 +11,11 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// EmbeddingConfig sizes an Embedding.
+// EmbeddingConfig sets the sizes of an Embedding.
 type EmbeddingConfig struct {
 	NumEmbeddings int `json:"num_embeddings"` // V, distinct ids
 	EmbeddingDim  int `json:"embedding_dim"`  // E
-	// PaddingIdx is the id of the padding, whose row begins with 0 and is not trained; nil
-	// means there is none.
+	// PaddingIdx is the id of the padding, whose row starts at 0 and is not trained; nil means none.
 	PaddingIdx *int `json:"padding_idx,omitempty"`
 
 	std float64 // standard deviation of the initial weight; 0 means 1
@@ -64,7 +63,7 @@ func newEmbedding(s Scope, c EmbeddingConfig) (*Embedding, error) {
 	return done(&m, l)
 }
 
-// scaledTable makes an embedding drawn with the deviation 1/√columns.
+// scaledTable makes an embedding with initial values of deviation 1/√columns.
 func scaledTable(m *maker, name string, rows, columns int) *Embedding {
 	c := EmbeddingConfig{NumEmbeddings: rows, EmbeddingDim: columns, std: 1 / math.Sqrt(float64(columns))}
 	return part(m, name, newEmbedding, c)

@@ -14,8 +14,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Initial values are PyTorch's to the bit, also of what is drawn after a padding's row was
-// cleared; outputs and gradients are PyTorch's, that of the padding 0.
+// Initial values equal PyTorch's to the bit, and so do values drawn after a padding row was cleared. Outputs and
+// gradients equal PyTorch's; the gradient of the padding is 0.
 func TestEmbeddingsEqualPyTorch(t *testing.T) {
 	file := golden.Load(t, "torch/modules.safetensors")
 	for _, p := range torchTypes {
@@ -45,7 +45,7 @@ func TestEmbeddingsEqualPyTorch(t *testing.T) {
 	}
 }
 
-// Ids have any shape, a scalar's too; wrong ones are an error of the build or of the run.
+// Ids may have any shape, even a scalar's; wrong ids are an error of the build or of the run.
 func TestEmbeddingForward(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	l := must(layers.NewEmbedding(p.Scope("tokens"), layers.EmbeddingConfig{NumEmbeddings: 3, EmbeddingDim: 2}))
@@ -77,8 +77,7 @@ func TestWrongEmbeddingsAreRefused(t *testing.T) {
 	})
 }
 
-// Padding 0 is not none, in JSON neither, and parameters that are only declared or blank
-// have it too.
+// PaddingIdx 0 differs from none, in JSON too, and in parameters that are only declared or blank.
 func TestEmbeddingConfig(t *testing.T) {
 	for text, want := range map[string]layers.EmbeddingConfig{
 		`{"num_embeddings":5,"embedding_dim":3}`: {NumEmbeddings: 5, EmbeddingDim: 3},

@@ -9,8 +9,9 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Encoder gives each token of a text a vector that depends on all of the text: the sum of its embeddings, normalised,
-// and a stack of blocks whose attention sees every token. By its config it is BERT (Devlin et al. 2019) or DistilBERT.
+// Encoder computes a vector for each token of a text from the whole text: the normalised sum of its embeddings,
+// followed by a stack of blocks whose attention sees every token. Depending on its config it is BERT (Devlin et al.
+// 2019) or DistilBERT.
 type Encoder struct {
 	name                     string // in errors
 	config                   EncoderConfig
@@ -20,11 +21,11 @@ type Encoder struct {
 	blocks                   []*Block
 }
 
-// EncoderInput is what an Encoder reads. All but IDs may be nil.
+// EncoderInput is the input of an Encoder. All fields except IDs may be nil.
 type EncoderInput struct {
 	IDs     *G.Node // int or int64 (B, T) or (T)
 	Types   *G.Node // of the tokens, int or int64 as IDs; nil means 0 of all
-	Lengths *G.Node // the tokens of each text that are no padding, int or int64 (B), for IDs (B, T); nil means T
+	Lengths *G.Node // number of tokens of each text without padding, int or int64 (B), for IDs (B, T); nil means T
 }
 
 // mask hides the padding; nil if there is none.
@@ -61,13 +62,13 @@ func newEncoder(s Scope, given EncoderConfig) (*Encoder, error) {
 	return done(&parts, m)
 }
 
-// Params returns the set of parameters that the model was made in.
+// Params returns the set that contains the model's parameters.
 func (m *Encoder) Params() *Params { return m.params }
 
 // Config returns the config that the model was made from.
 func (m *Encoder) Config() EncoderConfig { return m.config.clone() }
 
-// Forward returns the vectors (…, T, E) of tokens. Those of padding mean nothing. The build's
+// Forward returns the vectors (…, T, E) of tokens. The vectors of padding have no meaning. The build's
 // Calls("encoder.layer.*.attention") have the attention weights (…, H, T, T), a call for each block.
 func (m *Encoder) Forward(b *Build, in EncoderInput) (*G.Node, error) {
 	f := begin(b, m.name)
@@ -106,7 +107,7 @@ func (m *Encoder) vectors(f *formula, in EncoderInput) *G.Node {
 	return x
 }
 
-// Pooling is the way to make one vector of the vectors of a text's tokens.
+// Pooling is a way to combine the vectors of a text's tokens into one vector.
 type Pooling string
 
 // The kinds of Pooling, by sentence-transformers' names.
@@ -116,7 +117,7 @@ const (
 	MaxPooling   Pooling = "max"  // the largest of each column, without padding
 )
 
-// Embedding returns a vector (…, E) for each text, pooled from those of its tokens, and with normalize divided by its
+// Embedding returns a vector (…, E) for each text, pooled from the vectors of its tokens; normalize divides it by its
 // length (torch.nn.functional.normalize).
 func (m *Encoder) Embedding(b *Build, in EncoderInput, p Pooling, normalize bool) (*G.Node, error) {
 	f := begin(b, m.name)

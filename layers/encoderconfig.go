@@ -11,10 +11,10 @@ import (
 type EncoderConfig struct {
 	VocabSize     int `json:"vocab_size"`                // V
 	ContextLength int `json:"context_length"`            // the longest sequence
-	TypeVocabSize int `json:"type_vocab_size,omitempty"` // types of tokens: BERT has 2, of a pair of texts; DistilBERT none
+	TypeVocabSize int `json:"type_vocab_size,omitempty"` // types of tokens: 2 in BERT, for pairs of texts; 0 in DistilBERT
 	NumLayers     int `json:"num_layers"`                // blocks, at most 65536
-	// Block is each block. A zero Attention.Layout is BERT, a zero NormPlacement PostNorm, and a nil Attention.Mask
-	// shows all tokens.
+	// Block configures each block. A zero Attention.Layout means BERT, a zero NormPlacement PostNorm, and a nil
+	// Attention.Mask shows all tokens.
 	Block            BlockConfig `json:"block"`
 	EmbeddingDropout float64     `json:"embedding_dropout,omitempty"` // of the embeddings, in Train graphs
 }

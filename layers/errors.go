@@ -9,7 +9,7 @@ import (
 
 // layerError is an error with its place in a model.
 type layerError struct {
-	name string // of the layer, as from Scope.name, or of the parameter
+	name string // path of the layer, from Scope.name, or of the parameter
 	err  error
 }
 
@@ -31,8 +31,7 @@ func inLayer(name string, err error) error {
 	return &layerError{name, err}
 }
 
-// name returns what errors call a layer made in the scope: its path in the model, if it has
-// one, and its type.
+// name returns the name in errors of a layer made in the scope: its path in the model, if it has one, and its type.
 func (s Scope) name(layer string) string {
 	if s.path == "" {
 		return layer
@@ -46,8 +45,8 @@ type size struct {
 	number int
 }
 
-// tablesFit refuses the first of the fields of config c, each the rows of a table of the
-// width of another field, that makes the table too large.
+// tablesFit returns an error for the first of some fields of config c that makes a table too large. Each field is the
+// number of rows of a table whose width is another field.
 func tablesFit(c any, width string, columns int, rows ...size) error {
 	for _, r := range rows {
 		if r.number > maxElements/columns {
@@ -58,7 +57,7 @@ func tablesFit(c any, width string, columns int, rows ...size) error {
 	return nil
 }
 
-// widthsAgree refuses the first of the fields of config c that is not as wide as another field.
+// widthsAgree returns an error for the first of some fields of config c that does not equal another field.
 func widthsAgree(c any, width string, want int, fields ...size) error {
 	for _, f := range fields {
 		if f.number != want {

@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// site is where a wrong layer is made, or a layer called wrongly.
+// site is the place at which a wrong layer is made, or a layer is called wrongly.
 type site struct {
 	t  *testing.T
 	at string
@@ -33,7 +33,7 @@ func (c site) ids(shape ...int) *G.Node {
 	return input(c.t, c.b, fmt.Sprint("ids ", shape), tensor.New(tensor.WithShape(shape...), tensor.Of(tensor.Int)))
 }
 
-// misplaced is an error and where it came up: the path below the scope.
+// misplaced is an error and the path, below the scope, at which it arose.
 type misplaced struct {
 	at, wantErr string
 	err         func(c site) error
@@ -83,7 +83,7 @@ func TestErrorsOfConstructorsSayWhere(t *testing.T) {
 	})
 }
 
-// The error of a Forward is that of the innermost layer it came up in, at its path.
+// The error of a Forward is that of the innermost layer that returned it, with the layer's path.
 func TestErrorsOfForwardSayWhere(t *testing.T) {
 	const thin = "shape (2, 3, 5), want ([B,] T, 12)"
 	book := gptBlock()
@@ -150,7 +150,7 @@ func TestErrorsOfForwardSayWhere(t *testing.T) {
 	})
 }
 
-// Of twelve blocks, the one that is wrong is named.
+// If one of twelve blocks is wrong, the error names this block.
 func TestErrorsNameTheBlock(t *testing.T) {
 	config := tinyGPT()
 	config.NumLayers = 12

@@ -12,7 +12,7 @@ import (
 )
 
 func ExampleAttention() {
-	// As in Llama: two heads share a key/value head, and positions turn both.
+	// As in Llama: two query heads share a key/value head, and queries and keys are rotated by positions.
 	params := layers.NewParams(tensor.Float32, 123)
 	layer, err := layers.NewAttention(params.Scope("self_attn"), layers.AttentionConfig{
 		EmbedDim: 3, NumHeads: 2, NumKVHeads: 1, HeadDim: 2,
@@ -59,7 +59,7 @@ func ExampleAttention_cross() {
 }
 
 func ExampleAttention_score() {
-	// A function of one's own takes from each score half of the distance between query and key.
+	// A custom function subtracts half the distance between query and key from each score.
 	near := &graph.ScoreFunc{
 		Score: func(score float64, b, h, t, s int) float64 { return score - float64(t-s)/2 },
 		Slope: func(score float64, b, h, t, s int) float64 { return 1 }, // its derivative by the score
@@ -106,7 +106,7 @@ func ExampleAttention_dropout() {
 	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{
 		EmbedDim: 3, OutDim: 2, NumHeads: 1, ContextOnly: true, Mask: mask.Causal{}, Dropout: 0.5})
 	check(err)
-	// Only a graph for training drops weights; its key decides which.
+	// Only a Train graph drops weights; its key decides which.
 	build := layers.NewBuild(params, layers.Train)
 	weights := build.Of(layer.Weights(build, layers.AttentionInput{Query: journey(build)})) // (1, T, T)
 	weights = build.Of(graph.MergeHeads(weights))

@@ -11,8 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A decoder is data: here the shape of SmolLM2-135M, a Llama, of which nothing is allocated, and then a small one whose
-// loss is about ln 65, since it knows nothing yet.
+// A decoder is data: first the shape of SmolLM2-135M, a Llama, for which nothing is allocated, and then a small decoder
+// whose loss is about ln 65, since it has not learned anything.
 func ExampleNewDecoder() {
 	var c layers.DecoderConfig
 	check(json.Unmarshal([]byte(`{

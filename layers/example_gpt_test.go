@@ -51,15 +51,14 @@ func ExampleNewGPT() {
 	m, err := machine.New(append(gradients, loss)...)
 	check(err)
 	check(m.RunAll())
-	// about ln 65, since it knows nothing yet
+	// about ln 65, since the model has not learned anything
 	fmt.Printf("loss %.2f, with %d gradients\n", loss.Value().Data(), len(gradients))
 	// Output:
 	// loss 4.23, with 28 gradients
 }
 
-// What each block of a GPT looks at: output_attentions=True of transformers. Here one line
-// for each block, the weights with which the last of five tokens sees them all in the first
-// head.
+// The attention weights of each block of a GPT (output_attentions=True of transformers). The example prints one line
+// for each block: the weights of the last of five tokens in the first head.
 func ExampleBuild_Calls() {
 	params := layers.NewParams(tensor.Float32, 123)
 	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: 65, ContextLength: 32, EmbedDim: 48,
@@ -95,7 +94,7 @@ func ExampleDecoder_ForwardCached() {
 	check(err)
 	cache, err := model.NewCache(graph.KVCacheConfig{})
 	check(err)
-	// One graph reads one token. What came before it is in the cache.
+	// One graph reads one token. The tokens before it are in the cache. What came before it is in the cache.
 	build := layers.NewBuild(params, layers.Eval)
 	id := build.InputOf(tensor.Int, "id", 1)
 	start := build.InputOf(tensor.Int, "start")

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Where a decoder looks in a source of four tokens as it writes three.
+// The attention of a decoder to a source of four tokens while it writes three tokens.
 func ExampleRNNSeq2Seq() {
 	params := layers.NewParams(tensor.Float32, 123)
 	model, err := layers.NewRNNSeq2Seq(params.Scope(""),
@@ -38,7 +38,7 @@ func ExampleRNNSeq2Seq() {
 	// [0.2366 0.2491 0.2539 0.2604]
 }
 
-// What one patch of a picture sees of the others.
+// The attention of one patch of a picture to the other patches.
 func ExampleViT() {
 	params := layers.NewParams(tensor.Float32, 123)
 	model, err := layers.NewViT(params.Scope(""), layers.ViTConfig{Height: 4, Width: 6, Channels: 1, PatchSize: 2,

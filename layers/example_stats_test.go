@@ -10,16 +10,16 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// How spread the attention of each head is, and what it gives to the first token, without
-// ever holding the weights: the mean over the queries of a text of 64 tokens. A model that
-// has learned nothing spreads it evenly over the tokens so far.
+// Statistics of each head's attention without storing the weights, as means over the queries of a text of 64 tokens:
+// the entropy, and the weight of the first token. A model that has not learned anything distributes its attention
+// evenly over the tokens so far.
 func ExampleAttentionCall_Stats() {
 	params := layers.NewParams(tensor.Float32, 123)
 	model, err := layers.NewGPT(params.Scope(""), layers.GPTConfig{VocabSize: 65, ContextLength: 64, EmbedDim: 48,
 		NumLayers: 2, NumHeads: 3, TieWordEmbeddings: true})
 	check(err)
 	build := layers.NewBuild(params, layers.Eval)
-	build.Observe("transformer.h.*.attn") // before it is built
+	build.Observe("transformer.h.*.attn") // before the attentions are built
 	ids := build.InputOf(tensor.Int, "ids", 1, 64)
 	build.Of(model.Forward(build, ids))
 	var nodes G.Nodes

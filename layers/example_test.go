@@ -13,7 +13,7 @@ import (
 
 // All the steps: parameters, a layer, a graph, a machine that runs it.
 func Example() {
-	// Parameters begin as PyTorch's do after torch.manual_seed(789).
+	// The initial values are those of PyTorch after torch.manual_seed(789).
 	params := layers.NewParams(tensor.Float32, 789)
 	layer, err := layers.NewAttention(params.Scope(""), layers.AttentionConfig{
 		EmbedDim: 3, OutDim: 2, NumHeads: 1, ContextOnly: true})
@@ -39,7 +39,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// The machine computes what it is asked for.
+	// The machine computes the nodes that are passed to it.
 	m, err := machine.New(context)
 	if err != nil {
 		log.Fatal(err)
@@ -57,7 +57,7 @@ func Example() {
 	// ⎣-0.0754   0.0693⎦
 }
 
-// All of a model but its last layer is frozen: only that one is trained.
+// All parameters of a model except the last layer's are frozen: only that layer is trained.
 func ExampleParams_Freeze() {
 	params, err := layers.Declare(layers.NewGPT, layers.GPTConfig{VocabSize: 65, ContextLength: 32, EmbedDim: 16,
 		NumLayers: 2, NumHeads: 2, Activation: "gelu"})
@@ -129,8 +129,7 @@ func ExampleEmbedding() {
 	// ⎣ 0.0000   0.0000⎦
 }
 
-// About three in ten elements are dropped, the others divided by 0.7. In an Eval graph x
-// stays what it is.
+// About three in ten elements are dropped, and the others are divided by 0.7. In an Eval graph x is unchanged.
 func ExampleDropout() {
 	build := layers.NewBuild(layers.NewParams(tensor.Float32, 123), layers.Train)
 	x := build.Input("x", 2, 4)

@@ -17,9 +17,9 @@ import (
 type formula struct {
 	expr.Formula
 	b      *Build
-	name   string // the layer's in errors
-	where  string // the path of the layer, of its stages
-	broken error  // of a build that has failed
+	name   string // name of the layer in errors
+	where  string // path of the layer in its stages
+	broken error  // error of a build that has failed
 }
 
 // begin returns the formula of a call of the layer called name. If the build has failed, so has the formula.
@@ -42,7 +42,7 @@ func (f *formula) result(n *G.Node) (*G.Node, error) {
 // failure returns the first error. An error of a step gets the layer's name; the build's own errors do not.
 func (f *formula) failure() error { return cmp.Or(f.broken, inLayer(f.name, f.Err())) }
 
-// fail keeps an error and returns false.
+// fail records an error and returns false.
 func (f *formula) fail(err error) bool {
 	f.Of(nil, err)
 	return false
@@ -77,7 +77,7 @@ func (f *formula) product(x, weight, bias *G.Node, transposed bool) *G.Node {
 	return y
 }
 
-// split cuts x along its last axis into parts of these widths.
+// split splits x along its last axis into parts of these widths.
 func (f *formula) split(x *G.Node, widths ...int) G.Nodes {
 	parts, err := graph.Split(x, widths...)
 	if err != nil {
@@ -105,12 +105,12 @@ func (f *formula) crossEntropy(logits, targets *G.Node) (*G.Node, error) {
 	return f.result(f.Of(graph.CrossEntropy(logits, targets, graph.CrossEntropyConfig{})))
 }
 
-// filled returns a constant tensor of one number.
+// filled returns a constant tensor whose elements are one number.
 func (f *formula) filled(v float64, shape ...int) *G.Node {
 	return f.constant(fmt.Sprint("all ", v), slices.Repeat([]float64{v}, tensor.Shape(shape).TotalSize()), shape...)
 }
 
-// constant returns a node with these values. Those of one name and shape have the same.
+// constant returns a node with these values. Constants with equal name and shape must have equal values.
 func (f *formula) constant(name string, values []float64, shape ...int) *G.Node {
 	return constantIn(f.b.graph, name, dense.Of(f.b.params.Dtype(), values, shape...))
 }
@@ -139,8 +139,8 @@ func (f *formula) isNode(arg string, x *G.Node) bool {
 	return true
 }
 
-// isSequence refuses all but a sequence (T, in) or (B, T, in) of the build's type,
-// with T at most maxT, a ContextLength; 0 leaves it free.
+// isSequence fails unless x is a sequence (T, in) or (B, T, in) of the build's type, with T at most maxT, a
+// ContextLength; 0 means no limit.
 func (f *formula) isSequence(arg string, x *G.Node, in, maxT int) bool {
 	if !f.isNode(arg, x) {
 		return false
@@ -160,7 +160,7 @@ func (f *formula) isSequence(arg string, x *G.Node, in, maxT int) bool {
 	return f.isOfParams(arg, x)
 }
 
-// isOfParams refuses a node of another type than the parameters'.
+// isOfParams fails for a node of another type than the parameters'.
 func (f *formula) isOfParams(arg string, x *G.Node) bool {
 	if dt := f.b.Params().Dtype(); x.Dtype() != dt {
 		return f.fail(errorf(f.name, "%s: got %v, want %v as the parameters", arg, x.Dtype(), dt))
@@ -168,7 +168,7 @@ func (f *formula) isOfParams(arg string, x *G.Node) bool {
 	return true
 }
 
-// isIDs refuses all but ids (T) or (B, T), with T at most maxT, a ContextLength.
+// isIDs fails unless the node holds ids (T) or (B, T), with T at most maxT, a ContextLength.
 func (f *formula) isIDs(arg string, ids *G.Node, maxT int) bool {
 	if !f.isNode(arg, ids) {
 		return false

@@ -6,19 +6,17 @@ import (
 	"attention/internal/pattern"
 )
 
-// Freeze excludes parameters from training (requires_grad_(False)): steps and gradients that
-// are built afterwards compute no gradient of them, nor of a layer whose parameters, and
-// those of all layers before it, are frozen. Only a norm computes its few gradients with its
-// input's; they are not used.
+// Freeze excludes parameters from training (requires_grad_(False)): steps and gradients that are built afterwards
+// compute no gradient of them. A layer gets no gradient at all if its parameters and those of all layers before it are
+// frozen. Only a norm computes the few gradients of its parameters together with that of its input; they are not used.
 //
-// It freezes all parameters made so far that a pattern matches: "transformer.wte.weight" by
-// name, "wte" or "h.0" by a part of the name between dots, "h.*.mlp" and "ln_?" as in
-// path.Match. A pattern that matches no parameter is an error, which names the nearest name
-// and freezes nothing.
+// It freezes all existing parameters that a pattern matches: "transformer.wte.weight" by name, "wte" or "h.0" by a part
+// of the name between dots, "h.*.mlp" and "ln_?" as in path.Match. A pattern that matches no parameter is an error,
+// which names the most similar name; nothing is frozen then.
 func (p *Params) Freeze(patterns ...string) error { return p.setFrozen(true, patterns) }
 
-// Unfreeze makes frozen parameters trainable again, for the steps that are built afterwards
-// (requires_grad_(True)). Patterns are as for Freeze.
+// Unfreeze makes frozen parameters trainable again, for the steps that are built afterwards (requires_grad_(True)).
+// Patterns are as in Freeze.
 func (p *Params) Unfreeze(patterns ...string) error { return p.setFrozen(false, patterns) }
 
 // Frozen reports whether the named parameter is frozen.

@@ -51,14 +51,14 @@ func TestFreeze(t *testing.T) {
 	require.Equal(t, 4, declared.CountFrozen(), "without values too")
 }
 
-// backward is what a machine computes for the loss and the gradients of a GPT with two blocks.
+// backward describes the machine's computation of the loss and the gradients of a GPT with two blocks.
 type backward struct {
 	ops     map[string]int // by name
 	planned int            // bytes
 	grads   map[string][]float64
 }
 
-// backwardOf returns the backward pass of a GPT of which the patterns freeze a part.
+// backwardOf returns the backward pass of a GPT in which the parameters that the patterns match are frozen.
 func backwardOf(t *testing.T, freeze ...string) backward {
 	p := layers.NewParams(tensor.Float64, 3)
 	model := must(layers.NewGPT(p.Scope(""), layers.GPTConfig{VocabSize: 11, ContextLength: 5, EmbedDim: 6, NumLayers: 2,
@@ -87,12 +87,12 @@ func backwardOf(t *testing.T, freeze ...string) backward {
 	return all
 }
 
-// Freezing leaves out the work: no product makes the gradient of a frozen weight, and none is
-// propagated into blocks below which all is frozen. The other gradients keep their bits.
+// Freezing saves work: no product computes the gradient of a frozen weight, and no gradient flows into blocks if all
+// blocks up to them are frozen. The other gradients keep their bits.
 func TestNoGradientOfFrozenParametersIsComputed(t *testing.T) {
 	whole := backwardOf(t)
 	require.Len(t, whole.grads, 2+2*12+2)
-	// Each of the 2·4 projections and the output have one product for the weight's gradient.
+	// Each of the 2·4 projections and the output needs one product for the weight's gradient.
 	require.Equal(t, 2*4+1, whole.ops["RowOuter"], "%v", whole.ops)
 	require.Equal(t, 1, whole.ops["EmbeddingBackward"], "%v", whole.ops)
 	require.Equal(t, 2, whole.ops["FusedAttentionBackward"], "%v", whole.ops)

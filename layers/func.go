@@ -17,12 +17,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Formula builds nodes from input nodes, in the graph of a build, which keeps the formula's first error. in has a node
+// Formula builds nodes from input nodes in the graph of a build, which keeps the formula's first error. in has a node
 // for each value of a call, of the value's type and shape. A formula is called once for each combination of types and
-// shapes, and no two formulas of a process at once: a Func or a step that a formula calls returns an error.
+// shapes. Two formulas of a process never run at the same time: a Func or a step that a formula calls returns an error.
 type Formula func(b *Build, in Inputs) []*G.Node
 
-// Nodes returns the node of one step of a formula, as the formula's result: it is Of for
+// Nodes returns the node of one step of a formula as the formula's result. It corresponds to Of for
 //
 //	return b.Nodes(attention.Forward(b, in["x"]))
 func (b *Build) Nodes(n *G.Node, err error) []*G.Node { return []*G.Node{b.Of(n, err)} }
@@ -35,31 +35,31 @@ func (b *Build) Nodes(n *G.Node, err error) []*G.Node { return []*G.Node{b.Of(n,
 //	y, err := f.Call(ctx, layers.Values{"x": x}) // (B, T, E) for any B and T
 //
 // The first call with a combination of names, types and shapes calls the formula and plans an Eval graph and its
-// machine; later calls with that combination run the machine. A Func keeps the graphs that were used last,
-// FuncConfig.Graphs of them. All of them compute in the same memory, as much as the largest needs and at most a sixteenth
-// more, which lasts as long as the Func. It also keeps the values of the last call. After an error of a formula
-// nothing is kept. Errors name the types and shapes of the call.
+// machine; later calls with that combination run the machine. A Func keeps the FuncConfig.Graphs most recently used
+// graphs. All of them compute in the same memory: as much as the largest needs, and at most a sixteenth more, for the
+// lifetime of the Func. It also keeps the values of the last call. If a formula fails, nothing is kept. Errors name the
+// types and shapes of the call.
 //
-// Parameters are shared by all graphs and belong to none: a call computes with their values at that time. When a
-// parameter was replaced or frozen, or got an adapter (Params.Keep, Widen, Freeze, Unfreeze, AddLoRA), the graphs are
-// dropped and built again.
+// Parameters are shared by all graphs and belong to none: a call uses their values at that time. When a parameter was
+// replaced or frozen, or got an adapter (Params.Keep, Widen, Freeze, Unfreeze, AddLoRA), the graphs are dropped and
+// built again.
 //
-// One goroutine at a time may call a Func; a call while another one runs is an error. Clone returns a Func for another
-// goroutine. Training goes through package train.
+// Only one goroutine at a time may call a Func; concurrent calls return an error. Clone returns a Func for another
+// goroutine. For training use package train.
 type Func struct {
 	params  *Params
 	formula Formula
 	config  FuncConfig
 	running sync.Mutex
-	version int // of the parameters that the graphs were built over
+	version int // parameters over which the graphs were built
 	graphs  shapes.Cache[*funcGraph]
-	last    *funcGraph // that was called last, or nil
+	last    *funcGraph // graph of the last call, or nil
 	arena   machine.Arena
 }
 
 // FuncConfig sets what a Func keeps.
 type FuncConfig struct {
-	Graphs  int      `json:"graphs"`            // the most that are kept; 0 means 8
+	Graphs  int      `json:"graphs"`            // the largest number that is kept; 0 means 8
 	Buckets []Bucket `json:"buckets,omitempty"` // axes that are padded; none by default
 }
 
@@ -85,7 +85,7 @@ func NewFunc(p *Params, formula Formula, c FuncConfig) (*Func, error) {
 	return &Func{params: p, formula: formula, config: c, version: p.version}, nil
 }
 
-// Clone returns the same function with graphs and memory of its own, for another goroutine.
+// Clone returns the same function with its own graphs and memory, for another goroutine.
 func (f *Func) Clone() *Func {
 	return &Func{params: f.params, formula: f.formula, config: f.config, version: f.params.version}
 }
@@ -93,14 +93,15 @@ func (f *Func) Clone() *Func {
 // Bytes returns the size of the memory in which the graphs compute.
 func (f *Func) Bytes() int { return f.arena.Bytes() }
 
-// Call returns the values of the formula's nodes, each with memory of its own. It stops between two ops when ctx is
-// done, and returns its error.
+// Call returns the values of the formula's nodes, each with memory of its own. If ctx is done, it stops between two ops
+// and returns the context's error.
 func (f *Func) Call(ctx context.Context, v Values) ([]*tensor.Dense, error) {
 	return f.CallInto(ctx, nil, v)
 }
 
-// CallInto is Call that writes each result into the tensor of out at its place if that has its type and shape, and
-// returns the tensors. A loop that passes them to the next call allocates nothing for shapes that were called before.
+// CallInto is Call with memory for the results: it writes each result into the tensor of out with the same index if
+// type and shape fit, and returns the tensors. A loop that passes them to the next call allocates nothing for shapes
+// that were called before.
 func (f *Func) CallInto(ctx context.Context, out []*tensor.Dense, v Values) ([]*tensor.Dense, error) {
 	err := f.padded(v, func(padded Values, lengths []int) (err error) {
 		out, err = f.call(ctx, out, padded, lengths)
@@ -140,7 +141,7 @@ func (f *Func) FindNotFinite() (*G.Node, error) {
 	return f.last.machine.FindNotFinite()
 }
 
-// padded calls one function at a time with padded values and the real lengths of the buckets.
+// padded calls one function at a time, with padded values and the buckets' real lengths.
 func (f *Func) padded(v Values, call func(padded Values, lengths []int) error) error {
 	if !f.running.TryLock() {
 		return errors.New("layers: func: got a call while another one runs, want one at a time, or a Clone")
@@ -232,7 +233,7 @@ func (f *Func) build(g *funcGraph, v Values) (err error) {
 	return err
 }
 
-// copyInto returns a copy of the corner of a value that has a shape: to, if that can hold it.
+// copyInto returns a copy of the corner of a value with the given shape, in to if its memory fits.
 func copyInto(to *tensor.Dense, v G.Value, shape tensor.Shape) (*tensor.Dense, error) {
 	if !dense.IsTensor(to) || to.Dtype() != v.Dtype() || !to.Shape().Eq(shape) || !dense.IsRowMajor(to) {
 		to = tensor.New(tensor.Of(v.Dtype()), tensor.WithShape(shape...))

@@ -76,7 +76,7 @@ func (m *tagger) byHand(t *testing.T, v layers.Values) (all []*tensor.Dense) {
 	return all
 }
 
-// someIDs returns ids below 11 that differ with their shape.
+// someIDs returns ids below 11 that depend on their shape.
 func someIDs(dt tensor.Dtype, shape ...int) *tensor.Dense {
 	d := tensor.New(tensor.Of(dt), tensor.WithShape(shape...))
 	for i := range d.DataSize() {
@@ -100,8 +100,8 @@ func requireEqualTensors(t *testing.T, want, got []*tensor.Dense) {
 	}
 }
 
-// A Func gives the bits of a graph by hand for any shape, with memory of its own, and calls its formula once for each
-// combination of types and shapes.
+// For any shape, a Func gives the bits of a graph built by hand, in memory of its own, and calls its formula once for
+// each combination of types and shapes.
 func TestFuncTakesAnyShape(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		m := newTagger(t, dt)
@@ -125,7 +125,7 @@ func TestFuncTakesAnyShape(t *testing.T) {
 				}
 			}
 		}
-		for i := range got { // now: none is overwritten by a later call
+		for i := range got { // checked now: no later call has overwritten them
 			requireEqualTensors(t, want[i], got[i])
 		}
 		require.Equal(t, []string{"int (2, 5)", "int (1, 3)", "int64 (2, 5)", "int (4)", "int (3, 9)", "int (2, 5)",
@@ -142,7 +142,7 @@ func scalarOf(dt tensor.Dtype, v float64) *tensor.Dense {
 	return tensor.New(tensor.FromScalar(v))
 }
 
-// The graph that was used last stays longest, and the limit is the config's.
+// The most recently used graph is kept longest, and the limit is the config's.
 func TestFuncDropsTheLeastRecentlyUsedGraph(t *testing.T) {
 	for _, c := range []struct {
 		graphs int
@@ -186,7 +186,7 @@ func TestCallInto(t *testing.T) {
 	requireEqualTensors(t, want, short)
 }
 
-// A call of a known shape allocates what a machine by hand does.
+// A call with a known shape allocates no more than a machine used by hand.
 func TestFuncAllocatesNothingMore(t *testing.T) {
 	if testenv.Race {
 		t.Skip("the race detector makes sync.Pool drop what it is given, at random")
@@ -206,7 +206,7 @@ func TestFuncAllocatesNothingMore(t *testing.T) {
 	}), byHand)
 }
 
-// A Func computes with the parameters as they are: their values, and their tensors, adapters and dtypes too.
+// A Func uses the present state of the parameters: their values, and also their tensors, adapters and dtypes.
 func TestFuncSeesChangedParameters(t *testing.T) {
 	m := newTagger(t, tensor.Float32)
 	f := must(layers.NewFunc(m.params, m.formula, layers.FuncConfig{}))
@@ -252,7 +252,7 @@ func TestFuncSeesChangedParameters(t *testing.T) {
 	}
 }
 
-// Errors name the types and shapes of the call; nothing of a formula that failed is kept, and a good call follows.
+// Errors name the types and shapes of the call. Nothing of a failed formula is kept, and a valid call works afterwards.
 func TestErrorsOfAFunc(t *testing.T) {
 	m := newTagger(t, tensor.Float32)
 	ids := someIDs(tensor.Int, 2, 5)
@@ -379,7 +379,7 @@ func TestCallsAtOnceAreRefused(t *testing.T) {
 }
 
 // All shapes together take at most 1.1 times the memory of the largest alone, in whatever order they come: neither
-// smaller memory, nor values of earlier calls are kept.
+// smaller memory nor values of earlier calls are kept.
 func TestMemoryOfAFunc(t *testing.T) {
 	m := newTagger(t, tensor.Float32)
 	heap := func() float64 {

@@ -12,20 +12,20 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Bucket pads an axis of a Func's inputs at its end, with zeros, to the next of some sizes: so calls with many lengths
-// need one graph for each size. The formula masks what was padded, by Lengths or by an input of its own. What
-// the masks hide changes the results by a few last bits at most.
+// Bucket pads an axis of a Func's inputs at its end, with zeros, to the next larger of some sizes. Calls with many
+// lengths then need only one graph for each size. The formula masks the padding, with Lengths or with an input of its
+// own.
 //
 //	Bucket{Sizes: []int{32, 64, 128}, Inputs: map[string]int{"ids": 1}, Outputs: map[int]int{0: 1}, Lengths: "lengths"}
 //
 // pads ids (B, T) along T, and cuts the first result (B, T, V) back to the real T.
 type Bucket struct {
 	Sizes   []int          `json:"sizes"`             // ascending; a longer axis is an error
-	Inputs  map[string]int `json:"inputs"`            // the axis of each input that has it, all of one length
+	Inputs  map[string]int `json:"inputs"`            // the axis of each input that has it; all have the same length
 	Outputs map[int]int    `json:"outputs,omitempty"` // the axis of each result that is cut back to the real length
-	// Lengths is the name of one more input of the formula, if it is not empty: the real length as an int for each
-	// element of the axes before the padded one, where it has the fewest before it: (B) for (B, T), and a scalar for (T).
-	// mask.KeyLengths takes it.
+	// Lengths is the name of one more input of the formula, if it is not empty: the real length as an int, for each
+	// element of the axes before the padded one, in the input with the fewest such axes: (B) for (B, T), and a scalar for
+	// (T). mask.KeyLengths takes it.
 	Lengths string `json:"lengths,omitempty"`
 }
 

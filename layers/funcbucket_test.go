@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A thousand calls with lengths from 1 to 200 build at most eight graphs, and give what exact shapes give.
+// A thousand calls with lengths from 1 to 200 build at most eight graphs, and give the results of exact shapes.
 func TestBucketsNeedFewGraphs(t *testing.T) {
 	for _, c := range []struct {
 		dt        tensor.Dtype
@@ -48,8 +48,8 @@ func requireClose(t *testing.T, want, got *tensor.Dense, tolerance float64) {
 	require.InDeltaSlice(t, want.Data(), got.Data(), tolerance)
 }
 
-// Several axes are padded at once, of values of any type and layout; what was padded is zero; the lengths have the
-// axes before the padded one; each result is cut where a bucket names it.
+// Several axes are padded together, for values of any type and layout; the padding is zero; the lengths have the axes
+// before the padded one; each result is cut where a bucket names it.
 func TestBucketsPadAndCut(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	f := must(layers.NewFunc(p, func(b *layers.Build, in layers.Inputs) []*G.Node {
@@ -80,7 +80,7 @@ func TestBucketsPadAndCut(t *testing.T) {
 	}
 	require.Equal(t, tensor.Shape{3, 4, 1}, x.Shape(), "the values stay as they are")
 
-	// A shorter text in the same graph: what is padded is zero again.
+	// After a longer text, a shorter one in the same graph has padding of zeros again.
 	y = must(f.Call(t.Context(), layers.Values{"x": part(x, 2, 2, 1), "ids": someIDs(tensor.Int, 2, 2), "y": v["y"],
 		"keep": of([]bool{true, true, true, true}, 1, 2, 2)}))
 	require.Equal(t, "(2, 3, 1) [1 2 0 3 4 0]", fmt.Sprint(y[1].Shape(), y[1].Data()))

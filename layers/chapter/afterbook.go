@@ -46,7 +46,7 @@ var groupedHeads = Section{
 	},
 }
 
-// windowed is how many tokens the section's window shows, a token's own among them.
+// windowed is the number of tokens in the section's window, including a token itself.
 const windowed = 2
 
 var slidingWindow = Section{

@@ -10,7 +10,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// shared makes a part of the causal weights of a softmax, to compare with, and returns them.
+// shared adds a part for the causal weights of a softmax, for comparison, and returns them.
 func (w *walk) shared(q, k *G.Node) *G.Node {
 	weights := w.causalWeights(q, k)
 	w.part(weights, "shared = softmax(fill(q·kᵀ) / √2)", "The weights of a softmax.", w.words(), w.words())
@@ -80,7 +80,7 @@ var forgetting = Section{
 	},
 }
 
-// keysOfBlock is how many tokens the section's blocks have.
+// keysOfBlock is the number of tokens in one of the section's blocks.
 const keysOfBlock = 2
 
 var chosenBlocks = Section{
@@ -119,7 +119,7 @@ var chosenBlocks = Section{
 	},
 }
 
-// blocks makes inputs of which tokens each block has (N, T), and of which blocks are before a token's own (T, N).
+// blocks makes two inputs: the tokens of each block (N, T), and the blocks before each token's own (T, N).
 func (w *walk) blocks() (blocks, earlier *G.Node, names []string) {
 	words := w.words()
 	T, N := len(words), (len(words)+keysOfBlock-1)/keysOfBlock
@@ -138,7 +138,7 @@ func (w *walk) blocks() (blocks, earlier *G.Node, names []string) {
 	return w.numbers("blocks", in, N, T), w.numbers("earlier", before, T, N), names
 }
 
-// best returns 1 at the largest number of each row of x (T, N), and 0 elsewhere; a row of zeros has none.
+// best returns 1 at the largest number of each row of x (T, N), and 0 elsewhere. A row of zeros gives zeros.
 func (w *walk) best(x *G.Node) *G.Node {
 	T, N := x.Shape()[0], x.Shape()[1]
 	each := make([]float64, N*N)

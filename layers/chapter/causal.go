@@ -68,7 +68,7 @@ var maskByInfinity = Section{
 	},
 }
 
-// newCausal makes the chapter's CausalAttention, which is drawn after the mask of dropout.
+// newCausal makes the chapter's CausalAttention, whose parameters are drawn after the mask of dropout.
 func (w *walk) newCausal() attention {
 	drawMask(w.Params(), dropProbability, 6)
 	c := Causal(3, 2)
@@ -107,7 +107,7 @@ var causalAttention = Section{
 	},
 }
 
-// newWrapper makes the heads of the chapter's MultiHeadAttentionWrapper, which are drawn after newCausal's parameters.
+// newWrapper makes the heads of the chapter's MultiHeadAttentionWrapper, whose parameters are drawn after newCausal's.
 func (w *walk) newWrapper() attention {
 	w.newCausal()
 	c := MultiHeadWrapper(3, 2, w.section.NumHeads)

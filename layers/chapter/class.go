@@ -9,17 +9,17 @@ import (
 	"attention/layers"
 )
 
-// A class is one of the chapter's classes; its name is that in Config.Layer.
+// A class is one of the chapter's classes; its name is the one in Config.Layer.
 type class struct {
 	name     string
-	fields   []string             // of a Config that the class uses
+	fields   []string             // fields of a Config that the class uses
 	causal   bool                 // whether no token sees a later one
-	width    func(c Config) int   // of the context vectors
+	width    func(c Config) int   // width of the context vectors
 	validate func(c Config) error // of the fields
 	make     func(s layers.Scope, c Config) (Layer, error)
 }
 
-// classes are the chapter's, in its order.
+// classes are the chapter's classes, in its order.
 var classes = []class{
 	{
 		name:     "simple",
@@ -52,8 +52,8 @@ var classes = []class{
 // uses reports whether the class uses a field of a Config.
 func (k class) uses(field string) bool { return slices.Contains(k.fields, field) }
 
-// preset returns the class of a layers.Attention, whose config of returns. The class uses the widths of a Config, the
-// fields in more and, if it is causal, ContextLength and Dropout.
+// preset returns the class of a layers.Attention with the config that of returns. The class uses the widths of a
+// Config, the fields in more and, if it is causal, ContextLength and Dropout.
 func preset(name string, of func(c Config) layers.AttentionConfig, more ...string) class {
 	k := class{name: name, fields: append([]string{"EmbedDim", "OutDim"}, more...)}
 	if _, k.causal = of(Config{}).Mask.(mask.Causal); k.causal {

@@ -25,15 +25,15 @@ func Names() (names []string) {
 type Config struct {
 	Layer    string `json:"layer"`               // one of Names
 	EmbedDim int    `json:"embed_dim,omitempty"` // width of the tokens
-	// OutDim is the width of the context vectors; for multi_head_wrapper the width of a head's.
+	// OutDim is the width of the context vectors; for multi_head_wrapper the width of one head's.
 	OutDim        int     `json:"out_dim,omitempty"`
-	ContextLength int     `json:"context_length,omitempty"` // longest sequence of the causal layers; 0 means any
+	ContextLength int     `json:"context_length,omitempty"` // longest sequence of the causal layers; 0 means no limit
 	NumHeads      int     `json:"num_heads,omitempty"`      // of multi_head and multi_head_wrapper
 	QKVBias       bool    `json:"qkv_bias,omitempty"`       // of self_v2 and the causal layers
 	Dropout       float64 `json:"dropout,omitempty"`        // of the causal layers' weights, in Train graphs
 	QueryDim      int     `json:"query_dim,omitempty"`      // additive: width of the queries
 	KeyDim        int     `json:"key_dim,omitempty"`        // additive: width of the keys
-	AttnDim       int     `json:"attn_dim,omitempty"`       // additive: width that both are projected to
+	AttnDim       int     `json:"attn_dim,omitempty"`       // additive: width to which both are projected
 }
 
 // class returns the class of the layer, the zero class if there is none of that name.
@@ -75,7 +75,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// maxHeads is the most heads of a layers.Attention.
+// maxHeads is the largest number of heads of a layers.Attention.
 const maxHeads = 1 << 16
 
 // validateLayer checks the fields that the layer uses.
@@ -108,7 +108,7 @@ func NewAdditive(s layers.Scope, c Config) (*layers.AdditiveAttention, error) {
 	return layers.NewAdditiveAttention(s, c.additive())
 }
 
-// asLayer returns a constructor's layer, or nil, not a nil of type L, if it failed.
+// asLayer returns a constructor's layer, or an untyped nil if the constructor failed.
 func asLayer[L Layer](l L, err error) (Layer, error) {
 	if err != nil {
 		return nil, err

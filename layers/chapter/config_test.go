@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Each name makes its layer, of the width that Width returns, with the chapter's parameters.
+// Each name makes a layer with the width that Width returns and the chapter's parameters.
 func TestEachVariantMakesItsLayer(t *testing.T) {
 	projections := []string{"W_query.weight", "W_key.weight", "W_value.weight"}
 	biased := []string{"W_query.weight", "W_query.bias", "W_key.weight", "W_key.bias", "W_value.weight", "W_value.bias"}
@@ -52,7 +52,7 @@ func TestEachVariantMakesItsLayer(t *testing.T) {
 	}
 }
 
-// A layer uses just those fields of a config that change it or its graph.
+// A layer uses exactly those fields of a config that change the layer or its graph.
 func TestALayerUsesItsFields(t *testing.T) {
 	full := func(name string) chapter.Config {
 		return chapter.Config{Layer: name, EmbedDim: 4, OutDim: 4, ContextLength: 5, NumHeads: 2, Dropout: 0.5,
@@ -70,7 +70,7 @@ func TestALayerUsesItsFields(t *testing.T) {
 		"AttnDim":       func(c *chapter.Config) { c.AttnDim = 6 },
 	} {
 		for _, name := range chapter.Names() {
-			if name == "simple" && field == "EmbedDim" { // which has no weights, and any width
+			if name == "simple" && field == "EmbedDim" { // it has no weights, and accepts any width
 				require.True(t, full(name).Uses(field))
 				continue
 			}
@@ -192,7 +192,7 @@ func selfLayers(t *testing.T, p *layers.Params) map[string]chapter.Layer {
 	return all
 }
 
-// layerNames are what errors call selfLayers. The simple one has no parameters, hence no path.
+// layerNames are the names of selfLayers in errors. The simple one has no parameters and therefore no path.
 var layerNames = map[string]string{
 	"simple":  "chapter: SimpleSelfAttention",
 	"self_v1": "layers: self_v1: Attention",
@@ -201,7 +201,7 @@ var layerNames = map[string]string{
 	"multi_head": "layers: multi_head: Attention", "additive": "layers: additive: AdditiveAttention",
 }
 
-// What every self-attention layer refuses, in a message that names the layer.
+// Inputs that every self-attention layer refuses, with a message that names the layer.
 func TestWrongInputsAreRefused(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	bare := func(b *layers.Build) *G.Node { return G.NewMatrix(b.Graph(), tensor.Float32, G.WithName("bare")) }
@@ -217,7 +217,7 @@ func TestWrongInputsAreRefused(t *testing.T) {
 		for _, row := range []struct {
 			wantErr string
 			x       func(b *layers.Build) *G.Node
-			simple  bool // refused by the simple layer, too: it takes any width, and no parameter ties it to a graph
+			simple  bool // the simple layer refuses this, too: it accepts any width, and no parameter connects it to a graph
 		}{
 			{wantErr: "got nil, want a node", x: func(*layers.Build) *G.Node { return nil }, simple: true},
 			{wantErr: "shape (3), want ([B,] T", x: of(tensor.Float32, 3), simple: true},
@@ -242,7 +242,7 @@ func TestWrongInputsAreRefused(t *testing.T) {
 	}
 }
 
-// Shorter sequences than the context are welcome, longer ones are not.
+// Sequences shorter than the context are accepted, longer ones are not.
 func TestContextLength(t *testing.T) {
 	p := layers.NewParams(tensor.Float32, 1)
 	for name, l := range selfLayers(t, p) {
@@ -260,7 +260,7 @@ func TestContextLength(t *testing.T) {
 	}
 }
 
-// Each class computes the same of one op for each step.
+// Each class computes the same if it is composed of one op per step.
 func TestComposed(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 1)
 	for name, l := range selfLayers(t, p) {

@@ -14,13 +14,13 @@ import (
 // dropProbability is the chapter's probability of dropout.
 const dropProbability = 0.5
 
-// drawMask draws a mask (t, t) of dropout with probability drop. The chapter draws one of six
-// tokens before the layers of later sections.
+// drawMask draws a mask (t, t) of dropout with probability drop. The chapter draws a mask for six tokens before the
+// layers of later sections.
 func drawMask(p *layers.Params, drop float64, t int) *tensor.Dense {
 	return p.Draw(layers.Bernoulli(1-drop), t, t)
 }
 
-// dropped returns a sentence on weights, which says whether some are dropped.
+// dropped returns a sentence about weights, which says whether some are dropped.
 func (w *walk) dropped(text string) string {
 	if w.Mode() == layers.Train {
 		return text + ", with dropout."
@@ -28,7 +28,7 @@ func (w *walk) dropped(text string) string {
 	return text + "."
 }
 
-// unlessDropped returns the formula of a value, or the word given if a layer drops weights that it depends on.
+// unlessDropped returns the formula of a value, or the given word if a layer drops weights on which the value depends.
 func (w *walk) unlessDropped(formula string) string {
 	if w.Mode() == layers.Train {
 		return given

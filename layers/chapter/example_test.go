@@ -14,7 +14,7 @@ import (
 )
 
 func ExampleSimpleSelfAttention() {
-	// Nothing to learn: every word is query, key and value at once.
+	// Nothing to learn: every word is at the same time query, key and value.
 	build := layers.NewBuild(layers.NewParams(tensor.Float32, 123), layers.Eval)
 	x := journey(build)
 	context := build.Of(chapter.SimpleSelfAttention{}.Forward(build, x))
@@ -61,7 +61,7 @@ func ExampleSelfV1_weights() {
 	check(err)
 	v1, err := layers.NewAttention(params.Scope("v1"), chapter.SelfV1(3, 2))
 	check(err)
-	// With v2's weights, transposed, v1 computes what v2 does.
+	// With the transposed weights of v2, v1 computes the same as v2.
 	weights, err := v2.State(layers.Raw)
 	check(err)
 	check(v1.SetState(layers.Raw, weights))
@@ -157,7 +157,7 @@ func ExampleMultiHead() {
 }
 
 func ExampleConfig() {
-	// A layer by its name, as in a file of settings.
+	// A layer is made by its name, as from a file of settings.
 	config := chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 2, NumHeads: 2}
 	params := layers.NewParams(tensor.Float32, 123)
 	layer, err := chapter.New(params.Scope("attention"), config)

@@ -11,7 +11,7 @@ var exerciseWeights = Section{
 	Words: sentence,
 	Seed:  chapterSeed,
 	build: func(w *walk) {
-		// 789 is section 6's seed in the chapter.
+		// 789 is the chapter's seed for section 6.
 		second := layers.NewParams(w.Params().Dtype(), w.section.Seed+789-chapterSeed)
 		drawn := w.attentionIn(second.Scope(""), SelfV2(3, 2))
 		v1, moved, v2 := w.newV1("v1"), w.newV1("moved"), w.newV2("v2")

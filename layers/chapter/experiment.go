@@ -56,10 +56,10 @@ var scaleExperiment = Section{
 	},
 }
 
-// softmaxes are scalars of softmaxes, each a mean over the queries, for growing widths D.
+// softmaxes holds measures of softmaxes, each a mean over the queries, for growing widths D.
 type softmaxes struct{ entropy, largest, gradient G.Nodes }
 
-// add measures the softmax of scores (T, S), whose weights get gradients g.
+// add measures the softmax of scores (T, S). g is the gradient of its weights.
 func (s *softmaxes) add(w *walk, scores, g *G.Node) {
 	row := graph.ReduceConfig{Dim: []int{1}}
 	mean := func(x *G.Node) *G.Node { return w.Of(graph.Mean(x, graph.ReduceConfig{})) }

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Formula is what a step computes, as a tree: an operation on formulas, the value of another
-// step, or a number. These are the operations; those on rows and matrices take the last axes of
-// their operands:
+// Formula is the computation of a step as a tree: an operation on formulas, the value of another step, or a number.
+// These are the operations; those on rows and matrices use the last axes of their operands: These are the operations;
+// those on rows and matrices take the last axes of their operands:
 //
 //	step, number, root     the value of Step; Number; √Number
 //	dot                    a·b: product of matrices, one for each block; of vectors their dot product
@@ -34,8 +34,8 @@ type Formula struct {
 	Of     []Formula `json:"of,omitempty"`
 }
 
-// functions are the operations that are written as a name with operands in parentheses, with
-// the fewest and the most operands.
+// functions lists the operations written as a name with operands in parentheses, with the smallest and largest number
+// of operands.
 var functions = map[string][2]int{
 	"exp": {1, 1}, "log": {1, 1}, "tanh": {1, 1}, "sigmoid": {1, 1}, "best": {1, 1}, "softmax": {1, 2}, "tril": {1, 1},
 	"fill": {1, 2}, "stack": {1, 64}, "join": {1, 64}, "split": {2, 2}, "merge": {1, 1}, "additive": {3, 3},
@@ -163,7 +163,7 @@ func (p *parser) primary() Formula {
 	return Formula{Op: "number", Number: p.number()}
 }
 
-// goesOn reports whether the text behind a name begins with another letter of it.
+// goesOn reports whether the text after a name continues with another letter of a name.
 func goesOn(name, rest string) bool {
 	inside := func(c rune) bool {
 		return unicode.IsLetter(c) && c != 'ᵀ' || unicode.IsDigit(c) || c == '_' || c == '.'

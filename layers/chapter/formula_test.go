@@ -35,7 +35,8 @@ func (a array) rows() (n, rows, cols int) {
 // oracle computes formulas element by element.
 type oracle map[string]chapter.Step
 
-// step is the value of a step, from those that its formula names, down to inputs and weights.
+// step returns the value of a step, computed recursively from the steps that its formula names, down to inputs and
+// weights.
 func (o oracle) step(name string) array {
 	s := o[name]
 	if s.Exact != nil {
@@ -96,7 +97,7 @@ func swapped(shape []int) []int {
 	return out
 }
 
-// indexed returns an array whose element (b, i, j) is that of a at the returned place.
+// indexed returns an array whose element (b, i, j) is the element of a at the position that f returns.
 func indexed(a array, from func(b, i, j int) (int, int, int), shape []int) array {
 	out := array{shape, make([]float64, len(a.v))}
 	_, rows, cols := a.rows()
@@ -220,7 +221,7 @@ func mapped(op string, a array) array {
 		case op == "fill" && hidden:
 			out.v[i] = math.Inf(-1)
 		case op != "tril" && op != "fill":
-			out.v[i] = math.NaN() // an operation that is not known
+			out.v[i] = math.NaN() // an unknown operation
 		}
 	}
 	if op == "softmax" {
@@ -273,8 +274,8 @@ func requireTrue(t *testing.T, s chapter.Section, o oracle) {
 	}
 }
 
-// TestFormulasAreTrue: each section's formulas give the values of its steps, with other words, heads and seeds too.
-// Every step that has no formula is an input, a weight, a size or given by dropout.
+// TestFormulasAreTrue: each section's formulas give the values of its steps, with other words, heads and seeds too. A
+// step without a formula is an input, a weight, a size or comes from dropout.
 func TestFormulasAreTrue(t *testing.T) {
 	for _, s := range computed() {
 		o := traced(t, s, nil)
@@ -301,8 +302,8 @@ func TestFormulasAreTrue(t *testing.T) {
 	}
 }
 
-// TestTraceReplacesValues: with other numbers for an input or a weight the formulas stay true, and what names it in its
-// formula, and what names that, changes; all else stays.
+// TestTraceReplacesValues: with other numbers for an input or a weight the formulas stay true; exactly the steps that
+// depend on it change.
 func TestTraceReplacesValues(t *testing.T) {
 	for _, s := range computed() {
 		own := traced(t, s, nil)
@@ -310,7 +311,7 @@ func TestTraceReplacesValues(t *testing.T) {
 			if step.Exact != nil || step.Value.Dtype() == tensor.Int || strings.HasPrefix(name, "keep") {
 				continue
 			}
-			if s.Number == 6 && name == "W_query.weight" { // of a layer that is only drawn
+			if s.Number == 6 && name == "W_query.weight" { // of a layer whose parameters are only drawn
 				continue
 			}
 			numbers := slices.Clone(dense.Float64s(step.Value))
@@ -321,8 +322,8 @@ func TestTraceReplacesValues(t *testing.T) {
 			requireTrue(t, s, o)
 			for other, step := range own {
 				depends := other == name || step.Exact != nil && dependsOn(own, *step.Exact, name)
-				// A sum of weights is 1 whatever they are, in section 24 keys at right angles do not touch each other, and a
-				// choice may stay.
+				// Exceptions: a sum of weights is always 1, in section 24 keys at right angles do not influence each other, and a
+				// choice may stay the same.
 				changed := slices.ContainsFunc(differences(step, o[other]), func(d float64) bool { return d > 1e-9 })
 				isChoice := s.Number == 29 && (other == "chosen" || other == "seen")
 				if depends && !strings.Contains(other, ".sum(") && s.Number != 24 && !isChoice {
@@ -351,7 +352,7 @@ func dependsOn(o oracle, f chapter.Formula, name string) bool {
 	return slices.ContainsFunc(f.Of, func(g chapter.Formula) bool { return dependsOn(o, g, name) })
 }
 
-// TestTraceRefuses: numbers for what the section has not, and too few.
+// TestTraceRefuses: values for names that the section does not have, and values of a wrong size.
 func TestTraceRefuses(t *testing.T) {
 	s := chapter.Sections()[4]
 	_, err := s.Trace(tensor.Float32, map[string][]float64{"W": {1}})
@@ -362,7 +363,7 @@ func TestTraceRefuses(t *testing.T) {
 	require.EqualError(t, err, "chapter: section 5: x: got 1 numbers, want 18")
 }
 
-// TestRunHasTheStepsOfTrace: without the parts, and with the same numbers.
+// TestRunHasTheStepsOfTrace: Run has the same numbers as Trace, without the parts.
 func TestRunHasTheStepsOfTrace(t *testing.T) {
 	for _, s := range computed() {
 		all := must(s.Trace(tensor.Float32, nil))
@@ -378,7 +379,7 @@ func TestRunHasTheStepsOfTrace(t *testing.T) {
 	}
 }
 
-// TestParseFormula: what is read, as operations in parentheses.
+// TestParseFormula: the result of parsing, written with operations in parentheses.
 func TestParseFormula(t *testing.T) {
 	names := []string{"q", "k", "x", "v1(x)", "W.weight", "exp2"}
 	for text, want := range map[string]string{

@@ -13,7 +13,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// LanguageModelConfig sizes a LanguageModel.
+// LanguageModelConfig sets the sizes of a LanguageModel.
 type LanguageModelConfig struct {
 	VocabSize     int    `json:"vocab_size"`     // V, distinct tokens
 	ContextLength int    `json:"context_length"` // the longest sequence, T
@@ -85,7 +85,7 @@ func NewLanguageModel(s layers.Scope, c LanguageModelConfig) (*LanguageModel, er
 	return m, err
 }
 
-// Params returns the set of parameters that the model was made in.
+// Params returns the set that contains the model's parameters.
 func (m *LanguageModel) Params() *layers.Params { return m.params }
 
 // Forward maps ids, int (B, T) or (T), to logits (…, T, V).
@@ -121,8 +121,8 @@ func (m *LanguageModel) Weights(b *layers.Build, ids *G.Node) (*G.Node, error) {
 	return f.Result(f.Of(m.attention.Weights(b, x)))
 }
 
-// Operands returns the operands of the attention for ids. The layer must not be a layers.Attention, whose operands the
-// build's Calls("attention") have.
+// Operands returns the operands of the attention for ids. The layer must not be a layers.Attention; the operands of
+// that are in the build's Calls("attention").
 func (m *LanguageModel) Operands(b *layers.Build, ids *G.Node) (o layers.AttentionOperands, err error) {
 	of, ok := m.attention.(interface {
 		Operands(b *layers.Build, x *G.Node) (layers.AttentionOperands, error)

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// small is a model of 13 tokens, 5 of context, width 4, around a variant.
+// small is a model of 13 tokens, context 5 and width 4 around one of the variants.
 func small(layer string) chapter.LanguageModelConfig {
 	return chapter.LanguageModelConfig{VocabSize: 13, ContextLength: 5, EmbedDim: 4, Attention: chapter.Config{
 		Layer: layer, EmbedDim: 4, OutDim: 6, NumHeads: 2, QueryDim: 4, KeyDim: 4, AttnDim: 7}}
@@ -45,7 +45,7 @@ func TestLanguageModelShapes(t *testing.T) {
 	}
 }
 
-// Positions matter, and no causal model's logits depend on later ids.
+// Positions change the logits, and the logits of a causal model do not depend on later ids.
 func TestLanguageModelSeesPositionsNotTheFuture(t *testing.T) {
 	logits := func(layer string, ids ...int) []float64 {
 		p := layers.NewParams(tensor.Float64, 1)

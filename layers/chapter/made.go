@@ -24,7 +24,7 @@ func (w *walk) attentionIn(s layers.Scope, c layers.AttentionConfig) attention {
 	return attention{w, l}
 }
 
-// keep makes an error, which may be nil, the build's.
+// keep makes an error, which may be nil, an error of the build.
 func (w *walk) keep(err error) {
 	if err != nil {
 		w.Of(nil, err)
@@ -59,7 +59,7 @@ func (l attention) setState(from attention) {
 	l.walk.keep(err)
 }
 
-// linear returns what a new linear layer makes of x.
+// linear returns the result of a new linear layer for x.
 func (w *walk) linear(x *G.Node, path string, in, out int) *G.Node {
 	l, err := layers.NewLinear(w.Params().Scope(path), layers.LinearConfig{InFeatures: in, OutFeatures: out})
 	if w.keep(err); w.Err() != nil {

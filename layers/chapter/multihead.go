@@ -28,7 +28,7 @@ func (w *walk) columnsOfHeads(d int) (names []string) {
 	return names
 }
 
-// partsOfHeads makes parts of all that the heads of the layer wrapper compute from x, up to their scores.
+// partsOfHeads adds parts for all steps of the heads of the layer wrapper on x, up to their scores.
 func (w *walk) partsOfHeads(x *G.Node) {
 	var masked G.Nodes
 	var formulas []string
@@ -121,8 +121,8 @@ func (w *walk) headScores(x *G.Node) *G.Node {
 	return w.Of(graph.Scores(split("W_query"), split("W_key")))
 }
 
-// splitParts makes parts of the weights of the layer mha, and of the queries, keys and values
-// (H, T, D) of each head for one sequence x.
+// splitParts adds parts for the weights of the layer mha, and for the queries, keys and values (H, T, D) of each head,
+// for one sequence x.
 func (w *walk) splitParts(x *G.Node) {
 	for _, r := range roles {
 		name := "mha." + r.weight

@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// part makes a step that the walk does not print but that formulas name: inputs, weights,
-// queries. It does nothing if there is a step of that name.
+// part adds a step that is not printed but that formulas name: inputs, weights, queries. It does nothing if there is
+// already a step with that name.
 func (w *walk) part(n *G.Node, line, text string, names ...[]string) {
 	name, _, _ := strings.Cut(line, " = ")
 	if !slices.ContainsFunc(w.steps, func(s Step) bool { return s.Name == name }) {
@@ -21,7 +21,7 @@ func (w *walk) part(n *G.Node, line, text string, names ...[]string) {
 	}
 }
 
-// removePart removes the part of a name: a printed step takes its place.
+// removePart removes the part with a name, which a printed step replaces.
 func (w *walk) removePart(name string) {
 	at := slices.IndexFunc(w.steps, func(s Step) bool { return s.Part && s.Name == name })
 	if at >= 0 {
@@ -36,7 +36,7 @@ const given = "given"
 // formula is missing or only meant for readers.
 func (s *Step) exactly(formula string) { s.exact = formula }
 
-// roles are the parts that a token plays, with the names of their weights and results.
+// roles are the roles of a token, with the names of their weights and results.
 var roles = []struct{ weight, result, word, text string }{
 	{"W_query", "q", "queries", "The queries: what each token asks for."},
 	{"W_key", "k", "keys", "The keys: what each token is found by."},
@@ -54,8 +54,8 @@ func (w *walk) weightOf(name string) (weight, factor string) {
 	return name + ".weight", name + ".weightᵀ"
 }
 
-// projections makes parts of a layer's weights, whose names begin with path, and of the queries,
-// keys and values of tokens x, whose names begin with prefix.
+// projections adds parts for a layer's weights, whose names begin with path, and for the queries, keys and values of
+// tokens x, whose names begin with prefix.
 func (w *walk) projections(x *G.Node, path, prefix string) {
 	w.inputs(x)
 	for _, r := range roles {
@@ -65,8 +65,7 @@ func (w *walk) projections(x *G.Node, path, prefix string) {
 	}
 }
 
-// movedWeights makes parts of the weights of the layer at path, which are the transposed weights
-// of the layer at from.
+// movedWeights adds parts for the weights of the layer at path, which are the transposed weights of the layer at from.
 func (w *walk) movedWeights(path, from string) {
 	for _, r := range roles {
 		weight, _ := w.weightOf(path + r.weight)
@@ -76,8 +75,7 @@ func (w *walk) movedWeights(path, from string) {
 	}
 }
 
-// whole makes parts of all that a layer of one head computes from x, and returns the formula of
-// its context vectors.
+// whole adds parts for all steps of a layer of one head on x, and returns the formula of its context vectors.
 func (w *walk) whole(l attention, x *G.Node, path string) (formula string) {
 	w.projections(x, path, path)
 	w.part(w.withoutHeads(l.weights(x)), fmt.Sprintf("%sweights = softmax(%sq·%sᵀ / √2)", path, path, path+"k"),
@@ -86,7 +84,7 @@ func (w *walk) whole(l attention, x *G.Node, path string) (formula string) {
 	return path + "weights·" + path + "v"
 }
 
-// replace sets parameters to the values that were passed to Trace.
+// replace sets parameters to the values passed to Trace.
 func (w *walk) replace() {
 	for name, value := range w.Params().All() {
 		if numbers, ok := w.values[name]; ok {
@@ -105,7 +103,7 @@ func (w *walk) fill(name string, value *tensor.Dense, numbers []float64) {
 	dense.SetFloats(value, numbers)
 }
 
-// checkUsed refuses values for names that no input and no parameter of the section has.
+// checkUsed returns an error for values whose names belong to no input and no parameter of the section.
 func (w *walk) checkUsed() error {
 	for name := range w.values {
 		if !w.used[name] {

@@ -19,11 +19,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// block is a Go block of the tutorial, and what it prints: the comment at the end of a function, or the text block that
-// follows it before the next one.
+// block is a Go block of the tutorial with its output: the comment at the end of a function, or a text block between it
+// and the next Go block.
 type block struct{ code, printed string }
 
-// tutorial returns the tutorial as one text: its second page in place of the heading that links to it.
+// tutorial returns the tutorial as one text, with its second page in place of the heading that links to it.
 func tutorial(t *testing.T) string {
 	t.Helper()
 	before, after, ok := strings.Cut(string(must(os.ReadFile("README.md"))), "\n## After the book\n")
@@ -57,7 +57,7 @@ func tutorialOutput(t *testing.T, program string) string {
 	return string(printed)
 }
 
-// tutorialFile writes a program, which is formatted, to a file.
+// tutorialFile writes a formatted program to a file.
 func tutorialFile(t *testing.T, program string) string {
 	t.Helper()
 	require.Equal(t, string(must(format.Source([]byte(program)))), program)
@@ -66,7 +66,7 @@ func tutorialFile(t *testing.T, program string) string {
 	return path
 }
 
-// laterImports are those that the tutorial's functions need besides the first program's.
+// laterImports are the imports that the tutorial's functions need besides those of the first program.
 const laterImports = `	"math"
 
 	"attention/graph"
@@ -117,7 +117,7 @@ func TestTutorialSections(t *testing.T) {
 	require.Equal(t, want, regexp.MustCompile(`(?m)^## \d+\. .*$`).FindAllString(tutorial(t), -1))
 }
 
-// TestTutorialNumbers: a number with digits behind the point in the text is one that a program or a section prints.
+// TestTutorialNumbers: every number with decimals in the text is printed by a program or a section.
 func TestTutorialNumbers(t *testing.T) {
 	var printed strings.Builder
 	for _, b := range tutorialBlocks(t) {
@@ -140,7 +140,7 @@ func TestTutorialNumbers(t *testing.T) {
 	require.Positive(t, checked)
 }
 
-// TestTutorialPictures: they are there and small. That the command draws them is tested with the command.
+// TestTutorialPictures: the pictures exist and are small. The command's tests check that it draws them.
 func TestTutorialPictures(t *testing.T) {
 	var shown []string
 	for _, match := range regexp.MustCompile(`!\[[^\]]+\]\((pictures/[^)]+\.png)\)`).FindAllStringSubmatch(tutorial(t),
@@ -151,7 +151,7 @@ func TestTutorialPictures(t *testing.T) {
 	require.ElementsMatch(t, shown, must(filepath.Glob("pictures/*")))
 }
 
-// TestTutorialTellsWhatIsLearnt: its table has every parameter of the layers.
+// TestTutorialTellsWhatIsLearnt: the table of the tutorial lists every parameter of the layers.
 func TestTutorialTellsWhatIsLearnt(t *testing.T) {
 	_, table, ok := strings.Cut(tutorial(t), "| | learnt | fixed or set |\n")
 	require.True(t, ok)

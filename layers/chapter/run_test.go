@@ -53,7 +53,7 @@ func names(p *layers.Params) []string {
 	return list
 }
 
-// must is for what a test needs and is not about.
+// must checks the error of a call that a test needs but does not test.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)

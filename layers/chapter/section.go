@@ -22,19 +22,19 @@ import (
 type Section struct {
 	Number int    // from 1, in the order of the walk
 	Title  string // without the number
-	Text   string // a sentence on the whole section
-	Why    string // two or three sentences: the reason for what the section does
+	Text   string // one sentence about the section
+	Why    string // two or three sentences: the reason for the section's steps
 
 	// Words are the section's tokens; nil if the tokens are random numbers. The chapter's words
 	// have its vectors; the vector of any other word is drawn from the word and the seed.
 	Words    []string
-	Seed     int64   // torch.manual_seed before its weights; 0 in a section that draws none
-	NumHeads int     // of its layer; 0 in a section without
-	Dropout  float64 // the probability that a weight is dropped, as in training
+	Seed     int64   // torch.manual_seed before its weights; 0 in a section without random numbers
+	NumHeads int     // of its layer; 0 in a section without heads
+	Dropout  float64 // the probability of dropping a weight, as in training
 
-	large bool        // its steps are too large, or too many, to be computed one by one
-	layer Config      // the layer that the section is about
-	drops bool        // its layer may have dropout
+	large bool        // whether its steps are too large, or too many, to be computed one by one
+	layer Config      // the layer of the section
+	drops bool        // whether its layer may have dropout
 	own   *Section    // as Sections returned it
 	build func(*walk) // builds the graph and shows parts of it; the build keeps the first error
 }
@@ -42,21 +42,21 @@ type Section struct {
 // Step is one value that a section computes.
 type Step struct {
 	Name    string        `json:"name"`              // unique in its section: scores, or an expression such as keys.shape
-	Formula string        `json:"formula,omitempty"` // how Name is computed from others; empty for an input and an expression
-	Text    string        `json:"text"`              // a sentence on the value
+	Formula string        `json:"formula,omitempty"` // computation of Name from other steps; empty for an input or expression
+	Text    string        `json:"text"`              // one sentence about the value
 	Value   *tensor.Dense `json:"-"`                 // of the section's type; a shape is a vector of ints, a count a scalar int
-	Learnt  bool          `json:"learnt,omitempty"`  // the value is a parameter, which training changes
+	Learnt  bool          `json:"learnt,omitempty"`  // whether the value is a parameter, which training changes
 
 	Blocks  []string `json:"blocks,omitempty"`  // names of the first of three axes: sequences or heads; nil for none
 	Rows    []string `json:"rows,omitempty"`    // names of the last but one axis, mostly tokens; nil for none
 	Columns []string `json:"columns,omitempty"` // names of the last axis; nil for none
 
 	// Exact computes the value from other steps and parts; nil for an input, for weights, and for a value that no Formula
-	// can express. Part marks a step that the walk does not print: see Trace.
+	// can express. Part marks a step that Run does not print: see Trace.
 	Exact *Formula `json:"exact,omitempty"`
 	Part  bool     `json:"part,omitempty"`
 
-	exact string // the text of Exact, if it is not Formula
+	exact string // the text of Exact, if it differs from Formula
 }
 
 // Sections returns the walk in its order: the chapter's fifteen sections, one on where attention
@@ -125,7 +125,7 @@ func (s Section) HasSeed() bool { return s.own.Seed != 0 || s.own.Words != nil }
 // HasDropout reports whether Dropout changes the section.
 func (s Section) HasDropout() bool { return s.own.Dropout != 0 || s.drops }
 
-// Layer returns the layer that the section is about; zero if it is about single steps.
+// Layer returns the layer of the section; zero if the section shows single steps.
 func (s Section) Layer() Config {
 	c := s.layer
 	if s.drops {

@@ -25,7 +25,7 @@ func prints(t testing.TB, files ...string) map[string]struct{ kind, text string 
 			kind, id, ok := strings.Cut(e.Head, " ")
 			require.True(t, ok, e.Head)
 			require.NotContains(t, prints, id)
-			if file != "walk_float64.txt" { // which has values of all the others
+			if file != "walk_float64.txt" { // it contains values of all the others
 				require.True(t, strings.HasPrefix(id, strings.TrimSuffix(file, ".txt")+"/"), id)
 			}
 			prints[id] = struct{ kind, text string }{kind, e.Text}
@@ -34,7 +34,7 @@ func prints(t testing.TB, files ...string) map[string]struct{ kind, text string 
 	return prints
 }
 
-// requirePrinted compares a value with a printed text, to the character but for the ids with a tolerance.
+// requirePrinted compares a value with a printed text, character by character except for ids with a tolerance.
 func requirePrinted(t testing.TB, id, kind, text string, v *tensor.Dense) {
 	t.Helper()
 	if absolute, relative := tolerance(id); absolute+relative > 0 {
@@ -55,18 +55,18 @@ func requirePrinted(t testing.TB, id, kind, text string, v *tensor.Dense) {
 	}
 }
 
-// tolerance returns by how much a value may differ from its text. Zero, zero: not by a digit.
+// tolerance returns how much a value may differ from its text; 0, 0 means that every digit must be equal.
 func tolerance(id string) (absolute, relative float64) {
 	switch {
 	case strings.HasSuffix(id, ".sum()"), strings.HasSuffix(id, ".sum(dim=-1)"):
-		// Sums of five or six weights that are 1 but for their last bits, which depend on the order in which they
-		// are added: PyTorch's differs from machine to machine. They show, too: 1 prints as 1. and 1.0000001 as 1.0000.
+		// Sums of five or six weights that are 1 except for their last bits, which depend on the order of addition: PyTorch's
+		// order differs between machines. The last bits also change the text: 1 prints as 1. and 1.0000001 as 1.0000.
 		return 1e-6, 0
 	case id == "walk/W_query.weight.grad":
-		// A sum of 2048 products each, off by up to 1e-6 in float32: a digit may round the other way.
+		// A sum of 2048 products, each with an error of up to 1e-6 in float32: a digit may be rounded differently.
 		return 1e-4, 0
 	case strings.HasPrefix(id, "walk/length of "):
-		// Printed with up to eight digits, of which float32 holds seven.
+		// Printed with up to eight digits; float32 holds seven.
 		return 5e-5, 1e-6
 	}
 	return 0, 0
@@ -75,7 +75,7 @@ func tolerance(id string) (absolute, relative float64) {
 // printedNumber is a number in PyTorch's notation.
 var printedNumber = regexp.MustCompile(`[-+]?(inf|nan|\d[-+.\de]*)`)
 
-// requireNear compares the numbers that are visible in a text, and what stands around them.
+// requireNear compares the numbers in a text, and the text around them.
 func requireNear(t testing.TB, id, kind, text string, v *tensor.Dense, absolute, relative float64) {
 	t.Helper()
 	got := tensorprint.Shown(dense.Float64s(v), v.Shape())

@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// entries are those of testdata/chapter that hold the value of a step, by section and name.
+// entries are the entries of testdata/chapter with the values of steps, by section and name.
 var entries = map[string][]string{
 	"1 x":                   {"walk/inputs"},
 	"1 scores":              {"002/2 attention_scores", "002/3 attention_scores", "003/1 attn_scores_2"},
@@ -202,7 +202,7 @@ func walked(dt tensor.Dtype) (all [][]chapter.Step, err error) {
 	return all, nil
 }
 
-// eachStep goes through the walk.
+// eachStep calls a function for every step of the walk.
 func eachStep(t testing.TB, dt tensor.Dtype, do func(id string, step chapter.Step)) {
 	t.Helper()
 	for i, steps := range must(walks[dt]()) {
@@ -231,7 +231,7 @@ func TestSections(t *testing.T) {
 	})
 }
 
-// requireNames requires names for each index of an axis or for none.
+// requireNames requires names for all indices of an axis, or for none.
 func requireNames(t *testing.T, id string, s chapter.Step) {
 	t.Helper()
 	shape := s.Value.Shape()
@@ -252,8 +252,8 @@ func TestRunRefusesATypeWithoutWeights(t *testing.T) {
 	require.EqualError(t, err, "chapter: section 3: type: got int, want float32 or float64")
 }
 
-// TestStepsEqualTheNotebooks: every value that the chapter's notebooks print is computed and prints the same, and
-// every step's value is either one of them or one that PyTorch computed.
+// TestStepsEqualTheNotebooks: every value that the chapter's notebooks print is computed and printed equally, and every
+// step's value is either printed there or computed by PyTorch.
 func TestStepsEqualTheNotebooks(t *testing.T) {
 	want := prints(t, "002.txt", "003.txt", "004.txt", "walk.txt")
 	eachStep(t, tensor.Float32, func(step string, s chapter.Step) {
@@ -297,7 +297,7 @@ func TestStepsInFloat64(t *testing.T) {
 	}
 }
 
-// TestWhatSectionsSayOfEachOther holds the sections to what their texts say.
+// TestWhatSectionsSayOfEachOther checks the statements of sections about other sections.
 func TestWhatSectionsSayOfEachOther(t *testing.T) {
 	values := map[string][]float64{}
 	eachStep(t, tensor.Float64, func(id string, s chapter.Step) {

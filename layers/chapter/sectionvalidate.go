@@ -17,8 +17,8 @@ const MaxWords = 64
 // maxWord is the greatest length of a word, in bytes.
 const maxWord = 64
 
-// Validate returns an error that names the first field that is out of range, or that is set though
-// the section does not use it.
+// Validate returns an error that names the first field that is out of range, or that is set although the section does
+// not use it.
 func (s Section) Validate() error {
 	if s.build == nil || s.own == nil {
 		return errors.New("chapter: section: got its zero value, want one of Sections")
@@ -30,7 +30,7 @@ func (s Section) Validate() error {
 	return nil
 }
 
-// validateUse refuses a setting that the section does not use.
+// validateUse returns an error for a setting that the section does not use.
 func (s Section) validateUse() error {
 	for _, knob := range []struct {
 		field        string
@@ -49,7 +49,7 @@ func (s Section) validateUse() error {
 	return nil
 }
 
-// maxSectionHeads is the most heads of a section.
+// maxSectionHeads is the largest number of heads of a section.
 const maxSectionHeads = 64
 
 func (s Section) validateHeads() error {

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// TestSectionRefusesChanges: what a section has not, and what is out of range.
+// TestSectionRefusesChanges: settings that the section does not have, and values out of range, are errors.
 func TestSectionRefusesChanges(t *testing.T) {
 	long := strings.Split(strings.Repeat("a ", 65), " ")[:65]
 	for _, c := range []struct {

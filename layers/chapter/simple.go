@@ -51,7 +51,7 @@ func unscaled(b *layers.Build) graph.AttentionConfig {
 	return graph.AttentionConfig{Heads: 1, Scale: 1, Precision: b.Precision()}
 }
 
-// checkBuild refuses a build that layers.NewBuild did not make and returns the error of one that has failed.
+// checkBuild returns an error for a build that layers.NewBuild did not make, and the error of a build that has failed.
 func checkBuild(b *layers.Build) error {
 	if b == nil || b.Graph() == nil {
 		return errors.New("chapter: build: got nil or its zero value, want one of layers.NewBuild")
@@ -59,8 +59,8 @@ func checkBuild(b *layers.Build) error {
 	return b.Err()
 }
 
-// checkTokens refuses all but a sequence (T, E) or (B, T, E) of the parameters' type. After an
-// error of the build it returns that error.
+// checkTokens returns an error unless x is a sequence (T, E) or (B, T, E) of the parameters' type. After an error of
+// the build it returns that error.
 func checkTokens(b *layers.Build, x *G.Node) error {
 	if err := checkBuild(b); err != nil {
 		return err

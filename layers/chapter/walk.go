@@ -14,16 +14,16 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// walk is a section under construction: a graph, and the steps that show parts of it. Some of
-// its methods are operations that package graph does not have, in Gorgonia's own ops. As with
-// Of, the build keeps the first error, for run.
+// walk is a section under construction: a graph, and the steps that show parts of it. Some of its methods are
+// operations that package graph does not have, in Gorgonia's own ops. As with Of, the build keeps the first error,
+// which run returns.
 type walk struct {
 	*layers.Build
 	section Section
 	steps   []Step
 	nodes   G.Nodes // of the steps' values; nil for a step that has its value
 
-	values map[string][]float64 // of inputs and parameters by name, in place of the section's
+	values map[string][]float64 // replacements for values of inputs and parameters, by name
 	used   map[string]bool      // the names in values that the section has
 }
 
@@ -36,8 +36,8 @@ func newWalk(dt tensor.Dtype, s Section, values map[string][]float64) *walk {
 	return &walk{Build: build, section: s, values: values, used: map[string]bool{}}
 }
 
-// show makes a step of the node's value. The line is its name, or "name = formula". names are for
-// the indices of its last axis, its last two, or all three.
+// show adds a step with the node's value. line is its name, or "name = formula". names are for the indices of its last
+// axis, its last two, or all three.
 func (w *walk) show(n *G.Node, line, text string, names ...[]string) *Step {
 	s := w.add(line, text, n, nil)
 	axes := []*[]string{&s.Blocks, &s.Rows, &s.Columns}
@@ -51,14 +51,14 @@ func (w *walk) show(n *G.Node, line, text string, names ...[]string) *Step {
 // words returns the names of the section's tokens.
 func (w *walk) words() []string { return w.section.Words }
 
-// shape makes a step of the node's shape.
+// shape adds a step with the node's shape.
 func (w *walk) shape(n *G.Node, name, text string) {
 	if w.Err() == nil {
 		w.add(name, text, nil, tensor.New(tensor.WithBacking([]int(n.Shape().Clone()))))
 	}
 }
 
-// count makes a step of the number of elements of the nodes.
+// count adds a step with the number of elements of the nodes.
 func (w *walk) count(nodes G.Nodes, name, text string) {
 	total := 0
 	for _, n := range nodes {
@@ -67,7 +67,7 @@ func (w *walk) count(nodes G.Nodes, name, text string) {
 	w.number(total, name, text)
 }
 
-// number makes a step of a count.
+// number adds a step with a number.
 func (w *walk) number(n int, name, text string) {
 	w.add(name, text, nil, tensor.New(tensor.FromScalar(n)))
 }
@@ -203,8 +203,8 @@ func (w *walk) parameter(name string) *G.Node {
 	return w.Of(nil, fmt.Errorf("parameter %q: no layer has used it", name))
 }
 
-// projected returns x times the weight of a projection that a layer has used, by its name: a bare
-// matrix, as in the chapter's first layer, or a linear layer's weight.
+// projected returns x times the named weight of a projection that a layer has used: a bare matrix, as in the chapter's
+// first layer, or a linear layer's weight.
 func (w *walk) projected(x *G.Node, name string) *G.Node {
 	if slices.ContainsFunc(w.Learnables(), func(n *G.Node) bool { return n.Name() == name }) {
 		return w.Of(graph.MatMul(x, w.parameter(name)))

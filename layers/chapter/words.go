@@ -11,7 +11,7 @@ import (
 // sentence is the chapter's example: six words, of three numbers each.
 var sentence = []string{"Your", "journey", "starts", "with", "one", "step"}
 
-// vectors are the chapter's for its words.
+// vectors are the chapter's vectors of its words.
 var vectors = map[string][]float64{
 	"Your":    {0.43, 0.15, 0.89},
 	"journey": {0.55, 0.87, 0.66},
@@ -19,10 +19,10 @@ var vectors = map[string][]float64{
 	"with":    {0.22, 0.58, 0.33},
 	"one":     {0.77, 0.25, 0.10},
 	"step":    {0.05, 0.80, 0.55},
-	unknown:   {0.02, 0.81, 0.52}, // which no notebook prints
+	unknown:   {0.02, 0.81, 0.52}, // no notebook prints this vector
 }
 
-// chapterSeed is the seed of most sections, and of the vectors of words that are not in the chapter.
+// chapterSeed is the seed of most sections, and of the vectors of words that the chapter does not have.
 const chapterSeed = 123
 
 // unknown stands for the fifth word of a notebook that does not print its words.

@@ -28,8 +28,8 @@ func named(all []chapter.Step) map[string]chapter.Step {
 	return named
 }
 
-// TestVectorsOfWords: the chapter's words keep its vectors, others have PyTorch's random ones, in every section, place
-// and sentence the same.
+// TestVectorsOfWords: the chapter's words keep its vectors, and other words get random ones from PyTorch's generator,
+// equal in every section, position and sentence.
 func TestVectorsOfWords(t *testing.T) {
 	for id, want := range prints(t, "words.txt") {
 		word, digits, _ := strings.Cut(strings.TrimPrefix(id, "words/"), " ")
@@ -46,14 +46,14 @@ func TestVectorsOfWords(t *testing.T) {
 		require.Equal(t, []float64{0.55, 0.87, 0.66}, x[:3])
 		require.Equal(t, []float64{0.77, 0.25, 0.10}, x[6:9])
 		if seed == 123 {
-			s = chapter.Sections()[0] // which has no seed
+			s = chapter.Sections()[0] // it has no seed
 			s.Words = []string{word, word}
 			require.Equal(t, want.text, tensorprint.Format(dense.Float64s(steps(t, s)["x"].Value)[:3], []int{3}))
 		}
 	}
 }
 
-// TestOneWordChanged: what does not depend on the word stays as the chapter has it.
+// TestOneWordChanged: values that do not depend on the changed word keep the chapter's values.
 func TestOneWordChanged(t *testing.T) {
 	s := chapter.Sections()[4]
 	before := dense.Float64s(steps(t, s)["scores"].Value)
@@ -131,8 +131,8 @@ func TestLayerFollowsTheSection(t *testing.T) {
 	require.Equal(t, chapter.Config{Layer: "multi_head", EmbedDim: 3, OutDim: 2, NumHeads: 2}, layers[14])
 }
 
-// TestDropoutOfLayers: with dropout the weights that a section shows are those its context vectors are made of, each of
-// them 0 or doubled for ½.
+// TestDropoutOfLayers: with dropout, a section shows the weights from which its context vectors are computed; for ½
+// each weight is 0 or doubled.
 func TestDropoutOfLayers(t *testing.T) {
 	s := chapter.Sections()[13]
 	own := dense.Float64s(steps(t, s)["weights"].Value)
@@ -150,7 +150,7 @@ func TestDropoutOfLayers(t *testing.T) {
 	require.Less(t, dropped, 37)
 	require.Equal(t, "Their softmax, with dropout.", changed["weights"].Text)
 
-	s = chapter.Sections()[10] // one head: a token that sees only itself has twice its value, or nothing
+	s = chapter.Sections()[10] // one head: a token that sees only itself gets twice its value, or 0
 	s.Words, s.Dropout, s.Seed = strings.Fields("a b"), 0.5, 1
 	plain := s
 	plain.Dropout = 0

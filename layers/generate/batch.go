@@ -12,41 +12,41 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Batch continues several texts together. One pass over the weights, which takes most of the time of a token, computes
-// a token of each text; prompts share the passes, too. Text i has the scores that a Generator would give it, up to
-// rounding, and draws from them like a Generator with the seed Config.Seed + i. A Batch is for one goroutine at a time.
+// Batch continues several texts together. One pass over the weights, which is most of the time of a token, computes one
+// token of each text; prompts share the passes, too. Text i has the scores of a Generator, up to rounding, and its
+// draws are those of a Generator with the seed Config.Seed + i. A Batch must not be used by several goroutines at once.
 type Batch struct {
 	params   *layers.Params
-	cache    layers.DecoderCache // nil if the whole text is read for each token
-	onward   bool                // the cache of a layer cannot go back in a text
+	cache    layers.DecoderCache // nil if the whole text is read again for each token
+	onward   bool                // whether the cache of a layer cannot be truncated
 	capacity int                 // tokens of a text that the model sees
-	left     int                 // how many of them are left of a text that outgrows the capacity; 0 means ErrFull
+	left     int                 // number of them that remain when a text outgrows the capacity; 0 means ErrFull
 	vocab    int                 // every id is below it
 	texts    []batchText
-	before   []batchText // as texts were before a reading
+	before   []batchText // state of the texts before a read
 
 	// forward is a function of ids (B, T), start (B, 1), rows (B) and, with states, lengths (B). One text has ids (T),
 	// start () and no lengths.
 	forward *layers.Func
 	values  layers.Values
 	logits  []*tensor.Dense  // (B, V)
-	ids     [2]*tensor.Dense // for a token of each text, and for the last other number of them
-	// The numbers of the other values. Row i is the row of the last token of text i, and its length the number of its
-	// unread tokens.
+	ids     [2]*tensor.Dense // for a token of each text, and for the previous other number of tokens
+	// Names of the other values. Row i is the row of the last token of text i; its length is the number of its unread
+	// tokens.
 	starts, rows, lengths []int
 }
 
 // batchText is one text of a batch.
 type batchText struct {
 	ids     []int // the part that the model sees, and the ids that it has not read yet
-	read    int   // how many of ids it has read
+	read    int   // number of ids that it has read
 	logits  []float64
 	sampler *sampler
 	stopped bool
 
-	next   []float64 // logits of a reading that is not over
+	next   []float64 // logits of a read that is in progress
 	scored bool      // next is set
-	lost   bool      // the cache does not hold the text before the reading any more
+	lost   bool      // the cache no longer holds the text as it was before the read
 }
 
 // NewBatch returns a batch of n texts.
@@ -98,8 +98,8 @@ func emptyBatch(p *layers.Params, n, capacity int) *Batch {
 	return g
 }
 
-// init sets the formula of the logits of the tokens in rows, and the config. It finds errors of the formula for T
-// tokens of each text.
+// init sets the config and the formula of the logits of the tokens in rows. It builds the graph for T tokens of each
+// text to find errors of the formula.
 func (g *Batch) init(T int, c Config, formula layers.Formula) (err error) {
 	g.forward, err = layers.NewFunc(g.params, func(b *layers.Build, in layers.Inputs) []*G.Node {
 		b.SetPrecision(c.Precision)
@@ -134,7 +134,7 @@ func (g *Batch) Prompt(ctx context.Context, prompts [][]int) error {
 	return g.add(ctx, prompts)
 }
 
-// check refuses tokens that cannot be added to the texts.
+// check returns an error for tokens that cannot be added to the texts.
 func (g *Batch) check(ctx context.Context, prompts [][]int) error {
 	if ctx == nil {
 		return errNoContext
@@ -157,7 +157,7 @@ func (g *Batch) check(ctx context.Context, prompts [][]int) error {
 
 var errNoContext = errors.New("generate: context: got nil, want one")
 
-// failure returns the error of text i, which has a number among several.
+// failure returns the error of text i, with the text's number if there are several.
 func (g *Batch) failure(i int, err error) error {
 	if len(g.texts) == 1 {
 		return fmt.Errorf("generate: %w", err)
@@ -176,9 +176,9 @@ func (g *Batch) add(ctx context.Context, prompts [][]int) error {
 	return nil
 }
 
-// Next draws the next token of each text and adds it; a text that Stop has ended has −1. The error wraps ErrFull if the
-// previous token does not fit into a text, and the context's error if the context is done. It may also be about a score
-// that is NaN or +∞.
+// Next draws the next token of each text and adds it; for a text that Stop has ended it returns −1. The error wraps
+// ErrFull if the previous token does not fit into a text, and the context's error if the context is done. It may also
+// be about a score that is NaN or +∞.
 func (g *Batch) Next(ctx context.Context) ([]int, error) {
 	drawn := make([]int, len(g.texts))
 	if err := g.next(ctx, drawn); err != nil {
@@ -187,7 +187,7 @@ func (g *Batch) Next(ctx context.Context) ([]int, error) {
 	return drawn, nil
 }
 
-// next is Next that writes the tokens into drawn.
+// next is Next, but writes the tokens into drawn.
 func (g *Batch) next(ctx context.Context, drawn []int) error {
 	if ctx == nil {
 		return errNoContext
@@ -198,7 +198,7 @@ func (g *Batch) next(ctx context.Context, drawn []int) error {
 	if err := g.read(ctx, nil); err != nil {
 		return err
 	}
-	for i := range g.texts { // so that an error changes nothing; a draw alone does not
+	for i := range g.texts { // so that an error changes nothing; drawing alone changes the random stream
 		if t := &g.texts[i]; i > 0 && !t.stopped {
 			if _, err := greatest(t.logits[:t.sampler.config.VocabSize]); err != nil {
 				return g.failure(i, err)
@@ -236,7 +236,7 @@ func (g *Batch) Logits(i int) []float64 {
 	return g.texts[i].logits
 }
 
-// Reset forgets the texts and restarts the draws, as after NewBatch. Compiled graphs stay.
+// Reset removes the texts and restarts the random streams, as after NewBatch. Compiled graphs stay.
 func (g *Batch) Reset() {
 	for i := range g.texts {
 		t := &g.texts[i]
@@ -245,7 +245,7 @@ func (g *Batch) Reset() {
 	}
 }
 
-// Memory returns the batch's memory now.
+// Memory returns the batch's present memory.
 func (g *Batch) Memory() Memory {
 	m := Memory{Weights: g.params.Bytes(), Graphs: g.forward.Bytes()}
 	for _, layer := range g.cache {

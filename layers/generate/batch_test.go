@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The texts of a batch are those of generators, however long their prompts are, with prompts behind drawn tokens, texts
+// The texts of a batch equal those of generators, with prompts of different lengths, prompts after drawn tokens, texts
 // that end and texts that slide.
 func TestBatchEqualsGenerators(t *testing.T) {
 	for _, row := range []struct {
@@ -72,7 +72,7 @@ func TestBatchEqualsGenerators(t *testing.T) {
 	}
 }
 
-// What fails changes nothing, of one text and of several, also when a text slides.
+// A failed call changes nothing, with one text and with several, also when a text slides.
 func TestReadingFails(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)
 	c := generate.Config{Capacity: 10, Slide: true, Temperature: 1}
@@ -103,8 +103,8 @@ func TestReadingFails(t *testing.T) {
 	}
 }
 
-// The most likely tokens under a repetition penalty are those of its definition on the scores of the whole text: of the
-// prompt and of what was drawn, in each text of a batch, again after Reset.
+// The most likely tokens under a repetition penalty follow its definition, applied to the scores of the whole text
+// (prompt and drawn tokens), in each text of a batch, and again after Reset.
 func TestRepetitionPenalty(t *testing.T) {
 	p, m := small(t, tensor.Float64, config)
 	c := generate.Config{RepetitionPenalty: 1.9}
@@ -191,7 +191,7 @@ func TestBatchOfAGenerator(t *testing.T) {
 }
 
 // BenchmarkBatch times a token of each of several texts of GPT-2 small, in turns with a sweep that reads as much memory
-// as there are weights: a text more costs little.
+// as there are weights: one more text costs little.
 func BenchmarkBatch(b *testing.B) {
 	m := benchGPT2(b)
 	memory := benchNumbers(m.Params().Count())

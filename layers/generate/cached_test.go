@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// What goes wrong is said, and changes nothing.
+// Errors are reported and change nothing.
 func TestErrorsChangeNothing(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)
 	sampling := generate.Config{Capacity: 10, Temperature: 1}
@@ -46,7 +46,7 @@ func TestErrorsChangeNothing(t *testing.T) {
 	require.Equal(t, append(first, rest...), draw(t, again, 8))
 }
 
-// Take draws what Next does, at most so many tokens, and stops before one that ends a text and after an error.
+// Take draws the tokens of Next, at most n, and stops before a token that ends a text and after an error.
 func TestTake(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)
 	begun := func() *generate.Generator {
@@ -77,7 +77,7 @@ func TestTake(t *testing.T) {
 	require.Equal(t, all, drawn[:6])
 }
 
-// countdown is a context that is done after some looks at it.
+// countdown is a context that is done after a number of checks.
 type countdown struct {
 	context.Context
 	left int
@@ -90,7 +90,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// A cache whose memory grows gives the tokens of one that has it from the start, of one text and of several.
+// A cache whose memory grows gives the tokens of a cache with all its memory from the start, for one text and for
+// several.
 func TestRoomGrows(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)
 	c := generate.Config{Temperature: 1, Seed: 5, Capacity: 600}

@@ -11,11 +11,11 @@ import (
 	"attention/layers"
 )
 
-// Config is how tokens are drawn. The zero value takes the most likely token each time.
+// Config is how tokens are drawn. The zero value always picks the most likely token.
 type Config struct {
-	Capacity int // tokens of the text that a cache has room for; 0 means the model's ContextLength
-	// Room is how many of them the cache has memory for at first. It doubles, up to Capacity, when
-	// more come; 0 means Capacity, and so does more.
+	Capacity int // largest number of tokens in the cache; 0 means the model's ContextLength
+	// Room is the number of tokens for which the cache has memory at first. When more come, the memory doubles, up to
+	// Capacity; 0, or more than Capacity, means Capacity.
 	Room  int
 	Slide bool // a text longer than Capacity continues from its last Capacity/2 tokens; false means ErrFull
 	// Precision of the model's products; see layers.Build.SetPrecision.
@@ -30,13 +30,13 @@ type Config struct {
 	// MinP keeps the tokens that have at least this share of the most likely one's probability
 	// (Nguyen et al. 2024); 0 means all.
 	MinP float64
-	// RepetitionPenalty divides the scores above 0 of the tokens that are in the text, and multiplies
-	// those below 0 (Keskar et al. 2019); 0 and 1 mean none.
+	// RepetitionPenalty lowers the scores of tokens that are already in the text: it divides positive scores and
+	// multiplies negative ones (Keskar et al. 2019); 0 and 1 mean no change.
 	RepetitionPenalty float64
 	Seed              int64 // of the draws
 }
 
-// cacheOf returns the config of the cache of n texts of a model.
+// cacheOf returns the config of a model's cache for n texts.
 func (c Config) cacheOf(m *layers.Decoder, n int) (size graph.KVCacheConfig, err error) {
 	if m == nil {
 		return size, errors.New("model: got nil, want a decoder")

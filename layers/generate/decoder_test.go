@@ -12,7 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// decoders are a Llama with windows in every other layer, and one with linear attention in their place: with states that do not go back.
+// decoders are a Llama with windows in every other layer, and one with linear attention there instead, whose states
+// cannot be truncated.
 func decoders(t *testing.T) map[string]*layers.Decoder {
 	all := map[string]*layers.Decoder{}
 	for name, local := range map[string]string{
@@ -29,8 +30,8 @@ func decoders(t *testing.T) map[string]*layers.Decoder {
 	return all
 }
 
-// Every token has the scores that the model gives to its window alone, also behind a reading that failed between the
-// layers: a text that is full continues from the last half of the capacity.
+// Every token has the scores that the model gives for its window alone, even after a read that failed between the
+// layers. A text that is full continues from its last Capacity/2 tokens.
 func TestSlides(t *testing.T) {
 	c := config
 	c.ContextLength = 17

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A model with random weights continues a text at random, the same way for one seed.
+// A model with random weights continues a text at random; equal seeds give equal texts.
 func Example() {
 	params := layers.NewParams(tensor.Float32, 1)
 	model, err := layers.NewGPT(params.Scope(""),

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// formsOfBlocks are models of three layers by the form of their attention.
+// formsOfBlocks are models of three layers, named after the form of their attention.
 func formsOfBlocks(t *testing.T) map[string][]layers.BlockConfig {
 	changed := func(change func(c *layers.AttentionConfig)) []layers.BlockConfig {
 		b := layers.BlockConfig{Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 6, NumKVHeads: 3}}
@@ -47,9 +47,9 @@ var cacheBytes = map[string][2]int{
 	"latent": {3 * 40 * (7 + 2) * 8, 3 * 3 * 40 * (7 + 2) * 8},
 }
 
-// Models of every form continue texts of several lengths together as each alone: past their context, when they slide,
-// after an error between the layers, beside a text that is full, and after Reset. Up to the context each continues as
-// without a cache, also behind a text that is rewritten.
+// With every form of attention, models continue texts of several lengths together as they continue each alone: past
+// their context, when they slide, after an error between the layers, next to a full text, and after Reset. Up to the
+// context each text continues as without a cache, even after it was rewritten.
 func TestFormsGenerate(t *testing.T) {
 	for name, blocks := range formsOfBlocks(t) {
 		m := must(layers.NewDecoder(layers.NewParams(tensor.Float64, 3).Scope(""), layers.DecoderConfig{VocabSize: 13,
@@ -82,7 +82,7 @@ func TestFormsGenerate(t *testing.T) {
 					require.Equal(t, must(g.Next(ctx)), got[i], "%s, step %d, text %d", name, step, i)
 					require.InDeltaSlice(t, g.Logits(), batch.Logits(i), 1e-12, name)
 					if len(prompts[i])+step >= 40 {
-						continue // a text slides otherwise without a cache
+						continue // a text slides differently without a cache
 					}
 					require.Equal(t, must(plain[i].Next(ctx)), got[i], "%s, text %d", name, i)
 					require.InDeltaSlice(t, plain[i].Logits(), g.Logits(), 1e-12, name)
@@ -94,7 +94,7 @@ func TestFormsGenerate(t *testing.T) {
 				plain[i].Reset()
 			}
 		}
-		for _, prompt := range [][]int{ids(21, 13), ids(9, 7)} { // which begins otherwise, and goes back
+		for _, prompt := range [][]int{ids(21, 13), ids(9, 7)} { // it begins differently, so the cache is truncated
 			must(alone[1].Rewrite(ctx, prompt))
 			plain[1].Reset()
 			require.NoError(t, plain[1].Prompt(ctx, prompt))

@@ -1,7 +1,7 @@
-// Package generate continues a prompt token by token: it runs a language model on the text
-// so far and draws the next token from the scores. A Generator continues one text, and a Batch
-// several. New makes one of a layers.Decoder, Prompt reads tokens, and each call of Next draws one: the graphs for
-// the lengths that come are built inside.
+// Package generate continues a prompt token by token: it runs a language model on the text so far and draws the next
+// token from the scores. A Generator continues one text, and a Batch several. New makes a Generator of a
+// layers.Decoder; Prompt reads tokens, and each call of Next draws one. The graphs for the lengths that occur are built
+// inside.
 //
 // Letters in shapes: B texts, T tokens of a chunk, V vocabulary.
 package generate
@@ -21,11 +21,11 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Generator is a Batch of one text, which may also be rewritten. It is for one goroutine at a time.
+// Generator is a Batch of one text, which may also be rewritten. It must not be used by several goroutines at once.
 type Generator struct{ batch *Batch }
 
-// ErrFull is the error if another token does not fit: all positions of the model or the capacity of its cache are used,
-// and Config.Slide is not set.
+// ErrFull is the error if another token does not fit: all positions of the model, or the capacity of its cache, are
+// used, and Config.Slide is not set.
 var ErrFull = errors.New("the context is full")
 
 // New returns a generator of a decoder with a cache.
@@ -43,10 +43,9 @@ type Model interface {
 	Forward(b *layers.Build, ids *G.Node) (*G.Node, error) // maps ids, int (T), to logits (T, V)
 }
 
-// NewWithoutCache returns a generator that runs the whole model for each token, on the last
-// T = context tokens of a text of any length. Fewer tokens are padded at the end, which a
-// causal model does not see; for any other model the prompt must have at least context
-// tokens. The config's Capacity must be 0, and Slide is not used.
+// NewWithoutCache returns a generator that runs the whole model for each token, on the last T = context tokens of a
+// text of any length. Fewer tokens are padded at the end, which a causal model does not see; a model that is not causal
+// needs a prompt of at least context tokens. The config's Capacity must be 0, and Slide is not used.
 func NewWithoutCache(m Model, context int, c Config) (*Generator, error) {
 	if c.Capacity != 0 {
 		return nil, fmt.Errorf("generate: %w",
@@ -92,7 +91,7 @@ func (g *Generator) Next(ctx context.Context) (int, error) {
 	return drawn[0], err
 }
 
-// Take yields at most n tokens of Next and stops before one of ends. After an error it stops.
+// Take yields at most n tokens of Next. It stops before a token in ends, and after an error.
 func (g *Generator) Take(ctx context.Context, n int, ends ...int) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		for range n {
@@ -105,8 +104,9 @@ func (g *Generator) Take(ctx context.Context, n int, ends ...int) iter.Seq2[int,
 }
 
 // Rewrite replaces the text by these tokens. It keeps the common prefix of both and reads only the tokens after it, at
-// least the last one: a talk costs only its new turns. It returns the number of kept tokens. The draws continue. It
-// returns Prompt's errors. After an error the text is only the kept tokens, and needs more tokens before the next draw.
+// least the last one: so each turn of a conversation costs only its new tokens. It returns the number of kept tokens.
+// The random stream continues. Rewrite returns the errors of Prompt. After an error the text is only the kept tokens,
+// and needs more tokens before the next draw.
 func (g *Generator) Rewrite(ctx context.Context, ids []int) (kept int, err error) {
 	if err := g.batch.check(ctx, [][]int{ids}); err != nil {
 		return 0, err
@@ -133,7 +133,7 @@ func (g *Generator) Rewrite(ctx context.Context, ids []int) (kept int, err error
 // overwrites them.
 func (g *Generator) Logits() []float64 { return g.batch.Logits(0) }
 
-// Reset forgets the text and restarts the draws, as after New. Compiled graphs stay.
+// Reset removes the text and restarts the random stream, as after New. Compiled graphs stay.
 func (g *Generator) Reset() { g.batch.Reset() }
 
 // Memory is the memory of a generator, in bytes.
@@ -143,5 +143,5 @@ type Memory struct {
 	Graphs  int // intermediate values of the graphs compiled so far, which share their memory
 }
 
-// Memory returns the generator's memory now.
+// Memory returns the generator's present memory.
 func (g *Generator) Memory() Memory { return g.batch.Memory() }

@@ -42,8 +42,8 @@ func benchNumbers(n int) []float32 {
 }
 
 // BenchmarkToken times one more token of GPT-2 small after n others, in turns with a sweep that reads as much memory as
-// the weights take: of-reading is the sweep's median time divided by the token's, and best the quotient of the least
-// times.
+// the weights take: of-reading is the sweep's median time divided by the token's, and best is the quotient of the
+// shortest times.
 func BenchmarkToken(b *testing.B) { inPrecisions(b, benchmarkToken) }
 
 func benchmarkToken(b *testing.B, p graph.Precision) {
@@ -72,8 +72,8 @@ func benchmarkToken(b *testing.B, p graph.Precision) {
 	}
 }
 
-// BenchmarkPrompt times the reading of a prompt by GPT-2 small: of-peak is its rate of multiply-adds, as a share of the
-// peak of the cores used, in that precision, which the same process measures in turns with it.
+// BenchmarkPrompt times the reading of a prompt by GPT-2 small: of-peak is its rate of multiply-adds relative to the
+// peak of the cores in that precision, which the same process measures in turns with it.
 func BenchmarkPrompt(b *testing.B) { inPrecisions(b, benchmarkPrompt) }
 
 func benchmarkPrompt(b *testing.B, p graph.Precision) {
@@ -103,7 +103,7 @@ func benchmarkPrompt(b *testing.B, p graph.Precision) {
 	}
 }
 
-// inPrecisions runs a benchmark in each precision that this processor takes.
+// inPrecisions runs a benchmark in each precision that this processor supports.
 func inPrecisions(b *testing.B, run func(*testing.B, graph.Precision)) {
 	for _, p := range []graph.Precision{graph.FullPrecision, graph.BFloat16} {
 		if p.Check(tensor.Float32) == nil {

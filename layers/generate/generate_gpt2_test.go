@@ -40,8 +40,8 @@ func fillByFormula(name string, values []float32) {
 	}
 }
 
-// The scores of a GPT-2 of 124 million weights are PyTorch's. It takes 1 GB and some
-// seconds, so it runs only if ATTENTION_LARGE is set.
+// The scores of a GPT-2 with 124 million weights equal PyTorch's. It takes 1 GB and some seconds, so it runs only if
+// ATTENTION_LARGE is set.
 func TestGPT2SmallEqualsPyTorch(t *testing.T) {
 	if os.Getenv("ATTENTION_LARGE") == "" {
 		t.Skip("takes 1 GB: set ATTENTION_LARGE=1 to run it")
@@ -76,8 +76,8 @@ func TestGPT2SmallEqualsPyTorch(t *testing.T) {
 	compareWithTorch(t, f, "with a cache", func(row int) []float64 { return read[row] })
 }
 
-// compareWithTorch wants the stored scores to 1e-4, as the logarithms of the sums of
-// all exp(scores), and logs the greatest difference.
+// compareWithTorch requires the stored scores, and the logarithms of the sums of all exp(scores), to 1e-4, and logs the
+// largest difference.
 func compareWithTorch(t *testing.T, f *golden.File, how string, logits func(row int) []float64) {
 	rows, columns := f.Int64("rows"), f.Int64("columns")
 	want, norms := f.Float64("logits"), f.Float64("norms")

@@ -17,7 +17,7 @@ import (
 
 var ctx = context.Background()
 
-// small is a GPT whose scores depend on every token before.
+// small is a GPT whose scores depend on all earlier tokens.
 func small(t testing.TB, dt tensor.Dtype, c layers.GPTConfig) (*layers.Params, *layers.Decoder) {
 	p := layers.NewParams(dt, 11)
 	m := must(layers.NewGPT(p.Scope(""), c))
@@ -37,7 +37,7 @@ func scalar(dt tensor.Dtype, v float64) any {
 // failed is the error of a call.
 func failed[V any](_ V, err error) error { return err }
 
-// must is for what a test needs and is not about.
+// must checks the error of a call that a test needs but does not test.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -94,8 +94,7 @@ func draw(t testing.TB, g *generate.Generator, n int) []int {
 	return all
 }
 
-// In chunks and token by token a generator has the scores that the model gives to the
-// whole text at once.
+// In chunks and token by token, a generator has the scores of a pass over the whole text.
 func TestScoresAreThoseOfTheWholeText(t *testing.T) {
 	for dt, tol := range map[tensor.Dtype]float64{tensor.Float64: 1e-12, tensor.Float32: 2e-5} {
 		p, m := small(t, dt, config)
@@ -114,7 +113,7 @@ func TestScoresAreThoseOfTheWholeText(t *testing.T) {
 			look()
 			text = append(text, id)
 		}
-		require.NoError(t, g.Prompt(ctx, ids(6, 7))) // behind the last one drawn: 7 tokens to read
+		require.NoError(t, g.Prompt(ctx, ids(6, 7))) // after the last drawn one: 7 tokens to read
 		text = append(text, ids(6, 7)...)
 		look()
 		text = append(text, draw(t, g, 1)...)
@@ -128,7 +127,7 @@ func TestScoresAreThoseOfTheWholeText(t *testing.T) {
 	}
 }
 
-// spread is the smallest distance of two neighbouring rows.
+// spread returns the smallest distance between two neighbouring rows.
 func spread(rows [][]float64) float64 {
 	least := math.Inf(1)
 	for i := range len(rows) - 1 {
@@ -141,7 +140,7 @@ func spread(rows [][]float64) float64 {
 	return least
 }
 
-// Without a cache the same tokens are drawn, and more of them: the text may go on.
+// Without a cache the same tokens are drawn, and the text may continue further.
 func TestWithoutCache(t *testing.T) {
 	c := config
 	c.ContextLength = 17
@@ -169,7 +168,7 @@ func TestWithoutCache(t *testing.T) {
 	require.Equal(t, text, draw(t, g, len(text)))
 }
 
-// However many prompts there are, the graphs take no more memory than that for the longest chunk.
+// For any number of prompts, the graphs need no more memory than the graph for the longest chunk.
 func TestGraphsShareMemory(t *testing.T) {
 	p, m := small(t, tensor.Float32, config)
 	g := must(generate.New(m, generate.Config{}))
@@ -233,7 +232,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// Weights that are not finite are found in the scores.
+// Non-finite weights are detected in the scores.
 func TestScoresThatAreNoNumbers(t *testing.T) {
 	p, m := small(t, tensor.Float32, config)
 	bias, ok := p.Get("transformer.ln_f.bias")
@@ -245,8 +244,8 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 	require.EqualError(t, err, "generate: logits: got NaN for id 0, want numbers: are the weights finite?")
 }
 
-// TestPrecision: a model in bfloat16 has the scores of its Forward in bfloat16, with a cache and without; they are not
-// those in float32.
+// TestPrecision: a model in bfloat16 has the scores of its Forward in bfloat16, with and without a cache; they differ
+// from those in float32.
 func TestPrecision(t *testing.T) {
 	t.Setenv("ATTENTION_BF16", "emulated")
 	p, m := small(t, tensor.Float32, config)

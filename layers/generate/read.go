@@ -9,7 +9,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// maxChunk is the most tokens of a text that are read at once: 256 took a seventh longer at GPT-2's size.
+// maxChunk is the largest number of tokens of a text that are read together; 256 tokens took a seventh longer at
+// GPT-2's size.
 const maxChunk = 512
 
 // read adds tokens to the texts, if it gets any, and makes the model read every token that it has not read. An error
@@ -61,7 +62,7 @@ func (g *Batch) restore() {
 	}
 }
 
-// slide cuts a text that outgrows the capacity to its end.
+// slide removes the beginning of a text that outgrows the capacity.
 func (g *Batch) slide(t *batchText) error {
 	n := len(t.ids)
 	switch {
@@ -75,8 +76,8 @@ func (g *Batch) slide(t *batchText) error {
 }
 
 // chunk returns how many tokens of each text are read next: as many as possible, since each chunk reads all weights,
-// which takes several times as long as compiling a graph of its length. A layer that cannot go back cannot read tokens
-// again, so texts that are not full must have room for all of a chunk.
+// which takes several times as long as compiling a graph of its length. A layer whose cache cannot be truncated cannot
+// read tokens again, so all tokens of a chunk must fit into every text that is not full.
 func (g *Batch) chunk() int {
 	unread, room := 0, maxChunk
 	for i := range g.texts {
@@ -92,12 +93,12 @@ func (g *Batch) chunk() int {
 	return min(unread, room, g.capacity)
 }
 
-// readChunk reads the next T unread tokens of each text. If a text has fewer, ids that do not matter follow them; where
-// the cache has no room behind, the tokens before them are read again. For layers that cannot go back that happens only
-// in a full text, and changes no state.
+// readChunk reads the next T unread tokens of each text. If a text has fewer, arbitrary ids follow them; if the cache
+// has no space behind them, the tokens before them are read again. With layers whose caches cannot be truncated, this
+// happens only in a full text, and changes no state.
 func (g *Batch) readChunk(ctx context.Context, T int) (err error) {
 	if err := ctx.Err(); err != nil {
-		return err // before a state is lost
+		return err // before a state is overwritten
 	}
 	window, begun := g.window(T), false
 	for i := range g.texts {

@@ -13,8 +13,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A rewritten text has the scores of one that is read from the beginning, and what it has in common with the text
-// before is not read again.
+// A rewritten text has the scores of a text that is read from the beginning, and the common prefix of the old and the
+// new text is not read again.
 func TestRewrite(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)
 	sampling := generate.Config{Temperature: 1, RepetitionPenalty: 1.5, Capacity: 60}
@@ -56,7 +56,7 @@ func TestRewrite(t *testing.T) {
 	require.Equal(t, texts[0], texts[1], "the penalty counts the tokens of the new text alone")
 }
 
-// What goes wrong leaves what was kept, from which the text goes on.
+// After an error the kept tokens remain, and the text can continue from them.
 func TestRewriteFails(t *testing.T) {
 	_, m := small(t, tensor.Float64, config)
 	g := must(generate.New(m, generate.Config{Capacity: 20}))
@@ -94,7 +94,7 @@ func TestRewriteWithoutCache(t *testing.T) {
 	require.Equal(t, logits[0], logits[1])
 }
 
-// A layer whose state has all tokens or none keeps all of them, or reads all again.
+// A layer whose cache cannot be truncated keeps all tokens, or reads all again.
 func TestRewriteStates(t *testing.T) {
 	p := layers.NewParams(tensor.Float64, 3)
 	attention := layers.AttentionConfig{EmbedDim: 8, NumHeads: 2}

@@ -7,15 +7,15 @@ import (
 	"math/rand/v2"
 )
 
-// sampler draws tokens with the probabilities softmax(logits / temperature): top-k, then top-p and
-// then min-p keep the greatest of them. The logits of tokens of the text are lowered before, by the
-// repetition penalty. This is the order of transformers. The same config, text and scores give the
-// same tokens; each draw takes one number from the random stream.
+// sampler draws tokens with the probabilities softmax(logits / temperature): top-k, then top-p and then min-p restrict
+// them to the most likely ones. Before that, the repetition penalty lowers the logits of tokens of the text. This is
+// the order of transformers. The same config, text and scores give the same tokens; each draw takes one number from the
+// random stream.
 type sampler struct {
 	config Config
 	random *rand.Rand
-	seen   []bool    // of each id, whether the text has it; nil without a repetition penalty
-	scores []float64 // the logits with the penalty
+	seen   []bool    // for each id, whether the text contains it; nil without a repetition penalty
+	scores []float64 // the logits after the penalty
 	// Candidates move from heap to sorted one by one, the greatest first: most draws need
 	// only a few in order.
 	heap, sorted []candidate
@@ -59,7 +59,7 @@ func (s *sampler) see(ids ...int) {
 	}
 }
 
-// penalized returns the logits with those of the text's tokens lowered.
+// penalized returns the logits after lowering those of the text's tokens.
 func (s *sampler) penalized(logits []float64) []float64 {
 	s.scores = append(s.scores[:0], logits...)
 	for id, seen := range s.seen {
@@ -99,10 +99,11 @@ func (s *sampler) choose(logits []float64) (int, error) {
 			return s.at(i).id, nil
 		}
 	}
-	return s.at(n - 1).id, nil // the weights' sum was rounded up
+	return s.at(n - 1).id, nil // the sum of the weights was rounded up
 }
 
-// limit returns how many of n candidates, whose weights sum to total, the limits of the config leave, and their sum.
+// limit returns how many of n candidates, whose weights sum to total, remain under the limits of the config, and the
+// sum of their weights.
 func (s *sampler) limit(n int, total float64) (int, float64) {
 	if k := s.config.TopK; k > 0 && k < n {
 		n, total = s.first(n, func(i int, _ float64) bool { return i < k })
@@ -111,14 +112,14 @@ func (s *sampler) limit(n int, total float64) (int, float64) {
 		all := total
 		n, total = s.first(n, func(_ int, before float64) bool { return before < p*all })
 	}
-	if least := s.config.MinP; least > 0 { // of the greatest weight, which is 1
+	if least := s.config.MinP; least > 0 { // relative to the greatest weight, which is 1
 		n, total = s.first(n, func(i int, _ float64) bool { return s.at(i).weight >= least })
 	}
 	return n, total
 }
 
-// first returns how many of the first n candidates are kept before one is not, and the sum of their weights. keep is
-// asked with a candidate's number and the sum of the weights before it.
+// first returns how many of the first n candidates come before the first one that keep rejects, and the sum of their
+// weights. keep gets a candidate's number and the sum of the weights before it.
 func (s *sampler) first(n int, keep func(i int, before float64) bool) (kept int, sum float64) {
 	for kept < n && keep(kept, sum) {
 		sum += s.at(kept).weight
@@ -172,7 +173,7 @@ func (s *sampler) at(i int) candidate {
 	return s.sorted[i]
 }
 
-// sink restores the heap's order below i: no candidate comes after those under it.
+// sink restores the order of the heap below i.
 func (s *sampler) sink(i int) {
 	for {
 		child := 2*i + 1

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// probabilities are those that the config gives to all ids after a text, by the definitions: the penalty, softmax, all
-// sorted, the first k, the fewest that reach p, then those of the least share.
+// probabilities returns the probabilities of all ids after a text under the config, computed from the definitions: the
+// penalty, the softmax, sorting all, the first k, the fewest that reach p, then those with the least share.
 func probabilities(c Config, logits []float64, text ...int) []float64 {
 	if penalty := c.RepetitionPenalty; penalty > 0 {
 		logits = slices.Clone(logits)
@@ -73,7 +73,7 @@ func probabilities(c Config, logits []float64, text ...int) []float64 {
 	return p
 }
 
-// The tokens drawn are those that may be, as often as they should be.
+// Only tokens that the limits leave are drawn, with the right frequencies.
 func TestDrawsFollowTheProbabilities(t *testing.T) {
 	logits := []float64{1.5, -2, math.Inf(-1), 3, 0.5, 3, 2.25, -700, 1, 0}
 	for _, c := range []Config{
@@ -110,14 +110,13 @@ func TestDrawsFollowTheProbabilities(t *testing.T) {
 			counts[id]++
 		}
 		for id, p := range probabilities(c, logits, text...) {
-			// Five standard deviations of a count, which of a hundred counts one exceeds
-			// by chance under one seed in ten thousand.
+			// Five standard deviations of a count; one of a hundred counts exceeds this by chance for one seed in ten thousand.
 			require.InDelta(t, n*p, counts[id], 5*math.Sqrt(n*p*(1-p))+1e-9, "%+v: id %d", c, id)
 		}
 	}
 }
 
-// The probabilities of tokens are those of transformers' definitions in PyTorch, with their ties of top-k apart.
+// The probabilities of tokens equal those of transformers' definitions in PyTorch, except for ties in top-k.
 func TestProbabilitiesEqualPyTorch(t *testing.T) {
 	file := golden.Load(t, "torch/sampling.safetensors")
 	logits, text := file.Float64("logits"), []int{}
@@ -154,8 +153,7 @@ func TestProbabilitiesEqualPyTorch(t *testing.T) {
 	}
 }
 
-// Only as many draws of the random stream as tokens, so that limits that leave out
-// nothing change nothing.
+// Each token uses one draw of the random stream, so that limits without effect change nothing.
 func TestLimitsThatLeaveOutNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	logits := make([]float64, 503)
@@ -179,7 +177,7 @@ func TestLimitsThatLeaveOutNothing(t *testing.T) {
 	}
 }
 
-// The candidates come out as a sort would order them.
+// The candidates come in the order of sorting.
 func TestCandidatesAreInOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range 60 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Stops cuts a text that comes in pieces before the first of some stop texts. It holds back what may be the beginning
-// of one.
+// Stops ends a text that arrives in pieces before the first stop text. It holds back text that may be the beginning of
+// a stop text.
 type Stops struct {
 	texts   []string
 	held    string
@@ -44,7 +44,7 @@ func (s *Stops) Add(piece string) string {
 	return out
 }
 
-// Stopped reports whether a stop text came.
+// Stopped reports whether a stop text has occurred.
 func (s *Stops) Stopped() bool { return s.stopped }
 
 // Flush returns the held back end of a text that ended without a stop text.

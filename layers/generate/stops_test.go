@@ -11,15 +11,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A text is printed up to the first stop text, whatever pieces it comes in.
+// A text is returned up to the first stop text, for any division into pieces.
 func TestStopsCutAtTheFirstStop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		letters := rapid.StringOfN(rapid.RuneFrom([]rune("abé")), 1, 4, -1)
 		stops := rapid.SliceOfN(letters, 0, 3).Draw(t, "stops")
 		s := generate.NewStops(stops...)
 		pieces := rapid.SliceOf(rapid.StringOfN(rapid.RuneFrom([]rune("abé")), 0, 20, -1)).Draw(t, "pieces")
-		// The text ends with the first piece that completes a stop text, since no more is drawn
-		// then: a longer one that began earlier is no longer waited for.
+		// The text ends with the first piece that completes a stop text, because no more is drawn then: a longer stop text
+		// that began earlier no longer counts.
 		want, stopped := "", false
 		for _, piece := range pieces {
 			text := want + piece
