@@ -117,14 +117,16 @@ var rooms = map[string]string{
 	"cmd/attention/internal/chat": `cmd/attention/internal/program cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings cmd/attention/internal/term train/text layers layers/generate
 		internal/folder`,
-	"cmd/attention/internal/embed": `cmd/attention/internal/run/models cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained
+	"cmd/attention/internal/embed": `cmd/attention/internal/program cmd/attention/internal/run/models
+		cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained
 		train/text internal/folder internal/safetensors`,
 	"cmd/attention/internal/export": `cmd/attention/internal/program cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained train/text`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run/models cmd/attention/internal/run/settings cmd/attention/internal/term train
 		train/checkpoint train/text layers layers/generate internal/config`,
-	"cmd/attention/internal/classify": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
+	"cmd/attention/internal/classify": `cmd/attention/internal/program cmd/attention/internal/run/models
+		cmd/attention/internal/run/settings
 		cmd/attention/internal/term`,
 	"cmd/attention/internal/finetune": `graph cmd/attention/internal/flags cmd/attention/internal/program
 		cmd/attention/internal/run/models cmd/attention/internal/run/settings cmd/attention/internal/session
@@ -155,7 +157,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/compare": `cmd/attention/internal/flags cmd/attention/internal/plot
 		cmd/attention/internal/program cmd/attention/internal/run/settings cmd/attention/internal/term
 		cmd/attention/internal/trials train train/loop train/tasks/lookback train/text layers layers/generate graph`,
-	"cmd/attention/internal/view": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
+	"cmd/attention/internal/view": `cmd/attention/internal/program cmd/attention/internal/run/models
+		cmd/attention/internal/run/settings
 		cmd/attention/internal/term cmd/attention/internal/view/follow cmd/attention/internal/view/forward
 		cmd/attention/internal/view/serve internal/folder`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run/models
@@ -167,7 +170,8 @@ var rooms = map[string]string{
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/view/follow cmd/attention/internal/view/forward cmd/attention/internal/view/web
 		train/record train/tasks/reversal train/text internal/safetensors`,
-	"cmd/attention/internal/view/live": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
+	"cmd/attention/internal/view/live": `cmd/attention/internal/program cmd/attention/internal/run/models
+		cmd/attention/internal/run/settings
 		cmd/attention/internal/session cmd/attention/internal/term cmd/attention/internal/view/follow
 		cmd/attention/internal/view/forward cmd/attention/internal/view/serve train/text internal/oneline`,
 	"cmd/attention/internal/view/web": "",

@@ -39,15 +39,8 @@ func profiled(threads int, run func() error) (recorded func() error, end func() 
 const mostOps = 20
 
 // printOps prints the time of a run by kinds of ops, as shares of the run's.
-func printOps(out io.Writer, all []opTime, seconds float64) error {
-	const (
-		name    = 34 // columns
-		columns = "%8s%11s%9s%9s"
-	)
-	head := fmt.Sprintf(columns, "CALLS", "MS", "SHARE", "IDLE")
-	if _, err := io.WriteString(out, term.Row("  OP", name, head)); err != nil {
-		return err
-	}
+func printOps(out io.Writer, all []opTime, seconds float64) {
+	table := term.Table{Form: "%-34s%8.4g%11.3f%9s%9s", Names: []any{"  OP", "CALLS", "MS", "SHARE", "IDLE"}}
 	rows, rest := all[:min(len(all), mostOps)], opTime{Name: "others"}
 	for _, t := range all[len(rows):] {
 		rest.Calls, rest.Idle = rest.Calls+t.Calls, rest.Idle+t.Idle*t.Seconds
@@ -58,11 +51,7 @@ func printOps(out io.Writer, all []opTime, seconds float64) error {
 		rows = append(rows[:len(rows):len(rows)], rest)
 	}
 	for _, t := range rows {
-		row := fmt.Sprintf(columns, fmt.Sprintf("%.4g", t.Calls), fmt.Sprintf("%.3f", 1e3*t.Seconds),
-			fmt.Sprintf("%.1f%%", 100*t.Seconds/seconds), fmt.Sprintf("%.0f%%", 100*t.Idle))
-		if _, err := io.WriteString(out, term.Row("  "+t.Name, name, row)); err != nil {
-			return err
-		}
+		table.Row(out, "  "+t.Name, t.Calls, 1e3*t.Seconds, fmt.Sprintf("%.1f%%", 100*t.Seconds/seconds),
+			fmt.Sprintf("%.0f%%", 100*t.Idle))
 	}
-	return nil
 }

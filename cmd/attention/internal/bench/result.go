@@ -26,30 +26,19 @@ type result struct {
 
 // printer prints each result as a row of a table or a line of JSON.
 type printer struct {
-	out  io.Writer
-	json bool
-	rows int
+	out   io.Writer
+	json  bool
+	table term.Table
 }
 
 func (p *printer) print(r *result) error {
 	if p.json {
 		return json.NewEncoder(p.out).Encode(r)
 	}
-	const (
-		name    = 34 // columns
-		columns = "%9s%9s%9s%8s%5s%6s"
-	)
-	if p.rows == 0 {
-		if _, err := io.WriteString(p.out, term.Fill("kernels ", r.Phrases(r.numbers())...)+"\n"); err != nil {
-			return err
-		}
-		head := fmt.Sprintf(columns, "SECONDS", "LEAST", "GFLOP", "GFLOP/S", "PEAK", "MIB")
-		title := fmt.Sprintf("WORK (threads: %d)", r.Threads)
-		if _, err := io.WriteString(p.out, term.Row(title, name, head)); err != nil {
-			return err
-		}
+	if p.table.Form == "" {
+		p.table = term.Table{Form: "%-34s%9.3g%9.3g%9s%8s%5s%6s", Title: term.Fill("kernels ", r.Phrases(r.numbers())...) + "\n",
+			Names: []any{fmt.Sprintf("WORK (threads: %d)", r.Threads), "SECONDS", "LEAST", "GFLOP", "GFLOP/S", "PEAK", "MIB"}}
 	}
-	p.rows++
 	memory, share := "-", "-"
 	if r.Peak > 0 {
 		share = fmt.Sprintf("%.0f%%", 100*r.FlopPerSecond/r.Peak)
@@ -57,10 +46,11 @@ func (p *printer) print(r *result) error {
 	if r.PeakRSS > 0 {
 		memory = fmt.Sprintf("%.0f", float64(r.PeakRSS)/(1<<20))
 	}
-	row := fmt.Sprintf(columns, fmt.Sprintf("%.3g", r.Seconds), fmt.Sprintf("%.3g", r.SecondsMin),
-		program.Giga(float64(r.Flop)), program.Giga(r.FlopPerSecond), share, memory)
-	if _, err := io.WriteString(p.out, term.Row(r.Name, name, row)); err != nil || r.Ops == nil {
-		return err
+	out := term.NewOutput(p.out)
+	p.table.Row(out, r.Name, r.Seconds, r.SecondsMin, program.Giga(float64(r.Flop)), program.Giga(r.FlopPerSecond), share,
+		memory)
+	if r.Ops != nil {
+		printOps(out, r.Ops, r.Seconds)
 	}
-	return printOps(p.out, r.Ops, r.Seconds)
+	return out.Err()
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/term"
 	"attention/layers/generate"
@@ -51,7 +52,7 @@ type turn struct {
 
 // note prints a line about the talk.
 func (t *talk) note(format string, args ...any) {
-	fmt.Fprintf(t.notes, "attention: %s\n", term.Line(fmt.Sprintf(format, args...)))
+	program.Note(t.notes, "%s", term.Line(fmt.Sprintf(format, args...)))
 }
 
 // messages returns the system message and the turns from one on.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
@@ -86,7 +87,7 @@ func (c *command) run(ctx context.Context, w, notes io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
-	models.PrintNotes(notes, m.Notes)
+	program.Notes(notes, m.Notes)
 	out, long, longest, tokens := term.NewOutput(w), 0, 0, 0
 	for _, text := range texts {
 		chances, err := term.Await(ctx, func() (chances []float64, err error) {
@@ -102,8 +103,8 @@ func (c *command) run(ctx context.Context, w, notes io.Writer) error {
 		}
 	}
 	if long > 0 {
-		fmt.Fprintf(notes, "attention: the model's window is %d tokens: the ends of %d of %s are not read; "+
-			"the longest has %d\n", m.Window, long, settings.Count(len(texts), "text"), longest)
+		program.Note(notes, "the model's window is %d tokens: the ends of %d of %s are not read; "+
+			"the longest has %d", m.Window, long, settings.Count(len(texts), "text"), longest)
 	}
 	return out.Err()
 }

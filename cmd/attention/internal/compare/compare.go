@@ -115,7 +115,7 @@ func listed() string {
 			forms = append(forms, v.name+",")
 			continue
 		}
-		text += term.Row("  "+v.name, 11, v.text)
+		text += fmt.Sprintf("  %-9s%s\n", v.name, v.text)
 	}
 	forms[len(forms)-1] = strings.TrimSuffix(forms[len(forms)-1], ",")
 	return text + term.Fill("  ", append(forms, "as in attention train --attention")...)

@@ -18,6 +18,7 @@ type comparison struct {
 	report  report
 	configs []layers.DecoderConfig // of the models
 	columns []column
+	table   term.Table // of trainings
 }
 
 // compare trains a model with each attention from each seed and reports the results.
@@ -34,7 +35,8 @@ func compare(ctx context.Context, w io.Writer, command string, o options, g goal
 		return err
 	}
 	defer c.Dir.Close()
-	c.printHead()
+	c.table = c.trainings()
+	c.table.Head(c.Out)
 	n := len(chosen)
 	err = c.Each(ctx, n*len(c.Seeds), g.steps, 1, func(ctx context.Context, i int) (report func() error, err error) {
 		r, seed := &c.report.Models[i%n], c.Seeds[i/n]

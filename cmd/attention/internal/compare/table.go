@@ -3,43 +3,44 @@ package compare
 import (
 	"fmt"
 	"strings"
+
+	"attention/cmd/attention/internal/term"
 )
 
 // column is a column of the table of trainings.
 type column struct {
-	name   string
-	digits int     // behind the point
-	factor float64 // of the numbers
-	of     func(r *modelReport) []float64
+	form, name string  // of the table
+	factor     float64 // of the numbers
+	of         func(r *modelReport) []float64
 }
 
 // columns returns the columns of a table, of a task or of a text.
 func columns(task bool) []column {
-	all := []column{{"loss", 4, 1, func(r *modelReport) []float64 { return r.Loss }}}
+	all := []column{{"%11.4f", "loss", 1, func(r *modelReport) []float64 { return r.Loss }}}
 	if task {
-		all = append(all, column{"right, %", 1, 100, func(r *modelReport) []float64 { return r.Exact }})
+		all = append(all, column{"%11.1f", "right, %", 100, func(r *modelReport) []float64 { return r.Exact }})
 	}
-	return append(all, column{"seconds", 1, 1, func(r *modelReport) []float64 { return r.Seconds }},
-		column{"tokens/s", 0, 1, func(r *modelReport) []float64 { return r.Speed }})
+	return append(all, column{"%11.1f", "seconds", 1, func(r *modelReport) []float64 { return r.Seconds }},
+		column{"%11.0f", "tokens/s", 1, func(r *modelReport) []float64 { return r.Speed }})
 }
 
-// printHead prints the title and the names of the columns.
-func (c *comparison) printHead() {
-	fmt.Fprintf(c.Out, "%s\n%d steps of %d sequences of %d tokens\n\n%6s  %-16s", c.title, c.steps, c.batch,
-		c.model.ContextLength, "seed", "attention")
+// trainings returns the table of trainings.
+func (c *comparison) trainings() term.Table {
+	t := term.Table{Form: "%6s  %-16s", Names: []any{"seed", "attention"}, Title: fmt.Sprintf(
+		"%s\n%d steps of %d sequences of %d tokens\n\n", c.title, c.steps, c.batch, c.model.ContextLength)}
 	for _, column := range c.columns {
-		fmt.Fprintf(c.Out, "%11s", column.name)
+		t.Add(column.form, column.name)
 	}
-	fmt.Fprintln(c.Out)
+	return t
 }
 
 // printRow prints a row of a model, with a number of each column's numbers.
 func (c *comparison) printRow(label, name string, r *modelReport, of func(values []float64) float64) {
-	fmt.Fprintf(c.Out, "%6s  %-16s", label, name)
+	cells := []any{label, name}
 	for _, column := range c.columns {
-		fmt.Fprintf(c.Out, "%11.*f", column.digits, column.factor*of(column.of(r)))
+		cells = append(cells, column.factor*of(column.of(r)))
 	}
-	fmt.Fprintln(c.Out)
+	c.table.Row(c.Out, cells...)
 }
 
 // printMeans prints the means of several seeds, what models of a task have right at each level, and sizes.
@@ -53,24 +54,22 @@ func (c *comparison) printMeans() {
 		}
 	}
 	if c.level != "" {
-		fmt.Fprintf(c.Out, "\nRight, %%, by %s:\n\n%-18s", c.level, "attention")
+		t := term.Table{Form: "%-18s", Names: []any{"attention"}, Title: fmt.Sprintf("\nRight, %%, by %s:\n\n", c.level)}
 		for _, m := range c.report.Models[0].Marks[0] {
-			fmt.Fprintf(c.Out, "%6d", m.Level)
+			t.Add("%6.1f", fmt.Sprint(m.Level))
 		}
 		for _, r := range c.report.Models {
-			fmt.Fprintf(c.Out, "\n%-18s", r.Attention)
+			cells := []any{r.Attention}
 			for level := range r.Marks[0] {
 				mean, _ := spread(r.at(level))
-				fmt.Fprintf(c.Out, "%6.1f", 100*mean)
+				cells = append(cells, 100*mean)
 			}
+			t.Row(c.Out, cells...)
 		}
-		fmt.Fprintln(c.Out)
 	}
-	const sizes = "%-18s%6v%12v%16v%14v%10v\n"
-	fmt.Fprint(c.Out, "\n", strings.Repeat(" ", 52), "cache, bytes:\n")
-	fmt.Fprintf(c.Out, sizes, "attention", "MLP", "parameters", "training, MiB", "a token", "fixed")
+	sizes := term.Table{Form: "%-18s%6d%12d%16.1f%14d%10d", Title: "\n" + strings.Repeat(" ", 52) + "cache, bytes:\n",
+		Names: []any{"attention", "MLP", "parameters", "training, MiB", "a token", "fixed"}}
 	for _, r := range c.report.Models {
-		fmt.Fprintf(c.Out, sizes, r.Attention, r.DimFeedforward, r.Parameters, fmt.Sprintf("%.1f", float64(r.Memory)/(1<<20)),
-			r.Token, r.Fixed)
+		sizes.Row(c.Out, r.Attention, r.DimFeedforward, r.Parameters, float64(r.Memory)/(1<<20), r.Token, r.Fixed)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
@@ -112,7 +113,7 @@ func (o options) run(ctx context.Context, w, notes io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
-	models.PrintNotes(notes, from)
+	program.Notes(notes, from)
 	e, err := encoder.Embedder()
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)

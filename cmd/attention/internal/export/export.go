@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
@@ -195,8 +196,8 @@ func write(ctx context.Context, notes io.Writer, from models.Source, c weightsCo
 	switch {
 	case c.format != adapter:
 		if to := m.Rounds(how); to != "" && c.dtype == "" && (has || in.Config.Tuning != nil) {
-			fmt.Fprintf(notes, "attention: --dtype: what was trained is rounded to %s, the base's type, which changes what "+
-				"the model computes; --dtype float32 rounds nothing\n", to)
+			program.Note(notes, "--dtype: what was trained is rounded to %s, the base's type, which changes what "+
+				"the model computes; --dtype float32 rounds nothing", to)
 		}
 		files, err = m.Write(out, how)
 	case !has:
@@ -228,7 +229,7 @@ func writeEncoder(notes io.Writer, from models.Source, c weightsConfig, out stri
 	if err != nil {
 		return nil, true, fmt.Errorf("--model: %w", err)
 	}
-	models.PrintNotes(notes, of)
+	program.Notes(notes, of)
 	if files, err = e.Write(out); err != nil {
 		err = fmt.Errorf("--out: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/term"
+	"attention/train/tasks/dates"
 
 	"github.com/stretchr/testify/require"
 )
@@ -46,9 +47,7 @@ func TestExportWrong(t *testing.T) {
 	llama := commandtest.SmallLlama(t)
 	require.NoError(t, os.WriteFile(filepath.Join(full, "x"), nil, 0o644))
 	run, _, _ = commandtest.LayerRun(t, "multi_head")
-	dates := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dates, "config.json"),
-		[]byte(`{"format": 2, "model": {"type": "dates"}}`), 0o644))
+	dates, _ := commandtest.DatesRun(t, dates.Config{EmbedDim: 2, NumHeads: 1, NumLayers: 1}, 1, 1)
 	for _, c := range []struct {
 		args []string
 		want string

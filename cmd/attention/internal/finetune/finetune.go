@@ -81,9 +81,8 @@ func New() *cobra.Command {
 		Long:    help,
 		Example: example,
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return live.Execute(cmd, execute) },
 	}
 	settings.AddFlags(cmd.Flags(), settings.Finetune)
-	live.AddFlags(cmd.Flags())
+	live.Bind(cmd, execute)
 	return cmd
 }

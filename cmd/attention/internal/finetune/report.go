@@ -6,6 +6,7 @@ import (
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/settings"
+	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
 	"attention/train"
 	"attention/train/loop"
@@ -111,13 +112,8 @@ func dataPhrases(s text.PackSummary) []string {
 
 // printEvaluation prints a line of the table of losses, and answers.
 func (r *tuning) printEvaluation(e loop.Evaluation) {
-	if !r.tabled {
-		r.tabled = true
-		fmt.Fprintf(r.Out, "losses in nats a %s; the training loss is the mean of the last %d steps\n%6s  %13s  %13s  %8s\n",
-			r.unit(), metrics.RecentSteps, "step", "training loss", "held-out loss", "tokens/s")
-	}
 	loss, rate := r.History.Recent()
-	fmt.Fprintf(r.Out, "%6d  %13.4f  %13.4f  %8.0f\n", e.Step, loss, e.Loss, rate)
+	r.Table.Row(r.Out, e.Step, loss, e.Loss, rate)
 	if err := r.printNow(r.ctx); err != nil && r.ctx.Err() == nil {
 		fmt.Fprintf(r.Out, "        no answers: %v\n", err)
 	}
@@ -138,15 +134,14 @@ func (r *tuning) printSummary() {
 	r.PrintBest()
 }
 
-// printFiles prints the files of the folder, and the next commands.
-func (r *tuning) printFiles() {
-	fmt.Fprintln(r.Out)
-	r.PrintFiles("weights.png")
+// end returns what is printed at last.
+func (r *tuning) end() session.End {
 	use, command := r.use()
 	whole := "the model"
 	if _, ok := r.params().LoRA(); ok {
 		whole = "one model of base and adapters"
 	}
-	fmt.Fprintf(r.Out, "%s, and to write %s for other programs:\n  %s\n  %s\n", use, whole, command,
-		program.Command("export", "--model", r.Folder.Path, "--format", "huggingface", "--out", "DIR"))
+	return session.End{Pictures: []string{session.WeightsPicture}, Next: use + ", and to write " + whole +
+		" for other programs", Commands: []string{command,
+		program.Command("export", "--model", r.Folder.Path, "--format", "huggingface", "--out", "DIR")}}
 }

@@ -16,6 +16,7 @@ import (
 	"attention/internal/oneline"
 	"attention/internal/simd"
 	"attention/layers"
+	"attention/train/metrics"
 	"attention/train/text"
 
 	"github.com/spf13/pflag"
@@ -29,7 +30,6 @@ type tuning struct {
 	flags  *pflag.FlagSet
 	config settings.Config
 	files  []*text.Examples // to learn from, and held-out ones if there are any
-	tabled bool             // whether the head of the table of losses is printed
 }
 
 // task is the part of a run that depends on what the model learns.
@@ -198,34 +198,26 @@ func (r *tuning) planOf(of live.Command) (p session.Plan, err error) {
 	}
 	p.CommandLine = flags.CommandLine("finetune", of.Flags)
 	p.Model += r.adapters()
-	p.PrintHead, p.PrintEvaluation, p.PrintTimeLeft = r.printHead, r.printEvaluation, true
+	p.PrintHead, p.PrintEvaluation, p.PrintTimeLeft, p.End = r.printHead, r.printEvaluation, true, r.end
+	p.Table = term.Table{Form: "%6d  %13.4f  %13.4f  %8.0f",
+		Names: []any{"step", "training loss", "held-out loss", "tokens/s"},
+		Title: fmt.Sprintf("losses in nats a %s; the training loss is the mean of the last %d steps\n", r.unit(),
+			metrics.RecentSteps)}
 	p.Facts = []string{"base", c.Tuning.Base.SHA256, "data", c.Text.SHA256}
 	return p, r.plan(&p, of)
 }
 
 // run takes the remaining steps and writes the result to the folder.
-func (r *tuning) run(ctx context.Context) (err error) {
-	if r.Leads() {
-		defer r.Folder.Close()
-	}
+func (r *tuning) run(ctx context.Context) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage)) // so that memory stays within what is printed
-	if !r.Leads() {
-		return r.Train(ctx)
-	}
-	if err := r.Train(ctx); err != nil {
-		return r.Fail(err)
-	}
-	var shown error
-	if err = r.Save(); err == nil {
-		r.printSummary()
-		if shown = r.printComparison(ctx); shown != nil && ctx.Err() != nil {
+	return r.Run(ctx, func(error) (saved, shown error) {
+		if saved = r.Save(); saved == nil {
+			r.printSummary()
+			shown = r.printComparison(ctx)
+		}
+		if shown != nil && ctx.Err() != nil {
 			shown = term.Interrupted(fmt.Errorf("interrupted before the last answers; %s holds the model", r.Folder.Path))
 		}
-	}
-	if err := oneline.Join(err, shown, r.End(err), r.Out.Err()); err != nil {
-		return err
-	}
-	r.PrintTraffic()
-	r.printFiles()
-	return r.Out.Err()
+		return saved, shown
+	})
 }

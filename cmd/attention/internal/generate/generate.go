@@ -92,8 +92,8 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	}
 	for _, ids := range prompts {
 		if most := cmp.Or(c.Sampling.Capacity, m.Model.Context()); len(ids) > most {
-			fmt.Fprintf(notes, "attention: the prompt has %d tokens, the model's window %d: "+
-				"it sees only the end of the prompt\n", len(ids), most)
+			program.Note(notes, "the prompt has %d tokens, the model's window %d: "+
+				"it sees only the end of the prompt", len(ids), most)
 		}
 	}
 	g, all, err := c.newTexts(m, prompts)

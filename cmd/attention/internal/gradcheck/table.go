@@ -89,19 +89,26 @@ func (t *table) row(c check) *row {
 // print writes the table, the failures and the totals.
 func (t *table) print(w io.Writer) error {
 	var out strings.Builder
+	var table term.Table
 	for i, r := range t.rows {
 		if i == 0 || r.group != t.rows[i-1].group {
 			if i > 0 {
 				out.WriteString("\n")
 			}
-			out.WriteString(t.line(strings.ToUpper(r.group), "CASES", strings.ToUpper(t.compared), "VERDICT",
-				func(dt tensor.Dtype) string { return strings.ToUpper(dt.String()) }))
+			table = t.columns(r.group)
 		}
-		verdict := "ok"
+		verdict, cells := "ok", []any{r.name}
 		if r.failed {
 			verdict = "FAIL"
 		}
-		out.WriteString(t.line(r.name, fmt.Sprint(len(r.cases)), fmt.Sprint(r.compared), verdict, r.worstString))
+		if !t.every {
+			cells = append(cells, len(r.cases))
+		}
+		cells = append(cells, r.compared)
+		for _, dt := range t.types {
+			cells = append(cells, r.worstString(dt))
+		}
+		table.Row(&out, append(cells, verdict)...)
 	}
 	for _, d := range t.details {
 		out.WriteString("\n" + d + "\n")
@@ -113,18 +120,20 @@ func (t *table) print(w io.Writer) error {
 	return nil
 }
 
-// line returns a row. If each case has its own row, there is no column with the number of cases, and the names are
-// wider.
-func (t *table) line(name, cases, compared, verdict string, worst func(tensor.Dtype) string) string {
-	width, rest := 39, ""
+// columns returns the table of a group. If each case has its own row, there is no column with the number of cases, and
+// the names are wider.
+func (t *table) columns(group string) term.Table {
+	c := term.Table{Form: "%-39s", Names: []any{strings.ToUpper(group)}}
 	if !t.every {
-		width, rest = 30, fmt.Sprintf("  %5s", cases)
+		c.Form = "%-30s"
+		c.Add("  %5d", "CASES")
 	}
-	rest += fmt.Sprintf("  %10s", compared)
+	c.Add("  %10d", strings.ToUpper(t.compared))
 	for _, dt := range t.types {
-		rest += fmt.Sprintf("  %8s", worst(dt))
+		c.Add("  %8s", strings.ToUpper(dt.String()))
 	}
-	return term.Row(name, width, rest+"  "+verdict)
+	c.Add("  %s", "VERDICT")
+	return c
 }
 
 func (r *row) worstString(dt tensor.Dtype) string {

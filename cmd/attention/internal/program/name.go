@@ -2,6 +2,8 @@
 package program
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,3 +67,15 @@ func Command(args ...string) string { return Name + " " + Shell(args...) }
 // Meant comes in an error before the names that may have been meant, as in Cobra's errors about commands. The program
 // prints it and the names on a line of their own.
 const Meant = "\n\nDid you mean this?\n"
+
+// Note prints a line for people beside the output of the program.
+func Note(to io.Writer, format string, args ...any) {
+	fmt.Fprintf(to, "attention: "+format+"\n", args...)
+}
+
+// Notes prints notes as Note does.
+func Notes(to io.Writer, notes []string) {
+	for _, note := range notes {
+		Note(to, "%s", note)
+	}
+}

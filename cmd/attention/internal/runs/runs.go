@@ -120,7 +120,7 @@ func summarize(folders []string, notes io.Writer) (all []session.Summary) {
 	for _, path := range folders {
 		s, err := session.Summarize(path)
 		if err != nil {
-			fmt.Fprintf(notes, "attention: %s\n", term.OneLine(err))
+			program.Note(notes, "%s", term.OneLine(err))
 			continue
 		}
 		all = append(all, s)

@@ -34,36 +34,33 @@ func columns() []column {
 
 // printTable prints a row for each run. A folder's name that is too long for its column has a line of its own.
 func printTable(w io.Writer, all []session.Summary) {
-	rests := make([]string, len(all)+1)
+	rows, room := make([][]any, len(all)), term.Columns
+	for i, s := range all {
+		rows[i] = []any{term.Line(s.Folder)}
+	}
+	t := term.Table{Names: []any{"FOLDER"}}
 	for _, c := range columns() {
-		cells := []string{c.name}
-		for _, s := range all {
-			cells = append(cells, c.of(s))
+		width := len(c.name)
+		for i, s := range all {
+			cell := c.of(s)
+			rows[i], width = append(rows[i], cell), max(width, utf8.RuneCountInString(cell))
 		}
-		width := 0
-		for _, cell := range cells {
-			width = max(width, utf8.RuneCountInString(cell))
+		room -= 1 + width
+		if c.text {
+			width = -width
 		}
-		for i, cell := range cells {
-			if c.text {
-				rests[i] += fmt.Sprintf(" %-*s", width, cell)
-			} else {
-				rests[i] += fmt.Sprintf(" %*s", width, cell)
-			}
-		}
+		t.Add(fmt.Sprintf(" %%%ds", width), c.name)
 	}
-	names, width := []string{"FOLDER"}, 0
-	for _, s := range all {
-		names = append(names, term.Line(s.Folder))
-	}
-	room := term.Columns - utf8.RuneCountInString(rests[0])
-	for _, name := range names {
-		if n := utf8.RuneCountInString(name); n <= room {
+	width := len("FOLDER")
+	for _, row := range rows {
+		if n := utf8.RuneCountInString(row[0].(string)); n <= room {
 			width = max(width, n)
 		}
 	}
-	for i, name := range names {
-		io.WriteString(w, term.Row(name, width, rests[i]))
+	t.Form = fmt.Sprintf("%%-%ds", width) + t.Form
+	t.Head(w)
+	for _, row := range rows {
+		t.Row(w, row...)
 	}
 }
 

@@ -67,7 +67,7 @@ func (s *Session) Resume(dir, file string, notes io.Writer) error {
 		lines = append(lines, s.Folder.lost(s.Loop.Steps())...)
 	}
 	for _, line := range lines {
-		fmt.Fprintf(notes, "attention: --resume: %s\n", line)
+		program.Note(notes, "--resume: %s", line)
 	}
 	return nil
 }

@@ -112,6 +112,27 @@ func (s *Session) evaluateWhole(ctx context.Context) error {
 	return nil
 }
 
+// Run takes the remaining steps, and finishes: it saves and prints the results. trained is the error of a run that a
+// signal stopped; such a run has a model only if its kind keeps one. failed goes into the report, shown does not.
+func (s *Session) Run(ctx context.Context, finish func(trained error) (failed, shown error)) error {
+	if !s.Leads() {
+		return s.Train(ctx)
+	}
+	defer s.Folder.Close()
+	trained := s.Train(ctx)
+	if trained != nil && !(s.KeepsStopped && term.IsInterrupted(trained) && s.Loop.Steps() > 0) {
+		return s.fail(trained)
+	}
+	failed, shown := finish(trained)
+	ended := s.end(cmp.Or(trained, failed))
+	s.printTraffic()
+	if err := oneline.Join(trained, failed, shown, ended, s.Out.Err()); err != nil {
+		return err
+	}
+	s.printEnd()
+	return s.Out.Err()
+}
+
 // Explain adds to the error of a run how to resume it, or what may help. A run that was stopped by a signal and has
 // saved a checkpoint ended properly.
 func (s *Session) Explain(ctx context.Context, err error) error {
@@ -164,15 +185,15 @@ func (s *Session) Save(files ...File) error {
 		f.CheckPlace())...)
 }
 
-// End ends the session in report.json with an error or nil.
-func (s *Session) End(err error) error {
+// end ends the session in report.json with an error or nil.
+func (s *Session) end(err error) error {
 	s.Report.Best, s.Report.Losses = s.Best, s.Losses()
 	return s.Report.End(s.Folder, s.Loop.Steps(), err)
 }
 
-// Fail ends a session that has nothing to save with an error, and returns it.
-func (s *Session) Fail(err error) error {
-	_ = s.End(err) // that it fails too is no news
+// fail ends a session that has nothing to save with an error, and returns it.
+func (s *Session) fail(err error) error {
+	_ = s.end(err) // that it fails too is no news
 	s.mendMetrics()
 	return oneline.Join(err, s.Folder.Metrics.Close(), s.Out.Err())
 }

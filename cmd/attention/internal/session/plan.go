@@ -2,12 +2,13 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
+	"attention/cmd/attention/internal/term"
 	"attention/graph"
 	"attention/internal/simd"
 	"attention/layers"
@@ -46,7 +47,10 @@ type Plan struct {
 
 	PrintTimeLeft   bool                  // once, after three steps
 	PrintHead       func()                // what is trained
-	PrintEvaluation func(loop.Evaluation) // a line of the table of losses
+	PrintEvaluation func(loop.Evaluation) // a row of Table, and more
+	Table           term.Table            // of losses
+	End             func() End            // called last
+	KeepsStopped    bool                  // whether a run that a signal stopped has a model
 	Hints           Hints
 }
 
@@ -114,6 +118,6 @@ func keepPrecision(c settings.Config, notes io.Writer) {
 		return
 	}
 	if simd.TakeBF16(); simd.CheckBF16() == nil { // BF16Variable may be wrong
-		fmt.Fprintf(notes, "attention: --resume: bf16: %s: the run goes on in it all the same\n", why)
+		program.Note(notes, "--resume: bf16: %s: the run goes on in it all the same", why)
 	}
 }

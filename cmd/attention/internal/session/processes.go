@@ -199,8 +199,8 @@ func (s *Session) printProcesses() {
 	}
 }
 
-// PrintTraffic prints how much this process sent to other processes.
-func (s *Session) PrintTraffic() {
+// printTraffic prints how much this process sent to other processes.
+func (s *Session) printTraffic() {
 	if sent, least := s.Loop.Traffic(); least > 0 {
 		fmt.Fprintf(s.Out, "A process sent %.3f MB a step, %.2f times the least for these gradients.\n",
 			float64(sent)/1e6, float64(sent)/float64(least))

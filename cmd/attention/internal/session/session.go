@@ -188,15 +188,22 @@ func (s *Session) PrintBest() {
 	}
 }
 
-// PrintFiles prints the files of the folder, with these pictures.
-func (s *Session) PrintFiles(pictures ...string) {
+// End is what a run prints at last, below an empty line: its pictures among the files, and what to do next with which
+// commands.
+type End struct {
+	Pictures []string
+	Next     string
+	Commands []string
+}
+
+// printEnd prints the files of the folder, and the end.
+func (s *Session) printEnd() {
+	end := s.Plan.End()
 	files := []string{"model.safetensors,", "config.json,", "report.json,", "metrics.jsonl,", "watch.jsonl,",
 		"watch.safetensors,"}
-	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
+	for _, name := range append(slices.Sorted(maps.Keys(s.Files)), end.Pictures...) {
 		files = append(files, name+",")
 	}
-	for _, name := range pictures {
-		files = append(files, name+",")
-	}
-	fmt.Fprintf(s.Out, "In %s:\n%s", s.Folder.Path, term.Fill("  ", append(files, "checkpoints")...))
+	fmt.Fprintf(s.Out, "\nIn %s:\n%s%s:\n  %s\n", s.Folder.Path, term.Fill("  ", append(files, "checkpoints")...), end.Next,
+		strings.Join(end.Commands, "\n  "))
 }

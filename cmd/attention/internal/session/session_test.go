@@ -62,6 +62,7 @@ func lineSession(t *testing.T, out io.Writer, steps int) *Session {
 		Title: "line", Drawn: "*", Text: "numbers", Model: "a line",
 		PrintHead:       func() { s.Print("model", "a line") },
 		PrintEvaluation: func(e loop.Evaluation) { fmt.Fprintf(s.Out, "%d steps\n", e.Step) },
+		End:             func() End { return End{Next: "To go on", Commands: []string{"go"}} },
 	}, Processes{})
 	require.NoError(t, err)
 	return s
@@ -69,14 +70,7 @@ func lineSession(t *testing.T, out io.Writer, steps int) *Session {
 
 // finish trains, and saves what is learnt.
 func finish(ctx context.Context, s *Session) error {
-	defer s.Folder.Close()
-	if err := s.Train(ctx); err != nil {
-		return s.Fail(err)
-	}
-	if err := s.Save(); err != nil {
-		return err
-	}
-	return s.End(nil)
+	return s.Run(ctx, func(error) (saved, _ error) { return s.Save(), nil })
 }
 
 // A new kind of run is a model, its sources and what to print: stopped and resumed, it ends with the bits of one that

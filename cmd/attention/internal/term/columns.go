@@ -2,6 +2,8 @@ package term
 
 import (
 	"fmt"
+	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,10 +35,34 @@ func Fill(label string, phrases ...string) string {
 	return b.String() + "\n"
 }
 
-// Row returns a row of a table whose first column has a width. A longer name has a line of its own above the rest.
-func Row(name string, width int, rest string) string {
-	if utf8.RuneCountInString(name) > width {
-		return fmt.Sprintf("%s\n%*s%s\n", name, width, "", rest)
-	}
-	return fmt.Sprintf("%-*s%s\n", width, name, rest)
+// Table prints rows of one form, such as "%-12s  %8.4f", below its title and the names of its columns.
+type Table struct {
+	Form, Title string
+	Names       []any // texts
+	begun       bool
 }
+
+// Add adds a column: the form of its cells, which begins with the blanks before it, and its name.
+func (t *Table) Add(form, name string) { t.Form, t.Names = t.Form+form, append(t.Names, name) }
+
+// Row prints a row, and the head before the first one. A text that is wider than the first column has a line of its own.
+func (t *Table) Row(w io.Writer, cells ...any) {
+	t.Head(w)
+	name, _ := cells[0].(string)
+	if utf8.RuneCountInString(name) > len(fmt.Sprintf(verb.FindString(t.Form), "")) {
+		fmt.Fprintln(w, name)
+		cells = append([]any{""}, cells[1:]...)
+	}
+	fmt.Fprintf(w, t.Form+"\n", cells...)
+}
+
+// Head prints the title and the names, once.
+func (t *Table) Head(w io.Writer) {
+	if !t.begun {
+		fmt.Fprint(w, t.Title, fmt.Sprintf(verb.ReplaceAllString(t.Form, "%${1}s")+"\n", t.Names...))
+	}
+	t.begun = true
+}
+
+// verb matches the form of a cell, whose width is negative for a text at the left.
+var verb = regexp.MustCompile(`%(-?\d*)(\.\d+)?[a-z]`)

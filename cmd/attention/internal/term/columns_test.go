@@ -27,8 +27,12 @@ func TestFill(t *testing.T) {
 	}
 }
 
-func TestRow(t *testing.T) {
-	require.Equal(t, "abc  1 2\n", Row("abc", 4, " 1 2"))
-	require.Equal(t, "äbcd 1 2\n", Row("äbcd", 4, " 1 2"))
-	require.Equal(t, "abcde\n     1 2\n", Row("abcde", 4, " 1 2"))
+func TestTable(t *testing.T) {
+	var b strings.Builder
+	table := Table{Title: "title\n", Form: "%-4s", Names: []any{"name"}}
+	table.Add("%6.2f", "share")
+	table.Row(&b, "abc", 0.125)
+	table.Row(&b, "äbcd", 12.0)
+	table.Row(&b, "ab%de", 12.0)
+	require.Equal(t, "title\nname share\nabc   0.12\näbcd 12.00\nab%de\n     12.00\n", b.String())
 }

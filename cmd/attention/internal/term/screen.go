@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 	"syscall"
 	"unicode/utf8"
 
@@ -15,6 +16,7 @@ import (
 // Screen is a writer of text for people. What it writes cannot control a terminal, whoever made the text: see
 // Printable.
 type Screen struct {
+	mu     sync.Mutex
 	writer io.Writer
 	begun  []byte // the first bytes of a character whose other bytes come with the next Write
 	err    error  // the first one
@@ -25,6 +27,8 @@ func NewScreen(w io.Writer) *Screen { return &Screen{writer: w} }
 
 // Write writes p, printable.
 func (s *Screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	text := slices.Concat(s.begun, p)
 	end := len(text)
 	for i := max(end-utf8.UTFMax+1, 0); i < end; i++ {

@@ -130,7 +130,6 @@ type training struct {
 	corpus *settings.Corpus
 	model  settings.Model
 	prompt []int // of the sample
-	tabled bool  // whether the head of the table of losses is printed
 	notes  io.Writer
 }
 
@@ -182,7 +181,8 @@ func (r *training) plan() (p session.Plan, err error) {
 		return p, err
 	}
 	p.Loss, p.Counted = text.TokenLoss(r.model.Loss), r.counted()
-	p.PrintHead, p.PrintEvaluation = r.printHead, r.printEvaluation
+	p.PrintHead, p.PrintEvaluation, p.Table = r.printHead, r.printEvaluation, r.lossTable()
+	p.End, p.KeepsStopped = r.end, true
 	p.Facts = []string{"text", fmt.Sprintf("%d bytes, SHA-256 %s", c.Text.Bytes, c.Text.SHA256)}
 	p.Hints.StartAgain = func(dir string) string { return "--config " + filepath.Join(dir, settings.ConfigFile) }
 	if c.Init != nil {

@@ -85,7 +85,7 @@ func (r *training) printHeads(at record.Record) {
 	}
 	if len(phrases) > 0 {
 		r.Progress.Clear()
-		r.printTableHead()
+		r.Table.Head(r.Out)
 		fmt.Fprint(r.Out, term.Fill(fmt.Sprintf("%*d  ", r.stepWidth(), at.Step), phrases...))
 	}
 }

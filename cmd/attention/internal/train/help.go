@@ -44,7 +44,7 @@ func addHelp(cmd *cobra.Command) {
 			themes[at].print(cmd.OutOrStdout(), cmd.Flags())
 		default:
 			if asked != "" {
-				fmt.Fprintf(cmd.ErrOrStderr(), "attention: train: --help: got %q, want %s\n", asked, themeNames())
+				program.Note(cmd.ErrOrStderr(), "train: --help: got %q, want %s", asked, themeNames())
 			}
 			printThemes(cmd.OutOrStdout())
 		}

@@ -280,7 +280,7 @@ func TestTrainViewTogether(t *testing.T) {
 	for rank, g := range group {
 		set := pflag.NewFlagSet("train", pflag.ContinueOnError)
 		settings.AddFlags(set, settings.Train)
-		live.AddFlags(set)
+		pages[rank].AddFlags(set)
 		require.NoError(t, set.Parse(append(tinyFlags(text, filepath.Join(dir, "run")), "--accumulate", "2", "--view")))
 		running.Go(func() {
 			c := live.Command{Processes: session.Processes{Group: g}, Out: io.Discard, Notes: io.Discard, Flags: set,

@@ -108,31 +108,27 @@ func peak(s train.Schedule) float64 {
 // stepWidth returns the width of the column of steps.
 func (r *training) stepWidth() int { return max(len("step"), len(fmt.Sprint(r.config.Training.Steps))) }
 
-// printTableHead prints the head of the table of losses, once.
-func (r *training) printTableHead() {
-	if r.tabled {
-		return
-	}
-	r.tabled = true
-	head := ""
+// lossTable returns the table of losses.
+func (r *training) lossTable() term.Table {
+	t := term.Table{Form: fmt.Sprintf("%%%dd  %%8.4f  %%10.4f", r.stepWidth()),
+		Names: []any{"step", "training", "validation"}}
 	if r.corpus.NGram != nil {
-		head = fmt.Sprintf("  %8s  %8s", "bigram", "unigram")
+		t.Add("  %8.4f", "bigram")
+		t.Add("  %8.4f", "unigram")
 	}
-	fmt.Fprintf(r.Out, "%*s  %8s  %10s%s  %9s  %8s\n",
-		r.stepWidth(), "step", "training", "validation", head, "grad norm", "tokens/s")
+	t.Add("  %9.3f", "grad norm")
+	t.Add("  %8.0f", "tokens/s")
+	return t
 }
 
 // printEvaluation prints one line of the table of losses.
 func (r *training) printEvaluation(e loop.Evaluation) {
-	r.printTableHead()
-	values := ""
-	if ngram := r.corpus.NGram; ngram != nil {
-		values = fmt.Sprintf("  %8.4f  %8.4f", ngram.Bigram, ngram.Unigram)
-	}
 	loss, rate := r.History.Recent()
-	last := r.History.Steps[len(r.History.Steps)-1]
-	fmt.Fprintf(r.Out, "%*d  %8.4f  %10.4f%s  %9.3f  %8.0f\n",
-		r.stepWidth(), e.Step, loss, e.Loss, values, last.GradNorm, rate)
+	cells := []any{e.Step, loss, e.Loss}
+	if ngram := r.corpus.NGram; ngram != nil {
+		cells = append(cells, ngram.Bigram, ngram.Unigram)
+	}
+	r.Table.Row(r.Out, append(cells, r.History.Steps[len(r.History.Steps)-1].GradNorm, rate)...)
 }
 
 // mostShown is the maximum number of parameters with a row in a report. For a larger model the report shows the first
@@ -156,14 +152,15 @@ func (r *training) printUpdates(shown []moved.Tensor) {
 	if r.From > 0 {
 		since = fmt.Sprintf(" since step %d", r.From)
 	}
-	fmt.Fprintf(r.Out, "\nHow far training moved the weights%s (Euclidean norms):\n\n%-*s  %12s  %8s  %8s  %8s\n",
-		since, width, "parameter", "shape", "before", "after", "change")
+	fmt.Fprintf(r.Out, "\nHow far training moved the weights%s (Euclidean norms):\n\n", since)
+	table := term.Table{Form: fmt.Sprintf("%%-%ds  %%12s  %%8.4f  %%8.4f  %%8.4f", width),
+		Names: []any{"parameter", "shape", "before", "after", "change"}}
 	for i, p := range shown {
 		if left := r.model.Params().Len() - len(shown); left > 0 && i == len(shown)-lastShown {
 			fmt.Fprintf(r.Out, "… and %d more …\n", left)
 		}
 		was, is, change := p.Norms()
-		fmt.Fprintf(r.Out, "%-*s  %12s  %8.4f  %8.4f  %8.4f\n", width, p.Name, fmt.Sprint(p.Now.Shape()), was, is, change)
+		table.Row(r.Out, p.Name, fmt.Sprint(p.Now.Shape()), was, is, change)
 	}
 	fmt.Fprintf(r.Out, "\nA corner of %s before:\n%s\nand after:\n%s\n",
 		corner.Name, cornerString(corner.Before), cornerString(corner.Now))

@@ -1,43 +1,29 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
-	"attention/cmd/attention/internal/term"
 	"attention/internal/moved"
-	"attention/internal/oneline"
 )
 
 // run takes the remaining steps and writes the result to the folder.
 func (r *training) run(ctx context.Context) error {
-	if !r.Leads() {
-		return r.Train(ctx)
+	var before []moved.Tensor
+	if r.Leads() {
+		before = moved.Snapshot(r.Params.All(), r.Params.Len(), mostShown, lastShown)
 	}
-	defer r.Folder.Close()
-	before := moved.Snapshot(r.Params.All(), r.Params.Len(), mostShown, lastShown)
-	err := r.Train(ctx)
-	if err != nil && (!term.IsInterrupted(err) || r.Loop.Steps() == 0) { // there is no model to save
-		return r.Fail(err)
-	}
-	r.printSummary()
-	saved := r.save()
-	var sampled error
-	if saved == nil && err == nil {
-		sampled = r.printSample(ctx)
-	}
-	reported := r.End(cmp.Or(err, saved))
-	r.printUpdates(before)
-	r.PrintTraffic()
-	if err := oneline.Join(err, saved, sampled, reported); err != nil {
-		return err
-	}
-	r.printFiles()
-	return r.Out.Err()
+	return r.Run(ctx, func(trained error) (saved, sampled error) {
+		r.printSummary()
+		if saved = r.save(); saved == nil && trained == nil {
+			sampled = r.printSample(ctx)
+		}
+		r.printUpdates(before)
+		return saved, sampled
+	})
 }
 
 // save writes the model and the pictures.

@@ -46,8 +46,8 @@ func (r *training) printSummary() {
 	}
 }
 
-// printFiles prints the files of the folder, and how to use the model.
-func (r *training) printFiles() {
+// end returns what is printed at last.
+func (r *training) end() session.End {
 	pictures := []string{session.LossPicture, session.WeightsPicture}
 	if probedTokens(r.config.Model) > 0 {
 		pictures = append(pictures, session.StepsPicture)
@@ -55,7 +55,7 @@ func (r *training) printFiles() {
 	if _, ok := r.model.Network.(settings.AttentionNetwork); ok {
 		pictures = append(pictures, session.AttentionPicture)
 	}
-	r.PrintFiles(pictures...)
-	fmt.Fprintf(r.Out, "To continue your own text, and to see where the model attends:\n  %s --prompt TEXT\n  %s\n",
-		program.Command("generate", "--model", r.Folder.Path), program.Command("view", "--model", r.Folder.Path))
+	return session.End{Pictures: pictures, Next: "To continue your own text, and to see where the model attends",
+		Commands: []string{program.Command("generate", "--model", r.Folder.Path) + " --prompt TEXT",
+			program.Command("view", "--model", r.Folder.Path)}}
 }

@@ -23,12 +23,9 @@ func New() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return live.Execute(cmd, execute)
-		},
 	}
 	settings.AddFlags(cmd.Flags(), settings.Train)
-	live.AddFlags(cmd.Flags())
+	live.Bind(cmd, execute)
 	addHelp(cmd)
 	return cmd
 }

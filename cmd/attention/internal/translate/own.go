@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/train/tasks/dates"
 )
@@ -35,7 +36,7 @@ func noteNoDates(notes io.Writer, pairs []dates.Pair) {
 			}
 		}
 		if digits < leastDigits {
-			fmt.Fprintf(notes, "attention: --date: %q is no date: want a day and a year in digits\n", p.Written)
+			program.Note(notes, "--date: %q is no date: want a day and a year in digits", p.Written)
 		}
 	}
 }

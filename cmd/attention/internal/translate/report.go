@@ -33,23 +33,17 @@ func (r *translation) printHead() {
 // printEvaluation prints one line of the table of losses.
 func (r *translation) printEvaluation(e loop.Evaluation) {
 	loss, _ := r.History.Recent()
-	if !r.tabled {
-		r.tabled = true
-		fmt.Fprintf(r.Out, "%6s  %8s  %8s\n", "step", "training", "held out")
-	}
-	fmt.Fprintf(r.Out, "%6d  %8.4f  %8.4f\n", e.Step, loss, e.Loss)
+	r.Table.Row(r.Out, e.Step, loss, e.Loss)
 }
 
-// printFiles prints what the run folder holds, and how to use the model.
-func (r *translation) printFiles() {
+// end returns what is printed at last.
+func (r *translation) end() session.End {
 	pictures := []string{session.WeightsPicture, session.StepsPicture}
 	if r.options.text("picture") == "" {
 		pictures = append(pictures, session.AttentionPicture)
 	}
-	fmt.Fprintln(r.Out)
-	r.PrintFiles(pictures...)
-	fmt.Fprintf(r.Out, "To translate your own date:\n  %s --date \"6 august 1963\"\n",
-		program.Command("translate", "--model", r.Folder.Path))
+	return session.End{Pictures: pictures, Next: "To translate your own date",
+		Commands: []string{program.Command("translate", "--model", r.Folder.Path) + ` --date "6 august 1963"`}}
 }
 
 // printVerdict prints how many held-out dates were translated right, and examples.

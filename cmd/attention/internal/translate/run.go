@@ -12,7 +12,6 @@ import (
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
-	"attention/internal/oneline"
 	"attention/train/tasks/dates"
 )
 
@@ -23,7 +22,6 @@ type translation struct {
 	options  options
 	training *dates.RandomPairs
 	heldOut  *dates.ListedPairs
-	tabled   bool // whether the head of the table of losses is printed
 }
 
 // execute translates with the model of a run, or begins or resumes one.
@@ -39,7 +37,12 @@ func (o options) execute(ctx context.Context, w, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return r.run(ctx)
+	return r.Run(ctx, func(error) (failed, _ error) {
+		if failed = r.finish(ctx); failed != nil {
+			failed = r.Explain(ctx, failed)
+		}
+		return failed, nil
+	})
 }
 
 // begin returns a new run, or the one of --resume.
@@ -95,25 +98,9 @@ func (r *translation) plan() (session.Plan, error) {
 		About: about, Params: m.Params(), Loss: m.Loss, Training: trainConfig(c, about), Checkpoints: checkpoints,
 		Source: r.training, Validation: r.heldOut, Record: recorded, Title: c.Model.Title(),
 		Drawn: dates.CrossAttention, Text: "dates " + r.text(), Model: c.Model.String(),
-		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation,
+		PrintHead: r.printHead, PrintEvaluation: r.printEvaluation, End: r.end,
+		Table: term.Table{Form: "%6d  %8.4f  %8.4f", Names: []any{"step", "training", "held out"}},
 	}, err
-}
-
-// run takes the remaining steps, saves the model and translates.
-func (r *translation) run(ctx context.Context) error {
-	defer r.Folder.Close()
-	if err := r.Train(ctx); err != nil {
-		return r.Fail(err)
-	}
-	err := r.finish(ctx)
-	if err != nil {
-		err = r.Explain(ctx, err)
-	}
-	if err := oneline.Join(err, r.End(err), r.Out.Err()); err != nil {
-		return err
-	}
-	r.printFiles()
-	return r.Out.Err()
 }
 
 // drawnPair is the index of the held-out date in the picture. It has a day of the

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
@@ -64,8 +65,8 @@ type command struct {
 	source         models.Source // of each model, except its folder
 	runDir         string
 	text, textFile string
-	addr, export   string
-	open           bool
+	export         string
+	page           serve.Flags
 	chapter        bool
 }
 
@@ -91,8 +92,7 @@ func New() *cobra.Command {
 	f.BoolVar(&c.chapter, "chapter", false, "show the steps of attention chapter's sections")
 	f.StringVar(&c.text, "text", "", "`text` to look at")
 	f.StringVar(&c.textFile, "text-file", "", "`file` with the text to look at; - is the standard input")
-	f.StringVar(&c.addr, "addr", "127.0.0.1:0", "`address` to serve at; port 0 is a free one")
-	f.BoolVar(&c.open, "open", false, "open the page in the browser")
+	c.page.Add(f, "")
 	f.StringVar(&c.export, "export", "", "write the page with its numbers to this HTML `file` instead of serving it")
 	return cmd
 }
@@ -104,7 +104,7 @@ func (c *command) validate() error {
 	case len(c.models) != 1 && c.source != (models.Source{}):
 		return fmt.Errorf("--base, --adapter: got one with %d times --model, want --model once; an adapter's folder can be "+
 			"the --model, too", len(c.models))
-	case c.open && c.export != "":
+	case c.page.Open && c.export != "":
 		return errors.New("--open: got it besides --export, which serves no page, want one of them")
 	}
 	return nil
@@ -115,7 +115,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	config := serve.Config{Addr: c.addr, Text: c.text}
+	config := serve.Config{Text: c.text}
 	if c.textFile != "" {
 		content, err := settings.ReadFile("--text-file", c.textFile)
 		if err != nil {
@@ -134,11 +134,7 @@ func (c *command) run(ctx context.Context, out, notes io.Writer) error {
 	if c.export != "" {
 		return term.Stopped(ctx, c.write(ctx, config, notes))
 	}
-	s, err := serve.New(config)
-	if err != nil {
-		return err
-	}
-	return s.Present(ctx, c.open, out, notes)
+	return c.page.Present(ctx, config, out, notes)
 }
 
 // read opens the models and the run.
@@ -169,7 +165,7 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 		from.Dir = dir
 		m, err := forward.OpenFrom(from)
 		if err != nil && len(c.models) == 0 {
-			fmt.Fprintf(notes, "attention: --run: no model is shown: %v\n", errors.Unwrap(err)) // without its flag
+			program.Note(notes, "--run: no model is shown: %v", errors.Unwrap(err)) // without its flag
 			return nil
 		}
 		if err != nil {
@@ -178,7 +174,7 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 			}
 			return err
 		}
-		models.PrintNotes(notes, m.Notes)
+		program.Notes(notes, m.Notes)
 		config.Models = append(config.Models, m)
 		checkpoints = append(checkpoints, m.Checkpoints(from)...)
 	}
@@ -227,7 +223,7 @@ func (c *command) write(ctx context.Context, config serve.Config, notes io.Write
 		return fmt.Errorf("--export: %w", err)
 	}
 	if n := len(left); n > 0 {
-		fmt.Fprintf(notes, "attention: the page would be too large: %d parts are left out, from %s on\n", n, left[0])
+		program.Note(notes, "the page would be too large: %d parts are left out, from %s on", n, left[0])
 	}
 	return nil
 }

@@ -6,9 +6,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"attention/cmd/attention/internal/flags"
 	"attention/cmd/attention/internal/trials"
+	"attention/cmd/attention/internal/view/serve"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -59,7 +61,7 @@ const example = `  attention why
 type options struct {
 	trials.Flags
 	task string // empty: all
-	page page
+	page serve.Flags
 }
 
 // validate returns an error for the first wrong flag of a parsed set.
@@ -67,7 +69,13 @@ func (o options) validate(set *pflag.FlagSet) error {
 	if set.Changed("task") && o.task != reverseTask && o.task != pictureTask {
 		return fmt.Errorf("--task: got %q, want %s or %s", o.task, reverseTask, pictureTask)
 	}
-	return cmp.Or(o.Flags.Validate(set), o.page.validate(set))
+	var besides error
+	set.Visit(func(f *pflag.Flag) {
+		if o.page.View && !slices.Contains([]string{"view", "addr", "open"}, f.Name) && besides == nil {
+			besides = fmt.Errorf("--%s: got it besides --view, which trains nothing, want one of them", f.Name)
+		}
+	})
+	return cmp.Or(o.Flags.Validate(set), besides, o.page.Validate(set))
 }
 
 // New returns the command attention why.
@@ -83,8 +91,8 @@ func New() *cobra.Command {
 			if err := o.validate(cmd.Flags()); err != nil {
 				return err
 			}
-			if o.page.isShown {
-				return o.page.show(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			if o.page.View {
+				return show(cmd.Context(), o.page, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			return trials.Run(cmd, func(ctx context.Context) error {
 				return compare(ctx, cmd.OutOrStdout(), flags.CommandLine("why", cmd.Flags()), o)
@@ -95,8 +103,6 @@ func New() *cobra.Command {
 	f.SortFlags = false
 	f.StringVar(&o.task, "task", "", "`task`: reverse or picture (default: both)")
 	o.Flags.Define(f, "why", fmt.Sprintf("%d of reverse, %d of picture", reverseSteps, pictureSteps), 3)
-	f.BoolVar(&o.page.isShown, "view", false, "serve a page where trained models reverse your strings")
-	f.StringVar(&o.page.addr, "addr", "127.0.0.1:0", "`address` to serve the page of --view at; port 0 is a free one")
-	f.BoolVar(&o.page.opens, "open", false, "open the page of --view in the browser")
+	o.page.Add(f, "serve a page where trained models reverse your strings")
 	return cmd
 }

@@ -48,7 +48,7 @@ func Newest(notes io.Writer, accept func(*Inspection) error, kinds ...string) (d
 		return "", fmt.Errorf("missing, want the folder of a model: %s has none to take; %s makes one", Runs,
 			program.Command("train"))
 	}
-	fmt.Fprintf(notes, "attention: --model: the newest run, %s\n", program.Shell(dir))
+	program.Note(notes, "--model: the newest run, %s", program.Shell(dir))
 	return dir, nil
 }
 

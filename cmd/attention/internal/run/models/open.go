@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/about"
 	"attention/internal/oneline"
@@ -101,14 +102,7 @@ func (in *Inspection) openGPT() (*OpenModel, error) {
 
 // NoteIgnored prints a line about the keys of a folder's config files that its model does not obey, if there are any.
 func NoteIgnored(to io.Writer, dir string, g *pretrained.GPT) {
-	PrintNotes(to, ignoredKeys(dir, g))
-}
-
-// PrintNotes prints notes as the program's, each on a line.
-func PrintNotes(to io.Writer, notes []string) {
-	for _, note := range notes {
-		fmt.Fprintf(to, "attention: %s\n", note)
-	}
+	program.Notes(to, ignoredKeys(dir, g))
 }
 
 func ignoredKeys(dir string, g *pretrained.GPT) []string {

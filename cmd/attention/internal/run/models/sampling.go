@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/internal/config"
 	"attention/layers"
@@ -80,7 +81,7 @@ func (o *SamplingOptions) Open(notes io.Writer, kinds ...string) (*OpenModel, er
 	if err := flags.CheckPrecision(o.Sampling.Precision, m.Model.Params().Dtype()); err != nil {
 		return nil, err
 	}
-	PrintNotes(notes, m.Notes)
+	program.Notes(notes, m.Notes)
 	o.Sampling.VocabSize = m.Ids()
 	return m, nil
 }

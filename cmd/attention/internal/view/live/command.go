@@ -22,22 +22,26 @@ type Command struct {
 	Page       *Page
 }
 
-// Execute calls train in all processes of mpirun or in this one alone, until a signal ends its context.
-func Execute(cmd *cobra.Command, train func(context.Context, Command) error) error {
-	ctx, release := term.UntilSignal(cmd.Context(), append(term.LostSignals(), term.FinishSignals()...)...)
-	defer release()
-	return term.WithSignal(ctx, execute(ctx, cmd, train))
+// Bind lets a command call train in all processes of mpirun or in this one alone, until a signal ends its context, and
+// adds the flags of the page.
+func Bind(cmd *cobra.Command, train func(context.Context, Command) error) {
+	var page Page
+	page.AddFlags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		ctx, release := term.UntilSignal(cmd.Context(), append(term.LostSignals(), term.FinishSignals()...)...)
+		defer release()
+		return term.WithSignal(ctx, execute(ctx, cmd, &page, train))
+	}
 }
 
 // execute also serves the page of a run that is done until the context ends.
-func execute(ctx context.Context, cmd *cobra.Command, train func(context.Context, Command) error) (err error) {
+func execute(ctx context.Context, cmd *cobra.Command, page *Page, train func(context.Context, Command) error) (err error) {
 	p, leave, err := session.Join()
 	if err != nil {
 		return err
 	}
-	var page Page
 	defer func() { err = oneline.Join(err, page.Close()) }()
-	err = Command{p, cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags(), &page}.Do(ctx, train)
+	err = Command{p, cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags(), page}.Do(ctx, train)
 	if term.IsInterrupted(err) && term.Finishes(ctx) { // the signal asked for this end
 		if p.Leads() {
 			fmt.Fprintln(cmd.OutOrStdout(), term.OneLine(err))

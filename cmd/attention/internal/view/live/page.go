@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
@@ -16,11 +17,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// AddFlags declares the flags of the page that shows a run.
-func AddFlags(to *pflag.FlagSet) {
-	to.Bool("view", false, "serve a page that shows the run, as attention view does, while it trains and afterwards")
-	to.String("addr", "127.0.0.1:0", "`address` to serve the page of --view at; port 0 is a free one")
-	to.Bool("open", false, "open the page of --view in the browser")
+// AddFlags defines the flags of the page.
+func (p *Page) AddFlags(to *pflag.FlagSet) {
+	p.flags.Add(to, "serve a page that shows the run, as attention view does, while it trains and afterwards")
 }
 
 // Shown is the model of a run that a page shows.
@@ -33,14 +32,13 @@ type Shown struct {
 
 // Page is the page of --view. Without that flag it shows nothing.
 type Page struct {
+	flags  serve.Flags
 	server *serve.Server // nil without --view
 	Shown
-	notes  io.Writer
-	opens  bool
-	opened <-chan error // of the browser
-	live   *live
-	end    func()     // ends serving
-	ended  chan error // nil before it serves
+	notes io.Writer
+	live  *live
+	end   func()     // ends serving
+	ended chan error // nil before it serves
 }
 
 // Of makes the page show a model, and returns it for the plan of the run; nil without --view.
@@ -53,16 +51,11 @@ func (p *Page) Of(m Shown) session.Page {
 
 // listen listens at the address of --addr, with --view.
 func (p *Page) listen(flags *pflag.FlagSet, notes io.Writer) (err error) {
-	if settings.Given(flags, "view") != "true" {
-		for _, name := range []string{"addr", "open"} {
-			if flags.Changed(name) {
-				return fmt.Errorf("--%s: got it without --view, want both", name)
-			}
-		}
-		return nil
+	if err := p.flags.Validate(flags); err != nil || !p.flags.View {
+		return err
 	}
-	p.notes, p.opens = notes, settings.Given(flags, "open") == "true"
-	p.server, err = serve.New(serve.Config{Addr: flags.Lookup("addr").Value.String()})
+	p.notes = notes
+	p.server, err = serve.New(serve.Config{Addr: p.flags.Addr})
 	return err
 }
 
@@ -87,47 +80,22 @@ func (p *Page) Show(ctx context.Context, s *session.Session) error {
 	ctx, p.end = context.WithCancel(context.WithoutCancel(ctx)) // which lasts until the model is saved
 	p.ended = make(chan error, 1)
 	go func() { p.ended <- p.server.Run(ctx) }()
-	if p.opens {
-		p.opened = serve.OpenBrowser(p.URL())
-	}
+	p.flags.OpenBrowser(p.URL(), p.notes)
 	return nil
 }
 
 // Between gives the weights to the page if it waits for them. It is called between two steps.
-func (p *Page) Between() {
-	p.live.between()
-	p.note()
-}
+func (p *Page) Between() { p.live.between() }
 
 // TrainingDone lets the page copy the weights at any time. It is called when training is over and the weights no longer
 // change.
 func (p *Page) TrainingDone() { close(p.live.rests) }
 
-// note prints that the browser did not open.
-func (p *Page) note() {
-	select {
-	case err := <-p.opened:
-		p.noteError(err)
-	default:
-	}
-}
-
-func (p *Page) noteError(err error) { fmt.Fprintf(p.notes, "attention: %v\n", err) }
-
 // wait serves the page of a run that is done until the context ends.
 func (p *Page) wait(ctx context.Context) {
-	if !p.shows() {
-		return
-	}
-	p.note()
-	fmt.Fprintln(p.notes, "attention: the run is done; serving its page until Ctrl-C")
-	for {
-		select {
-		case err := <-p.opened:
-			p.noteError(err)
-		case <-ctx.Done():
-			return
-		}
+	if p.shows() {
+		program.Note(p.notes, "the run is done; serving its page until Ctrl-C")
+		<-ctx.Done()
 	}
 }
 
@@ -139,7 +107,6 @@ func (p *Page) Close() error {
 	case !p.shows():
 		return p.server.Close()
 	}
-	p.note()
 	p.end()
 	if err := <-p.ended; err != nil {
 		return fmt.Errorf("--view: %w", err)

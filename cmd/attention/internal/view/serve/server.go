@@ -109,24 +109,17 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// Present prints the URL and serves the page until the context ends. It opens the page in the browser, if it is to.
-func (s *Server) Present(ctx context.Context, opens bool, out, notes io.Writer) error {
+// Present serves the page of a config at the address of the flags, whose URL it prints, until the context ends.
+func (f *Flags) Present(ctx context.Context, c Config, out, notes io.Writer) error {
+	c.Addr = f.Addr
+	s, err := New(c)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "%s\n", s.URL)
-	fmt.Fprintln(notes, "attention: serving the page at this URL until Ctrl-C")
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	var failed <-chan error
-	if opens {
-		failed = OpenBrowser(s.URL)
-	}
-	for {
-		select {
-		case err := <-failed:
-			fmt.Fprintf(notes, "attention: %v\n", err)
-		case err := <-ended:
-			return err
-		}
-	}
+	program.Note(notes, "serving the page at this URL until Ctrl-C")
+	f.OpenBrowser(s.URL, notes)
+	return s.Run(ctx)
 }
 
 // Close ends a server that does not run.
