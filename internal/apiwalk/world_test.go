@@ -214,10 +214,10 @@ var valid = map[reflect.Type][]func(w *world) any{
 			return done
 		},
 	},
-	reflect.TypeFor[[]int]():              {func(*world) any { return ids() }},
-	reflect.TypeFor[*text.BPETokenizer](): {func(*world) any { return gpt2 }},
-	reflect.TypeFor[*text.Examples]():     {func(*world) any { return examples() }},
-	reflect.TypeFor[*text.Lessons]():      {func(*world) any { return lessons() }},
+	reflect.TypeFor[[]int]():                  {func(*world) any { return ids() }},
+	reflect.TypeFor[*text.SubwordTokenizer](): {func(*world) any { return gpt2 }},
+	reflect.TypeFor[*text.Examples]():         {func(*world) any { return examples() }},
+	reflect.TypeFor[*text.Lessons]():          {func(*world) any { return lessons() }},
 	reflect.TypeFor[*text.Packed](): {func(*world) any {
 		return must(text.NewPacked(context.Background(), examples(), lessons(), text.PackConfig{Batch: 1, Context: 8}))
 	}},

@@ -22,7 +22,7 @@ import (
 type Encoder struct {
 	Model      *layers.Encoder
 	Params     *layers.Params
-	Tokenizer  *text.BPETokenizer
+	Tokenizer  *text.SubwordTokenizer
 	Sentence   Sentence
 	Classifier *layers.EncoderClassifier // of OpenEncoderClassifier, OpenCrossEncoder and AddClassifier; nil without one
 	Tokens     *layers.TokenClassifier   // of OpenTokenClassifier and AddTokenClassifier; nil without one

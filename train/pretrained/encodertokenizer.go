@@ -15,7 +15,7 @@ var bertTokenizers = []string{"", "BertTokenizer", "BertTokenizerFast", "DistilB
 
 // openBERTTokenizer reads the tokenizer of a folder. Its BertNormalizer has the flags of tokenizer_config.json, or else
 // their defaults, whatever tokenizer.json says, as in transformers' classes for BERT.
-func openBERTTokenizer(dir string) (*text.BPETokenizer, error) {
+func openBERTTokenizer(dir string) (*text.SubwordTokenizer, error) {
 	c := struct {
 		Class     string `json:"tokenizer_class"`
 		Lowercase bool   `json:"do_lower_case"`

@@ -26,7 +26,7 @@ func checkAdded(a text.AddedToken) error {
 }
 
 // fillBPE adds the tokens of a byte-pair encoding.
-func (v *ggufVocabulary) fillBPE(t *text.BPETokenizer) error {
+func (v *ggufVocabulary) fillBPE(t *text.SubwordTokenizer) error {
 	parts := t.Parts()
 	if err := v.fillCut(parts); err != nil {
 		return err
@@ -101,7 +101,7 @@ func isByteToken(name string) bool {
 
 // fillMerges sets the merges. A SentencePiece vocabulary gets them as scores of the merged tokens: an earlier merge has
 // a higher score.
-func (v *ggufVocabulary) fillMerges(t *text.BPETokenizer) {
+func (v *ggufVocabulary) fillMerges(t *text.SubwordTokenizer) {
 	merges := t.Merges()
 	if v.model == "gpt2" {
 		for _, pair := range merges {
@@ -120,7 +120,7 @@ func (v *ggufVocabulary) fillMerges(t *text.BPETokenizer) {
 }
 
 // fillTemplate sets the tokens that go before and behind a text.
-func (v *ggufVocabulary) fillTemplate(t *text.BPETokenizer) error {
+func (v *ggufVocabulary) fillTemplate(t *text.SubwordTokenizer) error {
 	const mark = -1
 	around := t.WithTemplate([]int{mark})
 	for i, id := range around {

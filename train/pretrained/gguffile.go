@@ -73,7 +73,7 @@ func (f *Folder) parseGGUF() (err error) {
 	case "rwkv":
 		f.tokenizer, err = f.config.named(f.dir)
 	default:
-		var t *text.BPETokenizer
+		var t *text.SubwordTokenizer
 		if t, err = text.OpenTokenizer(f.dir); err == nil {
 			f.tokenizer = t
 		}

@@ -31,7 +31,7 @@ type ggufVocabulary struct {
 func (g *GPT) ggufVocabulary() (*ggufVocabulary, error) {
 	v := &ggufVocabulary{model: "rwkv", begin: g.beginOfText(), end: g.EndOfText, unknown: -1}
 	switch t := g.Tokenizer.(type) {
-	case *text.BPETokenizer:
+	case *text.SubwordTokenizer:
 		if err := v.fillBPE(t); err != nil {
 			return nil, fmt.Errorf("tokenizer: %w", err)
 		}

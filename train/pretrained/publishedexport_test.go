@@ -26,7 +26,7 @@ const publishedText = "The city of Venice is built on more than a hundred small 
 func smolLM2(t *testing.T) (*pretrained.GPT, []int64) {
 	g, err := pretrained.ReadGPT(golden.Published(t, "smollm2"))
 	require.NoError(t, err)
-	ids, err := g.Tokenizer.(*text.BPETokenizer).Encode(publishedText)
+	ids, err := g.Tokenizer.(*text.SubwordTokenizer).Encode(publishedText)
 	require.NoError(t, err)
 	var all []int64
 	for _, id := range ids {

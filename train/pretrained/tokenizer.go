@@ -32,7 +32,7 @@ func (c folderConfig) tokenizer(dir string) (text.Tokenizer, error) {
 		return nil, err
 	}
 	t, err := text.OpenTokenizer(dir)
-	if err != nil { // a nil *BPETokenizer would not be a nil Tokenizer
+	if err != nil { // a nil *SubwordTokenizer would not be a nil Tokenizer
 		return nil, err
 	}
 	return t, nil
@@ -122,7 +122,7 @@ func (f *Folder) ends(generation []byte) ([]int, error) {
 
 // isGPT2 reports whether the vocabulary beside a model is GPT-2's or missing. Models of other languages have other
 // tokens, sometimes equally many.
-func isGPT2(dir string, t *text.BPETokenizer) bool {
+func isGPT2(dir string, t *text.SubwordTokenizer) bool {
 	ids, err := text.VocabularyOf(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true

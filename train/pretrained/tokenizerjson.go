@@ -30,7 +30,7 @@ func (g *GPT) tokenizerFiles() (map[string][]byte, error) {
 	}
 	config := object{"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": g.Model.Config().ContextLength,
 		"clean_up_tokenization_spaces": false}
-	if t, ok := of.(*text.BPETokenizer); ok {
+	if t, ok := of.(*text.SubwordTokenizer); ok {
 		if around := t.WithTemplate([]int{-1}); around[0] >= 0 {
 			config["bos_token"] = t.Token(around[0])
 		}

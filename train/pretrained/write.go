@@ -196,7 +196,7 @@ func (g *GPT) target(c WriteConfig) (t *target, err error) {
 // addFiles adds the files beside config.json and the weights.
 func (t *target) addFiles(w *writing) error {
 	if t.format == Torch {
-		if t, ok := t.Tokenizer.(*text.BPETokenizer); ok {
+		if t, ok := t.Tokenizer.(*text.SubwordTokenizer); ok {
 			w.addAll(t.Files(), nil)
 		}
 		w.add(modelName, modelPy)
@@ -211,7 +211,7 @@ func (t *target) addFiles(w *writing) error {
 		w.files = append(w.files, file{name, copyOf(t.origin.dir, name)})
 	}
 	has := slices.Contains(copied, tokenizerName)
-	_, ofFile := t.Tokenizer.(*text.BPETokenizer)
+	_, ofFile := t.Tokenizer.(*text.SubwordTokenizer)
 	switch {
 	case has && t.ChatTemplate != "": // named by tokenizer_config.json
 	case has, ofFile && t.origin != nil && t.origin.dir != "":

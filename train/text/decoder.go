@@ -23,7 +23,7 @@ func NewDecoder(t Tokenizer) *Decoder {
 
 // begin starts a new text.
 func (d *Decoder) begin() {
-	if t, ok := d.tokenizer.(*BPETokenizer); ok {
+	if t, ok := d.tokenizer.(*SubwordTokenizer); ok {
 		d.state = t.decoder.begin()
 	}
 }
@@ -46,7 +46,7 @@ func (d *Decoder) next(id int) (string, error) {
 	if d.tokenizer == nil {
 		return "", errors.New("text: decoder: got no tokenizer, want NewDecoder of one")
 	}
-	t, ok := d.tokenizer.(*BPETokenizer)
+	t, ok := d.tokenizer.(*SubwordTokenizer)
 	if !ok {
 		return d.tokenizer.Decode([]int{id})
 	}

@@ -36,7 +36,7 @@ type TruncationConfig struct {
 
 // EncodeTexts returns the tokens of one text or of a pair, in UTF-8. The ids, types and places are those of the Rust
 // engine. The tokenizer must be WordPiece with BERT's normalizer or none.
-func (t *BPETokenizer) EncodeTexts(c TruncationConfig, texts ...string) (*Encoding, error) {
+func (t *SubwordTokenizer) EncodeTexts(c TruncationConfig, texts ...string) (*Encoding, error) {
 	e, err := t.encodeTexts(c, texts)
 	if err != nil {
 		return nil, fmt.Errorf("text: encoding: %w", err)
@@ -44,7 +44,7 @@ func (t *BPETokenizer) EncodeTexts(c TruncationConfig, texts ...string) (*Encodi
 	return e, nil
 }
 
-func (t *BPETokenizer) encodeTexts(c TruncationConfig, texts []string) (*Encoding, error) {
+func (t *SubwordTokenizer) encodeTexts(c TruncationConfig, texts []string) (*Encoding, error) {
 	template := t.single
 	if len(texts) == 2 {
 		template = t.pair
@@ -60,7 +60,7 @@ func (t *BPETokenizer) encodeTexts(c TruncationConfig, texts []string) (*Encodin
 	all := make([]encoder, len(texts))
 	lengths := make([]int, len(texts))
 	for i, text := range texts {
-		all[i] = encoder{BPETokenizer: t, places: &places{}}
+		all[i] = encoder{SubwordTokenizer: t, places: &places{}}
 		if t.bert != nil {
 			all[i].places.bert = *t.bert
 		}

@@ -25,7 +25,7 @@ type pairsRow struct {
 }
 
 // wordPieces returns the tokenizers of testdata/tokenizers/wordpiece.json.
-func wordPieces(t testing.TB) (all []*text.BPETokenizer) {
+func wordPieces(t testing.TB) (all []*text.SubwordTokenizer) {
 	data, err := os.ReadFile("testdata/tokenizers/wordpiece.json")
 	require.NoError(t, err)
 	var files []struct{ Tokenizer json.RawMessage }
@@ -39,7 +39,7 @@ func wordPieces(t testing.TB) (all []*text.BPETokenizer) {
 }
 
 // check compares the encoding of a row with the engine's.
-func (r pairsRow) check(t *testing.T, tokenizer *text.BPETokenizer) {
+func (r pairsRow) check(t *testing.T, tokenizer *text.SubwordTokenizer) {
 	t.Helper()
 	e, err := tokenizer.EncodeTexts(text.TruncationConfig{MaxLength: r.MaxLength, Strategy: r.Strategy}, r.Texts...)
 	if len(r.Answer) == 0 {
@@ -96,7 +96,7 @@ func TestEncodingsOfManyTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	ask := func(file string, tokenizers []*text.BPETokenizer) {
+	ask := func(file string, tokenizers []*text.SubwordTokenizer) {
 		rows := nastyRows(50_000, len(tokenizers))
 		table := filepath.Join(t.TempDir(), "table.json")
 		data, err := json.Marshal(rows)
@@ -119,7 +119,7 @@ func TestEncodingsOfManyTexts(t *testing.T) {
 	require.NoError(t, err)
 	file = filepath.Join(t.TempDir(), "minilm.json")
 	require.NoError(t, os.WriteFile(file, []byte(`[{"tokenizer": `+string(data)+"}]"), 0o644))
-	ask(file, []*text.BPETokenizer{tokenizer})
+	ask(file, []*text.SubwordTokenizer{tokenizer})
 }
 
 // What has no encoding is refused in one line.
@@ -127,7 +127,7 @@ func TestEncodingErrors(t *testing.T) {
 	words := wordPieces(t)[0]
 	long := strings.Repeat("the ", 9)
 	for _, row := range []struct {
-		tokenizer *text.BPETokenizer
+		tokenizer *text.SubwordTokenizer
 		c         text.TruncationConfig
 		texts     []string
 		want      string

@@ -55,14 +55,14 @@ func readGGUF(path string) (*ggufTokens, error) {
 }
 
 // openGGUF returns the tokenizer of a file.
-func openGGUF(path string) (*BPETokenizer, error) {
+func openGGUF(path string) (*SubwordTokenizer, error) {
 	of, err := readGGUF(path)
 	if err != nil {
 		return nil, err
 	}
 	file, err := of.tokenizerJSON()
 	if err == nil {
-		var t *BPETokenizer
+		var t *SubwordTokenizer
 		if t, err = ReadTokenizer(file); err == nil {
 			return t, nil
 		}

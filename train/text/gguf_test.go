@@ -83,7 +83,7 @@ func TestOpenGGUF(t *testing.T) {
 	require.Equal(t, 7, of.Len())
 	again, err := text.TokenizerConfig{Name: text.TokenizerFile, SHA256: of.Config().SHA256}.Open(path)
 	require.NoError(t, err)
-	require.Equal(t, of.Files(), again.(*text.BPETokenizer).Files())
+	require.Equal(t, of.Files(), again.(*text.SubwordTokenizer).Files())
 
 	talk, err := text.OpenTemplate(path, "", nil)
 	require.NoError(t, err)

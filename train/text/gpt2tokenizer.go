@@ -19,7 +19,7 @@ const endOfText = "<|endoftext|>"
 var gpt2Pairs string
 
 // gpt2 returns the tokenizer, which is made only once.
-var gpt2 = sync.OnceValue(func() *BPETokenizer {
+var gpt2 = sync.OnceValue(func() *SubwordTokenizer {
 	j := byteLevelJSON()
 	m := &j.model
 	m.ids = make(map[string]int32, GPT2EndOfText+1)
@@ -44,4 +44,4 @@ var gpt2 = sync.OnceValue(func() *BPETokenizer {
 
 // NewGPT2Tokenizer returns the byte-pair encoding of GPT-2 (Radford et al. 2019, section 2.2; tiktoken's gpt2 and
 // r50k_base) with its published vocabulary, which is part of the program. Its ids are those of GPT-2's weights.
-func NewGPT2Tokenizer() *BPETokenizer { return gpt2() }
+func NewGPT2Tokenizer() *SubwordTokenizer { return gpt2() }

@@ -83,7 +83,7 @@ func (t *Template) CheckTokens(ctx context.Context, tokenizer Tokenizer, c Templ
 		return err
 	}
 	for _, token := range specialLooks.FindAllString(text, -1) {
-		t, ok := tokenizer.(*BPETokenizer)
+		t, ok := tokenizer.(*SubwordTokenizer)
 		if ok {
 			_, ok = t.ID(token)
 		}
@@ -167,7 +167,7 @@ func (l *Lessons) ofText(text string) (lesson Lesson, err error) {
 // Prompt returns the ids of a text to continue, including those that the tokenizer's file puts around each text.
 func (l *Lessons) Prompt(text string) ([]int, error) {
 	ids, err := l.encode(text)
-	if t, ok := l.config.Tokenizer.(*BPETokenizer); ok && err == nil {
+	if t, ok := l.config.Tokenizer.(*SubwordTokenizer); ok && err == nil {
 		ids = t.WithTemplate(ids)
 	}
 	return ids, err
@@ -240,7 +240,7 @@ func (l *Lessons) learn(lesson *Lesson, text string, s AssistantSpan) (to int, e
 
 // ends reports whether a token can end an answer.
 func (l *Lessons) ends(id int) bool {
-	t, ok := l.config.Tokenizer.(*BPETokenizer)
+	t, ok := l.config.Tokenizer.(*SubwordTokenizer)
 	return ok && t.IsSpecial(id) || slices.Contains(l.config.Ends, id)
 }
 

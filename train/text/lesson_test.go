@@ -13,7 +13,7 @@ import (
 )
 
 // chatTokenizer returns a byte-level tokenizer that has special tokens, and the id of the one that ends a turn.
-func chatTokenizer(t *testing.T, special ...string) (*text.BPETokenizer, int) {
+func chatTokenizer(t *testing.T, special ...string) (*text.SubwordTokenizer, int) {
 	tokenizer, err := text.ReadTokenizer(chatTokenizerFile(t, special...))
 	require.NoError(t, err)
 	end, ok := tokenizer.ID(special[len(special)-1])

@@ -141,7 +141,7 @@ func TestTRLMasks(t *testing.T) {
 // trlMasks compares our learned tokens with the masks of one of TRL's templates.
 type trlMasks struct {
 	*testing.T
-	tokenizer                  *text.BPETokenizer
+	tokenizer                  *text.SubwordTokenizer
 	templates, same, plainSame int
 	name                       string
 	template, plain            *text.Template

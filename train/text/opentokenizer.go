@@ -28,9 +28,9 @@ const (
 )
 
 // OpenTokenizer reads a tokenizer.json of Hugging Face's library. In a folder it reads tokenizer.json or, if that is
-// missing, vocab.json and merges.txt in GPT-2's form. The model must be of type BPE. In a GGUF file it reads a
-// tokenizer of type gpt2 or llama, whose ids are those of llama.cpp.
-func OpenTokenizer(path string) (*BPETokenizer, error) {
+// missing, vocab.json and merges.txt in GPT-2's form. The model must be of type BPE or WordPiece. In a GGUF file
+// it reads a tokenizer of type gpt2 or llama, whose ids are those of llama.cpp.
+func OpenTokenizer(path string) (*SubwordTokenizer, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func OpenTokenizer(path string) (*BPETokenizer, error) {
 }
 
 // openTokenizerFile reads a tokenizer.json.
-func openTokenizerFile(path string) (*BPETokenizer, error) {
+func openTokenizerFile(path string) (*SubwordTokenizer, error) {
 	if gguf.Is(path) {
 		return openGGUF(path)
 	}
@@ -66,7 +66,7 @@ func openTokenizerFile(path string) (*BPETokenizer, error) {
 }
 
 // ReadTokenizer reads the text of a tokenizer.json.
-func ReadTokenizer(data []byte) (*BPETokenizer, error) {
+func ReadTokenizer(data []byte) (*SubwordTokenizer, error) {
 	text := string(data)
 	read, err := readTokenizerJSON(text)
 	if err != nil {
@@ -83,7 +83,7 @@ func ReadTokenizer(data []byte) (*BPETokenizer, error) {
 }
 
 // openVocabulary reads vocab.json and merges.txt of a folder.
-func openVocabulary(dir string) (*BPETokenizer, error) {
+func openVocabulary(dir string) (*SubwordTokenizer, error) {
 	files := map[string]string{}
 	for _, name := range []string{vocabularyFile, mergesFile} {
 		data, err := folder.ReadFile(filepath.Join(dir, name), folder.MaxVocabulary)
@@ -145,9 +145,9 @@ func byteLevelJSON() (t tokenizerJSON) {
 }
 
 // tokenizer returns the tokenizer that a tokenizer.json describes.
-func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
+func (j *tokenizerJSON) tokenizer() (*SubwordTokenizer, error) {
 	m := &j.model
-	t := &BPETokenizer{config: TokenizerConfig{Name: TokenizerFile}, ids: m.ids, whole: m.ignoreMerges,
+	t := &SubwordTokenizer{config: TokenizerConfig{Name: TokenizerFile}, ids: m.ids, whole: m.ignoreMerges,
 		special: map[int]bool{}, changed: map[int]string{}, parts: Parts{IgnoreMerges: m.ignoreMerges,
 			ByteFallback: m.fallback, Unknown: m.unknown, Added: j.added}}
 	var bytes bool
@@ -192,7 +192,7 @@ func (j *tokenizerJSON) tokenizer() (*BPETokenizer, error) {
 }
 
 // add adds the added tokens.
-func (t *BPETokenizer) add(m *modelJSON, added []AddedToken) error {
+func (t *SubwordTokenizer) add(m *modelJSON, added []AddedToken) error {
 	bytes := 0
 	for _, a := range added {
 		if bytes += len(a.Content); bytes > mostAdded {

@@ -16,7 +16,7 @@ type Parts struct {
 }
 
 // Parts returns the settings in the file of the tokenizer besides its tokens and pairs.
-func (t *BPETokenizer) Parts() Parts { return t.parts }
+func (t *SubwordTokenizer) Parts() Parts { return t.parts }
 
 // String describes a component.
 func (c component) String() string {

@@ -148,7 +148,7 @@ func everyCharacter() string {
 }
 
 // specialsOf returns some tokens of a tokenizer that may be in a text.
-func specialsOf(t *text.BPETokenizer) (all []string) {
+func specialsOf(t *text.SubwordTokenizer) (all []string) {
 	for id := range t.Len() {
 		if t.IsSpecial(id) && len(all) < 6 {
 			all = append(all, t.Token(id))
@@ -158,7 +158,7 @@ func specialsOf(t *text.BPETokenizer) (all []string) {
 }
 
 // randomIDs returns lists of ids.
-func randomIDs(t *text.BPETokenizer, n int) [][]int {
+func randomIDs(t *text.SubwordTokenizer, n int) [][]int {
 	random := rand.New(rand.NewPCG(5, 7))
 	lists := make([][]int, n)
 	for i := range lists {

@@ -56,7 +56,7 @@ func OpenTemplate(dir, source string, t Tokenizer) (*Template, error) {
 		return of, nil
 	}
 	begin := ""
-	if b, ok := t.(*BPETokenizer); ok && len(b.before) > 0 {
+	if b, ok := t.(*SubwordTokenizer); ok && len(b.before) > 0 {
 		begin = b.Token(b.before[0])
 	}
 	named, ok := namedTemplates[source]

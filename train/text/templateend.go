@@ -8,7 +8,7 @@ import (
 // End returns the id of the token that ends an answer: the first token that the template writes after the last message,
 // if it is a special token of the tokenizer; otherwise −1.
 func (t *Template) End(ctx context.Context, tokenizer Tokenizer, c TemplateConfig) (id int, err error) {
-	b, ok := tokenizer.(*BPETokenizer)
+	b, ok := tokenizer.(*SubwordTokenizer)
 	if !ok {
 		return -1, nil
 	}

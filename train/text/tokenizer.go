@@ -10,7 +10,7 @@ import (
 )
 
 // Tokenizer converts text to ids and back. Decode(Encode(text)) is text, and the text of two concatenated slices of ids
-// is the concatenation of their texts; a BPETokenizer's file may make exceptions. A tokenizer never changes, so any
+// is the concatenation of their texts; a SubwordTokenizer's file may make exceptions. A tokenizer never changes, so any
 // number of goroutines may use it.
 type Tokenizer interface {
 	// Len returns V, the number of ids: they are 0 to V−1.

@@ -23,7 +23,7 @@ func (t *talk) findStop(ctx context.Context) error {
 	}
 	_, after, _ := strings.Cut(rendered, anAnswer)
 	after, _, _ = strings.Cut(after, aQuestion)
-	if tokenizer, ok := t.model.Tokenizer.(*text.BPETokenizer); ok {
+	if tokenizer, ok := t.model.Tokenizer.(*text.SubwordTokenizer); ok {
 		for _, id := range t.ends {
 			after = strings.TrimPrefix(strings.TrimSpace(after), tokenizer.Token(id))
 		}

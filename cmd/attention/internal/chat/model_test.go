@@ -37,7 +37,8 @@ func tokenizerFile(t testing.TB) []byte {
 }
 
 // model writes the folder of a small decoder, whose weights are changed, and returns its path and tokenizer.
-func model(t testing.TB, width int, change func(*layers.Params, *text.BPETokenizer)) (string, *text.BPETokenizer) {
+func model(t testing.TB, width int, change func(*layers.Params, *text.SubwordTokenizer)) (string,
+	*text.SubwordTokenizer) {
 	file := tokenizerFile(t)
 	tokenizer, err := text.ReadTokenizer(file)
 	require.NoError(t, err)
@@ -58,8 +59,8 @@ func model(t testing.TB, width int, change func(*layers.Params, *text.BPETokeniz
 }
 
 // parrot returns a model that says the same after each newline, which has no token twice.
-func parrot(t testing.TB, says string) (string, *text.BPETokenizer) {
-	return model(t, 272, func(p *layers.Params, tokenizer *text.BPETokenizer) {
+func parrot(t testing.TB, says string) (string, *text.SubwordTokenizer) {
+	return model(t, 272, func(p *layers.Params, tokenizer *text.SubwordTokenizer) {
 		ids, err := tokenizer.Encode("\n" + says)
 		require.NoError(t, err)
 		for name, v := range p.All() {
@@ -83,8 +84,8 @@ func parrot(t testing.TB, says string) (string, *text.BPETokenizer) {
 }
 
 // varied returns a model of random weights that says varied things.
-func varied(t testing.TB) (string, *text.BPETokenizer) {
-	return model(t, 12, func(p *layers.Params, _ *text.BPETokenizer) {
+func varied(t testing.TB) (string, *text.SubwordTokenizer) {
+	return model(t, 12, func(p *layers.Params, _ *text.SubwordTokenizer) {
 		for _, v := range p.All() {
 			for i := range v.Float32s() {
 				v.Float32s()[i] *= 6

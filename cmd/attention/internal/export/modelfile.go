@@ -29,7 +29,7 @@ func modelfile(m *pretrained.GPT, in *models.Inspection, out string) (string, er
 		}
 	}
 	lines := fmt.Sprintf("  FROM %s\n  ADAPTER ./%s\n", from, filepath.Base(out))
-	if t, ok := m.Tokenizer.(*text.BPETokenizer); ok {
+	if t, ok := m.Tokenizer.(*text.SubwordTokenizer); ok {
 		if end := t.Token(m.EndOfText); end != "" {
 			lines += fmt.Sprintf("  PARAMETER stop %q\n", end)
 		}

@@ -19,7 +19,7 @@ import (
 )
 
 // open returns the tokenizer.
-func (o options) open() (*text.BPETokenizer, error) {
+func (o options) open() (*text.SubwordTokenizer, error) {
 	if o.tokenizer == text.GPT2 {
 		return text.NewGPT2Tokenizer(), nil
 	}
@@ -62,7 +62,7 @@ func (o options) show(ctx context.Context, w io.Writer, content string) error {
 }
 
 // printLines prints an array of ids for each line of a text. Its last line needs no end.
-func printLines(ctx context.Context, out io.Writer, t *text.BPETokenizer, content string) error {
+func printLines(ctx context.Context, out io.Writer, t *text.SubwordTokenizer, content string) error {
 	for line := range strings.Lines(content) {
 		ids, err := term.Await(ctx, func() ([]int, error) { return t.Encode(strings.TrimRight(line, "\r\n")) })
 		if err != nil {
@@ -84,7 +84,7 @@ func sizes(content string, tokens int) string {
 }
 
 // cellsOf returns the ids with their texts, in quotes: a blank before a word is a part of its token.
-func cellsOf(t *text.BPETokenizer, ids []int) ([]string, error) {
+func cellsOf(t *text.SubwordTokenizer, ids []int) ([]string, error) {
 	width := len(strconv.Itoa(t.Len() - 1))
 	first, err := t.Decode(ids[:1])
 	if err != nil {

@@ -188,7 +188,7 @@ func (r *training) plan() (p session.Plan, err error) {
 	if c.Init != nil {
 		p.Init = r.readInit
 	}
-	if t, ok := r.corpus.Tokenizer.(*text.BPETokenizer); ok {
+	if t, ok := r.corpus.Tokenizer.(*text.SubwordTokenizer); ok {
 		p.Files = t.Files()
 	}
 	if p.Source, p.Validation, p.Whole, err = r.corpus.Sources(c.Sources()); err != nil {

@@ -64,7 +64,7 @@ func (m *OpenModel) Encode(given string) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := m.Tokenizer.(*text.BPETokenizer); ok {
+	if t, ok := m.Tokenizer.(*text.SubwordTokenizer); ok {
 		ids = t.WithTemplate(ids)
 	}
 	if len(ids) == 0 && m.EndOfText >= 0 {
@@ -250,7 +250,7 @@ func openConfig(c settings.Config, t text.Tokenizer) (*OpenModel, error) {
 
 // endOfText returns the id that ends a text; −1 if the tokenizer has none.
 func endOfText(t text.Tokenizer) int {
-	if t, ok := t.(*text.BPETokenizer); ok {
+	if t, ok := t.(*text.SubwordTokenizer); ok {
 		if id, ok := t.ID(text.EndOfText); ok && t.IsSpecial(id) {
 			return id
 		}

@@ -49,7 +49,7 @@ func answerEnds(ctx context.Context, t text.Tokenizer, ends []int, endOfText int
 	if add(endOfText); of == nil {
 		return ends, nil
 	}
-	if b, ok := t.(*text.BPETokenizer); ok && of.EOS == "" && len(ends) > 0 {
+	if b, ok := t.(*text.SubwordTokenizer); ok && of.EOS == "" && len(ends) > 0 {
 		of.EOS = b.Token(ends[0])
 	}
 	end, err := of.End(ctx, t, c)

@@ -45,7 +45,7 @@ func textName(path string) string {
 
 // ReadCorpus reads and splits the text of a run. If the config has its checksum, the text must be the same. A
 // vocabulary without characters gets those of the text; that of a file is given.
-func ReadCorpus(r Config, file *text.BPETokenizer) (*Corpus, error) {
+func ReadCorpus(r Config, file *text.SubwordTokenizer) (*Corpus, error) {
 	name, content, context := r.Text.Name, builtinText, r.Model.Context()
 	about := func(err error) error { return fmt.Errorf("--text: %s: %w", name, err) }
 	if !r.Text.Builtin() {

@@ -42,7 +42,7 @@ type Settings struct {
 	init   string // the folder of the initial weights; "" without one
 	values config.Values
 
-	tokenizer *text.BPETokenizer // of a file; nil if it is another one
+	tokenizer *text.SubwordTokenizer // of a file; nil if it is another one
 }
 
 // New collects the values of the flags, which CheckFlags accepts, and of the files that they name. spec reads the folder

@@ -18,7 +18,7 @@ const TokenizerFile = text.TokenizerFile
 var tokenizerNames = []string{text.Characters, text.Bytes, text.GPT2}
 
 // OpenTokenizer reads the tokenizer.json at a path, or in the folder there.
-func OpenTokenizer(path string) (*text.BPETokenizer, error) {
+func OpenTokenizer(path string) (*text.SubwordTokenizer, error) {
 	file, err := Locate(path)
 	if err != nil {
 		return nil, err
@@ -66,15 +66,15 @@ func (s *Settings) findTokenizer(path string) (err error) {
 	if err != nil {
 		return InPart(v.From, err)
 	}
-	s.tokenizer = t.(*text.BPETokenizer)
+	s.tokenizer = t.(*text.SubwordTokenizer)
 	return nil
 }
 
 // Tokenizer returns the tokenizer of a file; nil if it is another one.
-func (s *Settings) Tokenizer() *text.BPETokenizer { return s.tokenizer }
+func (s *Settings) Tokenizer() *text.SubwordTokenizer { return s.tokenizer }
 
 // OpenTokenizer returns the tokenizer of the file in the folder of the run; nil if it is another one.
-func (c Config) OpenTokenizer(dir string) (*text.BPETokenizer, error) {
+func (c Config) OpenTokenizer(dir string) (*text.SubwordTokenizer, error) {
 	if c.Vocabulary.Name != TokenizerFile {
 		return nil, nil
 	}
@@ -82,12 +82,12 @@ func (c Config) OpenTokenizer(dir string) (*text.BPETokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.(*text.BPETokenizer), nil
+	return t.(*text.SubwordTokenizer), nil
 }
 
 // encode returns the ids of a text: of a file's tokenizer, which gives special tokens their own, or else of the
 // config's.
-func (c Config) encode(content string, file *text.BPETokenizer) (ids []int, t text.Tokenizer, err error) {
+func (c Config) encode(content string, file *text.SubwordTokenizer) (ids []int, t text.Tokenizer, err error) {
 	if file == nil {
 		return c.Vocabulary.Encode(content)
 	}

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// BPETokenizer is a byte-pair encoding with all components of Hugging Face's tokenizer.json: normalizers,
-// pre-tokenizers, decoders, added tokens and a template. GPT-2, Llama, Mistral, Qwen, SmolLM and Gemma use such
-// tokenizers. The ids are those of Hugging Face's library. Its ids are those of Hugging Face's library.
-type BPETokenizer struct {
+// SubwordTokenizer is a byte-pair encoding or WordPiece, with all components of Hugging Face's tokenizer.json:
+// normalizers, pre-tokenizers, decoders, added tokens and a template. GPT-2, Llama, Mistral, Qwen, SmolLM and Gemma have
+// byte-pair encodings, BERT has WordPiece. The ids are those of Hugging Face's library.
+type SubwordTokenizer struct {
 	config    TokenizerConfig
 	files     map[string]string
 	parts     Parts
@@ -32,13 +32,13 @@ type BPETokenizer struct {
 }
 
 // Len returns V, one more than the largest id.
-func (t *BPETokenizer) Len() int { return len(t.tokens) }
+func (t *SubwordTokenizer) Len() int { return len(t.tokens) }
 
 // Config returns the config with the name GPT2, or TokenizerFile.
-func (t *BPETokenizer) Config() TokenizerConfig { return t.config }
+func (t *SubwordTokenizer) Config() TokenizerConfig { return t.config }
 
 // Files returns the files from which the tokenizer was read, by their names; GPT-2's own tokenizer has none.
-func (t *BPETokenizer) Files() map[string][]byte {
+func (t *SubwordTokenizer) Files() map[string][]byte {
 	files := map[string][]byte{}
 	for name, text := range t.files {
 		files[name] = []byte(text)
@@ -47,13 +47,13 @@ func (t *BPETokenizer) Files() map[string][]byte {
 }
 
 // ID returns the id of a token as the file writes it, such as "<|im_end|>" or "Ġthe".
-func (t *BPETokenizer) ID(token string) (id int, ok bool) {
+func (t *SubwordTokenizer) ID(token string) (id int, ok bool) {
 	n, ok := t.ids[token]
 	return int(n), ok
 }
 
 // Token returns the token with an id as the file writes it, "" if there is none.
-func (t *BPETokenizer) Token(id int) string {
+func (t *SubwordTokenizer) Token(id int) string {
 	if id < 0 || id >= len(t.tokens) {
 		return ""
 	}
@@ -61,7 +61,7 @@ func (t *BPETokenizer) Token(id int) string {
 }
 
 // Merges returns the pairs of tokens that are joined, as in the file, the pair with the highest priority first.
-func (t *BPETokenizer) Merges() [][2]string {
+func (t *SubwordTokenizer) Merges() [][2]string {
 	var slots []pairSlot
 	for _, s := range t.pairs.slots {
 		if s.left > 0 {
@@ -78,20 +78,20 @@ func (t *BPETokenizer) Merges() [][2]string {
 
 // IsSpecial reports whether an id belongs to a special token, which is not text: it begins or ends a text, or a turn of
 // a conversation.
-func (t *BPETokenizer) IsSpecial(id int) bool { return t.special[id] }
+func (t *SubwordTokenizer) IsSpecial(id int) bool { return t.special[id] }
 
 // Encode returns the ids of text. text must be UTF-8; otherwise the error names the first wrong byte and its offset.
 // Added tokens in the text, such as "<|endoftext|>", become their own ids wherever the text comes from, as in Hugging
 // Face's library. Encode does not apply the template (see WithTemplate). EncodeTexts returns pairs and places, too.
-func (t *BPETokenizer) Encode(text string) ([]int, error) {
-	e := encoder{BPETokenizer: t, joiner: joiner{pairs: t.pairs}, ids: make([]int, 0, len(text)/3)}
+func (t *SubwordTokenizer) Encode(text string) ([]int, error) {
+	e := encoder{SubwordTokenizer: t, joiner: joiner{pairs: t.pairs}, ids: make([]int, 0, len(text)/3)}
 	err := e.text(text)
 	return e.ids, err
 }
 
 // WithTemplate returns ids with the ids that the template puts before and after a text, such as Llama's <s>. Do not
 // call it for the text of a chat template, which already contains these tokens.
-func (t *BPETokenizer) WithTemplate(ids []int) []int {
+func (t *SubwordTokenizer) WithTemplate(ids []int) []int {
 	all := make([]int, 0, len(t.before)+len(ids)+len(t.after))
 	return append(append(append(all, t.before...), ids...), t.after...)
 }
@@ -99,7 +99,7 @@ func (t *BPETokenizer) WithTemplate(ids []int) []int {
 // Decode returns the text of ids as the beginning of a text. It is not UTF-8 if the ids end within a character. The
 // text includes special tokens. To decode ids that follow others, use a Decoder. The error for an id outside [0, V)
 // names it and its position.
-func (t *BPETokenizer) Decode(ids []int) (string, error) {
+func (t *SubwordTokenizer) Decode(ids []int) (string, error) {
 	var text strings.Builder
 	state := t.decoder.begin()
 	for i, id := range ids {
@@ -112,7 +112,7 @@ func (t *BPETokenizer) Decode(ids []int) (string, error) {
 }
 
 // decodeNext returns the bytes that an id adds to a text.
-func (t *BPETokenizer) decodeNext(state *decoding, id int) string {
+func (t *SubwordTokenizer) decodeNext(state *decoding, id int) string {
 	if t.tokens[id] == "" {
 		return ""
 	}
@@ -124,7 +124,7 @@ func (t *BPETokenizer) decodeNext(state *decoding, id int) string {
 
 // encoder encodes one text.
 type encoder struct {
-	*BPETokenizer
+	*SubwordTokenizer
 	joiner  joiner
 	ids     []int
 	known   map[string][2]int // pieces that have been encoded, and the indices of their ids
@@ -228,7 +228,7 @@ func (e *encoder) token(text string) bool {
 	if e.alphabet.bytes != nil {
 		e.letters = appendLetters(e.letters[:0], text)
 	}
-	id, ok := e.BPETokenizer.ids[string(e.letters)]
+	id, ok := e.SubwordTokenizer.ids[string(e.letters)]
 	if ok {
 		e.ids = append(e.ids, int(id))
 	}
