@@ -17,7 +17,7 @@ import (
 )
 
 // Matrices of a GGUF file of every family, and of every format, stay in its number format. Probabilities and greedy texts
-// have the bits that they have with the same weights in float32.
+// have the bits that they have with the same weights in float32, and so have adapters that are trained.
 func TestGGUFKept(t *testing.T) {
 	same := func(t *testing.T, g *pretrained.GPT) {
 		requireSameModel(t, wide(t, g), g, []int64{3, 0, 12, 7, 7, 1, 9, 4}, "")
@@ -30,7 +30,11 @@ func TestGGUFKept(t *testing.T) {
 	all, families := slices.Sorted(maps.Keys(blockFormats)), slices.Sorted(maps.Keys(decoders))
 	for i, name := range families {
 		format := all[i%len(all)]
-		t.Run(name+" "+format, func(t *testing.T) { same(t, blockModel(t, name, format)) })
+		t.Run(name+" "+format, func(t *testing.T) {
+			g := blockModel(t, name, format)
+			same(t, g)
+			requireSameAdapters(t, wide(t, g), g)
+		})
 	}
 }
 
