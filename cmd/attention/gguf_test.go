@@ -16,7 +16,9 @@ import (
 	"attention/internal/folder"
 	"attention/internal/gguf"
 
+	"attention/train/pretrained"
 	"github.com/stretchr/testify/assert"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -63,6 +65,45 @@ func TestGGUFModels(t *testing.T) {
 			require.Equal(t, texts[0], texts[1], row.args)
 		}
 		require.True(t, row.same == "" || files[0] == files[1], row.args)
+	}
+}
+
+// A file in each number format is tuned as a folder with its numbers in float32 is. The adapters, and all forms in which
+// the tuned model is exported, have the same bits.
+func TestTunedGGUF(t *testing.T) {
+	dir := commandtest.LlamaOf(t, 96, 64)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("cats.jsonl", []byte(`{"text": "the cat sat"}`+"\n"+`{"text": "the mat"}`), 0o644))
+	run := func(args string) {
+		_, _, err := attention(t, strings.Fields(args)...)
+		require.NoError(t, err, args)
+	}
+	for _, typ := range pretrained.GGUFTypes() {
+		run("export --model " + dir + " --format gguf --type " + string(typ) + " --out model.gguf")
+		run("export --model model.gguf --format huggingface --dtype float32 --out plain")
+		var all [2][]string
+		for i, model := range []string{"model.gguf", "plain"} {
+			run("finetune --model " + model + " --data cats.jsonl --steps 2 --context 24 --out tuned")
+			for args, file := range map[string]string{
+				"--format gguf --adapter-only --out x":         "x",
+				"--format gguf --type q8_0 --out x":            "x",
+				"--format gguf --out x":                        "x",
+				"--format huggingface --dtype float32 --out x": "x/model.safetensors",
+				"--format adapter --out x":                     "x/adapter_model.safetensors",
+			} {
+				run("export --model tuned " + args)
+				content, err := os.ReadFile(file)
+				require.NoError(t, err)
+				all[i] = append(all[i], args+" "+string(content))
+				require.NoError(t, os.RemoveAll("x"))
+			}
+			slices.Sort(all[i])
+			require.NoError(t, os.RemoveAll("tuned"))
+		}
+		for i := range all[0] {
+			require.True(t, all[0][i] == all[1][i], "%s: %.60s", typ, all[0][i])
+		}
+		require.NoError(t, os.RemoveAll("plain"))
 	}
 }
 

@@ -17,7 +17,10 @@ import (
 
 // SmallLlama writes the folder of a Llama as others have it: bfloat16, more rows than tokens, a tokenizer.json whose
 // template begins each text with the token 264, and several ids that end one.
-func SmallLlama(t testing.TB) string {
+func SmallLlama(t testing.TB) string { return LlamaOf(t, 12, 17) }
+
+// LlamaOf is SmallLlama with an embedding and a feedforward part of these sizes.
+func LlamaOf(t testing.TB, embed, feedforward int) string {
 	learned, err := text.LearnBytePairs(strings.Repeat("the cat sat on the mat. ", 9), 265)
 	require.NoError(t, err)
 	file := strings.Replace(string(learned), `"post_processor": null`, `"post_processor":{"type":"TemplateProcessing",`+
@@ -27,8 +30,8 @@ func SmallLlama(t testing.TB) string {
 	m, err := layers.NewDecoder(p.Scope(""), layers.DecoderConfig{
 		VocabSize: 288, ContextLength: 32, NumLayers: 2, TieWordEmbeddings: true,
 		Blocks: []layers.BlockConfig{{
-			Attention: layers.AttentionConfig{EmbedDim: 12, NumHeads: 3, NumKVHeads: 1, RoPE: &graph.RoPEConfig{}},
-			MLP:       layers.MLPConfig{DimFeedforward: 17, Activation: layers.SwiGLU},
+			Attention: layers.AttentionConfig{EmbedDim: embed, NumHeads: 3, NumKVHeads: 1, RoPE: &graph.RoPEConfig{}},
+			MLP:       layers.MLPConfig{DimFeedforward: feedforward, Activation: layers.SwiGLU},
 			Norm:      layers.NormConfig{Kind: layers.RMSNorm},
 		}},
 	})
