@@ -83,7 +83,7 @@ var rooms = map[string]string{
 	"train/parallel":   `train internal/dense internal/kernel internal/oneline`,
 	"train/pretrained": `train train/text layers graph graph/mask internal/config internal/dense
 		internal/folder internal/gguf internal/safetensors internal/oneline internal/mapped`,
-	"train/encoders": `train train/text train/pretrained layers graph internal/config`,
+	"train/encoders": `train train/text train/pretrained layers graph internal/config internal/dense`,
 
 	"cmd/attention/internal/term":    "cmd/attention/internal/program",
 	"cmd/attention/internal/program": `internal/simd`,

@@ -222,6 +222,7 @@ var exportedFunctions = []struct {
 	{"parallel.NewLocal", parallel.NewLocal},
 	{"parallel.Join", parallel.Join},
 	{"encoders.NewBatches", encoders.NewBatches},
+	{"encoders.Confusion", encoders.Confusion},
 	{"encoders.IDs", encoders.IDs},
 	{"encoders.Lengths", encoders.Lengths},
 	{"encoders.Loss", encoders.Loss},

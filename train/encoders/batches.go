@@ -1,5 +1,6 @@
-// Package encoders trains encoders on pairs of texts: sources of batches, losses and measures. The forms of examples,
-// losses and measures are those of sentence-transformers.
+// Package encoders trains encoders on pairs of texts, texts with labels, and texts whose tokens are masked: sources of
+// batches, losses and measures. The forms of examples, losses and measures are those of sentence-transformers and
+// transformers.
 package encoders
 
 import (
@@ -51,18 +52,36 @@ type Config struct {
 	MaxLength int    `json:"max_length"` // the most tokens of a text; 0 means those of the encoder
 	Shuffle   bool   `json:"shuffle"`    // each epoch has other batches in another order
 	Once      bool   `json:"once"`       // an epoch ends with io.EOF, after which the next one begins
-	Seed      uint64 `json:"seed"`       // of the orders
+	Seed      uint64 `json:"seed"`       // of the orders and the masks
+	// Classes are the labels of texts, as of the encoder's Classifier. With Classes examples are texts with one of them.
+	Classes []string `json:"classes,omitempty"`
+	Masked  bool     `json:"masked,omitempty"` // examples are texts, whose tokens are masked for the encoder's MaskedLM
 }
 
 // Validate returns an error that names the first wrong field.
 func (c Config) Validate() error {
-	return cmp.Or(config.AtLeast(c, 1, "Batch"), config.AtLeast(c, 0, "MaxLength"))
+	err := cmp.Or(config.AtLeast(c, 1, "Batch"), config.AtLeast(c, 0, "MaxLength"))
+	if err == nil && c.Masked && c.Classes != nil {
+		err = config.Errorf(c, "Masked", "got true with %s, want one of them", config.Field("Classes"))
+	}
+	return err
+}
+
+// alone reports whether an example is one text.
+func (c Config) alone() bool { return c.Masked || c.Classes != nil }
+
+// textsOf returns the texts of an example.
+func (c Config) textsOf(e text.Example) []string {
+	if c.alone() && e.Texts == nil && e.Messages == nil {
+		return []string{e.Text}
+	}
+	return e.Texts
 }
 
 // Summary describes the batches of the first epoch.
 type Summary struct {
 	Examples int
-	Texts    int // of an example: 2, or 3 with a negative
+	Texts    int // of an example: 2, 3 with a negative, or 1 with a label or masked tokens
 	Scored   bool
 	Tokens   int     // of all texts, cut ones as they are cut
 	Cut      int     // texts that were too long
@@ -79,6 +98,7 @@ type Batches struct {
 	encoder  pretrained.Encoder // whose texts are at most MaxLength tokens long
 	examples Examples
 	summary  Summary
+	masker   masker // of Config.Masked
 	rows     []row
 	plan     [][]int32 // the examples of each batch of the epoch
 	epoch    uint64
@@ -110,6 +130,12 @@ func NewBatches(ctx context.Context, e *pretrained.Encoder, from Examples, c Con
 		s.encoder.Sentence.MaxLength = min(n, s.encoder.Sentence.MaxLength)
 	}
 	s.config.Batch = min(c.Batch, len(s.rows))
+	var err error
+	if c.Masked {
+		if s.masker, err = newMasker(e.Tokenizer); err != nil {
+			return nil, fmt.Errorf("encoders: batches: %w", err)
+		}
+	}
 	seed := maphash.MakeSeed()
 	for i := range s.rows {
 		if err := cmp.Or(context.Cause(ctx), s.measure(i, seed)); err != nil {
@@ -136,14 +162,14 @@ func (s *Batches) measure(i int, seed maphash.Seed) error {
 		return err
 	}
 	if i == 0 {
-		s.summary.Texts, s.summary.Scored = len(e.Texts), e.Score != nil
+		s.summary.Texts, s.summary.Scored = len(s.config.textsOf(e)), e.Score != nil
 	}
 	if err := s.check(e); err != nil {
 		return fmt.Errorf("%s: %w", s.examples.Where(i), err)
 	}
 	whole, longest := s.encoder, s.encoder.Sentence.MaxLength
 	whole.Sentence.MaxLength = math.MaxInt
-	for k, t := range e.Texts {
+	for k, t := range s.config.textsOf(e) {
 		ids, err := whole.IDs(t)
 		if err == nil && len(ids) == 0 {
 			err = errors.New("got a text without tokens, want one with some")
@@ -165,6 +191,17 @@ func (s *Batches) measure(i int, seed maphash.Seed) error {
 // check returns an error for an example that is not of the form of the first.
 func (s *Batches) check(e text.Example) error {
 	of := s.summary
+	if s.config.alone() {
+		switch {
+		case len(s.config.textsOf(e)) != 1:
+			return errors.New("got no text, want one")
+		case s.config.Masked || slices.Contains(s.config.Classes, e.Label):
+			return nil
+		case e.Label == "":
+			return text.ErrNoLabel
+		}
+		return fmt.Errorf("label: got %.60q, want one of the %d that are learned", e.Label, len(s.config.Classes))
+	}
 	form := func(texts int, scored bool) string {
 		switch {
 		case scored:
@@ -204,11 +241,12 @@ func (s *Batches) Next() (train.Batch, error) {
 	}
 	b := s.plan[s.next]
 	values := train.Values{}
-	scores := make([]float64, len(b))
+	scores, labels := make([]float64, len(b)), make([]int, len(b))
 	columns := make([][][]int, s.summary.Texts)
 	for i, at := range b {
 		e, err := s.examples.At(int(at))
-		if err == nil && len(e.Texts) != len(columns) {
+		texts := s.config.textsOf(e)
+		if err == nil && len(texts) != len(columns) {
 			err = fmt.Errorf("%s: got another example than before: was the file changed?", s.examples.Where(int(at)))
 		}
 		if err != nil {
@@ -217,13 +255,21 @@ func (s *Batches) Next() (train.Batch, error) {
 		if e.Score != nil {
 			scores[i] = *e.Score
 		}
-		for k, t := range e.Texts {
+		labels[i] = slices.Index(s.config.Classes, e.Label)
+		for k, t := range texts {
 			ids, err := s.encoder.IDs(t)
 			if err != nil {
 				return train.Batch{}, fmt.Errorf("%s: %w", s.examples.Where(int(at)), err)
 			}
 			columns[k] = append(columns[k], ids)
 		}
+	}
+	tokens := len(b)
+	if s.config.Masked {
+		values[Rows], values[Targets], tokens = s.mask(columns[0], b, s.width(b, 0))
+	}
+	if s.config.Classes != nil {
+		values[Labels] = tensor.New(tensor.WithShape(len(b)), tensor.WithBacking(labels))
 	}
 	for k, rows := range columns {
 		values[IDs(k)], values[Lengths(k)] = padded(rows, s.width(b, k))
@@ -232,7 +278,7 @@ func (s *Batches) Next() (train.Batch, error) {
 		values[Scores] = floats(s.encoder.Params.Dtype(), scores)
 	}
 	s.next++
-	return train.Batch{Inputs: values, Tokens: len(b)}, nil
+	return train.Batch{Inputs: values, Tokens: tokens}, nil
 }
 
 // width returns the tokens to which text k of the examples of a batch is padded.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/graph"
 	"attention/graph/machine"
 	"attention/internal/golden"
 	"attention/layers"
@@ -234,4 +235,51 @@ func TestWrongExamples(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = encoders.NewBatches(t.Context(), small(t), pairs(9, 9), encoders.Config{})
 	require.ErrorContains(t, err, "Batch: got 0, want at least 1")
+}
+
+// Of each text 15 % of the tokens are to be predicted, at least one, and no special token. 8 of 10 become [MASK], and a
+// tenth stays. Held-out texts have the same masks in each epoch, others do not. [MASK], the share and the tenths are those
+// of Devlin et al. 2019.
+func TestMasks(t *testing.T) {
+	e, all, words := small(t), encoders.List{}, "a b c d e f g h i j k l m n o p q r s t"
+	for range 4000 {
+		all = append(all, text.Example{Text: words}, text.Example{Text: "z"})
+	}
+	mask, ok := e.Tokenizer.ID("[MASK]")
+	require.True(t, ok)
+	for _, shuffle := range []bool{false, true} {
+		s, err := encoders.NewBatches(t.Context(), e, all, encoders.Config{Batch: 10, Masked: true, Once: true, Shuffle: shuffle, Seed: 5})
+		require.NoError(t, err)
+		counts := map[string]int{}
+		masks := [2]string{}
+		for i := range masks {
+			for _, b := range epoch(t, s) {
+				ids, rows, targets := b.Inputs[encoders.IDs(0)], b.Inputs[encoders.Rows].Ints(), b.Inputs[encoders.Targets].Ints()
+				masks[i] += fmt.Sprint(rows)
+				predicted := 0
+				for j, target := range targets {
+					if target == graph.IgnoreTarget {
+						continue
+					}
+					require.False(t, e.Tokenizer.IsSpecial(target))
+					predicted++
+					switch ids.Ints()[rows[j]] {
+					case mask:
+						counts["mask"]++
+					case target:
+						counts["same"]++
+					default:
+						counts["other"]++
+					}
+				}
+				require.Equal(t, b.Tokens, predicted)
+				require.Zero(t, len(rows)%8)
+			}
+		}
+		require.Equal(t, !shuffle, masks[0] == masks[1])
+		n := 2 * 4000 * (3 + 1) // 15 % of 20 tokens, and the one of a text of one
+		require.Equal(t, n, counts["mask"]+counts["same"]+counts["other"])
+		require.InDelta(t, 0.8, float64(counts["mask"])/float64(n), 0.01)
+		require.InDelta(t, 0.1, float64(counts["same"])/float64(n), 0.01)
+	}
 }

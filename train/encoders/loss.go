@@ -11,8 +11,13 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Scores is the input (B) of the scores of pairs of texts.
-const Scores = "scores"
+// Names of the inputs of a batch, beside IDs and Lengths.
+const (
+	Scores  = "scores"  // (B) of pairs of texts
+	Labels  = "labels"  // (B) the index of each text's label
+	Rows    = "rows"    // (N) the places of masked tokens, from 0 to B·T−1
+	Targets = "targets" // (N) the ids of masked tokens; graph.IgnoreTarget where N is padded
+)
 
 // IDs returns the name of the input (B, T) of the tokens of text k of each example: 0 is the anchor, 1 the positive and
 // 2 the negative.
@@ -23,12 +28,19 @@ func Lengths(k int) string { return "lengths." + strconv.Itoa(k) }
 
 // Loss returns the formula of the loss of an encoder for the batches of a Batches: layers.CoSENTLoss for pairs with
 // scores, or else layers.MultipleNegativesRankingLoss. With train.StepConfig.MiniBatchSize a step computes the vectors in
-// mini-batches.
+// mini-batches. It is the loss of the encoder's Classifier for texts with labels, and of its MaskedLM for masked tokens.
 func Loss(e *pretrained.Encoder) (layers.Formula, error) {
 	if e == nil || e.Model == nil {
 		return nil, fmt.Errorf("encoders: loss: got nil, want an encoder with its model")
 	}
 	return func(b *layers.Build, in layers.Inputs) []*G.Node {
+		one := layers.EncoderInput{IDs: in[IDs(0)], Lengths: in[Lengths(0)]}
+		switch {
+		case in[Labels] != nil && e.Classifier != nil:
+			return b.Nodes(e.Classifier.Loss(b, one, in[Labels]))
+		case in[Rows] != nil && e.MaskedLM != nil:
+			return b.Nodes(e.MaskedLM.Loss(b, one, in[Rows], in[Targets]))
+		}
 		var x []*G.Node // (B, E) each
 		for k := 0; in[IDs(k)] != nil; k++ {
 			x = append(x, b.Cached(e.Model.Embedding(b, layers.EncoderInput{IDs: in[IDs(k)], Lengths: in[Lengths(k)]},
@@ -36,7 +48,7 @@ func Loss(e *pretrained.Encoder) (layers.Formula, error) {
 		}
 		switch {
 		case len(x) < 2:
-			return b.Nodes(nil, fmt.Errorf("encoders: loss: got %d texts of an example, want at least two", len(x)))
+			return b.Nodes(nil, fmt.Errorf("encoders: loss: got %d texts of an example and no head for them, want two texts or a head", len(x)))
 		case in[Scores] != nil:
 			return b.Nodes(layers.CoSENTLoss{}.Forward(b, x[0], x[1], in[Scores]))
 		}

@@ -40,7 +40,7 @@ func (s *Batches) draw() (plan [][]int32) {
 	return plan
 }
 
-// cut cuts a group of examples into batches, in none of which a text comes twice if examples have no scores. It returns
+// cut cuts a group of examples into batches, in none of which a text comes twice if texts are negatives of others. It returns
 // the examples that do not fill a batch, unless all should be in one.
 func (s *Batches) cut(group []int32, all bool) (batches [][]int32, left []int32) {
 	for len(group) > 0 {
@@ -52,7 +52,7 @@ func (s *Batches) cut(group []int32, all bool) (batches [][]int32, left []int32)
 				break
 			}
 			texts := s.rows[i].hashes[:s.summary.Texts]
-			if !s.summary.Scored && slices.ContainsFunc(texts, func(h uint64) bool { return seen[h] }) {
+			if s.contrasts() && slices.ContainsFunc(texts, func(h uint64) bool { return seen[h] }) {
 				later = append(later, i)
 				continue
 			}
@@ -68,3 +68,6 @@ func (s *Batches) cut(group []int32, all bool) (batches [][]int32, left []int32)
 	}
 	return batches, nil
 }
+
+// contrasts reports whether the texts of other examples in a batch are negatives.
+func (s *Batches) contrasts() bool { return !s.config.alone() && !s.summary.Scored }

@@ -106,7 +106,7 @@ func readEncoder(dir, head string, add func(*Encoder, *weights) error) (*Encoder
 	}
 	if h := e.origin.head; h != nil {
 		if _, ok := w.tensors[h.weight]; !ok {
-			return nil, fmt.Errorf("weights: got no %s, want those of %s", h.weight, h.architecture)
+			return nil, noHead{fmt.Errorf("weights: got no %s, want those of %s", h.weight, h.architecture)}
 		}
 		if err := cmp.Or(f.checkArchitecture(contents, h), checkRefused(contents, h.refuses)); err != nil {
 			return nil, fmt.Errorf("%s: %w", configName, err)

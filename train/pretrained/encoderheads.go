@@ -2,6 +2,7 @@ package pretrained
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,6 +21,14 @@ type head struct {
 	// tied are tensors that repeat a parameter, in some folders.
 	tied map[string]string
 }
+
+// ErrNoHead is the error of OpenEncoderClassifier and OpenMaskedLM about an encoder without their head.
+var ErrNoHead = errors.New("pretrained: got an encoder without a head")
+
+// noHead is an ErrNoHead that names what is missing.
+type noHead struct{ error }
+
+func (noHead) Is(target error) bool { return target == ErrNoHead }
 
 // OpenEncoderClassifier is OpenEncoder for a folder that gives each text one class, with Classifier and Labels: of
 // BertForSequenceClassification or DistilBertForSequenceClassification.

@@ -58,6 +58,12 @@ func exampleFromJSON(data []byte) (e Example, unread []string, err error) {
 	return readRow(row)
 }
 
+// exampleFromLine returns the example of a line of plain text.
+func exampleFromLine(line []byte) (e Example, unread []string, err error) {
+	e.Text = string(line)
+	return e, nil, Check(line)
+}
+
 // Rendering returns how the example's conversation is rendered, given the settings c for all examples.
 func (e Example) Rendering(c TemplateConfig) TemplateConfig {
 	c.Tools, c.Variables = e.Tools, e.Variables

@@ -43,6 +43,7 @@ const maxExample = 16 << 20
 //
 //	.jsonl          an Example as JSON in each line; .ndjson, too
 //	.json           an array of them
+//	.txt            a text in each line
 //	.csv, .tsv      rows whose columns are named by a heading, in any case, as an Example's keys: "text,label" or
 //	                "prompt,completion"; without a heading two columns, label and text. Quotes are a part of the text
 //	                in .tsv
@@ -74,10 +75,13 @@ func (e *Examples) scan() (err error) {
 	case ".json":
 		e.read, e.unit = exampleFromJSON, "element"
 		err = e.scanArray()
+	case ".txt":
+		e.read = exampleFromLine
+		err = e.scanLines(nil)
 	case ".csv", ".tsv":
 		err = e.scanTable(end == ".tsv")
 	default:
-		err = fmt.Errorf("got a name that ends with %.20q, want .jsonl, .json, .csv or .tsv", end)
+		err = fmt.Errorf("got a name that ends with %.20q, want .jsonl, .json, .txt, .csv or .tsv", end)
 	}
 	if err == nil && len(e.at) == 0 {
 		err = errors.New("got no example, want at least one")

@@ -59,7 +59,8 @@ func TestWrongExamples(t *testing.T) {
 		return `{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": ` + more + `}]}`
 	}
 	for _, row := range []struct{ name, content, want string }{
-		{"a.txt", "x", `got a name that ends with ".txt", want .jsonl, .json, .csv or .tsv`},
+		{"a.text", "x", `got a name that ends with ".text", want .jsonl, .json, .txt, .csv or .tsv`},
+		{"a.txt", "x\n\n\xff", "line 3: got byte 0xff at offset 0, want UTF-8"},
 		{"a.jsonl", "\n \n", "got no example, want at least one"},
 		{"a.jsonl", `{"text": "a"}` + "\n\n" + `{"txt": "a"}`, `line 3: got the keys "txt", want messages, conversations, ` +
 			`prompt and completion, instruction and output, text, anchor and positive, or sentence1, sentence2 and score`},

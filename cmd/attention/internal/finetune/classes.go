@@ -100,7 +100,7 @@ func likeliest(scores *tensor.Dense, from, n int) (best int) {
 	return best
 }
 
-// printConfusion prints how many held-out texts are given their class, and which others the others get.
+// printConfusion prints which classes held-out texts are given.
 func (r *answering) printConfusion(ctx context.Context) error {
 	if r.base.Classifier == nil || r.examples.valid == nil {
 		return nil
@@ -109,16 +109,30 @@ func (r *answering) printConfusion(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	names, right, all := r.config.Tuning.Classes, 0, 0
+	right, all := rightOf(counts)
+	share := float64(right) / float64(all)
+	r.Report.ExactMatch = &share
+	r.printCounts(counts)
+	return nil
+}
+
+// rightOf returns how many texts are given their class, of all texts of a confusion.
+func rightOf(counts [][]int) (right, all int) {
 	for i, row := range counts {
 		right += row[i]
 		for _, n := range row {
 			all += n
 		}
 	}
-	share := float64(right) / float64(all)
-	r.Report.ExactMatch = &share
-	fmt.Fprintf(r.Out, "\nOf the held-out texts %d of %d are given their class: %.1f %%.\n", right, all, 100*share)
+	return right, all
+}
+
+// printCounts prints how many held-out texts are given their class, and which others the others get.
+func (r *tuning) printCounts(counts [][]int) {
+	names := r.config.Tuning.Classes
+	right, all := rightOf(counts)
+	fmt.Fprintf(r.Out, "\nOf the held-out texts %d of %d are given their class: %.1f %%.\n", right, all,
+		100*float64(right)/float64(all))
 	width := 0
 	for _, name := range names {
 		width = max(width, len([]rune(short(name))))
@@ -134,5 +148,4 @@ func (r *answering) printConfusion(ctx context.Context) error {
 			fmt.Fprint(r.Out, term.Fill(fmt.Sprintf("  %-*s  given  ", width, short(names[i])), phrases...))
 		}
 	}
-	return nil
 }

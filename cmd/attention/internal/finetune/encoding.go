@@ -10,16 +10,18 @@ import (
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/view/live"
 	"attention/layers"
+	"attention/train"
 	"attention/train/encoders"
 	"attention/train/pretrained"
 )
 
-// encoding is the task of an encoder: vectors of texts.
+// encoding is a task of an encoder: vectors of texts, their classes, or masked tokens.
 type encoding struct {
 	*tuning
 	base            *pretrained.Encoder
 	training, valid *encoders.Batches  // valid is nil without held-out examples
 	before          []encoders.Measure // of the base
+	counts          [][]int            // of encoders.Confusion, of the last measure
 }
 
 // keptGraphs is the number of shapes of batches whose graphs are kept: texts of different lengths give different ones.
@@ -39,7 +41,8 @@ func (r *encoding) open(flag string) (err error) {
 	if err := r.fit(r.base.Sentence.MaxLength, longestRow); err != nil {
 		return err
 	}
-	rows := encoders.Config{Batch: c.Batch, MaxLength: c.Tuning.Context, Shuffle: true, Seed: uint64(c.Training.Seed)}
+	rows := encoders.Config{Batch: c.Batch, MaxLength: c.Tuning.Context, Shuffle: true, Seed: uint64(c.Training.Seed),
+		Classes: c.Tuning.Classes, Masked: c.Tuning.Task == settings.MaskTask}
 	if r.training, err = encoders.NewBatches(r.ctx, r.base, r.files[0], rows); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
@@ -75,7 +78,7 @@ func (r *encoding) data() (all [][]string) {
 			break
 		}
 		s := b.Summary()
-		phrases := []string{settings.Count(s.Examples, r.unit()) + ",", fmt.Sprintf("%d tokens,", s.Tokens),
+		phrases := []string{settings.Count(s.Examples, "example") + ",", fmt.Sprintf("%d tokens,", s.Tokens),
 			fmt.Sprintf("in batches of at most %d, %.0f %% full", r.config.Batch, 100*s.Fill)}
 		if s.Cut > 0 {
 			phrases[2] += ";"
@@ -87,14 +90,51 @@ func (r *encoding) data() (all [][]string) {
 }
 
 func (r *encoding) rows() string {
-	return settings.Count(r.config.Batch*max(r.config.Training.Accumulate, 1), "pair")
+	word := "text"
+	if r.config.Tuning.Task == settings.EmbedTask {
+		word = "pair"
+	}
+	return settings.Count(r.config.Batch*max(r.config.Training.Accumulate, 1), word)
 }
 
-func (r *encoding) unit() string { return "pair" }
+func (r *encoding) unit() string {
+	switch r.config.Tuning.Task {
+	case settings.ClassifyTask:
+		return "text"
+	case settings.MaskTask:
+		return "masked token"
+	}
+	return "pair"
+}
+
+// measure measures the model on held-out examples.
+func (r *encoding) measure(ctx context.Context) ([]encoders.Measure, error) {
+	switch r.config.Tuning.Task {
+	case settings.ClassifyTask:
+		var err error
+		if r.counts, err = encoders.Confusion(ctx, r.base, r.valid); err != nil {
+			return nil, err
+		}
+		right, all := rightOf(r.counts)
+		return []encoders.Measure{{Name: "accuracy", Value: float64(right) / float64(all)}}, nil
+	case settings.MaskTask:
+		loss, err := encoders.Loss(r.base)
+		if err != nil {
+			return nil, err
+		}
+		f, err := layers.NewFunc(r.base.Params, loss, layers.FuncConfig{Graphs: keptGraphs})
+		if err != nil {
+			return nil, err
+		}
+		mean, _, err := train.Evaluate(ctx, f, r.valid, nil)
+		return []encoders.Measure{{Name: "masked loss", Value: mean}}, err
+	}
+	return encoders.Evaluate(ctx, r.base, r.files[1])
+}
 
 func (r *encoding) measureBase(ctx context.Context) (err error) {
 	if r.Leads() && r.valid != nil {
-		r.before, err = encoders.Evaluate(ctx, r.base, r.files[1])
+		r.before, err = r.measure(ctx)
 	}
 	return err
 }
@@ -106,19 +146,29 @@ func (r *encoding) printComparison(ctx context.Context) error {
 	if r.valid == nil {
 		return nil
 	}
-	after, err := encoders.Evaluate(ctx, r.base, r.files[1])
+	after, err := r.measure(ctx)
 	if err != nil {
 		return err
 	}
-	of := settings.Count(min(r.files[1].Len(), encoders.MostMeasured), "held-out pair")
-	fmt.Fprintf(r.Out, "\n%-20s  %8s  %8s\n", of, "before", "after")
+	n, word := r.files[1].Len(), "held-out text"
+	if r.config.Tuning.Task == settings.EmbedTask {
+		n, word = min(n, encoders.MostMeasured), "held-out pair"
+	}
+	fmt.Fprintf(r.Out, "\n%-20s  %8s  %8s\n", settings.Count(n, word), "before", "after")
 	for i, m := range after {
 		fmt.Fprintf(r.Out, "%-20s  %8.4f  %8.4f\n", m.Name, r.before[i].Value, m.Value)
 	}
 	r.Report.Before, r.Report.After = r.before, after
+	if r.config.Tuning.Task == settings.ClassifyTask {
+		r.printCounts(r.counts)
+	}
 	return nil
 }
 
 func (r *encoding) use() (text, command string) {
-	return "To make vectors of texts", program.Command("embed", "--model", r.Folder.Path, "--text-file", "FILE", "--json")
+	dir := r.Folder.Path
+	if r.config.Tuning.Task == settings.ClassifyTask {
+		return "To give a text a class", program.Command("classify", "--model", dir, "--text", "TEXT")
+	}
+	return "To make vectors of texts", program.Command("embed", "--model", dir, "--text-file", "FILE", "--json")
 }

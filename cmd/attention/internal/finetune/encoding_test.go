@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"attention/cmd/attention/internal/classify"
 	"attention/cmd/attention/internal/commandtest"
 	"attention/cmd/attention/internal/embed"
 	"attention/cmd/attention/internal/export"
@@ -18,6 +19,7 @@ import (
 	"attention/cmd/attention/internal/session"
 	"attention/internal/golden"
 	"attention/internal/safetensors"
+	"attention/train/pretrained"
 
 	"github.com/stretchr/testify/require"
 )
@@ -59,7 +61,7 @@ func TestTuneEncoder(t *testing.T) {
 			whole, stopped, written := filepath.Join(dir, "whole"), filepath.Join(dir, "stopped"), filepath.Join(dir, "written")
 			out, err := tune(t, append(flags, "--out", whole)...)
 			require.NoError(t, err, out)
-			require.Regexp(t, `data +\S+train.jsonl: 72 pairs,\s+504 tokens, in batches of at most 8, 44 % full\n`, out)
+			require.Regexp(t, `data +\S+train.jsonl: 72 examples,\s+504 tokens, in batches of at most 8, 44 % full\n`, out)
 			require.Regexp(t, `(?m)^training +200 steps of 8 pairs, 22.2 epochs, learning rate 0.01 at most$`, out)
 			require.Regexp(t, `(?m)^8 held-out pairs +before +after$`, out)
 			require.Contains(t, out, "attention embed --model "+whole+" --text-file FILE --json")
@@ -157,25 +159,90 @@ func TestOtherCommandsOfEncoders(t *testing.T) {
 
 // Wrong pairs are refused in a line that names where they stand, and nothing is written.
 func TestWrongPairs(t *testing.T) {
-	for _, row := range []struct{ lines, want string }{
-		{`{"anchor": "a", "positive": "b"}` + "\n" + `{"anchor": "a"}`, `--data: .*: line 2: positive: got nothing, want a text`},
-		{`{"sentence1": "a", "sentence2": "b", "score": NaN}`, `--data: .*: line 1: not JSON: invalid character 'N'`},
+	for _, row := range []struct{ lines, want, task string }{
+		{`{"anchor": "a", "positive": "b"}` + "\n" + `{"anchor": "a"}`, `--data: .*: line 2: positive: got nothing, want a text`, "embed"},
+		{`{"sentence1": "a", "sentence2": "b", "score": NaN}`, `--data: .*: line 1: not JSON: invalid character 'N'`, "embed"},
 		{`{"sentence1": "a", "sentence2": "b", "score": 1}` + "\n\n" + `{"anchor": "a", "positive": "b"}`,
-			`--data: .*: line 3: got an anchor and a positive, want two texts and a score as in the first example`},
-		{`{"text": "a", "label": "b"}`, `--data: .*: line 1: got no pair of texts, want an anchor and a positive, or`},
+			`--data: .*: line 3: got an anchor and a positive, want two texts and a score as in the first example`, "embed"},
+		{`{"text": "a", "label": "b"}`, `--data: .*: line 1: got no pair of texts, want an anchor and a positive, or`, "embed"},
+		{`{"anchor": "a", "positive": "b"}`, `--data: .*: line 1: got no text, want one`, "mask"},
+		{`{"text": "a", "label": "b"}` + "\n" + `{"text": "a"}`, `--data: .*: line 2: got an example without a label`, "classify"},
 	} {
 		path := filepath.Join(t.TempDir(), "a.jsonl")
 		require.NoError(t, os.WriteFile(path, []byte(row.lines), 0o644))
 		out := filepath.Join(t.TempDir(), "run")
-		_, err := tune(t, append(encoderFiles(t), "--data", path, "--out", out)...)
+		_, err := tune(t, append(encoderFiles(t), "--data", path, "--out", out, "--task", row.task)...)
 		require.Error(t, err)
 		require.Regexp(t, regexp.MustCompile(row.want), err.Error())
 		require.NotContains(t, err.Error(), "\n")
 		require.NoDirExists(t, out)
 	}
+	dir, labels := t.TempDir(), `{"text": "a", "label": "c"}`+"\n"+`{"text": "a", "label": "b"}`
+	for name, content := range map[string]string{"train.jsonl": labels, "valid.jsonl": strings.Replace(labels, `"b"`, `"d"`, 1)} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
+	}
+	_, err := tune(t, append(encoderFiles(t), "--data", dir, "--task", "classify")...)
+	require.ErrorContains(t, err, `valid.jsonl: line 2: label: got "d", want one of the 2 that are learned`)
 	_, flags := files(t, "--data")
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(letters(0, 3)), 0o644))
-	_, err := tune(t, append(flags, path)...)
+	_, err = tune(t, append(flags, path)...)
 	require.ErrorContains(t, err, "line 1: got a pair of texts, which an encoder learns, want a conversation or a text")
+}
+
+// An encoder learns classes, beside adapters and whole: the run says how many held-out texts are given theirs before and
+// after, classify gives them, and the folder that export writes has the same classes.
+func TestTuneEncoderClasses(t *testing.T) {
+	flags := encoderFiles(t, "--task", "classify", "--steps", "60", "--eval-every", "30")
+	var b strings.Builder
+	for i := range 24 {
+		fmt.Fprintf(&b, `{"text": "%c %c", "label": "%s"}`+"\n", 'a'+i%8, 'a'+(i*5+3)%8, []string{"even", "odd"}[i%2])
+	}
+	data := filepath.Join(t.TempDir(), "classes.jsonl")
+	require.NoError(t, os.WriteFile(data, []byte(b.String()), 0o644))
+	for _, lora := range []string{"0", "4"} {
+		dir := t.TempDir()
+		run, written := filepath.Join(dir, "run"), filepath.Join(dir, "written")
+		out, err := tune(t, append(flags, "--data", data, "--valid", data, "--lora", lora, "--out", run)...)
+		require.NoError(t, err, out)
+		require.Regexp(t, `(?m)^24 held-out texts +before +after\naccuracy +0\.\d+ +1\.0000\n\nOf the held-out texts 24 of 24`, out)
+		require.Contains(t, out, "attention classify --model "+run)
+		_, err = commandtest.Output(t.Context(), export.New(), "--model", run, "--format", "huggingface", "--out", written)
+		require.NoError(t, err)
+		for i, model := range []string{run, written} {
+			got, err := commandtest.Output(t.Context(), classify.New(), "--model", model, "--text", "a d", "--text", "b a")
+			require.NoError(t, err)
+			require.Regexp(t, `(?m)^even 0\.\d+  odd 0\.\d+  a d\nodd 0\.\d+  even 0\.\d+  b a$`, got)
+			require.True(t, i == 0 || got == out, "%s", out)
+			out = got
+		}
+	}
+}
+
+// An encoder learns to predict masked tokens of lines of a text, with the head of its folder or a new one, and its
+// vectors and the head go out.
+func TestTuneEncoderMask(t *testing.T) {
+	for _, name := range []string{"bert", "bert_head"} {
+		flags, dir := encoderFiles(t, "--task", "mask", "--steps", "150", "--eval-every", "50", "--lora", "0"), t.TempDir()
+		if name == "bert_head" {
+			base, err := golden.Path("encoders", name)
+			require.NoError(t, err)
+			flags = append(flags, "--model", base)
+		}
+		lines := filepath.Join(dir, "lines.txt")
+		require.NoError(t, os.WriteFile(lines, []byte(strings.Repeat("a b c d e f g\n\nh i j k\n", 8)), 0o644))
+		run, written := filepath.Join(dir, "run"), filepath.Join(dir, "written")
+		out, err := tune(t, append(flags, "--data", lines, "--valid", lines, "--out", run)...)
+		require.NoError(t, err, out)
+		require.Regexp(t, `(?m)^16 held-out texts +before +after\nmasked loss +\d\.\d+ +\d\.\d+\n`, out)
+		r, err := session.ReadReport(run)
+		require.NoError(t, err)
+		require.InDelta(t, *r.Losses.Validation, r.After[0].Value, 1e-9)
+		require.Less(t, r.After[0].Value, r.Before[0].Value-1, out)
+		_, err = commandtest.Output(t.Context(), export.New(), "--model", run, "--format", "huggingface", "--out", written)
+		require.NoError(t, err)
+		golden.Close(t, "vectors", vectorsOf(t, run), vectorsOf(t, written), 1e-6, 1e-6)
+		_, err = pretrained.OpenMaskedLM(written)
+		require.NoError(t, err)
+	}
 }

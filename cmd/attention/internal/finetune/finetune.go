@@ -23,13 +23,16 @@ a file's name gives its format:
               "value": …}, …]}
   .json       an array of such objects
   .csv .tsv   a heading with such keys and a row for each, or a label and a text
+  .txt        a text in each line
 
 --task embed trains an encoder such as all-MiniLM-L6-v2 on pairs of texts:
 {"anchor": …, "positive": …}, which may have a "negative", so that an anchor is
 nearer to its positive than to the other texts of the batch; or {"sentence1": …,
 "sentence2": …, "score": …}, whose cosines get the order of the scores. A batch
 holds no text twice. --accumulate adds no negatives, a larger --batch does, also
-in the memory of a --mini-batch. Held-out pairs are measured before and after.
+in the memory of a --mini-batch. --task classify trains an encoder on texts with
+labels, and --task mask on texts, of which it predicts masked tokens. Held-out
+examples are measured before and after.
 
 A conversation may have "system", "tools" and "chat_template_kwargs" beside it.
 Keys that are not supported and would change the loss are errors. Other keys are

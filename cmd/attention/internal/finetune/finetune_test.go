@@ -159,7 +159,7 @@ func TestFinetuneErrors(t *testing.T) {
 				`{"messages": [{"role": "narrator", "content": "a"}, {"role": "assistant", "content": "b"}]}`))},
 		{"--data: text: packing: got 12 of 12 examples without a token to learn in their first 24 tokens: the template takes " +
 			"131 tokens beside a question", append(flags, "--template", "alpaca")},
-		{"--task: got \"x\", want answer, classify or embed", append(flags, "--task", "x")},
+		{"--task: got \"x\", want one of answer, classify, embed, mask", append(flags, "--task", "x")},
 		{"line 1: got an example without a label", append(flags[:4:4], "--task", "classify")},
 		{"got the token <|im_start|>, which the tokenizer does not have", append(flags, "--template", "chatml")},
 		{`--template: got "none", want chatml, alpaca or a file`, append(flags, "--template", "none")},

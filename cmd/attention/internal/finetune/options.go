@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/view/live"
@@ -41,13 +42,10 @@ func (o *options) check() (err error) {
 		return fmt.Errorf("--lora: got %d, want at least 1, or 0 for the whole model", lora.Rank)
 	case lora.Rank == 0 && (given("targets") || given("whole") || given("rslora") || lora.Alpha+lora.Dropout > 0):
 		return errors.New("--lora: got 0 with flags of adapters, want a rank")
-	case !slices.Contains([]string{settings.AnswerTask, settings.ClassifyTask, settings.EmbedTask}, task):
-		return fmt.Errorf("--task: got %.40q, want %s, %s or %s", task, settings.AnswerTask, settings.ClassifyTask,
-			settings.EmbedTask)
+	case !slices.Contains(settings.Tasks, task):
+		return fmt.Errorf("--task: got %.40q, want one of %s", task, strings.Join(settings.Tasks, ", "))
 	case task != settings.AnswerTask && (given("template") || t.TrainOnPrompts || o.show > 0):
 		return fmt.Errorf("--task: got %s with --template, --train-on-prompts or --show, which are of conversations", task)
-	case task == settings.EmbedTask && (given("view") || given("long") || given("sample")):
-		return fmt.Errorf("--task: got %s with --view, --long or --sample, which are of models that write", task)
 	case task != settings.EmbedTask && given("mini-batch"):
 		return fmt.Errorf("--mini-batch: got it with --task %s, want it with %s", task, settings.EmbedTask)
 	case o.show < 0:

@@ -2,9 +2,11 @@ package finetune
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"attention/cmd/attention/internal/program"
@@ -36,13 +38,23 @@ func (o *options) begin() (settings.Config, error) {
 	if err = o.findData(&c); err != nil {
 		return c, err
 	}
-	if t := o.text("task"); t == settings.EmbedTask {
-		c.Tuning.Task = t
-		return c, nil
+	task, encoder := o.text("task"), models.IsEncoder(t.Base.Name)
+	if encoder {
+		c.Tuning.Task = task
 	}
-	if o.text("task") == settings.ClassifyTask {
+	switch {
+	case encoder && task == settings.AnswerTask:
+		return c, fmt.Errorf("--task: got %s with an encoder, want one of %s", task, strings.Join(settings.Tasks[1:], ", "))
+	case !encoder && (task == settings.EmbedTask || task == settings.MaskTask):
+		return c, fmt.Errorf("--model: %s: got a model that is no encoder, want BERT or DistilBERT for --task %s",
+			t.Base.Name, task)
+	case encoder && (o.Flags.Changed("view") || o.Flags.Changed("long") || o.Flags.Changed("sample")):
+		return c, errors.New("--model: got an encoder with --view, --long or --sample, which are of models that write")
+	case task == settings.ClassifyTask:
 		c.Tuning.Classes, err = classesOf(c.Text.Name)
 		return c, err
+	case encoder:
+		return c, nil
 	}
 	c.Tuning.Date, c.Tuning.Thinking = program.Now().Round(time.Second), haveThoughts(c.Text.Name)
 	return c, nil

@@ -133,7 +133,7 @@ func (o *options) move(c *settings.Config) error {
 // open makes the task of a run, whose base a flag names.
 func (r *tuning) open(flag string) error {
 	r.task = &answering{tuning: r}
-	if r.config.Tuning.Task == settings.EmbedTask {
+	if r.config.Tuning.Task != "" {
 		r.task = &encoding{tuning: r}
 	}
 	r.config.Kernels = simd.InstructionSet()

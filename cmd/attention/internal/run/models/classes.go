@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/run/settings"
 	"attention/layers"
 	"attention/train/pretrained"
 	"attention/train/text"
@@ -36,6 +37,17 @@ func (in *Inspection) OpenClasses() (*Classes, error) {
 		if !errors.Is(err, pretrained.ErrFamily) {
 			return nil, err
 		}
+	}
+	if t != nil && len(t.Classes) > 0 && in.Kind == settings.EncoderModel {
+		e, notes, err := in.OpenEncoder(in.base)
+		if err != nil {
+			return nil, err
+		}
+		c, err := newEncoderClasses(e)
+		if err == nil {
+			c.Notes = notes
+		}
+		return c, err
 	}
 	if t == nil || len(t.Classes) == 0 {
 		return nil, fmt.Errorf("%s: got a model that has learned no classes, want a run of attention finetune "+

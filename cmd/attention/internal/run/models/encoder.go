@@ -2,7 +2,9 @@ package models
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 
 	"attention/cmd/attention/internal/run/settings"
 	"attention/train/pretrained"
@@ -42,6 +44,16 @@ func (in *Inspection) OpenEncoder(base string) (e *pretrained.Encoder, notes []s
 	return e, nil, in.ReadModel(e.Params, identity)
 }
 
+// IsEncoder reports whether a folder has an encoder that is no run's, also one that cannot be opened.
+func IsEncoder(dir string) bool {
+	in, err := Inspect(dir)
+	if err != nil || in.IsRun() || !settings.IsFolder(in.Dir) {
+		return false
+	}
+	_, err = pretrained.OpenEncoder(in.Dir)
+	return !errors.Is(err, pretrained.ErrFamily)
+}
+
 // OpenEncoderBase is OpenBase for a run that tunes an encoder.
 func OpenEncoderBase(c settings.Config) (*pretrained.Encoder, error) {
 	of := c.Tuning
@@ -53,9 +65,26 @@ func OpenEncoderBase(c settings.Config) (*pretrained.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
+	head := []string(nil) // the names of a new head's parameters
+	switch {
+	case of.Task == settings.ClassifyTask:
+		head, err = []string{"pooler.dense", "classifier"}, e.AddClassifier(of.Classes, c.Training.Seed)
+	case of.Task == settings.MaskTask:
+		with, wrong := pretrained.OpenMaskedLM(in.Dir)
+		if wrong == nil {
+			e = with
+		} else if errors.Is(wrong, pretrained.ErrNoHead) {
+			head, err = []string{"cls.predictions"}, e.AddMaskedLM(c.Training.Seed)
+		} else {
+			err = wrong
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
 	if of.LoRA != nil {
 		lora := *of.LoRA
-		lora.Seed = c.Training.Seed
+		lora.Seed, lora.Whole = c.Training.Seed, slices.Concat(lora.Whole, head)
 		if err := e.Params.AddLoRA(lora); err != nil {
 			return nil, err
 		}

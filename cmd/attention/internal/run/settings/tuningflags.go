@@ -6,8 +6,12 @@ import "attention/layers"
 const (
 	AnswerTask   = "answer"
 	ClassifyTask = "classify"
-	EmbedTask    = "embed" // of an encoder
+	EmbedTask    = "embed" // of an encoder, as is MaskTask
+	MaskTask     = "mask"
 )
+
+// Tasks are all of them.
+var Tasks = []string{AnswerTask, ClassifyTask, EmbedTask, MaskTask}
 
 // tuningFlags returns the flags that only attention finetune has.
 func tuningFlags() []flag {
@@ -18,8 +22,8 @@ func tuningFlags() []flag {
 			usage: "`file` of examples to learn from (.jsonl, .json, .csv, .tsv), or a folder with train, valid and test"},
 		{name: "valid", resumed: true, usage: "`file` of held-out examples (default valid of the folder of --data)"},
 		{name: "task", usual: AnswerTask,
-			usage: "`task` to learn: answer; classify, which predicts the label of a text at the token that ends it; " +
-				"or embed, which makes an encoder's vectors of similar texts similar"},
+			usage: "`task` to learn: answer; classify, which predicts the label of a text; or of an encoder embed, which " +
+				"makes vectors of similar texts similar, or mask, which predicts masked tokens"},
 		{name: "base", paths: []string{"tuning.base.name"}, resumed: true,
 			usage: "`folder` in which the model of a run to --resume is now"},
 		{name: "show", usual: 0,
