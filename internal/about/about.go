@@ -1,5 +1,5 @@
-// Package about keeps the values of loop.Config.About, which describe a model and its data, in the metadata of
-// files, and compares them.
+// Package about stores the values of loop.Config.About, which describe a model and its data, in the metadata of files,
+// and compares them.
 package about
 
 import (
@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Prefix stands before the keys of the values in a file's metadata.
+// Prefix is put before the keys of these values in a file's metadata.
 const Prefix = "about."
 
 // The other keys of the metadata of a run's model.
 const (
 	formatKey   = "format"
-	stepsKey    = "steps" // taken by the run
+	stepsKey    = "steps" // steps that the run has taken
 	bestStepKey = "best"  // step of the parameters with loop.Config.KeepBest; missing if they are the last ones
 
 	modelFormat = "attention model 2"
 )
 
-// ModelMetadata returns the metadata for the model file of a run that has taken n steps: the run's values and the step
-// of its parameters, best, or 0 for the last ones.
+// ModelMetadata returns the metadata for the model file of a run after n steps: the run's values and best, the step of
+// its parameters, which is 0 for the last ones.
 func ModelMetadata(values map[string]string, n, best int) map[string]string {
 	metadata := map[string]string{formatKey: modelFormat, stepsKey: strconv.Itoa(n)}
 	if best > 0 {
@@ -40,7 +40,7 @@ func Put(metadata map[string]string, prefix string, values map[string]string) {
 	}
 }
 
-// Get returns the values of metadata whose keys have a prefix, without it.
+// Get returns the metadata whose keys have a prefix, without the prefix.
 func Get(metadata map[string]string, prefix string) map[string]string {
 	values := map[string]string{}
 	for key, value := range metadata {
@@ -51,7 +51,7 @@ func Get(metadata map[string]string, prefix string) map[string]string {
 	return values
 }
 
-// OfModel returns the values in the metadata of a run's model; nil for a model of another program.
+// OfModel returns the values in the metadata of a run's model; nil for a model that another program wrote.
 func OfModel(metadata map[string]string) (map[string]string, error) {
 	values := Get(metadata, Prefix)
 	if len(values) == 0 {
@@ -92,7 +92,7 @@ func Check(config, path string, got, want map[string]string) error {
 	return fmt.Errorf("%s: %s: got %s, want %s, that of %s", config, at, g, w, path)
 }
 
-// cutEqual returns two texts, quoted, from shortly before the place where they begin to differ.
+// cutEqual returns two quoted texts without their long common beginning.
 func cutEqual(a, b string) (string, string) {
 	const before, most = 8, 40
 	x, y := []rune(a), []rune(b)

@@ -33,7 +33,7 @@ func TestSteps(t *testing.T) {
 	require.False(t, ok)
 }
 
-// The error shows where two long values begin to differ.
+// The error shows the place at which two long values begin to differ.
 func TestCheck(t *testing.T) {
 	of := map[string]string{"dtype": "float32", "characters": "abcdefghijklmn"}
 	require.NoError(t, about.Check("config.json", "step", of, map[string]string{"dtype": "float32",

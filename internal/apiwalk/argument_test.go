@@ -15,8 +15,8 @@ import (
 // argument makes a value to call with.
 type argument struct {
 	text string
-	tame bool // as a call may have it that succeeds
-	null bool // a nil pointer, interface or function, or a list of them, which is no receiver
+	tame bool // an argument of a call that may succeed
+	null bool // a nil pointer, interface or function, or a list of them; not used as a receiver
 	of   func(w *world) reflect.Value
 }
 
@@ -37,17 +37,17 @@ func zero(t reflect.Type) argument {
 
 // arguments makes the arguments of a type.
 type arguments struct {
-	found map[reflect.Type][]argument // results of the rooms' own functions
+	found map[reflect.Type][]argument // results of the packages' own functions
 	known map[reflect.Type][]argument
 }
 
-// of returns the arguments of a type. The first is tame, if any is.
+// of returns the arguments of a type. The first one is tame, if any is.
 func (a *arguments) of(t reflect.Type) []argument {
 	if all, ok := a.known[t]; ok {
 		return all
 	}
 	if !made(t) {
-		a.known[t] = []argument{zero(t)} // for a type that holds itself
+		a.known[t] = []argument{zero(t)} // for a recursive type
 	}
 	all := a.valid(t)
 	switch t.Kind() {
@@ -78,7 +78,7 @@ func (a *arguments) of(t reflect.Type) []argument {
 	return all
 }
 
-// valid returns the values that are right in some calls.
+// valid returns values that are right in some calls.
 func (a *arguments) valid(t reflect.Type) (all []argument) {
 	for i, make := range valid[t] {
 		all = append(all, argument{text: fmt.Sprintf("valid %v %d", t, i), tame: true, of: func(w *world) reflect.Value {
@@ -90,7 +90,7 @@ func (a *arguments) valid(t reflect.Type) (all []argument) {
 	return append(all, a.found[t]...)
 }
 
-// numbers returns the numbers of a type: 2 is a fit width, length and count of everything.
+// numbers returns the numbers of a type; 2 is valid as a width, a length and a count.
 func numbers(t reflect.Type) (all []argument) {
 	add := func(tame bool, x any) {
 		if v := reflect.ValueOf(x); v.CanConvert(t) {
@@ -115,7 +115,7 @@ func numbers(t reflect.Type) (all []argument) {
 func (a *arguments) pointers(t reflect.Type) []argument {
 	all := []argument{zero(t)}
 	switch e := t.Elem(); {
-	case t == reflect.TypeFor[*G.ExprGraph](): // its zero value cannot be told from another
+	case t == reflect.TypeFor[*G.ExprGraph](): // its zero value cannot be recognised
 		return all
 	case !made(e):
 		all = append(all, argument{text: fmt.Sprintf("new(%v)", e), of: func(*world) reflect.Value { return reflect.New(e) }})
@@ -133,7 +133,7 @@ func (a *arguments) pointers(t reflect.Type) []argument {
 	return all
 }
 
-// data are the structs with unexported fields whose zero value a caller may pass, each with the reason.
+// data lists the structs with unexported fields whose zero value a caller may pass, each with the reason.
 var data = map[reflect.Type]string{
 	reflect.TypeFor[layers.EmbeddingConfig](): "a model fills in the deviation",
 	reflect.TypeFor[layers.Init]():            "the zero value is zeros",
@@ -147,8 +147,8 @@ var data = map[reflect.Type]string{
 	reflect.TypeFor[pretrained.GPT]():         "a caller fills in the model",
 }
 
-// made reports whether only the module's own functions make values of a type: it is a struct that has unexported
-// fields. Methods of its zero value may panic.
+// made reports whether only the module's own functions make values of a type: it is a struct with unexported fields.
+// Methods of its zero value may panic.
 func made(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || data[t] != "" || !ofModule(t) {
 		return false
@@ -171,8 +171,8 @@ func settable(t reflect.Type) bool {
 	return false
 }
 
-// structs returns structs with small numbers, with extreme ones, and small ones but for one
-// field. Of a type that only functions make it returns what they made.
+// structs returns structs with small numbers, with extreme ones, and with small ones except in one field. For a type
+// that only functions make, it returns their results.
 func (a *arguments) structs(t reflect.Type) (all []argument) {
 	if made(t) {
 		for _, p := range a.valid(reflect.PointerTo(t)) {
@@ -219,7 +219,7 @@ var extremes = []struct {
 
 func small(t reflect.Type) reflect.Value { return filled(t, 2, 0.5) }
 
-// filled returns a struct with these numbers in all its fields.
+// filled returns a struct with a number in all its fields.
 func filled(t reflect.Type, number int, fraction float64) reflect.Value {
 	v := reflect.New(t).Elem()
 	for i := range t.NumField() {

@@ -16,8 +16,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// closed are the interfaces whose types are all the module's own, which code tells apart: by the check that refuses a
-// pointer to one of them.
+// closed lists the interfaces that only the module's own types implement. Code distinguishes these types, and a check
+// refuses a pointer to one of them.
 var closed = map[reflect.Type]func(t *testing.T, x any) error{
 	reflect.TypeFor[mask.Mask](): func(_ *testing.T, x any) error { return mask.Validate(x.(mask.Mask)) },
 	reflect.TypeFor[graph.ScoreMod](): func(t *testing.T, x any) error {
@@ -31,11 +31,11 @@ var closed = map[reflect.Type]func(t *testing.T, x any) error{
 	},
 }
 
-// open are the interfaces that others may implement, by pointers too: code calls their methods.
+// open lists the interfaces that callers may implement, also by pointers: code only calls their methods.
 var open = strings.Fields(`layers.AttentionCache parallel.Transport text.Tokenizer train.Group train.Schedule`)
 
-// A field of an interface type that takes a mask, a change of scores, … takes it as a value: nothing is checked and then
-// passed over because it is a pointer.
+// A field of a closed interface type, such as a mask or a change of scores, must be a value: a pointer must not pass
+// the checks and then be ignored.
 func TestFieldsOfInterfaceTypes(t *testing.T) {
 	seen := map[string]bool{}
 	for _, in := range exportedTypes {
@@ -78,7 +78,7 @@ func fieldsOf(t reflect.Type) int {
 	return t.NumField()
 }
 
-// A schedule's methods are all that is used, also by a pointer to it.
+// Only a schedule's methods are used, so a pointer to it works, too.
 func TestSchedulesByPointer(t *testing.T) {
 	cosine, wsd := train.CosineLR{Peak: 1, Steps: 9}, train.WSD{Peak: 1}
 	for _, c := range []struct{ pointer, value train.Schedule }{{&cosine, cosine}, {&wsd, wsd}} {

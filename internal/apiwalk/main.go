@@ -1,9 +1,9 @@
-// Apiwalk lists all that the packages a user imports export, in a table that its tests
-// walk: they call every function and method with nil, zero and huge arguments, and fail on
-// a panic. Receivers are made by the functions that make such values.
+// Apiwalk lists all exports of the packages that a user imports, in a table for its tests: they call every function and
+// method with nil, zero and huge arguments, and fail on a panic. Receivers come from the functions that make such
+// values.
 //
-// The table has the functions and the types. The types' methods come by reflection, those
-// of embedded fields too.
+// The table has the functions and the types. The tests find the types' methods by reflection, including those of
+// embedded fields.
 package main
 
 import (
@@ -31,7 +31,7 @@ var rooms = []string{
 	"train/text",
 }
 
-// unwalked are packages that a user may import, but whose functions are not called, each with the reason.
+// unwalked lists packages that a user may import, but whose functions are not called, each with the reason.
 var unwalked = map[string]string{
 	"graph/blas":           "gonum's interface has no errors: arguments that do not fit panic",
 	"graph/gradcases":      "for tests",
@@ -91,7 +91,7 @@ import (
 
 %s)
 
-// exportedFunctions are the functions that the rooms export, by their names.
+// exportedFunctions maps the names of the rooms' exported functions to the functions.
 var exportedFunctions = []struct {
 	name string
 	f any

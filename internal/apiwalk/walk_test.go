@@ -24,8 +24,8 @@ type callable struct {
 	method bool
 }
 
-// callables returns all functions and methods of the rooms. A method of a value is called
-// on values, one of a pointer on pointers.
+// callables returns all functions and methods of the rooms. A method with a value receiver is called on values, one
+// with a pointer receiver on pointers.
 func callables() (all []callable) {
 	for _, f := range exportedFunctions {
 		all = append(all, callable{name: f.name, f: reflect.ValueOf(f.f)})
@@ -49,7 +49,7 @@ func callables() (all []callable) {
 	return all
 }
 
-// exempt are functions that are not called, each with the reason.
+// exempt lists functions that are not called, each with the reason.
 var exempt = map[string]string{
 	"(*checkpoint.DamagedError).Error": "it has the text of the error that it wraps",
 	"(*parallel.Group).Agree":          "in one process it returns its error, and a nil one has no text",
@@ -71,7 +71,7 @@ func (c call) String() string {
 	return c.name + "(" + strings.Join(texts, ", ") + ")"
 }
 
-// do calls in a world.
+// do makes the call in a world.
 func (c call) do(w *world) []reflect.Value {
 	in := make([]reflect.Value, len(c.in))
 	for i, a := range c.in {
@@ -89,7 +89,7 @@ const (
 	mostMemory = 256 << 20
 )
 
-// try calls, and returns what is wrong with it.
+// try makes the call and returns a description of what went wrong.
 func (c call) try() (results []reflect.Value, wrong string) {
 	before := allocated()
 	results, wrong = c.recovered()
@@ -118,7 +118,7 @@ func (c call) recovered() (results []reflect.Value, wrong string) {
 	return results, wrong
 }
 
-// notOneLine reports whether a text has several lines, or something that does not format.
+// notOneLine reports whether a text has several lines, or contains traces of a wrong format.
 func notOneLine(text string) bool {
 	return strings.Contains(text, "\n") || strings.Contains(text, "%!")
 }
@@ -140,8 +140,8 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// calls returns the calls of a callable with the arguments that keep accepts: all, if they
-// are few; or else each argument once beside tame ones and once beside zeros, and a draw.
+// calls returns the calls of a callable with arguments that keep accepts: all calls, if they are few; otherwise each
+// argument once with tame others and once with zeros, and a random sample.
 func (f callable) calls(a *arguments, keep func(argument) bool, draws int) (all []call) {
 	lists, count := make([][]argument, f.f.Type().NumIn()), 1
 	for i := range lists {
@@ -193,7 +193,7 @@ func (f callable) calls(a *arguments, keep func(argument) bool, draws int) (all 
 	for range draws {
 		add(func(i int) argument {
 			n := len(lists[i])
-			if random.IntN(2) == 0 { // the valid ones are the first
+			if random.IntN(2) == 0 { // valid arguments come first
 				n = min(n, 1+len(valid[f.f.Type().In(i)]))
 			}
 			return lists[i][random.IntN(n)]
@@ -241,10 +241,10 @@ func failedCall(results []reflect.Value) bool {
 	})
 }
 
-// TestNoCallPanics calls every function and method with nil, zero and extreme arguments. What
-// is wrong with them is their error's to say.
+// TestNoCallPanics calls every function and method with nil, zero and extreme arguments. Wrong arguments must give
+// errors.
 func TestNoCallPanics(t *testing.T) {
-	debug.SetGCPercent(400) // little is alive at once
+	debug.SetGCPercent(400) // few objects are alive at the same time
 	var now atomic.Pointer[call]
 	go watch(&now)
 	a := &arguments{found: map[reflect.Type][]argument{}, known: map[reflect.Type][]argument{}}
@@ -278,13 +278,13 @@ func TestNoCallPanics(t *testing.T) {
 	t.Logf("%d calls of %d functions and methods", total, len(all))
 }
 
-// haveReceiver reports whether there is a receiver of a type that not everybody can make.
+// haveReceiver reports whether there is a receiver of a type that only functions of the module make.
 func (a *arguments) haveReceiver(t reflect.Type) bool {
 	return !made(t) && t.Kind() != reflect.Pointer || slices.ContainsFunc(a.of(t), func(x argument) bool { return x.tame })
 }
 
-// watch ends the test if a call takes memory or time without end. It counts its own rounds, not the clock's time: a
-// process that was stopped or waited for a processor is not to blame.
+// watch ends the test if a call uses memory or time without limit. It counts its own rounds and not clock time, so that
+// a process that is stopped or waits for a processor does not count as too slow.
 func watch(now *atomic.Pointer[call]) {
 	const round = 50 * time.Millisecond
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A field of a config of layers has one word, in Go and as its key in JSON; LoRAConfig's keys are peft's.
+// Each field of a config of layers uses the same words in its Go name and in its JSON key; the keys of LoRAConfig are
+// PEFT's.
 func TestKeysAreTheWordsOfFields(t *testing.T) {
 	seen := 0
 	for _, of := range append([]reflect.Type{reflect.TypeFor[dates.Config]()}, exportedTypes...) {

@@ -27,7 +27,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// world is what the arguments of one call share: a set of parameters and a build over it.
+// world holds the objects that the arguments of one call share: a set of parameters and a build over it.
 type world struct {
 	params *layers.Params
 	build  *layers.Build
@@ -39,7 +39,7 @@ func newWorld() *world {
 	return &world{params: p, build: layers.NewBuild(p, layers.Train)}
 }
 
-// must is for what the walk needs.
+// must checks the error of a call that the walk needs.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -142,7 +142,7 @@ func ids() []int {
 	return all
 }
 
-var folders int // of checkpoints, each locked by its own
+var folders int // folders of checkpoints, each with its own lock
 
 var gpt2 = text.NewGPT2Tokenizer() // once: it takes long
 

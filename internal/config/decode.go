@@ -20,19 +20,17 @@ import (
 // unchanged. Decode copies structs behind pointers and maps before it changes them, so that values that share them do
 // not change.
 //
-// Several structs share the fields of one object; of two fields with one name the first
-// counts. The last of several may be a json.Unmarshaler: it gets an object of the fields
-// that the others do not have.
+// Decode may read one object into several structs. If two fields have the same name, only the first is set.
 func Decode(text []byte, to ...any) error { return Reader{}.Decode(text, to...) }
 
 // Reader reads JSON with options. The zero value reads like Decode. The options do not
 // apply inside a json.Unmarshaler.
 type Reader struct {
 	AllowUnknown bool // skip unknown fields
-	AllowNull    bool // take a null field as absent, and a null entry of a map as a zero one
+	AllowNull    bool // treat a null field as absent, and a null entry of a map as zero
 }
 
-// Foreign reads files of other programs, and files that hold more than is read.
+// Foreign is for files of other programs, and for files with more fields than are read.
 var Foreign = Reader{AllowUnknown: true, AllowNull: true}
 
 // Decode is the function Decode with the Reader's options.
@@ -82,7 +80,7 @@ func (r Reader) all(text jsontext.Value, to []reflect.Value) error {
 	return r.object(text, all, last)
 }
 
-// object reads an object into fields, and the members that are none into others, if that is not nil.
+// object reads an object into fields. If others is not nil, members that are not fields are stored in it.
 func (r Reader) object(text jsontext.Value, fields []field, others json.Unmarshaler) error {
 	given, rest := make([]jsontext.Value, len(fields)), map[string]jsontext.Value{}
 	for key, member := range Members(text) {
@@ -100,7 +98,7 @@ func (r Reader) object(text jsontext.Value, fields []field, others json.Unmarsha
 		last = unknown(rest)
 	}
 	if err, ok := withKnown(last, fields); ok {
-		return err // before any other error, since a misspelt field may cause others
+		return err // before any other error, since a misspelled field may cause others
 	}
 	for i, f := range fields {
 		if given[i] == nil || r.absent(given[i]) {
@@ -113,7 +111,7 @@ func (r Reader) object(text jsontext.Value, fields []field, others json.Unmarsha
 	return last
 }
 
-// absent reports whether a member counts as one that is not there.
+// absent reports whether a member counts as missing.
 func (r Reader) absent(member jsontext.Value) bool { return r.AllowNull && member.Kind() == 'n' }
 
 // value reads a value into v, which is addressable.

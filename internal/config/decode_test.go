@@ -292,8 +292,8 @@ func TestDecodeWrongTargets(t *testing.T) {
 	require.EqualError(t, config.Decode([]byte(`{"a": 1}`), new(struct{})), `unknown field "a"; it has no fields`)
 }
 
-// What Decode accepts encoding/json accepts, with the same result. What it refuses changes
-// nothing and has an error of one short line.
+// Values that Decode accepts are also accepted by encoding/json, with the same result. A refused value changes nothing
+// and gives an error of one short line.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"w": 1, "rate": 0.1, "part": {"width": 3}, "list": [1], "parts": [{"Name": "x"}]}`,
 		`{"shape": {"type": "circle", "radius": 3}, "map": {"a": {"width": 1}}, "any": [1, {"a": null}], "raw": null}`,
@@ -335,7 +335,7 @@ func TestDecodeNumbers(t *testing.T) {
 	}
 }
 
-// The error for a megabyte of the worst text is one short line.
+// The error about a megabyte of the worst possible text is one short line.
 func TestDecodeHostile(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("[", 1<<20),

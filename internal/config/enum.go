@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Enum is the words of a type's values, which count from 0.
+// Enum lists the words for a type's values, which count from 0.
 type Enum[T ~int] struct {
 	Name  string // of the type
 	Words []string
 }
 
-// String returns the word of a value; without one it is the type's name with the number.
+// String returns the word for a value, or the type's name with the number if there is no word.
 func (e Enum[T]) String(v T) string {
 	if v < 0 || int(v) >= len(e.Words) {
 		return fmt.Sprintf("%s(%d)", e.Name, int(v))
@@ -20,7 +20,7 @@ func (e Enum[T]) String(v T) string {
 	return e.Words[v]
 }
 
-// Validate refuses a value without a word.
+// Validate returns an error for a value without a word.
 func (e Enum[T]) Validate(v T) error {
 	if v < 0 || int(v) >= len(e.Words) {
 		return fmt.Errorf("got %s, want one of %s", e.String(v), strings.Join(e.Words, ", "))

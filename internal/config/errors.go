@@ -9,7 +9,7 @@ import (
 
 // Error is an error about a field of a config. It can name the field in several ways.
 type Error struct {
-	subject name // of the field; empty if the error is about the config
+	subject name // path of the field; empty if the error is about the whole config
 	format  string
 	args    []any // arguments of type name are other fields
 	cause   error
@@ -19,8 +19,8 @@ type Error struct {
 // name is the path of a field from a config: of Go fields and of JSON keys.
 type name struct{ field, key string }
 
-// Field is an argument of Errorf that stands for another field of the config, or for a
-// field of one of its configs: Field("RoPE.Dims").
+// Field is an argument of Errorf that names another field of the config, or a field of one of its configs:
+// Field("RoPE.Dims").
 type Field string
 
 // Errorf returns an *Error about a field of config c: its name, a colon and the text, as in "NumHeads: got 5, want a
@@ -49,8 +49,8 @@ func In(c any, field string, err error) error {
 	return Errorf(c, field, "%w", err)
 }
 
-// From returns err, about a config made from config c, as an error about c. fields maps
-// paths in that config to the fields of c that they were made from; nil maps all to the same.
+// From returns err, about a config made from config c, as an error about c. fields maps paths in the first config to
+// the fields of c that determine them; nil maps all to equal paths.
 func From(c any, err error, fields map[string]string) error {
 	e, ok := find(err)
 	if !ok {
@@ -68,9 +68,9 @@ func From(c any, err error, fields map[string]string) error {
 	})
 }
 
-// JSON returns err with JSON names: "model.attention.num_heads: got 5, want a divisor of
-// out_dim=12". Like Named it drops what wraps the *Error, such as a layer's place in a model,
-// and returns an err without an *Error unchanged.
+// JSON returns err with JSON names: "model.attention.num_heads: got 5, want a divisor of out_dim=12". Like Named it
+// removes text that wraps the *Error, such as a layer's place in a model, and returns an err without an *Error
+// unchanged.
 func JSON(err error) error { return Named(err, nil) }
 
 // Named returns err with the names of fields by their JSON paths:

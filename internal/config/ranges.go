@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// AtLeast returns an error for the first field of config c that is less than least,
-// infinite or NaN. The fields are paths as for Errorf, of numbers or of pointers to them; a nil one is no number.
+// AtLeast returns an error for the first field of config c that is less than least, infinite or NaN. The fields are
+// paths as in Errorf, of numbers or of pointers to numbers; nil pointers are ignored.
 func AtLeast(c any, least int, fields ...string) error {
 	return numbers(c, fields, func(x float64, fraction bool) string {
 		switch {

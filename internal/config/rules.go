@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Rule says that settings of a config exclude another one, or that they have no meaning without it. A setting is the path
-// of a field that is not zero, such as "RoPE.Dims", or a field and its word, such as "Layout=raw".
+// Rule is a rule about two settings of a config: one excludes the other, or one has no meaning without the other. A
+// setting is the path of a field that is not zero, such as "RoPE.Dims", or a field and its word, such as "Layout=raw".
 type Rule struct {
 	Settings      string // separated by spaces
-	Exclude, Need string // the other setting; one of the two is given
+	Exclude, Need string // the other setting; exactly one of the two fields is set
 	Why           string // follows the text of the error; may be empty
 }
 

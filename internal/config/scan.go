@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth is the most objects and lists in each other: more than in any config.
+// maxDepth is the largest number of nested objects and lists, more than in any config.
 const maxDepth = 64
 
 // errDeep names no field, since its path would be too long.
@@ -68,7 +68,7 @@ func pathOf(d *jsontext.Decoder, p jsontext.Pointer) (path string) {
 // JSON; of a value that is no object there are none.
 func Members(text []byte) iter.Seq2[string, jsontext.Value] { return parts(text, '{') }
 
-// parts yields the parts of an object, with their keys, or of a list. A value that begins in another way has none.
+// parts yields the parts of an object, with their keys, or of a list. A value that is neither has none.
 func parts(text []byte, begin jsontext.Kind) iter.Seq2[string, jsontext.Value] {
 	return func(yield func(string, jsontext.Value) bool) {
 		d := decoderOf(text)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Members splits random JSON as encoding/json does.
+// Members splits random JSON in the same way as encoding/json.
 func TestMembers(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -51,7 +51,7 @@ func requireSplit(t *testing.T, text string) {
 	}
 }
 
-// randomJSON returns a value with at most depth objects and lists in each other, with space between its tokens.
+// randomJSON returns a value with at most depth nested objects and lists, with white space between its tokens.
 func randomJSON(rnd *rand.Rand, depth int) string {
 	space := func() string { return strings.Repeat(string(" \t\r\n"[rnd.IntN(4)]), rnd.IntN(3)) }
 	str := func() string {
@@ -95,7 +95,7 @@ func TestMembersStop(t *testing.T) {
 	}
 }
 
-// Of many keys one comes twice, at either end of the object.
+// One of many keys occurs twice, at the beginning and at the end of the object.
 func TestDuplicateAmongMany(t *testing.T) {
 	for _, n := range []int{2, 15, 16, 17, 18, 1000} {
 		var list []string

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Values are some of a config's values by their paths in JSON: training.steps.
+// Values holds some of a config's values by their JSON paths, such as training.steps.
 type Values map[string]Value
 
-// A Value is one that is no object, or is an empty one, as package json reads it: numbers are of type json.Number.
+// A Value is any value except an object with members, in the form of package json with numbers of type json.Number.
 type Value struct {
 	JSON any
-	From string // its origin, for errors: a file, a preset; empty if the values of Origin do not name it
+	From string // its origin, for errors: a file or a preset; empty if Origin should not name it
 }
 
 // A Tree is a JSON object as maps, with numbers as json.Number.
@@ -86,7 +86,7 @@ func ValuesOf(c any, paths ...string) (Values, error) {
 // Decode reads the values into a config. Its errors name JSON paths.
 func (v Values) Decode(to any) error {
 	t := Tree{}
-	for _, path := range slices.Sorted(maps.Keys(v)) { // an object before what is in it
+	for _, path := range slices.Sorted(maps.Keys(v)) { // an object before its members
 		keys := strings.Split(path, ".")
 		at, last := t, len(keys)-1
 		for _, key := range keys[:last] {
@@ -109,10 +109,10 @@ func (v Values) Text(path string) string {
 	return text
 }
 
-// A Replacement is a value that replaces others: those at or below the paths Old.
+// A Replacement is a value that replaces others: those at or below the paths in Old.
 type Replacement struct {
 	Path  string
-	Equal bool // whether a value that is equal to the one before replaces them, too
+	Equal bool // whether it replaces them even if it equals the value before
 	Old   []string
 }
 
@@ -128,7 +128,8 @@ func (v Values) Merge(over Values, replace []Replacement) {
 	maps.Copy(v, over)
 }
 
-// Origin returns the origin of the first value that an error is about. The error is one about the config of all values.
+// Origin returns the origin of the first value that an error is about. The error must be about the config of all
+// values.
 func (v Values) Origin(err error) string {
 	var wrong *Error
 	if !errors.As(err, &wrong) {

@@ -58,7 +58,7 @@ func unreadable(t reflect.Type) error {
 	return errorf("got a value for a %v, want none: JSON cannot set it", t)
 }
 
-// refused returns the error about a value that a type does not take.
+// refused returns the error about a value that a type does not accept.
 func refused(text jsontext.Value, t reflect.Type) error {
 	want := kindOf(t)
 	switch {
@@ -70,7 +70,7 @@ func refused(text jsontext.Value, t reflect.Type) error {
 	return mismatch(text, want)
 }
 
-// anything is the result of kindOf for a type without a kind of JSON.
+// anything is the result of kindOf for a type without a JSON kind.
 const anything = "a value"
 
 // kindOf returns the kind of JSON that a type needs, in words for an error.
@@ -129,7 +129,7 @@ func (k knownKeys) String() string {
 	return strings.Join(k, ", ")
 }
 
-// unknown returns the error about the members of an object that are no fields.
+// unknown returns the error about members of an object that are not fields.
 func unknown(members map[string]jsontext.Value) error {
 	var list []string
 	for _, key := range slices.Sorted(maps.Keys(members)) {

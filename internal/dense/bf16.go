@@ -20,8 +20,8 @@ func BF16s(t *tensor.Dense) []uint16 {
 	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(t.Data().([]BFloat16)))), t.Shape().TotalSize())
 }
 
-// OfBytes returns a tensor whose memory is bytes, which hold its elements: of float32, float64 or a stored type.
-// Mapped bytes are the memory of a file, which the tensor's IsManuallyManaged tells.
+// OfBytes returns a tensor whose memory is bytes, which hold its elements: of float32, float64 or a stored type. Bytes
+// of a mapped file are marked: the tensor's IsManuallyManaged reports this.
 func OfBytes(dt tensor.Dtype, bytes []byte, isMapped bool, shape ...int) *tensor.Dense {
 	if formats[dt] != nil {
 		return ofBlocks(dt, bytes, isMapped, shape)

@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ByType returns the one of two things, functions most often, that is for elements of type dt: float32 or float64.
+// ByType returns one of two values, usually functions, by the type dt: the first for float32, the second for float64.
 func ByType[T any](dt tensor.Dtype, of32, of64 T) T {
 	if dt == tensor.Float32 {
 		return of32
@@ -23,7 +23,7 @@ func TypeOf[F float32 | float64]() tensor.Dtype {
 	return tensor.Float64
 }
 
-// NewScalar returns a new scalar of type dt, float32, float64 or int: 0.
+// NewScalar returns a new scalar 0 of type dt: float32, float64 or int.
 func NewScalar(dt tensor.Dtype) G.Value {
 	switch dt {
 	case tensor.Float32:

@@ -2,8 +2,8 @@ package dense
 
 import "math"
 
-// MaxElements is the most elements that a tensor made by this module has. A larger one is
-// a mistake, and below it products of two sizes fit an int.
+// MaxElements is the largest number of elements of a tensor that this module makes. A larger tensor is a mistake; below
+// the limit, products of two sizes fit an int.
 const MaxElements = math.MaxInt32
 
 // Fits reports whether a tensor of a shape, whose axes are at least 0, has at most

@@ -58,9 +58,8 @@ func Float32s(t *tensor.Dense, lo, hi int) []float32 {
 	return out
 }
 
-// Float64s returns a value's elements in row-major order as float64s, true as 1, or nil for a
-// value that holds neither floats nor ints nor bools. They must not be changed: those of a
-// contiguous float64 tensor are its memory.
+// Float64s returns a value's elements in row-major order as float64s, true as 1, or nil for a value that holds neither
+// floats nor ints nor bools. The caller must not change them: for a contiguous float64 tensor they are its memory.
 func Float64s(v G.Value) []float64 {
 	t, err := RowMajor(v)
 	if err != nil {

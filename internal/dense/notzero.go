@@ -7,8 +7,8 @@ import (
 )
 
 // NotZero reports for each element whether it is true in a tensor of bools, or not 0 in a tensor of integers or floats.
-// It returns nil for a tensor of another type. The result must not be changed; it may share memory with room or the
-// tensor. other is the first element that is neither 0 nor 1, or −1.
+// It returns nil for a tensor of another type. The caller must not change the result, which may share memory with room
+// or the tensor. other is the first element that is neither 0 nor 1, or −1.
 func NotZero(t *tensor.Dense, room []bool) (is []bool, other int) {
 	switch t.Dtype() {
 	case tensor.Bool:

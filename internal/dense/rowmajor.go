@@ -24,7 +24,7 @@ func RowMajor(v G.Value) (*tensor.Dense, error) {
 	if c, ok := t.Materialize().(*tensor.Dense); ok && IsRowMajor(c) {
 		return c, nil
 	}
-	switch data := t.Data().(type) { // which the copy, if there was one, left in column-major order
+	switch data := t.Data().(type) { // a copy, if there was one, is left in column-major order
 	case []float32:
 		return gather(t, data), nil
 	case []float64:
@@ -54,7 +54,7 @@ func IsRowMajor(t *tensor.Dense) bool { return !t.RequiresIterator() && !t.DataO
 // gather returns a copy of a tensor whose elements are in data.
 func gather[E any](t *tensor.Dense, data []E) *tensor.Dense {
 	shape, strides := t.Shape(), t.Strides()
-	if len(strides) < len(shape) { // a row, a column or a number
+	if len(strides) < len(shape) { // for a row, a column or a number
 		shape, strides = tensor.Shape{shape.TotalSize()}, append(slices.Clone(strides), 1)[:1]
 	}
 	all := make([]E, shape.TotalSize())

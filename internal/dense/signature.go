@@ -24,8 +24,7 @@ func Signatures(prefix string, tensors iter.Seq2[string, *tensor.Dense]) (all []
 	return all
 }
 
-// Compare returns an error that lists how got, in any order and each name once, differs from
-// want.
+// Compare returns an error that lists the differences between got, in any order and with each name once, and want.
 func Compare(want, got []Signature) error {
 	forms := map[string]string{}
 	for _, g := range got {

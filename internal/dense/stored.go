@@ -16,7 +16,7 @@ type format struct {
 	name string
 }
 
-// formats are those of types of blocks. Packages fill it as they are initialised.
+// formats maps types of blocks to their formats. Packages fill it during initialisation.
 var formats = map[tensor.Dtype]*format{}
 
 // BlockType returns a new type of weights that are stored in blocks of a format, for a package's initialisation. The
@@ -29,7 +29,7 @@ func BlockType(name string, f kernel.Format) tensor.Dtype {
 	return dt
 }
 
-// IsStored reports whether a type is of stored weights, BF16 or one of blocks, which are computed with as float32.
+// IsStored reports whether a type is of stored weights (BF16 or blocks), which are computed with as float32.
 func IsStored(dt tensor.Dtype) bool { return dt == BF16 || formats[dt] != nil }
 
 // StoredMatrix returns a row-major tensor of a stored type as a matrix whose rows have the stride ld.
@@ -76,7 +76,7 @@ func Widened(t *tensor.Dense) *tensor.Dense {
 	return wide
 }
 
-// Release lets the memory of a file leave memory, if a row-major tensor lies there: see mapped.Release.
+// Release lets a row-major tensor in the memory of a mapped file leave the memory: see mapped.Release.
 func Release(t *tensor.Dense) {
 	if t.IsManuallyManaged() {
 		mapped.Release(t.Raw)

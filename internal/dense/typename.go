@@ -2,8 +2,7 @@ package dense
 
 import "gorgonia.org/tensor"
 
-// TypeName returns the name of a type for an error message. It takes the zero Dtype too, with which
-// formatting panics.
+// TypeName returns the name of a type for an error message. It accepts the zero Dtype, whose formatting panics.
 func TypeName(dt tensor.Dtype) string {
 	switch {
 	case dt.Type == nil:

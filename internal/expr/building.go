@@ -8,9 +8,9 @@ import (
 
 var building sync.Mutex
 
-// Building calls build, which builds or differentiates a graph, while no other call of
-// Building runs: all graphs of a process share Gorgonia's constants. It returns build's
-// error. Machines may run at once. A build that calls Building gets an error.
+// Building calls build, which builds or differentiates a graph. No other call of Building runs at that time, because
+// all graphs of a process share Gorgonia's constants. It returns build's error. Machines may run concurrently. A build
+// that calls Building gets an error.
 func Building(build func() error) error {
 	if nested() {
 		return errors.New("got a call within a formula, want formulas to build nodes alone: call functions and steps outside")
@@ -20,7 +20,7 @@ func Building(build func() error) error {
 	return build()
 }
 
-// nested reports whether the caller of Building is called by Building itself.
+// nested reports whether the call of Building is inside another one.
 func nested() bool {
 	calls := make([]uintptr, 1024)
 	frames := runtime.CallersFrames(calls[:runtime.Callers(3, calls)])

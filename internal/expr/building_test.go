@@ -12,10 +12,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The race detector sees what graphs share: two gradients at once are a race without Building.
+// The race detector reports what graphs share: without Building, two concurrent gradients are a race.
 func TestBuildingIsDoneByOneAtATime(t *testing.T) {
 	var running sync.WaitGroup
-	at := 0 // builds that are under way
+	at := 0 // number of builds in progress
 	for range 4 {
 		running.Go(func() {
 			for range 20 {
@@ -44,7 +44,7 @@ func TestBuildingEndsWithAnErrorOrAPanic(t *testing.T) {
 	require.NoError(t, expr.Building(func() error { return nil }))
 }
 
-// A build within a build, however deep, is an error: it would wait for itself. The outer one goes on.
+// A build inside a build, however deep, is an error, because it would wait for itself. The outer build continues.
 func TestBuildingWithinBuilding(t *testing.T) {
 	require.NoError(t, expr.Building(func() error {
 		var inner func(depth int) error

@@ -1,6 +1,6 @@
-// Package expr lets a formula of many fallible steps be written one step a line. Every
-// graph function returns a node and an error; a Formula keeps the first error, so that the
-// code reads like the formula and checks once. Building lets one goroutine at a time build.
+// Package expr makes it possible to write a formula of many steps that can fail with one step per line. Every graph
+// function returns a node and an error; a Formula keeps the first error, so that the code reads like the formula and
+// checks once. Building makes sure that only one goroutine at a time builds.
 package expr
 
 import (
@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A Formula remembers the first error of its steps. The zero value is ready for use.
+// A Formula keeps the first error of its steps. The zero value is ready for use.
 type Formula struct{ err error }
 
 // Of returns the node of one step, as in f.Of(graph.Softmax(scores)). After the first error

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Want returns the error of a file with the wanted kind of file added, unless the error names it already.
+// Want returns the error about a file with the expected kind of file added, unless the error names it already.
 func Want(err error, want string) error {
 	if _, ok := errors.AsType[*UnfitError](err); ok {
 		return err
@@ -14,7 +14,7 @@ func Want(err error, want string) error {
 	return fmt.Errorf("%w, want %s", err, want)
 }
 
-// WithoutPath returns the error of a file without its path.
+// WithoutPath returns the error about a file without the file's path.
 func WithoutPath(err error) error {
 	if of, ok := errors.AsType[*os.PathError](err); ok {
 		return of.Err

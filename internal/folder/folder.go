@@ -1,10 +1,10 @@
-// Package folder is the one room in which the program opens and writes files.
+// Package folder opens and writes all files of the program; no other package does.
 //
 // A file that a user names for reading may be anywhere, and may be a link: Open and ReadFile accept every regular file,
 // up to a limit. Files that a run writes, removes or reads back stay in its own folder: a Dir refuses links and
-// everything else that is not a regular file, with its name. A file may have a second name elsewhere, a hard link, as
-// in folders that were copied with cp -l. Replacing the file under one name does not change the other. A file that is
-// written in place, such as a lock, must not have another name.
+// everything else that is not a regular file, with an error that names it. A file may have a second name elsewhere, a
+// hard link, as in folders that were copied with cp -l. Replacing the file under one name does not change the other. A
+// file that is written in place, such as a lock, must have only one name.
 package folder
 
 import (
@@ -45,7 +45,7 @@ func Make(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, newFolder); err != nil {
 		return nil, err
 	}
-	if parent, err := Enter(filepath.Join(path, "..")); err == nil { // there may be no right to read it
+	if parent, err := Enter(filepath.Join(path, "..")); err == nil { // there may be no permission to read it
 		err = oneline.Join(parent.sync(), parent.Close())
 		if err != nil {
 			return nil, err
@@ -67,8 +67,8 @@ func MakeNext(parent string) (path string, err error) {
 	}
 }
 
-// MakeEmpty makes the folder at path, or without one the first of parent/1, parent/2, … that does not exist, and opens
-// it. It refuses a folder that has files.
+// MakeEmpty makes the folder at path, or, if path is empty, the first of parent/1, parent/2, … that does not exist, and
+// opens it. It refuses a folder that has files.
 func MakeEmpty(path, parent string) (d *Dir, err error) {
 	if path == "" {
 		if path, err = MakeNext(parent); err != nil {
@@ -160,11 +160,10 @@ func (d *Dir) lookUp(name string) (info fs.FileInfo, found bool, err error) {
 	return info, true, nil
 }
 
-// Open opens a file with the flags of os.OpenFile but O_TRUNC. Everything but a regular file is
-// refused, and for writing a file that has another name. A file that it makes has the mode that
-// the umask gives it.
+// Open opens a file with the flags of os.OpenFile except O_TRUNC. It refuses everything that is not a regular file and,
+// for writing, a file with several names. The mode of a new file is determined by the umask.
 func (d *Dir) Open(name string, flag int) (*os.File, error) {
-	if err := d.Check(name); err != nil { // before opening it can do anything
+	if err := d.Check(name); err != nil { // before opening can have an effect
 		return nil, err
 	}
 	f, err := d.root.OpenFile(name, flag|nonblock, newFile)
@@ -196,7 +195,7 @@ func (d *Dir) checkNames(name string, f *os.File) error {
 // Remove removes a file.
 func (d *Dir) Remove(name string) error { return d.named(d.root.Remove(name), name) }
 
-// Holds reports whether name still is the open file f of the folder.
+// Holds reports whether name is still the open file f in the folder.
 func (d *Dir) Holds(name string, f *os.File) bool {
 	here, err := d.root.Lstat(name)
 	if err != nil {
@@ -206,7 +205,7 @@ func (d *Dir) Holds(name string, f *os.File) bool {
 	return err == nil && os.SameFile(here, open)
 }
 
-// InPlace reports whether the folder's path still leads to it.
+// InPlace reports whether the folder's path still leads to this folder.
 func (d *Dir) InPlace() bool {
 	here, err := os.Stat(d.path)
 	if err != nil {
@@ -216,7 +215,7 @@ func (d *Dir) InPlace() bool {
 	return err == nil && os.SameFile(here, open)
 }
 
-// named returns an error of the folder's root with the whole path.
+// named returns an error of the folder's root with the full path.
 func (d *Dir) named(err error, name string) error {
 	if of, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: strings.TrimSuffix(of.Op, "at"), Path: d.Path(name), Err: of.Err}
@@ -227,12 +226,12 @@ func (d *Dir) named(err error, name string) error {
 	return err
 }
 
-// incompletePrefix begins the names of files that are being written. Such a name is the
-// prefix, the name of the file and digits.
+// incompletePrefix begins the names of files that are being written. Such a name consists of the prefix, the final name
+// and digits.
 const incompletePrefix = ".tmp-"
 
-// IsLeftover reports whether a file of this name may stay behind when a process is killed
-// before it has finished any: a lock, or an incomplete file of one of ours.
+// IsLeftover reports whether a killed process may have left a file of this name before it finished any file: a lock, or
+// an incomplete file whose final name is ours.
 func IsLeftover(name string, ours func(name string) bool) bool {
 	return name == lockName || isIncomplete(name, ours)
 }
@@ -243,8 +242,8 @@ func isIncomplete(name string, ours func(name string) bool) bool {
 	return ok && whole != name && ours(whole)
 }
 
-// RemoveIncomplete removes the files that a process was still writing when it was killed:
-// regular files with an incomplete file's name of one of ours.
+// RemoveIncomplete removes the files that a killed process was still writing: regular files with the name of an
+// incomplete file whose final name is ours.
 func (d *Dir) RemoveIncomplete(ours func(name string) bool) error {
 	names, err := d.Names()
 	if err != nil {
@@ -252,7 +251,7 @@ func (d *Dir) RemoveIncomplete(ours func(name string) bool) error {
 	}
 	for _, name := range slices.DeleteFunc(names, func(name string) bool { return !isIncomplete(name, ours) }) {
 		if d.Check(name) != nil {
-			continue // a link, say: no run made it
+			continue // for example a link: no run made it
 		}
 		if err := d.Remove(name); err != nil {
 			return err

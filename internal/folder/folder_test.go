@@ -20,7 +20,7 @@ func enter(t *testing.T, path string) *folder.Dir {
 	return d
 }
 
-// must is for what a test needs and is not about.
+// must checks the error of a call that a test needs but does not test.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -73,7 +73,7 @@ func TestEnterAndMake(t *testing.T) {
 	}
 }
 
-// MakeEmpty opens a folder without files, whether it was there or not.
+// MakeEmpty opens a folder without files, whether or not it existed before.
 func TestMakeEmpty(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.MkdirAll(filepath.Join("runs", "1"), 0o755))
@@ -87,7 +87,7 @@ func TestMakeEmpty(t *testing.T) {
 	require.EqualError(t, err, "runs: got a folder that is not empty, want a new or empty one")
 }
 
-// A folder's links lead nowhere, whether they end inside it or outside.
+// Links in a folder are not followed, whether they end inside it or outside.
 func TestLinksAreRefused(t *testing.T) {
 	path, outside := t.TempDir(), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(outside, "x"), []byte("theirs"), 0o600))
@@ -97,7 +97,7 @@ func TestLinksAreRefused(t *testing.T) {
 		"dangling": filepath.Join(outside, "new"), "checkpoints": outside,
 	} {
 		if err := os.Symlink(target, filepath.Join(path, link)); err != nil {
-			t.Skip(err) // Windows asks for a right
+			t.Skip(err) // Windows requires a permission
 		}
 	}
 	d := enter(t, path)
@@ -138,7 +138,7 @@ func TestHolds(t *testing.T) {
 	require.ErrorContains(t, err, filepath.Join(path, "metrics.jsonl"))
 }
 
-// TestRemoveIncomplete removes only what a killed process was writing.
+// TestRemoveIncomplete: only files that a killed process was writing are removed.
 func TestRemoveIncomplete(t *testing.T) {
 	path := t.TempDir()
 	d := enter(t, path)

@@ -18,8 +18,8 @@ var ErrInUse = errors.New("in use")
 // lockName is the name of the file that Lock makes.
 const lockName = "lock"
 
-// Locked reports whether a process holds the folder at path. It writes nothing, and delays no Lock, which
-// tries again.
+// Locked reports whether a process holds the folder at path. It writes nothing, and a concurrent Lock succeeds because
+// it tries again.
 func Locked(path string) bool {
 	d, err := Enter(path)
 	if err != nil {
@@ -35,8 +35,8 @@ func Locked(path string) bool {
 	return err == nil && !free
 }
 
-// Lock makes the file "lock" in the folder, with the number of this process, and returns it:
-// until it is closed the folder is this process's.
+// Lock makes the file "lock" in the folder, which contains the number of this process, and returns it: this process
+// holds the folder until the file is closed.
 func (d *Dir) Lock() (*os.File, error) {
 	path := d.Path(lockName)
 	f, err := d.Open(lockName, os.O_RDWR|os.O_CREATE)
@@ -45,7 +45,7 @@ func (d *Dir) Lock() (*os.File, error) {
 	}
 	free, err := tryLock(f, true)
 	for n := 0; n < 20 && !free && err == nil; n++ {
-		time.Sleep(5 * time.Millisecond) // Locked may be looking
+		time.Sleep(5 * time.Millisecond) // Locked may be checking
 		free, err = tryLock(f, true)
 	}
 	switch {

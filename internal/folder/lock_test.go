@@ -26,7 +26,7 @@ func TestLock(t *testing.T) {
 	require.NoError(t, lock.Close())
 }
 
-// Whoever looks at a lock leaves it as it is and holds up nobody.
+// Checking a lock does not change it and delays nobody.
 func TestLocked(t *testing.T) {
 	path := t.TempDir()
 	require.False(t, folder.Locked(filepath.Join(path, "none")))

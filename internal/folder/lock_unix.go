@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks a file until it is closed, unless another process has. Several processes may hold locks that are not
-// alone.
+// tryLock locks a file until it is closed, unless another process has. If alone is false, several processes may hold
+// the lock.
 func tryLock(f *os.File, alone bool) (free bool, err error) {
 	how := unix.LOCK_SH
 	if alone {

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock locks a file until it is closed, unless another process has. Several processes may hold locks that are not
-// alone.
-// Only a byte far behind the end is locked, so that others can read whose it is.
+// tryLock locks a file until it is closed, unless another process has. If alone is false, several processes may hold
+// the lock. It locks only a byte far behind the end, so that other processes can read who holds the lock.
 func tryLock(f *os.File, alone bool) (free bool, err error) {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if alone {

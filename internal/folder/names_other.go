@@ -4,5 +4,5 @@ package folder
 
 import "os"
 
-// countNames returns 1: this system does not tell.
+// countNames returns 1, since this system does not report the number.
 func countNames(*os.File) (int, error) { return 1, nil }

@@ -4,5 +4,5 @@ package folder
 
 import "syscall"
 
-// nonblock keeps the opening of a pipe from waiting for a process at its other end.
+// nonblock prevents that opening a pipe waits for a process at its other end.
 const nonblock = syscall.O_NONBLOCK

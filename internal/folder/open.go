@@ -12,8 +12,7 @@ import (
 	"attention/internal/oneline"
 )
 
-// The most bytes of the files that are read whole, and of a line of those that are not.
-// Package safetensors limits its header.
+// The largest sizes of files that are read whole, and of a line of other files. Package safetensors limits its header.
 const (
 	MaxConfig     = 16 << 20 // a config.json, which may hold a vocabulary of characters, or a layer.json
 	MaxIndex      = 16 << 20 // a model.safetensors.index.json: 60 KB for the 724 tensors of a model of 70B
@@ -54,7 +53,7 @@ func checkOpen(path string, f *os.File) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFile reads a file, which Open accepts, of at most most bytes.
+// ReadFile reads a file with Open, if it has at most most bytes.
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -80,7 +79,7 @@ func ReadAll(r io.Reader, most int64) ([]byte, error) {
 	return content, err
 }
 
-// UnfitError is the error for a file of another kind or size than wanted.
+// UnfitError is the error about a file of another kind or size than expected.
 type UnfitError struct{ Got, Want string }
 
 // Error names the kind of the file and the wanted kind.
@@ -115,7 +114,7 @@ func kind(mode fs.FileMode) string {
 	return "a special file"
 }
 
-// Sum returns the number of bytes and the SHA-256 of the concatenation of files, all of which Open accepts.
+// Sum returns the number of bytes and the SHA-256 of the concatenation of files, each opened with Open.
 func Sum(paths ...string) (size int, sum string, err error) {
 	hash := sha256.New()
 	for _, path := range paths {

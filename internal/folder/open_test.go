@@ -34,7 +34,7 @@ func TestReadFile(t *testing.T) {
 	require.EqualError(t, err, "got more than 4 bytes, want at most 4")
 }
 
-// A file without an end costs at most its limit.
+// Reading a file without an end stops at the limit.
 func TestReadFileThatIsLarge(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, os.WriteFile(path, nil, 0o644))
@@ -43,8 +43,8 @@ func TestReadFileThatIsLarge(t *testing.T) {
 	require.EqualError(t, err, "open "+path+": got 3221225472 bytes, want at most 16777216")
 }
 
-// What is written as it stands has no other name, which may lie outside the folder; what is read or replaced may have
-// one, and that one stays as it is.
+// A file that is written in place must not have another name, which may be outside the folder. A file that is read or
+// replaced may have one, and the file under that name does not change.
 func TestHardLinks(t *testing.T) {
 	path := t.TempDir()
 	d := enter(t, path)

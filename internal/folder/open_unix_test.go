@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Nothing waits for the other end of a pipe, or reads a device.
+// No function waits for the other end of a pipe, or reads a device.
 func TestOnlyRegularFiles(t *testing.T) {
 	path := t.TempDir()
 	d := enter(t, path)
@@ -44,7 +44,7 @@ func TestOnlyRegularFiles(t *testing.T) {
 	require.EqualError(t, err, "open "+filepath.Join(path, "pipe")+": got a pipe, want a folder")
 }
 
-// A folder that is moved stays open, and tells.
+// A folder that is moved stays open, and InPlace reports it.
 func TestInPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, os.Mkdir(path, 0o755))

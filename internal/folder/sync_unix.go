@@ -15,7 +15,7 @@ func (d *Dir) sync() error {
 		return d.named(err, "")
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // file systems that cannot
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // file systems that do not support it
 		return err
 	}
 	return nil

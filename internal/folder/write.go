@@ -13,26 +13,27 @@ import (
 	"attention/internal/oneline"
 )
 
-// Write writes a file of the folder with the content that fill writes. It writes beside the file, flushes, renames, and
-// flushes the folder. After a failure the file has its old content, and after a success it survives a crash of the
-// machine. A new file gets the mode of the umask; an old file keeps its mode. A link is refused.
+// Write writes a file of the folder with the content that fill writes. It writes to a temporary file, flushes it,
+// renames it, and flushes the folder. After a failure the file has its old content, and after a success it survives a
+// crash of the machine. A new file gets the mode of the umask; an old file keeps its mode. A link is refused.
 func (d *Dir) Write(name string, fill func(io.Writer) error) error {
 	return d.WriteAll(File{name, fill})
 }
 
-// File is a file to be written: its name, which may begin with folders, such as a/b, and what writes its content.
+// File is a file to be written: its name, which may include folders, such as a/b, and the function that writes its
+// content.
 type File struct {
 	Name string
 	Fill func(io.Writer) error
 }
 
-// WriteAll writes files as Write does. They get their names, in their order, when all are whole: a process that is
-// killed before leaves only files of other names, which RemoveIncomplete removes. Folders in names are made.
+// WriteAll writes files as Write does. The files get their names, in order, when all are complete: a killed process
+// leaves only files with temporary names, which RemoveIncomplete removes. Folders in names are created.
 func (d *Dir) WriteAll(files ...File) (err error) {
 	var temporary []string
 	defer func() {
-		for _, name := range temporary { // that have not got their names
-			_ = d.root.Remove(name) // the first error says more
+		for _, name := range temporary { // files that do not have their names yet
+			_ = d.root.Remove(name) // the first error has more information
 		}
 	}()
 	for _, f := range files {
@@ -51,7 +52,7 @@ func (d *Dir) WriteAll(files ...File) (err error) {
 	return d.sync()
 }
 
-// rename gives a file its name, and makes and flushes the folder that the name begins with.
+// rename gives a file its final name, and creates and flushes the folder in the name.
 func (d *Dir) rename(temporary, name string) error {
 	in := filepath.Dir(name)
 	if in == "." {
@@ -86,7 +87,7 @@ func (d *Dir) writeBeside(file File) (temporary string, err error) {
 		return "", err
 	}
 	if err := fillFile(f, mode, found, file.Fill); err != nil {
-		_ = d.root.Remove(temporary) // the first error says more
+		_ = d.root.Remove(temporary) // the first error has more information
 		return "", err
 	}
 	return temporary, nil
@@ -104,7 +105,7 @@ func (d *Dir) createBeside(name string, mode fs.FileMode) (f *os.File, temporary
 	return f, temporary, d.named(err, name)
 }
 
-// Draft is the file that the fill of Write and WriteFile writes to. It has no name yet.
+// Draft is the file that the fill of Write and WriteFile writes to. It does not have its final name yet.
 type Draft struct {
 	file   *os.File
 	buffer *bufio.Writer

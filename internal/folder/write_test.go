@@ -28,7 +28,7 @@ func TestWrite(t *testing.T) {
 	require.Equal(t, []string{"x"}, namesIn(t, path), "no unfinished file remains")
 }
 
-// A file that cannot be made is named in the error, not the temporary one beside it.
+// The error about a file that cannot be made names this file, not the temporary one.
 func TestWriteNowhere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gone")
 	require.NoError(t, os.Mkdir(path, 0o755))
@@ -37,7 +37,7 @@ func TestWriteNowhere(t *testing.T) {
 	require.EqualError(t, d.Write("x", text("new")), "open "+filepath.Join(path, "x")+": no such file or directory")
 }
 
-// A draft's bytes can be replaced once more are known, written or not.
+// Bytes of a draft can be replaced later, whether or not they have reached the disk.
 func TestDraft(t *testing.T) {
 	d := enter(t, t.TempDir())
 	require.NoError(t, d.Write("x", func(w io.Writer) error {
@@ -67,8 +67,8 @@ func TestWriteFile(t *testing.T) {
 	require.ErrorIs(t, folder.WriteFile(filepath.Join(path, "none", "x"), text("new")), os.ErrNotExist)
 }
 
-// TestWriteAll: none of several files has its name before all are whole, so that a process that is killed leaves none of
-// them; nor after an error. The last has its name last.
+// TestWriteAll: no file has its name before all are complete, so a killed process or an error leaves none of them. The
+// last file in the list gets its name last.
 func TestWriteAll(t *testing.T) {
 	path := t.TempDir()
 	d := must(folder.Enter(path))

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// New files and folders have the mode that the umask gives them; an old file keeps its own, and
-// so does the file that takes its place, all the time.
+// The mode of new files and folders follows from the umask. An existing file keeps its mode, and the file that replaces
+// it has this mode from the beginning.
 func TestModes(t *testing.T) {
 	for _, row := range []struct {
 		umask                     int

@@ -7,12 +7,12 @@ const (
 	NormalToken  = 1
 	UnknownToken = 2
 	ControlToken = 3
-	UserToken    = 4 // looked for in texts before they are cut
+	UserToken    = 4 // matched in texts before they are split
 	UnusedToken  = 5
 	ByteToken    = 6
 )
 
-// The regular expressions that cut texts into words.
+// The regular expressions that split texts into words.
 const (
 	llama3Words = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|` +
 		`\s*[\r\n]+|\s+(?!\S)|\s+`
@@ -23,19 +23,19 @@ const (
 		` ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 )
 
-// Cut is a way to cut texts that llama.cpp has.
+// Cut is one of llama.cpp's ways to split texts.
 type Cut struct {
-	// Change and Cut are the normalizer and the pre-tokenizer of a tokenizer.json in words: the parts of a sequence after
-	// each other, a pattern that finds words as it is.
+	// Change and Cut describe the normalizer and the pre-tokenizer of a tokenizer.json: the parts of a sequence one after
+	// another, and a pattern that finds words unchanged.
 	Change, Cut string
-	Whole       bool     // a word that is a token is not made of others
-	Pre         string   // llama.cpp's name of the way; "" is SentencePiece's
-	Blank       bool     // a blank is put before a text
-	Begins      bool     // a text gets the token that begins one, unless a file says whether
-	Aliases     []string // other names of the same way
+	Whole       bool     // whether a word that is a token is used without joining pairs
+	Pre         string   // llama.cpp's name for it; "" is SentencePiece's
+	Blank       bool     // whether a blank is put before a text
+	Begins      bool     // whether a text gets the token that begins one, if a file does not say
+	Aliases     []string // other names for the same way
 }
 
-// Cuts are all ways. A text that is not in the form NFC is cut there as it is.
+// Cuts lists all ways. llama.cpp splits a text that is not in normal form NFC without normalizing it.
 var Cuts = []Cut{
 	{Cut: "ByteLevel with words", Pre: "gpt-2",
 		Aliases: []string{"mpt", "olmo", "jais", "trillion", "granite-docling", "phi-2"}},
@@ -52,7 +52,7 @@ var Cuts = []Cut{
 	{Cut: `Metaspace "▁" first`, Blank: true},
 }
 
-// CutOf returns the way of a name of llama.cpp's.
+// CutOf returns the way to split texts with one of llama.cpp's names.
 func CutOf(pre string) (c Cut, ok bool) {
 	for _, c := range Cuts {
 		if c.Pre != "" && (c.Pre == pre || slices.Contains(c.Aliases, pre)) {

@@ -26,12 +26,12 @@ func (of form) decode(dst []float32, blocks []byte) {
 	}
 }
 
-// factors are those of 256 numbers, of which 16 have one scale and one summand.
+// factors holds the scales and summands of 256 numbers; each 16 numbers share one of each.
 type factors struct{ scale, plus [16]float32 }
 
 var factorsPool = sync.Pool{New: func() any { return new(factors) }}
 
-// nothing changes no number that it is added to, not even −0.
+// nothing is a summand that changes no number, not even −0.
 var nothing = func() (all [16]float32) {
 	for i := range all {
 		all[i] = float32(math.Copysign(0, -1))
@@ -57,7 +57,7 @@ func decodeBF16(y []float32, x []byte) {
 // Each function below sets the scales of a block and returns what is added to its numbers. d is the scale of the block,
 // m what is subtracted from its numbers.
 
-// two sets the scale of runs i and i+1.
+// two sets the scales of runs i and i+1.
 func (f *factors) two(i int, d float32) { f.scale[i&15], f.scale[(i+1)&15] = d, d }
 
 func factorsQ2K(f *factors, x []byte) *[16]float32 {
@@ -77,7 +77,7 @@ func factorsQ3K(f *factors, x []byte) *[16]float32 {
 	return &nothing
 }
 
-// factorsQ45K is that of Q4_K and Q5_K. Of each 32 numbers the scale and the minimum have 6 bits.
+// factorsQ45K sets the scales of Q4_K and Q5_K. The scale and the minimum of each 32 numbers have 6 bits.
 func factorsQ45K(f *factors, x []byte) *[16]float32 {
 	d, m := half(x, 0), half(x, 2)
 	first, second, third := binary.LittleEndian.Uint32(x[4:]), binary.LittleEndian.Uint32(x[8:]),

@@ -22,8 +22,8 @@ func onSets(t *testing.T, test func(set string)) {
 	simd.Use(before)
 }
 
-// Blocks have the numbers that the Python package gguf gives them, bit for bit, by testdata/gguf/blocks.py. A NaN is
-// one.
+// Blocks decode to the numbers of the Python package gguf, bit for bit (testdata/gguf/blocks.py). All NaNs count as
+// equal.
 func TestDecode(t *testing.T) {
 	path, err := golden.Path("gguf", "blocks.safetensors")
 	require.NoError(t, err)

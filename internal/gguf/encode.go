@@ -8,8 +8,8 @@ import (
 	"attention/internal/safetensors"
 )
 
-// What is stored has ggml's bits: it rounds to the nearest, ties to even, but a byte of Q8, whose
-// ties go away from zero.
+// Stored numbers have ggml's bits: they are rounded to the nearest, ties to even, except bytes of Q8, whose ties are
+// rounded away from zero.
 
 func appendF32(dst []byte, elements []float32) []byte {
 	for _, v := range elements {
@@ -32,8 +32,8 @@ func appendBF16(dst []byte, elements []float32) []byte {
 	return dst
 }
 
-// appendQ8 appends blocks: the scale, which is the largest magnitude/127 in half precision, and the numbers over the
-// scale before that was rounded.
+// appendQ8 appends blocks: the scale, which is the largest magnitude/127 in half precision, and the numbers divided by
+// the unrounded scale.
 func appendQ8(dst []byte, elements []float32) []byte {
 	for block := range slices.Chunk(elements, 32) {
 		var largest float32
@@ -52,8 +52,8 @@ func appendQ8(dst []byte, elements []float32) []byte {
 	return dst
 }
 
-// overflow returns the index of the first block that is stored with an infinity, though it has none; −1 if there is no
-// such block.
+// overflow returns the index of the first block without infinities whose stored form has one; −1 if there is no such
+// block.
 func overflow(t Type, stored []byte, elements []float32) int {
 	exponent := map[Type]uint16{F16: 0x7c00, Q8: 0x7c00, BF16: 0x7f80}[t]
 	if exponent == 0 {

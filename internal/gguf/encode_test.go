@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A block's numbers come back within half a step, and its scale is the largest number's.
+// Decoded numbers differ from the originals by at most half a step, and the scale is determined by the largest number.
 func TestQ8(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {
@@ -25,7 +25,7 @@ func TestQ8(t *testing.T) {
 		scale := float64(safetensors.Round(safetensors.F16, largest(block)/127))
 		require.Equal(t, binary.LittleEndian.Uint16(stored), safetensors.Half(float32(scale)))
 		for i, v := range block {
-			// Half a step, and the rounding of the scale, which counts at the largest number.
+			// Half a step, and the rounding of the scale, which matters for the largest number.
 			require.InDelta(t, v, scale*float64(int8(stored[2+i])), 0.5*scale+127*scale*0x1p-11, i)
 		}
 		require.Contains(t, []int8{127, -127}, slices.MaxFunc(int8s(stored[2:]), func(a, b int8) int {

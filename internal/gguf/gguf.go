@@ -19,7 +19,7 @@ import (
 type File struct {
 	Settings []Setting // in the file's order
 	Tensors  []Tensor  // in the file's order
-	Mapped   bool      // the tensors that were read are memory of the file, which is not Go's
+	Mapped   bool      // tensors that were read are in the memory of the file, which Go does not manage
 }
 
 // Setting is a key with its value, a string, bool, uint32, int32 or float32 or a slice of one of them. A file that is
@@ -32,12 +32,12 @@ type Setting struct {
 // Tensor is one named array.
 type Tensor struct {
 	Name  string
-	Shape []int // outermost axis first, as elsewhere; the file has them the other way around
+	Shape []int // outermost axis first, as elsewhere; the file has the opposite order
 	Type  Type
-	// Fill sets the elements, row-major. It is called once, when they are written: a file needs the
-	// memory of its largest tensor. For a tensor that was read, it converts the elements, any number of times.
+	// Fill sets the elements in row-major order. Write calls it once for each tensor, so the memory is that of the largest
+	// tensor. For a tensor that was read, it converts the elements and may be called any number of times.
 	Fill func(elements []float32) error
-	// Stored is the elements of a tensor that was read, in the file's form: memory of the file where it can be mapped.
+	// Stored holds the elements of a tensor that was read, in the file's format: memory of the file if it can be mapped.
 	Stored []byte
 }
 

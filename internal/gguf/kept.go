@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// kept are the types of tensors whose memory is that of a file.
+// kept maps formats to the types of tensors whose memory is that of a file.
 var kept = func() map[Type]tensor.Dtype {
 	all := map[Type]tensor.Dtype{F32: tensor.Float32, BF16: dense.BF16}
 	for t, of := range types {

@@ -2,14 +2,14 @@ package gguf
 
 import "attention/internal/simd"
 
-// layout is how a block of 256 numbers is decoded: the places of its numbers, and a function that sets their scales and
-// returns what is added to them.
+// layout says how a block of 256 numbers is decoded: the positions of its numbers, and a function that sets their
+// scales and returns the summands.
 type layout struct {
 	*simd.Layout
 	factors func(f *factors, block []byte) (plus *[16]float32)
 }
 
-// twoBits are the places of low bits in pairs, and of high bits one by one, 16 after 16.
+// twoBits are the positions of low bits in pairs, and of high bits one by one, 16 after 16.
 func twoBits(low, high int) func(j int) simd.Run {
 	return func(j int) simd.Run {
 		return simd.Run{Low: low + j/8*32 + j%2*16, LowShift: j % 8 / 2 * 2, High: high + j%2*16, HighShift: j / 2}
@@ -31,7 +31,7 @@ func sixBits(j int) simd.Run {
 // nibblesOf32 are the places of low bits in fours, of 32 numbers in 16 bytes.
 func nibblesOf32(j int) simd.Run { return simd.Run{Low: 8 + j/2*16, LowShift: j % 2 * 4} }
 
-// counted returns the numbers from a first one on.
+// counted returns consecutive numbers beginning with a given one.
 func counted(first int8) (table [16]int8) {
 	for i := range table {
 		table[i] = first + int8(i)

@@ -26,8 +26,8 @@ func Is(path string) bool {
 	return err == nil && string(first[:]) == magic
 }
 
-// Open reads a file, whose tensors stay in it: the memory of the file where it can be mapped, which lasts as long as
-// the process and must be read under mapped.Guard. Errors name the path.
+// Open reads a file without its tensors' elements: these stay in the memory of the file, if it can be mapped, for the
+// lifetime of the process and must be read under mapped.Guard. Errors name the path.
 func Open(path string) (*File, error) {
 	f, err := folder.Open(path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// The most that a file may have: a large model has 3,000 tensors, 1,000,000 tokens and merges, and 20 MB of text.
+// The limits of a file: a large model has 3,000 tensors, 1,000,000 tokens and merges, and 20 MB of text.
 const (
 	maxSettings = 1 << 16
 	maxTensors  = 1 << 17
@@ -20,7 +20,7 @@ const (
 	maxAlign    = 1 << 20
 )
 
-// Parse reads the content of a file, which the tensors keep.
+// Parse reads the content of a file, to which the tensors refer.
 func Parse(content []byte) (*File, error) {
 	r := &reader{rest: content, most: uint64(min(len(content), math.MaxInt/4)) * 4}
 	if string(r.bytes(uint64(len(magic)))) != magic {
@@ -29,7 +29,7 @@ func Parse(content []byte) (*File, error) {
 	switch got := r.uint32(); {
 	case r.err == nil && bits.ReverseBytes32(got) == version:
 		return nil, errors.New("got numbers in big endian order, want little endian")
-	case r.err == nil && got != version && got != 2: // which is read the same
+	case r.err == nil && got != version && got != 2: // which has the same format
 		return nil, fmt.Errorf("version: got %d, want 2 or %d", got, version)
 	}
 	tensors := r.count("tensors", maxTensors)
@@ -151,7 +151,7 @@ func (r *reader) tensor() (t Tensor, offset uint64) {
 	return t, offset
 }
 
-// setType sets the type of a number, of which the rows must be.
+// setType sets the type from its number and checks that the rows fit it.
 func (t *Tensor) setType(code uint32) error {
 	for name, of := range types {
 		if of.code != code {

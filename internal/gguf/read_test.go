@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sample is a file with all that is written.
+// sample is a file with every kind of content that can be written.
 func sample() *File {
 	row := make([]float32, 64)
 	for i := range row {
@@ -41,7 +41,7 @@ func encoded(t testing.TB, f *File) []byte {
 	return b.Bytes()
 }
 
-// What is written is read: settings, shapes, types and elements; and written again, it is the same file.
+// A written file is read with the same settings, shapes, types and elements; written again, it has the same bytes.
 func TestReadWritten(t *testing.T) {
 	want, content := sample(), encoded(t, sample())
 	path := filepath.Join(t.TempDir(), "x.gguf")
@@ -173,7 +173,7 @@ var hostile = []struct {
 		raw{}.begin(2, 0).unit("a", 0).unit("b", 0).pad().zeros(96)},
 }
 
-// A file that says what cannot be is an error of one line, soon and in little memory.
+// A file with impossible contents gives an error of one line, soon and with little memory.
 func TestReadRefuses(t *testing.T) {
 	for _, c := range hostile {
 		t.Run(c.name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestReadRefuses(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			begin := time.Now()
 			_, err := Parse(c.file)
-			require.Less(t, time.Since(begin), 10*time.Second) // a second where nothing else runs
+			require.Less(t, time.Since(begin), 10*time.Second) // a second on an idle machine
 			runtime.ReadMemStats(&after)
 			require.ErrorContains(t, err, c.want)
 			require.NotContains(t, err.Error(), "\n")
@@ -204,7 +204,7 @@ func TestReadLargest(t *testing.T) {
 	require.Len(t, f.Value("l"), maxValues-1)
 }
 
-// Every beginning of a file is an error or a file.
+// Every prefix of a file gives an error or a file.
 func TestReadCut(t *testing.T) {
 	content := encoded(t, sample())
 	for n := range content {
@@ -223,7 +223,7 @@ func readAll(t testing.TB, f *File) {
 	}
 }
 
-// A file whatever is an error of one line, or its tensors can be read.
+// Any file gives an error of one line, or its tensors can be read.
 func FuzzParse(f *testing.F) {
 	f.Add(encoded(f, sample()))
 	for _, c := range hostile {

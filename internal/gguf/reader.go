@@ -10,7 +10,7 @@ import (
 // reader reads the head of a file. After an error it reads zeros.
 type reader struct {
 	rest         []byte
-	most         uint64 // elements that a tensor of the file has room for: a byte holds at most three
+	most         uint64 // elements for which the file has space: a byte holds at most three
 	values, text uint64 // how many were read
 	err          error
 }
@@ -44,7 +44,7 @@ func (r *reader) uint64() uint64 {
 	return 0
 }
 
-// count reads how many things there are.
+// count reads a number of items.
 func (r *reader) count(of string, most uint64) uint64 {
 	n := r.uint64()
 	if r.err == nil && n > most {
@@ -56,7 +56,7 @@ func (r *reader) count(of string, most uint64) uint64 {
 	return n
 }
 
-// string reads a string. A file may have bytes that are not UTF-8, in the middle of a character that tokens share.
+// string reads a string. It may be invalid UTF-8, if tokens divide a character.
 func (r *reader) string() string {
 	b := r.bytes(r.uint64())
 	if r.text += uint64(len(b)); r.text > maxText && r.err == nil {
@@ -70,12 +70,12 @@ func (r *reader) string() string {
 
 // valueForm reads values of a type.
 type valueForm struct {
-	size int // the fewest bytes of a value
+	size int // the smallest number of bytes of a value
 	one  func(r *reader) any
 	list func(r *reader, n uint64) any
 }
 
-// valueForms are the types of values by their codes.
+// valueForms maps the codes of types to the forms of their values.
 var valueForms = map[uint32]valueForm{
 	0:           numbers(1, func(b []byte) uint8 { return b[0] }),
 	1:           numbers(1, func(b []byte) int8 { return int8(b[0]) }),

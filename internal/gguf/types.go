@@ -6,10 +6,10 @@ import (
 	"attention/internal/simd"
 )
 
-// Type is how the elements of a tensor are stored, as llama.cpp's tools spell it.
+// Type is the storage format of a tensor's elements, named as in llama.cpp's tools.
 type Type string
 
-// The types that are written.
+// The types that this package writes.
 const (
 	F32  Type = "f32"
 	F16  Type = "f16"
@@ -20,18 +20,18 @@ const (
 // Types returns all types that are written, the most exact first.
 func Types() []Type { return []Type{F32, BF16, F16, Q8} }
 
-// form is a type as a file has it. Its numbers are decoded by direct, or as blocks of 32 or 256.
+// form describes a type in a file. Its numbers are decoded by direct, or as blocks of 32 or 256.
 type form struct {
 	code         uint32                                      // its number
-	block, bytes int                                         // the numbers and the bytes of a block
+	block, bytes int                                         // the number of elements and of bytes of a block
 	encode       func(dst []byte, elements []float32) []byte // appends blocks; nil if the type is only read
-	file         uint32                                      // the number of a file whose matrices are of the type
+	file         uint32                                      // the number for a file whose matrices have the type
 	direct       func(to []float32, blocks []byte)
 	blocks       *simd.Blocks
 	layout       *layout
 }
 
-// types are all types that are read.
+// types lists all types that this package reads.
 var types = map[Type]form{
 	F32:      {0, 1, 4, appendF32, 0, decodeF32, nil, nil},
 	F16:      {1, 1, 2, appendF16, 1, nil, &simd.Blocks{Kind: simd.Halves}, nil},
@@ -50,7 +50,7 @@ var types = map[Type]form{
 	"iq4_xs": {23, 256, 136, nil, 0, nil, nil, &layout{simd.FromTable(4, iq4, nibblesOf32), factorsIQ4XS}},
 }
 
-// unread are the names of other types by their numbers.
+// unread maps the numbers of other types to their names.
 var unread = map[uint32]string{4: "q4_2", 5: "q4_3", 9: "q8_1", 15: "q8_k", 16: "iq2_xxs", 17: "iq2_xs", 18: "iq3_xxs",
 	19: "iq1_s", 21: "iq3_s", 22: "iq2_s", 24: "i8", 25: "i16", 26: "i32", 27: "i64", 28: "f64", 29: "iq1_m",
 	34: "tq1_0", 35: "tq2_0", 39: "mxfp4", 40: "nvfp4"}
@@ -64,7 +64,7 @@ func readTypes() (all []Type) {
 	return all
 }
 
-// Fits reports whether rows of this width can be stored so.
+// Fits reports whether rows of this width can be stored in the type.
 func (t Type) Fits(width int) bool {
 	of, ok := types[t]
 	return ok && width%of.block == 0

@@ -13,19 +13,20 @@ const (
 	magic   = "GGUF"
 	version = 3
 
-	// alignment is the number of bytes whose multiples are where tensors begin, unless a file says another.
+	// alignment is the number of bytes to whose multiples the beginnings of tensors are aligned, unless a file says
+	// another.
 	alignment = 32
 
-	// maxName is the most bytes of a tensor's name: llama.cpp has 64 with the zero at its end.
+	// maxName is the largest length of a tensor's name in bytes: llama.cpp has 64 bytes, including a zero at the end.
 	maxName = 63
 
 	// maxRank is the most axes of a tensor.
 	maxRank = 4
 )
 
-// Write writes a file. It requests the elements of each tensor when it writes the tensor. The error for a file that it
-// cannot write comes before the first byte, and the error for an element that does not fit its type when Write reaches
-// the element.
+// Write writes a file. It requests the elements of each tensor only when it writes this tensor. Errors about a file
+// that cannot be written come before the first byte; an error about an element that does not fit its type comes when
+// Write reaches the element.
 func Write(w io.Writer, f *File) error {
 	head, err := encodeHead(f)
 	if err != nil {
@@ -147,7 +148,7 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...)
 }
 
-// size returns the bytes of the elements, or an error for a tensor that the format cannot say.
+// size returns the bytes of the elements, or an error for a tensor that the format cannot represent.
 func (t *Tensor) size() (int, error) {
 	of := types[t.Type]
 	switch {
@@ -173,12 +174,12 @@ func (t *Tensor) size() (int, error) {
 	return blocks * of.bytes, nil
 }
 
-// write writes the elements, for which there is memory, and the padding behind them.
+// write writes the elements, using the given memory, and the padding behind them.
 func (t *Tensor) write(w io.Writer, elements []float32) error {
 	if err := t.Fill(elements); err != nil {
 		return err
 	}
-	const chunk = 1 << 14 // a multiple of all blocks
+	const chunk = 1 << 14 // a multiple of all block sizes
 	var stored []byte
 	written := 0
 	for part := range slices.Chunk(elements, chunk) {

@@ -114,7 +114,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// What is noticed as the elements come is told with the tensor's name.
+// Errors found while elements are written name the tensor.
 func TestWriteRefusesElements(t *testing.T) {
 	row := make([]float32, 32)
 	row[9] = 1e7
@@ -131,12 +131,12 @@ func TestWriteRefusesElements(t *testing.T) {
 		f := &File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 32}, Type: c.typ, Fill: c.fill}}}
 		assert.EqualError(t, Write(&bytes.Buffer{}, f), `gguf: tensor "w": `+c.want)
 	}
-	row[9] = float32(math.Inf(1)) // which every type has
+	row[9] = float32(math.Inf(1)) // all types can hold this number
 	require.NoError(t, Write(&bytes.Buffer{},
 		&File{Tensors: []Tensor{{Name: "w", Shape: []int{1, 32}, Type: F16, Fill: floats(row...)}}}))
 }
 
-// Of the elements only one tensor's are asked for at a time, in the file's order, and a writer's error is passed on.
+// The elements of one tensor at a time are requested, in the file's order, and a writer's error is returned.
 func TestWriteStreams(t *testing.T) {
 	var b bytes.Buffer
 	var seen []int

@@ -5,14 +5,13 @@ import (
 	"testing"
 )
 
-// Close fails the test with t.Errorf unless got has want's length and every element is
-// near:
+// Close fails the test with t.Errorf unless got has the length of want and every element is near:
 //
 //	|got-want| <= atol + rtol·|want|
 //
-// computed in float64. NaN is near only to NaN, an infinity only to itself. The failure
-// has the number of wrong elements and the one that exceeds its bound by most, the first
-// of equals. The tolerances must be finite and not negative.
+// computed in float64. NaN is near only to NaN, an infinity only to itself. The failure states the number of wrong
+// elements and the one that exceeds its bound the most, the first of equal ones. The tolerances must be finite and not
+// negative.
 func Close[F float32 | float64](t testing.TB, what string, want, got []F, atol, rtol float64) {
 	t.Helper()
 	// A NaN tolerance fails both comparisons, so it is refused here too.
@@ -41,8 +40,8 @@ func Close[F float32 | float64](t testing.TB, what string, want, got []F, atol, 
 	}
 }
 
-// excess returns how far got is beyond the bound around want: 0 if it is near, +Inf if
-// only one of them is finite, or both are not and differ.
+// excess returns how far got exceeds the bound around want: 0 if it is near, +Inf if only one of them is finite, or if
+// both are not finite and differ.
 func excess(want, got, atol, rtol float64) float64 {
 	switch {
 	case want == got, math.IsNaN(want) && math.IsNaN(got):

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorder stands in for a test and keeps its messages. The methods it lacks would panic,
-// so the code under test cannot use them unseen.
+// recorder replaces a test and records its messages. The methods it lacks would panic, so the code under test cannot
+// use them unseen.
 type recorder struct {
 	testing.TB
 	messages []string
@@ -80,7 +80,7 @@ func TestCloseFails(t *testing.T) {
 		{"rtol is of want, not of got", s{4}, s{5.25}, 0, 0.25, "1 of 1", "[0]: got 5.25, want 4, error 1.25, allowed 1"},
 		{"below", s{1}, s{0.25}, 0.5, 0, "1 of 1", "[0]: got 0.25, want 1, error 0.75, allowed 0.5"},
 		{"count and worst", s{1, 2, 3, 4}, s{1, 2.5, 1, 4.25}, 0, 0, "3 of 4", "[2]: got 1, want 3, error 2, allowed 0"},
-		// The first is off by 3 with 2 allowed, the second by 2 with none.
+		// The first element has an error of 3 with 2 allowed, the second an error of 2 with none allowed.
 		{"worst is beyond its bound", s{8, 0}, s{11, 2}, 0, 0.25, "2 of 2", "[1]: got 2, want 0, error 2, allowed 0"},
 		{"first of equals", s{0, 0}, s{2, -2}, 0, 0, "2 of 2", "[0]: got 2, want 0, error 2, allowed 0"},
 		{"NaN got", s{1, 1, 1}, s{9, nan, 99}, 1, 1, "3 of 3", "[1]: got NaN, want 1, error NaN, allowed 2"},

@@ -33,9 +33,8 @@ func Path(elem ...string) (string, error) {
 	}
 }
 
-// File is a loaded safetensors file. Its methods return copies, which a test may change.
-// They fail the test it was loaded for, so a subtest that may fail alone loads the file
-// itself.
+// File is a loaded safetensors file. Its methods return copies, which a test may change. On errors they fail the test
+// for which the file was loaded, so a subtest that should fail alone must load the file itself.
 type File struct {
 	t    testing.TB
 	path string
@@ -119,7 +118,7 @@ func (f *File) get(name string) safetensors.Tensor {
 	return t
 }
 
-// readAs returns a tensor's elements as read copies them; for another type read returns nil.
+// readAs returns a tensor's elements, copied by read; read returns nil for another type.
 func readAs[E any](f *File, name, want string, read func(data any) []E) []E {
 	f.t.Helper()
 	t := f.get(name)

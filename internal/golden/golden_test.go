@@ -60,7 +60,7 @@ func TestFile(t *testing.T) {
 	assert.Equal(t, []bool{true, false}, f.Bool("bool"))
 }
 
-// A test that changes its copy changes nothing for the next one.
+// If a test changes its copy, the next test is not affected.
 func TestFileReturnsCopies(t *testing.T) {
 	inModule(t, example())
 	f := Load(t, "sub/x.safetensors")
@@ -140,7 +140,7 @@ func TestPath(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(root, "testdata"), got)
 
-	// The nearest go.mod counts, even in the current directory.
+	// The nearest go.mod counts, even if it is in the current directory.
 	require.NoError(t, os.WriteFile("go.mod", nil, 0o644))
 	got, err = Path()
 	require.NoError(t, err)

@@ -10,9 +10,8 @@ import (
 // Printed is one entry of a text file: a line "== head", then what PyTorch printed.
 type Printed struct{ Head, Text string }
 
-// LoadPrinted reads a file of such entries; path is as for Load. Lines that begin with #
-// are remarks; empty lines belong to a text only if more of it follows. A file that is
-// missing or has no entry fails the test at once.
+// LoadPrinted reads a file of such entries; path is as for Load. Lines that begin with # are comments; empty lines at
+// the end of a text are ignored. A file that is missing or has no entry fails the test at once.
 func LoadPrinted(t testing.TB, path string) []Printed {
 	t.Helper()
 	full, err := Path(filepath.FromSlash(path))

@@ -14,12 +14,12 @@ import (
 type Appender struct {
 	dir  *folder.Dir
 	name string
-	most int      // bytes of a line
+	most int      // largest number of bytes of a line
 	file *os.File // opened for appending, so that a file that is truncated meanwhile has no gaps
-	size int64    // of the file as it was written
+	size int64    // size of the file as it was written
 }
 
-// Append opens a file for lines of at most most bytes, with os.O_CREATE or more in flag. The lines that it has stay
+// Append opens a file for lines of at most most bytes, with os.O_CREATE or other flags in flag. Existing lines stay
 // until Truncate.
 func Append(dir *folder.Dir, name string, most, flag int) (*Appender, error) {
 	file, err := dir.Open(name, os.O_RDWR|os.O_APPEND|flag)
@@ -36,10 +36,10 @@ func Append(dir *folder.Dir, name string, most, flag int) (*Appender, error) {
 // Size returns the number of bytes of the lines.
 func (a *Appender) Size() int64 { return a.size }
 
-// Content returns a reader of the lines, also of a file that was removed.
+// Content returns a reader of the lines, even if the file was removed.
 func (a *Appender) Content() *io.SectionReader { return io.NewSectionReader(a.file, 0, a.size) }
 
-// Truncate removes what follows the first size bytes.
+// Truncate removes everything after the first size bytes.
 func (a *Appender) Truncate(size int64) error {
 	err := a.file.Truncate(size)
 	if err == nil {
@@ -83,7 +83,7 @@ func (a *Appender) Changed() error {
 	return nil
 }
 
-// Rewrite puts a file with the lines that write writes in the place of the one in the folder. Later lines follow them.
+// Rewrite replaces the file in the folder by one with the lines that write writes. Later lines follow them.
 func (a *Appender) Rewrite(write func(io.Writer) error) error {
 	if err := a.dir.Write(a.name, write); err != nil {
 		return err

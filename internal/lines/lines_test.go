@@ -20,7 +20,7 @@ const most = 16
 
 func number(line []byte) (int, error) { return strconv.Atoi(string(line[:len(line)-1])) }
 
-// A reader that goes on yields each whole line once, and begins anew where the lines before its place are others.
+// A reader that continues yields each complete line once, and starts again if earlier lines have changed.
 func TestReadFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")
 	var at lines.Place
@@ -95,7 +95,7 @@ func TestHostileFile(t *testing.T) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
 }
 
-// What happens to the file during a run is said, and Rewrite puts it right.
+// Changes of the file during a run are reported, and Rewrite repairs them.
 func TestAppender(t *testing.T) {
 	for _, row := range []struct {
 		reason string

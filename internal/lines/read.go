@@ -1,5 +1,5 @@
-// Package lines appends JSON lines to a file and reads such files, also while they grow. A line is there once it has
-// its end: the last one may be incomplete, since it is being written or its writer was killed.
+// Package lines appends JSON lines to a file and reads such files, also while they grow. A line exists once it has its
+// newline: the last one may be incomplete, since it is being written or its writer was killed.
 package lines
 
 import (
@@ -13,9 +13,9 @@ import (
 	"attention/internal/folder"
 )
 
-// Place is a place in a file: the end of a line. The zero value is the beginning.
+// Place is a position in a file: the end of a line. The zero value is the beginning.
 type Place struct {
-	Lines int    // up to the place
+	Lines int    // lines up to the position
 	Size  int64  // bytes of these lines
 	last  string // the last of them
 }
@@ -79,7 +79,7 @@ func ReadFile[T any](path string, at *Place, most int, anew func(),
 	}
 }
 
-// in reports whether a file has the last line before the place where it was.
+// in reports whether a file still has the last line before the place.
 func (p Place) in(file io.ReaderAt) (bool, error) {
 	there := make([]byte, len(p.last))
 	_, err := file.ReadAt(there, p.Size-int64(len(p.last)))

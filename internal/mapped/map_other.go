@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// Map returns errors.ErrUnsupported. On Windows no file can take the place of one that is mapped.
+// Map returns errors.ErrUnsupported. On Windows a mapped file cannot be replaced.
 func Map(*os.File, int64) ([]byte, error) { return nil, errors.ErrUnsupported }

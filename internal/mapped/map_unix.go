@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Map returns the first size bytes of a file as memory. What is written to it stays in this process. The memory lasts
-// as long as the process: it takes addresses, and what is not written to leaves memory when that is short. A file that
-// takes the place of this one does not change it. The error is errors.ErrUnsupported where files cannot be mapped.
+// Map returns the first size bytes of a file as memory. Writes to it stay in this process. The memory remains mapped
+// until the process ends: it uses addresses, but pages that were not written to can leave the memory when it is short.
+// Replacing the file does not change the memory. The error is errors.ErrUnsupported where files cannot be mapped.
 func Map(f *os.File, size int64) ([]byte, error) {
 	if size < 1 || size != int64(int(size)) {
 		return nil, errors.ErrUnsupported

@@ -1,4 +1,4 @@
-// Package mapped gives memory that is a file's, and sees to files that are cut while they are read so.
+// Package mapped maps files into memory, and turns the faults of reading a truncated file into errors.
 package mapped
 
 import (
@@ -8,16 +8,16 @@ import (
 	"runtime/debug"
 )
 
-// ErrCut is wrapped by the error of reading memory behind the end of a file that was cut after it was mapped.
+// ErrCut is wrapped by the error about reading memory behind the end of a file that was truncated after it was mapped.
 var ErrCut = errors.New("the file was cut while it was in use")
 
-// Catch makes faults of this goroutine panics until restore is called. Fault knows them.
+// Catch turns faults of this goroutine into panics until restore is called. Fault recognises them.
 func Catch() (restore func()) {
 	before := debug.SetPanicOnFault(true)
 	return func() { debug.SetPanicOnFault(before) }
 }
 
-// Fault returns the address that a goroutine could not read, from what recover returned, and whether it is such a
+// Fault returns the address that a goroutine could not read, given the result of recover, and whether it is such a
 // panic.
 func Fault(recovered any) (address uintptr, ok bool) {
 	err, ok := recovered.(runtime.Error)

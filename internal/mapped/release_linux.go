@@ -8,8 +8,8 @@ import (
 
 const madvPageout = 21
 
-// Release says that memory of a file will not be used soon. It leaves memory, and comes back when it is read; what was
-// written to it stays. A system that cannot do so keeps it.
+// Release declares that the memory of a file will not be used soon. The system can then remove it from memory and read
+// it again later; pages that were written to stay. A system without this function keeps the memory.
 func Release(memory []byte) {
 	page := uintptr(os.Getpagesize())
 	before := -uintptr(unsafe.Pointer(unsafe.SliceData(memory))) % page // the first whole page

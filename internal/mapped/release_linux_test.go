@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Released memory is gone from the process's, and back when it is read, with what was written to it.
+// Released memory leaves the process and returns when it is read, including what was written to it.
 func TestRelease(t *testing.T) {
 	const size = 1 << 20
 	path := filepath.Join(t.TempDir(), "file")

@@ -16,8 +16,8 @@ type Tensor struct {
 	Before, Now *tensor.Dense
 }
 
-// Snapshot copies n tensors, such as a model's parameters: all, or if n is larger than most, the first ones and the
-// given number of last ones, most together.
+// Snapshot copies n tensors, such as a model's parameters: all of them or, if n is larger than most, most of them: the
+// given number of last ones, and the first ones.
 func Snapshot(tensors iter.Seq2[string, *tensor.Dense], n, most, last int) (all []Tensor) {
 	i := 0
 	for name, value := range tensors {

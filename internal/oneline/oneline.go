@@ -1,4 +1,5 @@
-// Package oneline keeps errors to one line: it joins errors, where errors.Join has a line for each, and shortens lists.
+// Package oneline keeps errors to one line: it joins errors, for which errors.Join uses one line each, and shortens
+// lists.
 package oneline
 
 import (
@@ -7,7 +8,7 @@ import (
 	"strings"
 )
 
-// List returns the first names of a list, at most most, and the number of the others: a, b and 3 more.
+// List returns at most most names of a list and the number of the others, as in: a, b and 3 more.
 func List(names []string, most int) string {
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// What Busy returns, in nanoseconds, while counting is on.
+// The results of Busy in nanoseconds, while counting is on.
 var (
 	counting           atomic.Bool
 	inParallel, atWork atomic.Int64
 )
 
-// CountBusy turns on what Busy returns, or off.
+// CountBusy switches the counting of Busy on or off.
 func CountBusy(on bool) { counting.Store(on) }
 
-// Busy returns how long callers have been in calls of For with several goroutines, and how long all of these have
-// computed in them. A call inside of another counts as both.
+// Busy returns how long callers have been in calls of For with several goroutines, and how long all these goroutines
+// have computed in them. A call inside another call counts for both.
 func Busy() (callers, all time.Duration) {
 	return time.Duration(inParallel.Load()), time.Duration(atWork.Load())
 }

@@ -18,14 +18,14 @@ func (c *core) here() {
 	}
 }
 
-// leaving is what leave needs, so that it allocates nothing.
+// leaving is the memory that leave needs, so that leave allocates nothing.
 var leaving struct {
 	sync.Mutex
 	allowed, others unix.CPUSet
 }
 
-// leave moves the calling thread to another core, if it may use any. The system may move it back later, since
-// the cores that the thread may use stay the same.
+// leave moves the calling thread to another core, if it may use one. The system may move it back later, because the set
+// of allowed cores stays the same.
 func (c *core) leave() {
 	if !leaving.TryLock() {
 		return
@@ -40,11 +40,11 @@ func (c *core) leave() {
 	l.others = l.allowed
 	l.others.Clear(int(c.number))
 	if unix.SchedSetaffinity(0, &l.others) == nil {
-		_ = unix.SchedSetaffinity(0, &l.allowed) // the set from before
+		_ = unix.SchedSetaffinity(0, &l.allowed) // the original set
 	}
 }
 
-// yieldCore lets other threads run that wait for this core.
+// yieldCore lets other threads that wait for this core run.
 func yieldCore() {
 	_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 }

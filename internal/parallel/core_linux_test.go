@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A thread that leaves its core continues on another one, and may use all cores that it could before.
+// A thread that leaves its core continues on another core, and may still use all cores that it could use before.
 func TestLeaveCore(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -28,7 +28,7 @@ func TestLeaveCore(t *testing.T) {
 	require.Equal(t, before.Count() > 1, moved)
 }
 
-// A thread that may use one core only stays there.
+// A thread that may use only one core stays there.
 func TestLeaveTheOnlyCore(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

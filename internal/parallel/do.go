@@ -2,13 +2,13 @@ package parallel
 
 import "sync"
 
-// A Call is one call of a function over elements, rows or columns: its arguments, and a method that does a part of it.
-// Parts are independent, so the bits of the results do not depend on how a call is split.
+// A Call is one call of a function over elements, rows or columns: its arguments, and a method that computes a part of
+// it. Parts are independent, so the bits of the results do not depend on how a call is split.
 type Call interface {
 	Do(lo, hi int) // the elements, rows or columns [lo,hi)
 }
 
-// Do does a call of n elements, rows or columns as For does, with blocks of at least grain of them. It allocates
+// Do computes a call of n elements, rows or columns in the way of For, with blocks of at least grain. It allocates
 // nothing.
 func Do[C Call](c C, n, grain int) {
 	if n < 2*grain {
@@ -42,7 +42,7 @@ func sharedCalls[C Call]() *sync.Pool {
 	if !ok {
 		pool, _ = callPools.LoadOrStore(key, &sync.Pool{New: func() any {
 			s := new(sharedCall[C])
-			// By its address: a call that is copied to the stack for each part waits for the stores of the part before.
+			// Passed by address: a copy on the stack for each part would wait for the stores of the part before.
 			s.do = any(&s.call).(Call).Do
 			return s
 		}})

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A gate lets helpers into a job while it is open, and lets the job's caller wait until the last of them has left.
-// n is the number of helpers inside:
+// A gate admits helpers to a job while it is open, and makes the job's caller wait until the last helper has left. n is
+// the number of helpers inside:
 //
 //	            open                    close
 //	closed, 0 ────────▶ open, n ──────────────────▶ closed, n
@@ -23,15 +23,15 @@ type gate struct {
 	wake  chan struct{}
 }
 
-// Both are far below the negative of any number of helpers.
+// Both are more negative than any number of helpers is large.
 const (
 	closed = -1 << 32
 	asleep = 2 * closed
 )
 
-// spinTime is how long a caller that waits for helpers stays awake at least. It stays awake as long as it has worked
-// itself: a goroutine that falls asleep continues where it is woken, on the helper's core, and then the data of both
-// are in the wrong caches for later calls.
+// spinTime is the least time that a caller which waits for helpers stays awake. It stays awake at least as long as it
+// has worked itself: a goroutine that sleeps is woken on the helper's core, and then the data of both are in the wrong
+// caches for later calls.
 const spinTime = 50 * time.Microsecond
 
 // open admits helpers. The gate must be closed, with no helper inside.
@@ -57,8 +57,9 @@ func (g *gate) leave() {
 	}
 }
 
-// close admits no more helpers and waits until all have left: awake for as long as the caller has worked since begin,
-// since helpers do their last blocks, then asleep, since they may have lost their core to another process.
+// close admits no more helpers and waits until all have left. It waits awake for as long as the caller has worked since
+// begin, because helpers finish their last blocks; then it sleeps, because they may have lost their core to another
+// process.
 func (g *gate) close(begin time.Time) {
 	if g.state.Add(closed) == closed {
 		return

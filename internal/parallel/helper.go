@@ -11,7 +11,7 @@ import (
 // product to compute, so an idle helper keeps polling for the next job for a while before it ends.
 const (
 	pollTime   = time.Millisecond // of an idle helper, before it ends
-	moveTime   = time.Millisecond // at least, from one move of a helper to another core to the next
+	moveTime   = time.Millisecond // least time between two moves of a helper to another core
 	spins      = 4096             // polls between two readings of the clock
 	maxHelpers = 255
 )
@@ -25,11 +25,11 @@ var helpers [maxHelpers]helper
 type helper struct {
 	running atomic.Bool
 	run     func() // h.poll, made by the first call that starts the helper, so that others allocate nothing
-	core    core   // on which it was last
+	core    core   // core of the helper's last run
 	moved   time.Time
 }
 
-// post offers a job to helpers, and starts those that do not run.
+// post offers a job to helpers, and starts helpers that are not running.
 func (j *job) post() (started bool) {
 	for j.slot = range posted {
 		if posted[j.slot].CompareAndSwap(nil, j) {
@@ -59,7 +59,7 @@ func (j *job) unpost() {
 // poll runs a helper: it joins posted jobs until there have been none for pollTime. A call may have found the helper
 // running just before it stopped, so it checks once more after that.
 func (h *helper) poll(own int) {
-	// A caller that reads the memory of a file that was cut gets the fault as a panic, as any other of f's.
+	// If the memory of a truncated file is read, the caller gets the fault as a panic, like any other panic of f.
 	debug.SetPanicOnFault(true)
 	running := true
 	defer func() {
@@ -114,7 +114,7 @@ func (h *helper) leaveCore(j *job) {
 	}
 }
 
-// enter keeps a job from ending until the helper leaves its gate. It reports false if the job has ended, or has no
+// enter prevents a job from ending until the helper leaves its gate. It returns false if the job has ended, or has no
 // share for this helper.
 func (j *job) enter(own int) bool {
 	if int64(own) >= j.workers.Load() || !j.gate.enter() {
@@ -123,7 +123,7 @@ func (j *job) enter(own int) bool {
 	if own < len(j.shares) {
 		return true
 	}
-	j.gate.leave() // the job has been reused in between, with fewer shares
+	j.gate.leave() // the job was reused in between, with fewer shares
 	return false
 }
 

@@ -10,7 +10,7 @@ import (
 	"attention/internal/testenv"
 )
 
-// More calls at once than slots for jobs: each still does every item once.
+// With more concurrent calls than slots for jobs, each call still processes every item once.
 func TestForCallsAtOnce(t *testing.T) {
 	testenv.SetProcs(t, 4)
 	var calls sync.WaitGroup
@@ -30,7 +30,7 @@ func TestForCallsAtOnce(t *testing.T) {
 	calls.Wait()
 }
 
-// A caller that has done its part waits for helpers, also longer than it stays awake, and is not taken for an
+// A caller that has finished its part waits for helpers, even longer than it stays awake, and is not confused with an
 // earlier caller whose job it reuses.
 func TestForWaitsForHelpers(t *testing.T) {
 	testenv.SetProcs(t, 12)
@@ -57,7 +57,7 @@ func TestForWaitsForHelpers(t *testing.T) {
 	calls.Wait()
 }
 
-// Fewer goroutines may run than in the call that woke the helpers.
+// GOMAXPROCS may decrease after the call that started the helpers.
 func TestForWithFewerGoroutines(t *testing.T) {
 	for range 20 {
 		testenv.SetProcs(t, 8)
@@ -100,8 +100,8 @@ func TestHelpersEnd(t *testing.T) {
 }
 
 // BenchmarkRoundTrip measures how long it takes to hand a cache line to another goroutine and get it back. On two cores
-// that share a cache that is some 70 ns; where cores have caches apart it is several times as long, and so is all that
-// one core reads of what another has just written.
+// that share a cache that is some 70 ns; with separate caches it is several times as long, and so is every read of data
+// that another core has just written.
 func BenchmarkRoundTrip(b *testing.B) {
 	var line [16]atomic.Int64 // lines of their own
 	at := &line[8]

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// maxBlocks bounds the number of blocks of a call: enough to even out cores of different speed, few enough that
-// handing them out costs nothing beside the work.
+// maxBlocks is the largest number of blocks of a call: enough to balance cores of different speed, few enough that
+// assigning them costs almost nothing.
 const maxBlocks = 256
 
 // A job is one call of For. Jobs are reused, so that a call allocates nothing.
@@ -28,10 +28,10 @@ type job struct {
 	failure any
 }
 
-// A share is a run of consecutive blocks that one worker begins with; then it helps the others with theirs. In the
-// next call over as many rows a worker finds in its own cache what it wrote in this one.
+// A share is a run of consecutive blocks with which one worker begins; afterwards it helps the others with theirs. In
+// the next call over the same rows, a worker finds its earlier results in its own cache.
 type share struct {
-	next atomic.Int64 // the first block that nobody has taken
+	next atomic.Int64 // the first block that is not assigned yet
 	end  int64
 	_    [48]byte // a cache line each
 }
@@ -68,7 +68,7 @@ func For(n, grain int, f func(lo, hi int)) {
 	started := j.post()
 	j.gate.open()
 	if started {
-		yieldCore() // to a helper that the system has woken here: it moves on
+		yieldCore() // for a helper that the system has woken on this core: it moves away
 	}
 	j.work(0)
 	j.end(begin)
@@ -77,12 +77,12 @@ func For(n, grain int, f func(lo, hi int)) {
 	}
 }
 
-// others counts the computations beside one that SideBySide announces.
+// others is the number of other computations that SideBySide has declared.
 var others atomic.Int64
 
-// SideBySide declares that n computations run at the same time. Each then works on its share of GOMAXPROCS, one core at
-// least: helpers of one would only take the cores of another. They end with a call of end. The bits of results do not
-// depend on it.
+// SideBySide declares that n computations run at the same time. Each then uses its share of GOMAXPROCS, at least one
+// core: helpers of one would only take the cores of another. The declaration holds until a call of end. The bits of
+// results do not depend on it.
 func SideBySide(n int) (end func()) {
 	beside := int64(max(n, 1) - 1)
 	others.Add(beside)
@@ -126,8 +126,8 @@ func (j *job) end(begin time.Time) {
 	}
 }
 
-// work takes blocks until none is left, those of its own share first. A panic of f is kept for the caller of For and
-// stops the handing out of blocks.
+// work takes blocks until none is left, those of its own share first. A panic of f is stored for the caller of For and
+// stops the assignment of blocks.
 func (j *job) work(own int) {
 	defer j.unpost()
 	defer j.keepPanic()

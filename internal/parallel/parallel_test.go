@@ -97,7 +97,7 @@ func TestForPassesOnPanics(t *testing.T) {
 	}
 }
 
-// Computations side by side share the cores, and one that is alone again has all.
+// Computations side by side share the cores, and a computation that is alone again gets all of them.
 func TestSideBySide(t *testing.T) {
 	testenv.SetProcs(t, 4)
 	want := func(n int) {

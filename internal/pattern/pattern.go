@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// Match returns the names that a pattern matches, in their order. It matches a name if
-// path.Match matches the whole name or a part of it between dots: "wte" matches
-// transformer.wte.weight; "h.1" matches all of transformer.h.1 and nothing of
-// transformer.h.10; "h.*.mlp", "ln_?" and "bias" match what they look like. The error for
-// a pattern that matches no name lists the nearest parts of names.
+// Match returns the names that a pattern matches, in their order. It matches a name if path.Match matches the whole
+// name or a part of it between dots: "wte" matches transformer.wte.weight; "h.1" matches all of transformer.h.1 and
+// nothing of transformer.h.10; "h.*.mlp", "ln_?" and "bias" work in the same way. The error for a pattern that matches
+// no name lists the nearest parts of names.
 func Match(pattern string, names []string) (matched []string, err error) {
 	if _, err := path.Match(pattern, ""); err != nil {
 		return nil, fmt.Errorf("got %.60q, want a pattern of path.Match", pattern)
@@ -57,12 +56,12 @@ func nearest(pattern string, names []string) []string {
 		}
 		return r
 	}, pattern), "."))
-	if len(plain) > 100 { // no name that one may have meant
+	if len(plain) > 100 { // no name is similar enough
 		plain = plain[:100]
 	}
 	far := map[string]int{}
 	var all []string
-	for _, name := range names[:min(len(names), 2000)] { // enough to choose from
+	for _, name := range names[:min(len(names), 2000)] { // enough suggestions
 		for _, part := range parts(name) {
 			if _, ok := far[part]; !ok {
 				far[part] = distance(plain, []rune(part))

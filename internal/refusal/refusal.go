@@ -1,4 +1,4 @@
-// Package refusal tests what is refused: each row of a table is a wrong change of a config and the text of the error.
+// Package refusal tests refusals: each row of a table is a wrong change of a config and the text of the error.
 package refusal
 
 import (
@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Rows are changes and the error that each leads to. A change is JSON, which config.Decode merges into a config of type
-// C, or a func(*C) for a value that JSON has not: NaN, a node, a function.
+// Rows maps changes to the errors that they cause. A change is JSON, which config.Decode merges into a config of type
+// C, or a func(*C) for a value that JSON cannot express: NaN, a node, a function.
 type Rows [][2]any
 
 // Check changes base by one row at a time and requires that config.Decode, or else each of tries, returns the row's
-// error after prefix. It requires that tries take base as it is.
+// error after prefix. It also requires that tries accept base unchanged.
 func Check[C any](t *testing.T, base C, prefix string, rows Rows, tries ...func(C) error) {
 	t.Helper()
 	for _, try := range tries {

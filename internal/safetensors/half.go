@@ -23,8 +23,8 @@ func bfloat16ToFloat32(b uint16) float32 {
 	return math.Float32frombits(uint32(b) << 16)
 }
 
-// Round returns x rounded to the nearest number of a type of floats, ties to the even one. Beyond its largest number
-// that is an infinity.
+// Round returns x rounded to the nearest number of a type of floats, ties to the even one. A number beyond the largest
+// becomes an infinity.
 func Round(d DType, x float32) float32 {
 	switch d {
 	case F16:
@@ -35,7 +35,7 @@ func Round(d DType, x float32) float32 {
 	return x
 }
 
-// BFloat16 returns the bits of x rounded to the nearest bfloat16, ties to the even one. A NaN stays one.
+// BFloat16 returns the bits of x rounded to the nearest bfloat16, ties to the even one. A NaN stays a NaN.
 func BFloat16(x float32) uint16 {
 	b := math.Float32bits(x)
 	if x != x {
@@ -44,7 +44,7 @@ func BFloat16(x float32) uint16 {
 	return uint16((b + 0x7fff + b>>16&1) >> 16)
 }
 
-// Half returns the bits of x rounded to the nearest half-precision number, ties to the even one. A NaN stays one.
+// Half returns the bits of x rounded to the nearest half-precision number, ties to the even one. A NaN stays a NaN.
 func Half(x float32) uint16 {
 	b := math.Float32bits(x)
 	sign, size := uint16(b>>16)&0x8000, b&0x7fffffff
@@ -57,6 +57,6 @@ func Half(x float32) uint16 {
 		sum := math.Float32frombits(size) + 0.5
 		return sign | uint16(math.Float32bits(sum)-math.Float32bits(0.5))
 	}
-	size += 0xfff + size>>13&1 // of the 13 bits that go
+	size += 0xfff + size>>13&1 // of the 13 bits that are dropped
 	return sign | uint16(size>>13-112<<10)
 }

@@ -47,7 +47,7 @@ func TestSixteenBitsToFloat32(t *testing.T) {
 	}
 }
 
-// Rounding takes the nearest of all numbers of a type, and of two as near the one with an even last bit.
+// Rounding returns the nearest of all numbers of a type; of two equally near ones, the one with an even last bit.
 func TestRound(t *testing.T) {
 	for _, of := range []struct {
 		dtype    DType
@@ -58,10 +58,10 @@ func TestRound(t *testing.T) {
 		for b := range of.infinity {
 			low, high := of.wide(b), of.wide(b+1)
 			if b+1 == of.infinity && of.dtype == F16 {
-				high = 1 << 16 // what would follow 65504
+				high = 1 << 16 // the number that would follow 65504
 			}
 			if b+1 == of.infinity && of.dtype == BF16 {
-				break // float32 has no number above the middle
+				break // float32 has no number just above the middle
 			}
 			middle := float32((float64(low) + float64(high)) / 2)
 			want := map[float32]uint16{low: b, math.Nextafter32(middle, 0): b, middle: b + b&1,

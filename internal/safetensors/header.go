@@ -42,7 +42,7 @@ func parseHeader(text []byte, dataSize int64) (header, error) {
 	}
 	var h header
 	seen := map[string]bool{}
-	for key, value := range config.Members(text) { // in the header's order: tensors of no elements keep it
+	for key, value := range config.Members(text) { // in the header's order, which tensors without elements keep
 		if seen[key] {
 			return header{}, fmt.Errorf("header: key %s comes twice", quote(key))
 		}

@@ -155,7 +155,7 @@ func TestReadAllocatesLittleForHostileInput(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, _ = readString(row.file)
 		runtime.ReadMemStats(&after)
-		// The longest row's header is 120 kB, read once and tokenised once.
+		// The header of the longest row is 120 kB; it is read once and tokenised once.
 		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), row.name)
 	}
 }
@@ -228,7 +228,7 @@ func headerOf(t testing.TB, n int) []byte {
 	return b.Bytes()
 }
 
-// A header is read without a copy for each of its parts, which once took most of the time.
+// A header is read without copying each of its parts, because copying would take most of the time.
 func TestHeaderAllocations(t *testing.T) {
 	if testenv.Race {
 		t.Skip("sync.Pool drops decoders under the race detector")

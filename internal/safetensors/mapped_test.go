@@ -30,7 +30,7 @@ func TestBytes(t *testing.T) {
 		_, _, err = r.Bytes("c")
 		require.EqualError(t, err, `safetensors: `+path+`: tensor "c": there is none of this name, only "a", "b"`)
 		require.NoError(t, r.Close())
-		b[0] = 1 // which stays in this process
+		b[0] = 1 // the change stays in this process
 		require.Equal(t, []uint8{7, 8, 9}, must(ReadFile(path)).Tensors[1].Data)
 	}
 }

@@ -14,7 +14,7 @@ func Convert[To, From Number](from []From) []To {
 	return to
 }
 
-// Floats returns a copy of a tensor's data in a floating-point type, or nil if they are not of one.
+// Floats returns a copy of a tensor's data in a floating-point type, or nil if they have another type.
 func Floats[F float32 | float64](data any) []F {
 	switch data := data.(type) {
 	case []float64:

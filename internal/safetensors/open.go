@@ -19,7 +19,7 @@ type Reader struct {
 	file     *os.File
 	contents *contents
 	named    map[string]entry
-	memory   []byte // of the whole file, once Bytes has mapped it
+	memory   []byte // memory of the whole file, once Bytes has mapped it
 	unmapped bool   // it cannot be mapped
 }
 

@@ -15,7 +15,7 @@ func written(t *testing.T, content string) string {
 	return path
 }
 
-// A Reader reads what Read reads, in any order and in both types.
+// A Reader returns the tensors of Read, in any order and in both types.
 func TestReaderEqualsRead(t *testing.T) {
 	r := must(Open(written(t, pythonFile)))
 	defer r.Close()
@@ -54,7 +54,7 @@ func TestReaderRefuses(t *testing.T) {
 	require.ErrorContains(t, ReadFloats(r, "half", []float32{1}), `tensor "half": destination: got 1 elements, want 3`)
 	require.ErrorContains(t, ReadFloats(r, "i32", []float32{1, 2}),
 		`tensor "i32": dtype: got I32, want F64, F32, F16 or BF16`)
-	require.NoError(t, os.Truncate(path, 730)) // as another process may
+	require.NoError(t, os.Truncate(path, 730)) // as another process could do
 	require.ErrorContains(t, ReadFloats(r, "wte.weight", make([]float64, 6)), "unexpected EOF")
 	require.NoError(t, r.Close())
 	require.ErrorIs(t, ReadFloats(r, "wte.weight", make([]float64, 6)), os.ErrClosed)
@@ -62,7 +62,7 @@ func TestReaderRefuses(t *testing.T) {
 	_, err := Open(path + ".none")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	for _, row := range hostile {
-		if row.name == "boolean of 2" { // its data is bad, its header is not
+		if row.name == "boolean of 2" { // the data is damaged, the header is not
 			continue
 		}
 		_, err := Open(written(t, row.file))
@@ -70,7 +70,7 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
-// Parts of a tensor are what Read has there; elements of several buffers keep their order.
+// Parts of a tensor equal the same parts from Read; elements of several buffers keep their order.
 func TestReadPart(t *testing.T) {
 	data := make([]float32, 70000) // of several buffers
 	for i := range data {

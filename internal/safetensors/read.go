@@ -113,8 +113,7 @@ func (c *contents) read(e entry) (any, error) {
 	return all.Interface(), err
 }
 
-// parts calls use for the n elements of a tensor from index at on, in the bytes src, one
-// buffer at a time.
+// parts calls use for n elements of a tensor from index at on, with their bytes, one buffer at a time.
 func (c *contents) parts(e entry, use func(at, n int, src []byte) error) error {
 	r := io.NewSectionReader(c.data, e.begin, e.end-e.begin)
 	size := e.dtype.Size()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A source may end early or fail, as when the file is truncated while it is read.
+// A source may end early or fail, for example if the file is truncated while it is read.
 func TestReadPassesOnTheSourcesError(t *testing.T) {
 	for n := range len(pythonFile) {
 		_, err := Read(strings.NewReader(pythonFile[:n]), int64(len(pythonFile)))
@@ -103,7 +103,7 @@ func FuzzRead(f *testing.F) {
 		var first, second bytes.Buffer
 		require.NoError(t, Write(&first, got))
 		again := must(Read(bytes.NewReader(first.Bytes()), int64(first.Len())))
-		for i := range got.Tensors { // what Write decides for itself
+		for i := range got.Tensors { // Write itself chooses these
 			got.Tensors[i].DType = dtypeOf(got.Tensors[i].Data)
 		}
 		if len(got.Metadata) == 0 {

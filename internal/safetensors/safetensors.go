@@ -117,33 +117,31 @@ const (
 	// format's reference implementation.
 	maxHeader = 100_000_000
 
-	// maxTensors is the most tensors in a file. A model of 70B has 724, and 80,000 experts'
-	// matrices still fit.
+	// maxTensors is the largest number of tensors in a file. A model of 70B has 724, and 80,000 experts' matrices still
+	// fit.
 	maxTensors = 100_000
 
-	// maxName is the most bytes of a tensor's name.
+	// maxName is the largest length of a tensor's name in bytes.
 	maxName = 1 << 10
 
-	// maxMetadata is the most bytes of the JSON of __metadata__, which may hold a
-	// vocabulary of characters.
+	// maxMetadata is the largest size of the JSON of __metadata__ in bytes; it may hold a vocabulary of characters.
 	maxMetadata = 16 << 20
-	// maxMetadataKeys is the most keys of __metadata__: each takes a microsecond or more.
+	// maxMetadataKeys is the largest number of keys of __metadata__: each takes a microsecond or more.
 	maxMetadataKeys = 1 << 16
 
 	// maxRank is the most axes a tensor may have: PyTorch's and NumPy's limit.
 	maxRank = 64
 
-	// maxDescription is the most bytes of a tensor's JSON, several times those that 64 axes
-	// need. It bounds the memory that a hostile header takes.
+	// maxDescription is the largest size of a tensor's JSON in bytes, several times what 64 axes need. It bounds the
+	// memory that a hostile header takes.
 	maxDescription = 1 << 14
 
 	// chunk is the number of bytes converted at a time, a multiple of every element size.
 	chunk = 1 << 16
 )
 
-// countElements returns the number of elements of a shape. It reports false if a dimension is
-// negative or if the product of the dimensions other than 0 does not fit an int: then
-// strides do not fit either, even if an axis is 0.
+// countElements returns the number of elements of a shape. It reports false if a dimension is negative, or if the
+// product of the dimensions other than 0 does not fit an int: strides would not fit, even if an axis is 0.
 func countElements(shape []int) (int, bool) {
 	const maxInt = int(^uint(0) >> 1)
 	product, empty := 1, false

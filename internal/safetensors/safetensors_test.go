@@ -73,7 +73,7 @@ func pythonContent() *File {
 	}
 }
 
-// must is for what a test needs and is not about.
+// must checks the error of a call that a test needs but does not test.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -92,7 +92,7 @@ func TestReadsWhatPythonWrote(t *testing.T) {
 	assert.True(t, math.Signbit(float64(w.Data.([]float32)[5])), "the sign of -0")
 }
 
-// Both writers write the same bytes except for half precision, which Go widens.
+// Both writers write the same bytes, except for half precision, which Go widens.
 func TestWritesWhatPythonWrites(t *testing.T) {
 	read := must(readString(pythonFile))
 	read.Tensors = slices.DeleteFunc(read.Tensors, func(x Tensor) bool { return x.DType == F16 || x.DType == BF16 })
@@ -204,7 +204,7 @@ func TestRoundTripOfManyChunks(t *testing.T) {
 	}))
 }
 
-// Reading and writing take the memory of the tensors and little more.
+// Reading and writing need little more memory than the tensors.
 func TestMemory(t *testing.T) {
 	const size, little = 32 << 20, 1 << 20
 	path := filepath.Join(t.TempDir(), "x")

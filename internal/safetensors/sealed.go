@@ -19,7 +19,7 @@ const (
 	// sealKey is the seal's key, which no other program writes.
 	sealKey = "attention.sha256"
 
-	// noSeal takes the seal's place while the seal is computed.
+	// noSeal is in the place of the seal while the seal is computed.
 	noSeal = "0000000000000000000000000000000000000000000000000000000000000000"
 )
 
@@ -46,7 +46,7 @@ func WriteSealed(w io.Writer, f *File) error {
 
 // writeSealed writes a file whose metadata have noSeal. The seal of a draft comes last.
 func (p *plan) writeSealed(w io.Writer) error {
-	// No text within the JSON looks like the entry: its quotes would be escaped.
+	// No other text in the JSON looks like this entry: its quotes would be escaped.
 	at := bytes.Index(p.header, fmt.Appendf(nil, "%q:%q", sealKey, noSeal)) + len(sealKey) + len(`"":"`)
 	sum := sha256.New()
 	if d, ok := w.(*folder.Draft); ok {

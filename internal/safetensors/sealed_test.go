@@ -30,8 +30,8 @@ func openSealed(path string) (*File, error) {
 	return r.ReadAll()
 }
 
-// Each byte of a sealed file is covered, whoever reads it: without the seal's own name it has
-// no seal, which a reader that wants one notices.
+// The seal covers each byte of a sealed file. A file without the seal's own name counts as unsealed; readers that
+// require a seal refuse it.
 func TestSealed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sealed")
 	tensors := []Tensor{{Name: "w", Shape: []int{2}, Data: []float32{1, 2}, DType: F32}}
@@ -64,7 +64,7 @@ func TestSealed(t *testing.T) {
 		"safetensors: metadata attention.sha256: got a value, want none: the file's checksum takes its place")
 }
 
-// Only its own key makes a seal. What other programs keep under such a key is theirs.
+// Only an entry under the seal's own key is a seal. Entries of other programs under similar keys are kept.
 func TestSealsAreTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	digits := strings.Repeat("0123456789abcdef", 4)
@@ -90,7 +90,7 @@ func TestSealsAreTold(t *testing.T) {
 		r := must(Open(path))
 		require.Equal(t, row.sealed, r.Sealed(), row.reason)
 		require.Equal(t, row.rest, r.Metadata(), row.reason)
-		require.Equal(t, row.sealed, r.CheckSeal() != nil, row.reason) // these digits are nobody's
+		require.Equal(t, row.sealed, r.CheckSeal() != nil, row.reason) // these digits are not a seal
 		require.NoError(t, r.Close())
 		r, err := OpenSealed(path)
 		if !row.sealed {

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// Stream is the elements of a tensor that are not in memory together.
+// Stream yields the elements of a tensor that are not in memory all at the same time.
 type Stream struct {
 	// DType is the type in the file. Elements for F16 and BF16 are float32s, which are rounded to the nearest. A finite
 	// element that becomes infinite is an error.

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// streamed returns a file whose tensors come in parts, of elements that are written over.
+// streamed returns a file whose tensors come in parts, with memory that is overwritten after each part.
 func streamed(f *File, most int) *File {
 	parts := &File{Metadata: f.Metadata}
 	for _, t := range f.Tensors {
@@ -34,7 +34,7 @@ func streamed(f *File, most int) *File {
 	return parts
 }
 
-// A stream gives the bytes of a slice, sealed or not, in a file and elsewhere.
+// A stream gives the bytes that a slice gives, sealed or not, in a file and elsewhere.
 func TestWriteStream(t *testing.T) {
 	f := &File{Metadata: map[string]string{"a": "b"}, Tensors: []Tensor{
 		{Name: "f", Shape: []int{7, 3000}, Data: make([]float32, 21000)},

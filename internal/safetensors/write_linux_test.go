@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// If the disk is full in the middle of the data, here by a limit on file sizes, the old
-// file is unchanged and the unfinished one is removed.
+// If the disk is full in the middle of the data (here because of a limit on file sizes), the old file is unchanged and
+// the incomplete one is removed.
 func TestWriteFileOnAFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")

@@ -1,4 +1,4 @@
-// Package shapes keeps what was built for combinations of types and shapes of named tensors.
+// Package shapes caches values, such as graphs, for combinations of types and shapes of named tensors.
 package shapes
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 // Cache holds values by the names, types and shapes of tensors. The zero value is empty.
-type Cache[T any] struct{ entries []entry[T] } // the one that was used last is the first
+type Cache[T any] struct{ entries []entry[T] } // the most recently used one comes first
 
 type entry[T any] struct {
 	forms map[string]form
@@ -50,8 +50,8 @@ func (c *Cache[T]) Get(v map[string]*tensor.Dense) (value T, ok bool) {
 	return value, false
 }
 
-// Add adds the value for tensors that have none, and returns the least recently used value that it drops so that at
-// most limit remain, if it drops one.
+// Add adds the value for tensors that have none. If more than limit values would remain, it drops the least recently
+// used one and returns it.
 func (c *Cache[T]) Add(v map[string]*tensor.Dense, value T, limit int) (dropped T, ok bool) {
 	forms := map[string]form{}
 	for name, d := range v {

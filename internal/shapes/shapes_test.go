@@ -15,7 +15,7 @@ func of(dt tensor.Dtype, shape ...int) *tensor.Dense {
 	return tensor.New(tensor.Of(dt), tensor.WithShape(shape...))
 }
 
-// Names, types and shapes tell tensors apart, and nothing else does.
+// Names, types and shapes distinguish tensors, and nothing else does.
 func TestCacheOfForms(t *testing.T) {
 	var c shapes.Cache[int]
 	all := []values{
@@ -52,7 +52,7 @@ func TestCacheOfForms(t *testing.T) {
 	}
 }
 
-// The shapes of a cache are its own.
+// A cache copies the shapes.
 func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
 	var c shapes.Cache[string]
 	a, b, d := values{"x": of(tensor.Int, 1)}, values{"x": of(tensor.Int, 2)}, values{"x": of(tensor.Int, 3)}

@@ -13,8 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// TextBatch makes a batch of ids whose targets all count but those that are
-// graph.IgnoreTarget.
+// TextBatch makes a batch of ids. All targets count, except those that are graph.IgnoreTarget.
 func TextBatch(inputs, targets []int) train.Batch {
 	b := train.Batch{Inputs: map[string]*tensor.Dense{
 		text.Inputs:  tensor.New(tensor.WithShape(BatchSize, ContextLength), tensor.WithBacking(inputs)),
@@ -28,7 +27,7 @@ func TextBatch(inputs, targets []int) train.Batch {
 	return b
 }
 
-// Batch depends on the seed only.
+// Batch returns a batch that depends only on the seed.
 func Batch(seed uint64) train.Batch {
 	random := rand.New(rand.NewPCG(seed, 0))
 	inputs, targets := make([]int, BatchSize*ContextLength), make([]int, BatchSize*ContextLength)
@@ -38,7 +37,7 @@ func Batch(seed uint64) train.Batch {
 	return TextBatch(inputs, targets)
 }
 
-// Ignore lets only the first n targets of a batch count.
+// Ignore makes only the first n targets of a batch count.
 func Ignore(b train.Batch, n int) train.Batch {
 	targets := b.Inputs[text.Targets].Ints()
 	for i := n; i < len(targets); i++ {
@@ -48,7 +47,8 @@ func Ignore(b train.Batch, n int) train.Batch {
 	return b
 }
 
-// List is a source of the batches of a list; after the last comes End, and then the first again.
+// List is a source that yields the batches of a list; after the last comes the error End, and then the first batch
+// again.
 type List struct {
 	List []train.Batch
 	End  error

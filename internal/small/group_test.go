@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The others do not wait for a process that has failed.
+// The other processes do not wait for a process that has failed.
 func TestTogetherEnds(t *testing.T) {
 	failed := errors.New("failed")
 	errs := small.Together(t, 3, func(g *parallel.Group) error {

@@ -1,5 +1,5 @@
-// Package small has what the tests of train and of the packages beside it share: a small language model
-// with its batches, a walk of one number whose every step is known, and runs in processes that are goroutines.
+// Package small has helpers for the tests of train and its subpackages: a small language model with its batches, a run
+// with a single parameter whose every step is known, and runs in processes that are goroutines.
 package small
 
 import (
@@ -32,7 +32,7 @@ const (
 type Model struct {
 	Params *layers.Params
 	Net    *chapter.LanguageModel
-	Builds []*layers.Build // those that Loss was called with
+	Builds []*layers.Build // the ids with which Loss was called
 	t      testing.TB
 }
 
@@ -79,7 +79,7 @@ func Values(t testing.TB, p *layers.Params) map[string][]float64 {
 	return all
 }
 
-// Bits are the bits of values, which also tell NaNs apart.
+// Bits returns the bits of values, which also distinguish NaNs.
 func Bits(values map[string][]float64) map[string][]uint64 {
 	all := map[string][]uint64{}
 	for name, list := range values {

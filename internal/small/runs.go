@@ -23,10 +23,10 @@ func Runs() map[string]loop.Config {
 	return runs
 }
 
-// Trail is a run's steps, without their speed, and its evaluations.
+// Trail records a run's steps, without their speed, and its evaluations.
 type Trail []any
 
-// Follow makes a run leave the trail.
+// Follow makes a run record its steps and evaluations in the trail.
 func (l *Trail) Follow(c *loop.Config) {
 	c.OnStep = func(s train.StepResult) {
 		s.TokensPerSecond = 0

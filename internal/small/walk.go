@@ -13,8 +13,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Walk is a Resumable source of numbers, one a step, which the parameter of a Walker takes
-// on; the evaluation's loss is then the number's square.
+// Walk is a Resumable source of numbers, one per step. After each step the parameter of a Walker equals the number, and
+// the evaluation's loss is its square.
 type Walk struct {
 	Numbers []float64
 	At      int

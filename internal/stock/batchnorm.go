@@ -12,16 +12,16 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// normed is a tensor (batch, channels, inner) whose channels are normalised, and what its op holds. Unlike
-// Gorgonia's own gradient, ours does not rely on what the last forward pass left in the op.
+// normed is a tensor (batch, channels, inner) whose channels are normalised, with the settings and statistics of its
+// op. Unlike Gorgonia's own gradient, ours does not rely on what the last forward pass left in the op.
 type normed[F kernel.Float] struct {
 	batch, channels, inner int
 	momentum, epsilon      float64
-	training               *bool // as SetTraining leaves it
+	training               *bool // set by SetTraining
 	mean, variance         []F   // running
 }
 
-// normedOf reads what an op for batch normalisation of x holds.
+// normedOf reads the settings of an op for batch normalisation of x.
 func normedOf[F kernel.Float](op *G.BatchNormOp, x *G.Node) *normed[F] {
 	v := reflect.ValueOf(op).Elem()
 	momentum, epsilon, training := v.FieldByName("momentum"), v.FieldByName("epsilon"), v.FieldByName("training")

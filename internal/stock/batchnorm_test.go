@@ -44,7 +44,7 @@ func TestBatchNorm(t *testing.T) {
 	checkAll(t, norms())
 }
 
-// The op keeps what Gorgonia keeps in it: running moments, which evaluation takes, in the gradient too.
+// The op stores the running moments as Gorgonia does; evaluation and its gradient use them.
 func TestBatchNormKeepsRunningMoments(t *testing.T) {
 	for _, dt := range []tensor.Dtype{tensor.Float32, tensor.Float64} {
 		g := G.NewGraph()

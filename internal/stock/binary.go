@@ -19,11 +19,11 @@ var operations = map[string]kernel.Operation{
 	"==": kernel.Equal, "!=": kernel.Differs,
 }
 
-// power is the text of the operation that is none.
+// power is the text of the only operation that is not a kernel.
 const power = "^"
 
-// binary returns an op of two inputs of one size, or of a tensor and a number. Its text is a word, and behind it
-// whether a comparison returns numbers.
+// binary returns an op of two inputs of one size, or of a tensor and a number. Its text is a word, followed by whether
+// a comparison returns numbers.
 func binary[F kernel.Float](c call) *Op {
 	word, _, _ := strings.Cut(c.text, " ")
 	if operation, ok := operations[word]; ok {
@@ -71,15 +71,15 @@ func operate[F kernel.Float](c call, operation kernel.Operation) *Op {
 
 func bools(v G.Value) []bool { return v.(*tensor.Dense).Bools() }
 
-// A pair is the inputs of an operation: what is read of them and how, and which the op may compute into.
+// A pair describes the inputs of an operation: which nodes are read and how, and which memory the op may overwrite.
 type pair struct {
 	in      [2]*G.Node
 	reads   kernel.Broadcast
 	inPlace []int
 }
 
-// pairOf returns the inputs as they can be read without repeating them. It reports whether they are numbers of type F
-// that fit together and the node.
+// pairOf returns the inputs in a form that can be read without repeating them. It reports whether they are numbers of
+// type F whose shapes fit together and fit the node.
 func pairOf[F kernel.Float](c call) (p pair, ok bool) {
 	if !isFloat[F](c.in[0]) || !isFloat[F](c.in[1]) {
 		return p, false

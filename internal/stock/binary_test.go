@@ -60,7 +60,7 @@ func binaries() map[string]binaryCase {
 	return cases
 }
 
-// better returns y where it is the better one or no number, else x.
+// better returns y if it is better or NaN, otherwise x.
 func better(is func(x, y float64) bool) func(x, y float64) float64 {
 	return func(x, y float64) float64 {
 		if is(y, x) || y != y {
@@ -89,7 +89,7 @@ func TestBinary(t *testing.T) {
 	checkAll(t, cases)
 }
 
-// naive computes the case of inputs of which either may be a number.
+// naive computes the case; either input may be a single number.
 func (c binaryCase) naive(in [][]float64) []float64 {
 	z := make([]float64, max(len(in[0]), len(in[1])))
 	for i := range z {
@@ -98,8 +98,8 @@ func (c binaryCase) naive(in [][]float64) []float64 {
 	return z
 }
 
-// An operation gives the zeros, the infinities and the NaNs of Go's; the smaller and the larger of two are NaN where
-// one is, as torch.minimum and torch.maximum.
+// An operation gives the zeros, infinities and NaNs of Go; the smaller and the larger of two numbers are NaN if one is,
+// as in torch.minimum and torch.maximum.
 func TestBinaryOfExtremes(t *testing.T) {
 	var all [2][]float64
 	for _, x := range extremes {

@@ -6,7 +6,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// A lattice is how a kernel goes over images: at each place it covers some elements of each channel.
+// A lattice describes how a kernel moves over images: at each position it covers some elements of each channel.
 type lattice struct {
 	kernel, pad, stride, dilation [2]int // height and width
 	image, places                 [2]int

@@ -9,7 +9,7 @@ func concat[F kernel.Float](c call) *Op {
 		return nil
 	}
 	outer, n, inner := split(c.node.Shape(), axis)
-	rows := make([]int, len(c.in)) // the elements that an input has in each outer row
+	rows := make([]int, len(c.in)) // number of elements of an input in each outer row
 	sum := 0
 	for i, in := range c.in {
 		if in.Shape().Dims() != c.node.Shape().Dims() || !isFloat[F](in) {
@@ -25,7 +25,7 @@ func concat[F kernel.Float](c call) *Op {
 	if sum != n {
 		return nil
 	}
-	// A goroutine fills a part of the result, from whichever inputs that is.
+	// Each goroutine fills a part of the result, whichever inputs it comes from.
 	return loops(nil, c.node.Shape().TotalSize(), loopGrain, func(y []F, x [][]F, lo, hi int) {
 		row, at := lo/(n*inner), lo%(n*inner)
 		for lo < hi {

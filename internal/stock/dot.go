@@ -33,7 +33,7 @@ func dot[F kernel.Float](c call) *Op {
 const dotBlock = 1 << 11
 
 func dotOf[F kernel.Float](x, y []F) float64 {
-	var s [4]float64 // that do not wait for each other
+	var s [4]float64 // sums that do not depend on each other
 	for ; len(x) >= 4 && len(y) >= 4; x, y = x[4:], y[4:] {
 		s[0] += float64(x[0]) * float64(y[0])
 		s[1] += float64(x[1]) * float64(y[1])

@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// numbersFor returns numbers of either sign, others for each input.
+// numbersFor returns numbers of either sign, different for each input.
 func numbersFor(input, n int) []float64 {
 	r := rand.New(rand.NewPCG(uint64(input), 9))
 	x := make([]float64, n)
@@ -30,8 +30,7 @@ func dense(dt tensor.Dtype, x []float64, shape ...int) *tensor.Dense {
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(y))
 }
 
-// The ways in which a tensor may be stored: as it is, as a part of a larger one, with its axes in another order, or by
-// columns.
+// The memory layouts of a tensor: contiguous, part of a larger tensor, with permuted axes, or column-major.
 
 func asIs(x *tensor.Dense) *tensor.Dense { return x }
 

@@ -33,15 +33,15 @@ func lookup[F kernel.Float](c call) *Op {
 	return op
 }
 
-// lookupBackward returns the op of the gradient of what was looked up in: at each place the sum of the gradients of
-// where it went. "ByIndicesOpDiff{}(0)".
+// lookupBackward returns the op of a lookup's gradient, "ByIndicesOpDiff{}(0)": the gradient of an element is the sum
+// of the gradients of its copies.
 func lookupBackward[F kernel.Float](c call) *Op {
 	l := lookupAlong(c, "ByIndicesOpDiff{}(", ")", c.in[2], c.in[1])
 	if l == nil || !isFloat[F](c.in[1]) || !sameSize(c.node, c.in[0]) {
 		return nil
 	}
 	var y, x []F
-	// Goroutines share the elements of a place, so that each sum has its order.
+	// Goroutines divide the elements of a position, so that the order of each sum is fixed.
 	part := func(lo, hi int) {
 		for i := lo; i < hi; {
 			o, from := i/l.inner, i%l.inner
@@ -65,7 +65,7 @@ func lookupBackward[F kernel.Float](c call) *Op {
 	return op
 }
 
-// places are where a lookup takes from: a tensor that is read as (outer, n, inner).
+// places describe the positions from which a lookup copies: a tensor that is read as (outer, n, inner).
 type places struct {
 	outer, n, inner int
 	indices         []int
@@ -87,7 +87,7 @@ func lookupAlong(c call, before, after string, indices, taken *G.Node) *places {
 	return l
 }
 
-// read takes the indices, or returns an error if one is not of the axis.
+// read reads the indices, or returns an error if one is outside the axis.
 func (l *places) read(v G.Value) error {
 	d, ok := v.(*tensor.Dense)
 	if !ok {

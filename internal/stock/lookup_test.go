@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A lookupCase takes places of an axis. Gorgonia's machine is right along the first axis of a matrix alone.
+// A lookupCase looks up positions of an axis. Gorgonia's machine is correct only along the first axis of a matrix.
 type lookupCase struct {
 	name    string
 	shape   tensor.Shape
@@ -41,7 +41,7 @@ func (c lookupCase) stock() stockCase {
 	}
 }
 
-// each calls f for each element that is taken and where it is put.
+// each calls f for each element that is copied, with its destination.
 func (c lookupCase) each(f func(from, to int)) {
 	outer, n, inner := c.shape[:c.axis].TotalSize(), c.shape[c.axis], c.shape[c.axis+1:].TotalSize()
 	for o := range outer {
@@ -68,7 +68,7 @@ func TestByIndices(t *testing.T) {
 	checkAll(t, cases)
 }
 
-// A place's gradient is the sum of the gradients of where it went.
+// The gradient of an element is the sum of the gradients of its copies.
 func TestByIndicesGradient(t *testing.T) {
 	for _, c := range lookups() {
 		_, grads, values := c.stock().graph(t, tensor.Float64, asIs)

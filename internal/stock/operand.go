@@ -9,14 +9,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// An operand is a tensor as an op reads it: element (i, j, …) lies at i·steps[0] + j·steps[1] + … in a node's memory.
+// An operand describes how an op reads a tensor: element (i, j, …) is at i·steps[0] + j·steps[1] + … in a node's
+// memory.
 type operand struct {
 	node         *G.Node
 	shape, steps []int
 	factor       float64 // of all elements
 }
 
-// stored returns a node as its memory lies.
+// stored returns a node in its own memory layout.
 func stored(n *G.Node) operand {
 	o := inRows(n.Shape())
 	o.node = n
@@ -34,8 +35,8 @@ func inRows(shape []int) operand {
 	return o
 }
 
-// strided returns a node as it can be read without computing the transpositions that make it, nor the products with a
-// power of two, which are exact.
+// strided returns a node in the form in which it can be read without computing the transpositions that make it, and
+// without computing products with a power of two, which are exact.
 func (c call) strided(n *G.Node) operand {
 	if order := transposition(n); order != nil {
 		return c.strided(c.Inputs(n)[0]).permuted(order)
@@ -48,7 +49,7 @@ func (c call) strided(n *G.Node) operand {
 	return stored(n)
 }
 
-// scaled returns the node that a node is a power of two times, and that factor; nil for another op.
+// scaled returns x and the factor for a node that is x times a power of two; nil for other nodes.
 func (c call) scaled(n *G.Node) (of *G.Node, factor float64) {
 	if n.Op() == nil || Name(n.Op()) != "gorgonia.elemBinOp ⊙" {
 		return nil, 0
@@ -99,8 +100,8 @@ func (o operand) turned() operand {
 	return o.permuted(order)
 }
 
-// matrix returns how a kernel reads the last two axes, if it can: as rows of neighbours that lie a distance stride, or
-// as the transpose of such a matrix.
+// matrix returns how a kernel can read the last two axes, if it can: as contiguous rows with a stride, or as the
+// transpose of such a matrix.
 func (o operand) matrix() (trans bool, stride int, ok bool) {
 	last := len(o.shape) - 1
 	rows, cols, row, col := o.shape[last-1], o.shape[last], o.steps[last-1], o.steps[last]

@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A product reads transposed matrices where they lie.
+// A product reads transposed matrices in place.
 func TestProductsReadThroughTranspositions(t *testing.T) {
 	g := G.NewGraph()
 	q := G.NewTensor(g, tensor.Float32, 4, G.WithShape(2, 5, 3, 4), G.WithName("q"))
@@ -25,13 +25,12 @@ func TestProductsReadThroughTranspositions(t *testing.T) {
 	require.Nil(t, op, "they do not fit")
 }
 
-// alone is a graph in which each node is read by one other.
+// alone is a graph in which each node has one reader.
 type alone struct{ asBuilt }
 
 func (alone) OnlyOneReads(*G.Node) bool { return true }
 
-// Products that are scaled by a power of two, and those whose result is transposed, are computed at once, with the same
-// bits.
+// Products that are scaled by a power of two or transposed are computed in one step, with the same bits.
 func TestProductsOfScaledAndTransposed(t *testing.T) {
 	g := G.NewGraph()
 	values := map[*G.Node]G.Value{}

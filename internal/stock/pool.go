@@ -8,8 +8,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// pooling has the windows that a pooling kernel covers, in images (B, channels, height, width), for each element of the
-// result.
+// pooling holds the windows that a pooling kernel covers in images (B, channels, height, width), for each element of
+// the result.
 type pooling struct {
 	rows, cols    []window // of a row of places, and of a column
 	width         int      // of an image
@@ -17,8 +17,7 @@ type pooling struct {
 	planes        int
 }
 
-// poolingOf reads an op from images to their pooled ones. Kernels that cover nothing but padding are Gorgonia's to
-// judge.
+// poolingOf reads an op from images to their pooled ones. Kernels that cover only padding are left to Gorgonia.
 func poolingOf(op G.Op, images, pooled *G.Node) (p *pooling, ok bool) {
 	s, ok := settings(op, "h", "w", "padNorth", "padWest", "padSouth", "padEast", "strideH", "strideW")
 	image, small := images.Shape(), pooled.Shape()
@@ -74,7 +73,8 @@ func maxPool[F kernel.Float](c call) *Op {
 	})
 }
 
-// maxPoolGradient returns the op of the gradient for the images, from the images, what was pooled and its gradient.
+// maxPoolGradient returns the op of the gradient for the images, computed from the images, the pooled images and their
+// gradient.
 func maxPoolGradient[F kernel.Float](c call) *Op {
 	p, ok := poolingOf(c.node.Op(), c.in[0], c.in[1])
 	if !ok {
@@ -113,7 +113,8 @@ func top[F kernel.Float](image []F, width int, row, col window) F {
 	return top
 }
 
-// largest returns where the first of the largest elements in a window of an image is: the first NaN, if there is one.
+// largest returns the index of the first of the largest elements in a window of an image, or of the first NaN if there
+// is one.
 func largest[F kernel.Float](image []F, width int, row, col window) int {
 	line := row.at*width + col.at
 	best, top := line, image[line]

@@ -38,7 +38,7 @@ func TestMaxPool(t *testing.T) {
 	checkAll(t, pools())
 }
 
-// A NaN is the largest, as in torch; the gradient goes to the first of several largest.
+// A NaN counts as the largest, as in torch; the gradient goes to the first of equal largest elements.
 func TestMaxPoolOfNaNAndTies(t *testing.T) {
 	g := G.NewGraph()
 	x := G.NewTensor(g, tensor.Float64, 4, G.WithShape(1, 1, 2, 6), G.WithName("x"))
@@ -63,7 +63,7 @@ func TestMaxPoolOfZeros(t *testing.T) {
 	require.Equal(t, "[-0 0]", fmt.Sprint(tensors.Float64s(evaluate(t, y, values))))
 }
 
-// Kernels that cover nothing but padding.
+// Kernels that cover only padding.
 func TestMaxPoolLeavesToGorgonia(t *testing.T) {
 	x := G.NewTensor(G.NewGraph(), tensor.Float64, 4, G.WithShape(1, 1, 4, 4), G.WithName("x"))
 	for _, pad := range [][]int{{2, 2}, {0, 2, 0, 0}, {0, 0, 2, 0}} {

@@ -12,9 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// product returns the op of one of Gorgonia's products: "A × B" of matrices, "A ××× B" of each pair of matrices in
-// the leading axes, "A × b" of a matrix and a vector, "a ⊗ b" and "a ⋅ b" of vectors. The "ᵀ" of a matrix stands
-// behind it.
+// product returns the op of one of Gorgonia's products: "A × B" of matrices, "A ××× B" of each pair of matrices in the
+// leading axes, "A × b" of a matrix and a vector, "a ⊗ b" and "a ⋅ b" of vectors. The "ᵀ" of a matrix follows it.
 func product[F kernel.Float](c call) *Op {
 	a, b := c.in[0], c.in[1]
 	if !isFloat[F](b) {
@@ -85,7 +84,7 @@ func matrices[F kernel.Float](c call, readings [2][]operand, transA, transB bool
 	return op
 }
 
-// products is one product for each place of the leading axes.
+// products describes one product for each position in the leading axes.
 type products[F kernel.Float] struct {
 	x        [2]operand
 	trans    [2]bool
@@ -93,17 +92,17 @@ type products[F kernel.Float] struct {
 	m, n, k  int
 	alpha    F
 	rowApart int     // the distance between the rows of the result
-	inner    level   // matrices that the kernel goes over itself
-	outer    []level // around those, from the outermost
+	inner    level   // axes that the kernel processes itself
+	outer    []level // axes around those, from the outermost
 	count    int     // of all outer
 	a, b, c  []F
 	part     func(lo, hi int) // do, made once: a run allocates nothing
 }
 
-// A level is an axis along which products lie: their number, and the distances in the operands and the result.
+// A level is an axis of several products: their number, and their distances in the operands and the result.
 type level struct{ n, a, b, c int }
 
-// into sets how the result lies in memory, and a factor of it. It reports whether the kernel can write that.
+// into sets the memory layout of the result, and a factor of it. It reports whether the kernel supports them.
 func (p *products[F]) into(result operand, factor float64) bool {
 	a, b, last := p.x[0], p.x[1], len(result.shape)-1
 	p.alpha, p.rowApart = F(factor*a.factor*b.factor), p.n
@@ -145,7 +144,7 @@ const outerWork = 1 << 18
 func (p *products[F]) run(c []F, in [][]F) {
 	p.a, p.b, p.c = in[0], in[1], c
 	each := float64(p.m) * float64(p.n) * float64(p.k) * float64(p.inner.n)
-	if each > 8*outerWork { // the kernel shares the work better
+	if each > 8*outerWork { // the kernel divides the work better
 		p.do(0, p.count)
 	} else {
 		parallel.For(p.count, 1+int(outerWork/each), p.part)
@@ -172,8 +171,8 @@ func (p *products[F]) do(lo, hi int) {
 	}
 }
 
-// productInto returns the op of a product whose result is written as an operand lies in memory, times a factor; nil if
-// the node is no product, or if other nodes need its own value.
+// productInto returns the op of a product whose result is multiplied by a factor and written in the layout of an
+// operand; nil if the node is not a product, or if other nodes need its own value.
 func productInto[F kernel.Float](c call, n *G.Node, result operand, factor float64) *Op {
 	if n.Op() == nil || fmt.Sprintf("%T", n.Op()) != "gorgonia.linAlgBinOp" || !c.OnlyOneReads(n) {
 		return nil

@@ -18,7 +18,7 @@ func batched(transA, transB bool) func(in G.Nodes) (*G.Node, error) {
 
 func mul(in G.Nodes) (*G.Node, error) { return G.Mul(in[0], in[1]) }
 
-// transposed applies a function to inputs whose axes are first put in other orders; nil leaves an input.
+// transposed applies a function to inputs whose axes are first permuted; nil leaves an input unchanged.
 func transposed(f func(in G.Nodes) (*G.Node, error), orders ...[]int) func(in G.Nodes) (*G.Node, error) {
 	return func(in G.Nodes) (*G.Node, error) {
 		turned := append(G.Nodes{}, in...)
@@ -97,7 +97,7 @@ func TestProducts(t *testing.T) {
 	checkAll(t, cases)
 }
 
-// What does not fit together is left to Gorgonia, which says so in a run.
+// Operands that do not fit together are left to Gorgonia, which returns an error in a run.
 func TestProductsThatDoNotFitAreNotComputed(t *testing.T) {
 	g := G.NewGraph()
 	a := G.NewTensor(g, tensor.Float32, 3, G.WithShape(2, 3, 4), G.WithName("a"))
@@ -108,7 +108,7 @@ func TestProductsThatDoNotFitAreNotComputed(t *testing.T) {
 	require.Nil(t, stock.Of(G.Must(G.Mul(x, y)), asBuilt{}))
 }
 
-// The sum of a million squares is as accurate as one by pairs.
+// The sum of a million squares is as accurate as a sum by pairs.
 func TestLongDotIsAccurate(t *testing.T) {
 	square := func(in G.Nodes) (*G.Node, error) { return G.Mul(in[0], in[0]) }
 	c := stockCase{shapes: []tensor.Shape{{1 << 20}}, build: square, noGrad: true}

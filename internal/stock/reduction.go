@@ -24,7 +24,7 @@ func maximum[F kernel.Float](c call) *Op {
 	return computes(Kernel, nil, func(y []F, x [][]F) { kernel.MaxOver(y, x[0], r) })
 }
 
-// reduction reads the axes that follow a word in the op's text. It reports whether they fit the nodes.
+// reduction reads the axes after a word in the op's text. It reports whether they fit the nodes.
 func reduction(c call, word string) (r kernel.Reduction, ok bool) {
 	shape := c.in[0].Shape()
 	axes, ok := integers(c.text, word+"[", " ", "]")

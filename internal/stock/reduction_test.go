@@ -41,7 +41,7 @@ func along(shape tensor.Shape, axes []int, from float64, f func(x, y float64) fl
 	}
 }
 
-// reductions returns the sums and the maxima of shapes of one to four axes along any of these.
+// reductions returns the sums and the maxima of shapes with one to four axes, along any of the axes.
 func reductions() (cases []stockCase) {
 	for _, shape := range []tensor.Shape{
 		{5}, {1}, {3, 4}, {1, 4}, {3, 1}, {1, 1}, {70, 300}, {2, 3, 4}, {2, 1, 3},
@@ -73,7 +73,8 @@ func TestReduction(t *testing.T) {
 	checkAll(t, reductions())
 }
 
-// Where Gorgonia's machine is wrong or less accurate: the mean of many float32, and sums of four axes over the third.
+// Cases in which Gorgonia's machine is wrong or less accurate: the mean of many float32, and sums of four axes over the
+// third.
 func TestSumsAreAccurate(t *testing.T) {
 	const n = 2 * 1024 * 768
 	g := G.NewGraph()
@@ -105,7 +106,7 @@ func TestMaxOfNaN(t *testing.T) {
 	require.Equal(t, -inf, got[1])
 }
 
-// An axis that is named twice is Gorgonia's to judge.
+// An axis that is named twice is left to Gorgonia.
 func TestReductionAlongAnAxisTwice(t *testing.T) {
 	x := G.NewMatrix(G.NewGraph(), tensor.Float64, G.WithShape(2, 3), G.WithName("x"))
 	require.Nil(t, stock.Of(G.Must(G.Sum(x, 1, 1)), asBuilt{}))

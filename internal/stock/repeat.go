@@ -9,8 +9,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// repeat returns the op that repeats each element of an axis, "Repeat1", as often as the shapes say: the number that
-// it is given is not read.
+// repeat returns the op that repeats each element of an axis, "Repeat1", with the number of repetitions from the
+// shapes: the op's own number is not read.
 func repeat[F kernel.Float](c call) *Op {
 	axis, ok := repeatedAxis(c.node)
 	if !ok {
@@ -37,7 +37,7 @@ func repeat[F kernel.Float](c call) *Op {
 	}).reading(c.in[0])
 }
 
-// repeatedAxis returns the axis of a Repeat. It reports whether the node is of that op and has the axis.
+// repeatedAxis returns the axis of a Repeat. It reports whether the node is a Repeat and has the axis.
 func repeatedAxis(n *G.Node) (axis int, ok bool) {
 	if n.Op() == nil || fmt.Sprintf("%T", n.Op()) != "*gorgonia.repeatOp" {
 		return 0, false
@@ -45,9 +45,9 @@ func repeatedAxis(n *G.Node) (axis int, ok bool) {
 	return axisOf(n.Op().String(), "Repeat", "", n.Shape())
 }
 
-// fill writes x to y over and over.
+// fill writes x to y repeatedly.
 func fill[F kernel.Float](y, x []F) {
-	const cached = 1 << 12 // elements that are read from the cache again
+	const cached = 1 << 12 // elements that are then read from the cache
 	if len(x) == 1 && len(y) < 32 {
 		for i := range y {
 			y[i] = x[0]
@@ -60,8 +60,8 @@ func fill[F kernel.Float](y, x []F) {
 	}
 }
 
-// spread returns what a node repeats, and its shape, in which the axes along which it is repeated are 1. A node that
-// repeats nothing is its own.
+// spread returns the node that a node repeats, and its shape with 1 for the axes that are repeated. For a node that
+// repeats nothing it returns the node itself.
 func (c call) spread(n *G.Node) (base *G.Node, shape []int) {
 	base, shape = n, slices.Clone(n.Shape())
 	for {

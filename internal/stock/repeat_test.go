@@ -63,7 +63,7 @@ func TestRepeat(t *testing.T) {
 	checkAll(t, repeats())
 }
 
-// spreads are arithmetic with an input that is repeated, or both.
+// spreads are arithmetic ops with one or two repeated inputs.
 func spreads() (cases []stockCase) {
 	type operation func(a, b *G.Node, left, right []byte) (*G.Node, error)
 	for name, f := range map[string]operation{
@@ -95,7 +95,7 @@ func TestArithmeticWithRepeatedInputs(t *testing.T) {
 	checkAll(t, spreads())
 }
 
-// What is repeated is read where it lies.
+// Repeated inputs are read in place.
 func TestArithmeticReadsThroughRepeats(t *testing.T) {
 	c := spreads()[5]
 	y, _, _ := c.graph(t, tensor.Float32, asIs)
@@ -109,7 +109,7 @@ func TestArithmeticReadsThroughRepeats(t *testing.T) {
 	}
 }
 
-// The number of repetitions is known from the shapes.
+// The shapes determine the number of repetitions.
 func TestRepeatDoesNotReadItsNumber(t *testing.T) {
 	y, _, _ := repeats()[0].graph(t, tensor.Float32, asIs)
 	require.Equal(t, "*gorgonia.repeatOp", fmt.Sprintf("%T", y.Op()))

@@ -29,8 +29,8 @@ func settings(op G.Op, names ...string) (values []int, ok bool) {
 	return values, true
 }
 
-// integers reads the integers in an op's text, which stand between before and after, with between from one to the
-// next. It reports whether the text is such.
+// integers reads the integers in an op's text between before and after, separated by between. It reports whether the
+// text has this form.
 func integers(text, before, between, after string) (all []int, ok bool) {
 	text, begins := strings.CutPrefix(text, before)
 	text, ends := strings.CutSuffix(text, after)
@@ -47,8 +47,7 @@ func integers(text, before, between, after string) (all []int, ok bool) {
 	return all, true
 }
 
-// axisOf reads the axis of a shape in an op's text, which stands between before and after. It reports whether there is
-// one.
+// axisOf reads the axis of a shape between before and after in an op's text. It reports whether there is one.
 func axisOf(text, before, after string, shape tensor.Shape) (axis int, ok bool) {
 	all, ok := integers(text, before, " ", after)
 	if !ok || len(all) != 1 || all[0] < 0 || all[0] >= shape.Dims() {

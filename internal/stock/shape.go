@@ -7,8 +7,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// reshape returns the op whose result is its input in another shape. It computes only where one of the two is a
-// scalar, which is no tensor in Gorgonia.
+// reshape returns the op whose result is its input in another shape. It computes only if one of the two is a scalar,
+// because in Gorgonia a scalar is not a tensor.
 func reshape[F kernel.Float](c call) *Op {
 	switch {
 	case !sameSize(c.node, c.in[0]):

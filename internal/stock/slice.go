@@ -36,7 +36,7 @@ func sectionOf(text, suffix string, whole, taken *G.Node) (s *section, ok bool) 
 		length := min(bounds[1], s.n) - bounds[0]
 		s.from, s.step = bounds[0], max(bounds[2], 1)
 		s.count = max(length/s.step, 1)
-		// Gorgonia's tensors take one more where it does not divide, but along the first axis.
+		// If the step does not divide the range, Gorgonia's tensors have one line more, except along the first axis.
 		if length < 1 || axis > 0 && length > s.step && length%s.step != 0 {
 			return nil, false
 		}
@@ -44,8 +44,8 @@ func sectionOf(text, suffix string, whole, taken *G.Node) (s *section, ok bool) 
 	return s, s.outer*s.count*s.inner == taken.Shape().TotalSize()
 }
 
-// slice returns the op of a slice: "T[:, :, from:to:step...]". Where what it takes lies together, the result is a part
-// of the input's memory.
+// slice returns the op of a slice: "T[:, :, from:to:step...]". If the slice is contiguous, the result is part of the
+// input's memory.
 func slice[F kernel.Float](c call) *Op {
 	s, ok := sectionOf(c.text, "...]", c.in[0], c.node)
 	switch {
@@ -76,7 +76,7 @@ func sliceBackward[F kernel.Float](c call) *Op {
 		for lo < hi {
 			o, line := lo/s.n, lo%s.n
 			n := min(s.n-line, hi-lo)
-			j := max(0, (line-s.from+s.step-1)/s.step) // the first line that was taken
+			j := max(0, (line-s.from+s.step-1)/s.step) // the first line of the slice
 			end := min(s.count, max(0, (line+n-s.from+s.step-1)/s.step))
 			if j < end {
 				to := y[(o*s.n+s.from+j*s.step)*s.inner:]

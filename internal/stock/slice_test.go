@@ -47,13 +47,13 @@ func TestSlice(t *testing.T) {
 	checkAll(t, sliceCases())
 }
 
-// The gradient of a slice does not read what was sliced.
+// The gradient of a slice does not read the sliced values.
 func TestSliceGradientDoesNotReadInput(t *testing.T) {
 	_, grads, _ := sliceCases()[2].graph(t, tensor.Float32, asIs)
 	require.Len(t, stock.Of(grads[0], asBuilt{}).Inputs(), 1)
 }
 
-// A step that does not divide a later axis is left to Gorgonia, whose tensors then have another shape than its nodes.
+// A step that does not divide a later axis is left to Gorgonia, whose tensors then have other shapes than its nodes.
 func TestSliceOfUnevenSteps(t *testing.T) {
 	g := G.NewGraph()
 	x := G.NewMatrix(g, tensor.Float32, G.WithShape(5, 5), G.WithName("x"))

@@ -6,8 +6,8 @@ import (
 	"attention/internal/kernel"
 )
 
-// softmax returns the op of SoftMax or LogSoftMax: "Softmax{axis, log}()". A row that is −∞ throughout, where the
-// quotient is undefined, gives zeros, or −∞ for the logarithm, and no gradient.
+// softmax returns the op of SoftMax or LogSoftMax: "Softmax{axis, log}()". A row of −∞ only, for which the quotient is
+// undefined, gives zeros (−∞ for the logarithm) and no gradient.
 func softmax[F kernel.Float](c call) *Op {
 	columns, ok := distributions(c, "Softmax{")
 	if !ok {
@@ -24,8 +24,8 @@ func softmax[F kernel.Float](c call) *Op {
 	return computes(Kernel, []int{0}, func(y []F, x [][]F) { run(y, x[0]) })
 }
 
-// softmaxBackward returns the op of their gradient from what went in, which does not matter, what came out and its
-// gradient: "SoftmaxDiff{axis, log}()".
+// softmaxBackward returns the op of their gradient, "SoftmaxDiff{axis, log}()", computed from the output and its
+// gradient; the input does not matter.
 func softmaxBackward[F kernel.Float](c call) *Op {
 	columns, ok := distributions(c, "SoftmaxDiff{")
 	if !ok || !sameSize(c.in...) {
@@ -51,9 +51,9 @@ func distributions(c call, name string) (columns kernel.Columns, ok bool) {
 	if !ok || !cut || len(axis) != 1 || shape.Dims() == 0 || !sameSize(c.node, c.in[0]) {
 		return columns, false
 	}
-	at := (axis[0]%shape.Dims() + shape.Dims()) % shape.Dims() // as Gorgonia takes an axis out of range
+	at := (axis[0]%shape.Dims() + shape.Dims()) % shape.Dims() // the meaning that Gorgonia gives an axis out of range
 	if axis[0] == -1 && shape.IsColVec() {
-		at = 0 // for the gradient too, which Gorgonia takes along the other axis
+		at = 0 // for the gradient too, for which Gorgonia uses the other axis
 	}
 	_, columns.N, columns.Inner = split(shape, at)
 	columns.Log = log == "true}()"

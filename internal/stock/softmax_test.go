@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// softmaxes are of moderate numbers, for which Gorgonia's are right.
+// softmaxes are cases with moderate numbers, for which Gorgonia is correct.
 func softmaxes() (cases []stockCase) {
 	for _, c := range []struct {
 		shape tensor.Shape
@@ -49,7 +49,7 @@ func TestSoftmax(t *testing.T) {
 	checkAll(t, softmaxes())
 }
 
-// The gradient of a column is along the column, as the value is; Gorgonia takes it along the rows of one element.
+// The gradient of a column is along the column, like the value; Gorgonia computes it along the rows of one element.
 func TestSoftmaxOfColumn(t *testing.T) {
 	c := stockCase{shapes: []tensor.Shape{{5, 1}}, build: func(in G.Nodes) (*G.Node, error) { return G.SoftMax(in[0]) }}
 	y, grads, values := c.graph(t, tensor.Float64, asIs)
@@ -65,7 +65,7 @@ func TestSoftmaxOfColumn(t *testing.T) {
 	}
 }
 
-// Rows are computed each by itself, whatever the others hold.
+// Each row is computed independently of the others.
 func TestSoftmaxOfExtremeRows(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	x := []float64{0, 0, 0, 1000, 0, 0, -inf, -inf, -inf, -inf, 2, 2, nan, 1, 1, -1e9, 0, -1e9}
@@ -107,7 +107,7 @@ func TestSoftmaxOfExtremeRows(t *testing.T) {
 	}
 }
 
-// The gradient is computed without what went in.
+// The gradient is computed without the input.
 func TestSoftmaxGradientDoesNotReadInput(t *testing.T) {
 	c := stockCase{shapes: []tensor.Shape{{3, 5}}, build: func(in G.Nodes) (*G.Node, error) { return G.SoftMax(in[0]) }}
 	y, grads, _ := c.graph(t, tensor.Float32, asIs)

@@ -2,9 +2,9 @@
 // into memory that the caller planned and without allocating.
 //
 // The ops' types are not exported. They are recognised by the names of their types, and their settings are read from
-// the text that they print, both as of Gorgonia v0.9.18; a test pins them. An op of no row of the table is left to
-// Gorgonia. A row is there because Gorgonia takes at least 1.3 times as long for the op, or because programs become more
-// than 5 % slower without it: graph/machine/README.md has the measurements.
+// the text that they print, both as of Gorgonia v0.9.18; a test pins them. An op without a row in the table is left to
+// Gorgonia. A row is there because Gorgonia takes at least 1.3 times as long for the op, or because programs become
+// more than 5 % slower without it: graph/machine/README.md has the measurements.
 package stock
 
 import (
@@ -26,14 +26,14 @@ type Op struct {
 	in      G.Nodes // what the op reads
 	inPlace []int
 	view    int                      // the input whose memory the result is a part of; −1 if the op computes
-	from    int                      // where that part begins
-	value   G.Value                  // of an op whose value does not depend on its inputs', else nil
+	from    int                      // the element at which that part begins
+	value   G.Value                  // for an op whose value does not depend on its inputs, else nil
 	sizes   []int                    // elements of the inputs
 	check   func(in []G.Value) error // of the inputs' values, or nil
 	sum     bool                     // whether the op adds two values of the result's shape
-	one     bool                     // whether the value of a number is a tensor of shape (1)
+	one     bool                     // whether a single number is a tensor of shape (1)
 	run     func(out G.Value, in []G.Value)
-	into    func(result operand, factor float64) bool // of a product: see products
+	into    func(result operand, factor float64) bool // for a product: see products
 }
 
 // By names the code that computes an op.
@@ -49,15 +49,15 @@ const (
 // A call is an op and the nodes it is applied to.
 type call struct {
 	node *G.Node
-	text string // the op as it prints itself
+	text string // the text that the op prints
 	in   G.Nodes
 	Graph
 }
 
-// A Graph is the graph that is computed.
+// A Graph is the graph that the ops belong to.
 type Graph interface {
 	Inputs(n *G.Node) G.Nodes
-	// OnlyOneReads reports whether a single node reads another, whose value nobody wants.
+	// OnlyOneReads reports whether exactly one node reads another, whose own value is not wanted.
 	OnlyOneReads(n *G.Node) bool
 }
 
@@ -109,7 +109,7 @@ func Of(n *G.Node, g Graph) *Op {
 	c := callOf(n, g)
 	dt := n.Dtype()
 	if len(c.in) > 0 {
-		dt = c.in[0].Dtype() // a comparison's result is of another type
+		dt = c.in[0].Dtype() // the result of a comparison has another type
 	}
 	if !dense.IsFloat(dt) {
 		return nil
@@ -144,7 +144,7 @@ func computes[F kernel.Float](by By, inPlace []int, run func(y []F, x [][]F)) *O
 			x = append(x, dense.Floats[F](v))
 		}
 		run(dense.Floats[F](out), x)
-		clear(x) // the op holds on to no memory between runs
+		clear(x) // the op keeps no memory between runs
 	})
 }
 
@@ -161,7 +161,7 @@ func loops[F kernel.Float](inPlace []int, n, grain int, part func(y []F, x [][]F
 	})
 }
 
-// reading sets what the op reads, if that is not all of its inputs.
+// reading sets the nodes that the op reads, if these are not all of its inputs.
 func (o *Op) reading(in ...*G.Node) *Op {
 	o.in = in
 	return o
@@ -170,8 +170,8 @@ func (o *Op) reading(in ...*G.Node) *Op {
 // By returns the name of the code that computes the op.
 func (o *Op) By() By { return o.by }
 
-// Inputs returns the nodes that the op reads: the inputs of its node whose values matter, or the nodes that such an
-// input is computed from, where the op can do without the input.
+// Inputs returns the nodes that the op reads. These are the inputs of its node whose values matter, or, if the op does
+// not need such an input itself, the nodes from which it is computed.
 func (o *Op) Inputs() G.Nodes { return o.in }
 
 // Value returns the value of an op that does not depend on the values of its inputs, else nil.
@@ -180,7 +180,7 @@ func (o *Op) Value() G.Value { return o.value }
 // IsSum reports whether the op adds two inputs of the result's shape.
 func (o *Op) IsSum() bool { return o.sum }
 
-// OverwritesPrealloc reports that UsePreallocDo reads nothing of the memory that it is given.
+// OverwritesPrealloc reports that UsePreallocDo does not read the memory that it gets.
 func (o *Op) OverwritesPrealloc() bool { return true }
 
 // IsOne reports whether the result is a tensor of shape (1) where the node is a number, as Gorgonia's Tensordot over
@@ -190,7 +190,7 @@ func (o *Op) IsOne() bool { return o.one }
 // InPlace returns the inputs whose memory the op may compute into.
 func (o *Op) InPlace() []int { return o.inPlace }
 
-// View returns the input whose memory the result is a part of, and the element where that part begins; −1 for an op
+// View returns the input whose memory contains the result, and the element at which the result begins; −1 for an op
 // that computes.
 func (o *Op) View() (input, from int) { return o.view, o.from }
 
@@ -223,7 +223,7 @@ func plain(v G.Value) (G.Value, error) {
 	return v, nil
 }
 
-// sameSize reports whether nodes have as many elements as the first.
+// sameSize reports whether nodes have the same number of elements as the first.
 func sameSize(nodes ...*G.Node) bool {
 	n := nodes[0].Shape().TotalSize()
 	return !slices.ContainsFunc(nodes, func(m *G.Node) bool { return m.Shape().TotalSize() != n })

@@ -19,9 +19,9 @@ type stockCase struct {
 	shapes []tensor.Shape
 	build  func(in G.Nodes) (*G.Node, error)
 	by     stock.By // of the result
-	// What Gorgonia's own machine does wrong: naive returns the result instead.
+	// For results that Gorgonia's own machine computes wrongly, naive returns the expected result.
 	naive  func(in [][]float64) []float64
-	noGrad bool // nor is its gradient right, or there is none
+	noGrad bool // the gradient is also wrong, or there is none
 	// The type of the op of the first input's gradient, if that is an op of its own.
 	gradient string
 }
@@ -88,13 +88,13 @@ func (c stockCase) compare(t *testing.T, dt tensor.Dtype, want []float64, got G.
 			require.Equal(t, fmt.Sprint(w), fmt.Sprint(g[i]), what)
 			continue
 		}
-		if !(math.Abs(w-g[i]) <= eps*largest) { // require takes long to hold
+		if !(math.Abs(w-g[i]) <= eps*largest) { // require would take too long
 			require.InDelta(t, w, g[i], eps*largest, "%s, element %d", what, i)
 		}
 	}
 }
 
-// graph builds the case, and the gradients of the sum of its elements, each weighed, unless it has none.
+// graph builds the case and, unless it has none, the gradients of the weighted sum of its elements.
 func (c stockCase) graph(t *testing.T, dt tensor.Dtype, stored func(*tensor.Dense) *tensor.Dense) (
 	y *G.Node, grads G.Nodes, values map[*G.Node]G.Value) {
 	g := G.NewGraph()
@@ -173,7 +173,7 @@ func inputsInOrder(g *G.ExprGraph, n int) (in G.Nodes) {
 	return in
 }
 
-// inputsOf returns what the op of a node is applied to.
+// inputsOf returns the nodes to which the op of a node is applied.
 func inputsOf(n *G.Node) (in G.Nodes) {
 	for it := n.Graph().From(n.ID()); it != nil && it.Next(); {
 		in = append(in, it.Node().(*G.Node))

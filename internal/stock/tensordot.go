@@ -60,7 +60,7 @@ func otherAxes(axes []int, dims int) []int {
 	return rest
 }
 
-// asMatrix returns a tensor as a matrix whose rows and columns are those axes. If it cannot be read as such, a
+// asMatrix returns a tensor as a matrix whose rows and columns are those axes. If it cannot be read in this form, a
 // function copies it.
 func asMatrix[F kernel.Float](n *G.Node, rows, cols []int) (o operand, copied func(G.Value) G.Value) {
 	order := slices.Concat(rows, cols)

@@ -6,8 +6,9 @@ import (
 	"attention/internal/kernel"
 )
 
-// transpose returns the op that writes its input in another order of axes: "Aᵀ{0, 2, 1}". Where only axes of length 1
-// change places, the result is the input's memory; a product that is needed nowhere else is written in that order.
+// transpose returns the op that writes its input in another order of axes: "Aᵀ{0, 2, 1}". If only axes of length 1
+// change places, the result is the input's memory; a product that no other op needs is written directly in the new
+// order.
 func transpose[F kernel.Float](c call) *Op {
 	order := transposition(c.node)
 	shape := c.in[0].Shape()

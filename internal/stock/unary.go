@@ -7,14 +7,14 @@ import (
 	"attention/internal/kernel"
 )
 
-// unaryKernels are the functions of a number that are kernels, by the op's text.
+// unaryKernels maps the texts of ops to functions of a number for which there is a kernel.
 var unaryKernels = map[string]kernel.Function{
 	"abs": kernel.Abs, "sign": kernel.Sign, "ceil": kernel.Ceil, "floor": kernel.Floor, "sqrt": kernel.Sqrt,
 	"inv": kernel.Inverse, "invSqrt": kernel.InverseSqrt, "square": kernel.Square, "cube": kernel.Cube,
 	"neg": kernel.Multiple, "ln": kernel.Log, "exp": kernel.Exp, "tanh": kernel.Tanh, "sigmoid": kernel.Sigmoid,
 }
 
-// loopFunctions are those that package kernel computes in Go.
+// loopFunctions are the functions that package kernel computes in plain Go.
 var loopFunctions = []kernel.Function{kernel.Abs, kernel.Sign, kernel.Ceil, kernel.Floor, kernel.Sqrt,
 	kernel.InverseSqrt, kernel.Cube, kernel.Log}
 
@@ -55,11 +55,11 @@ func unary[F kernel.Float](c call) *Op {
 // loopGrain is the number of elements worth a goroutine.
 const loopGrain = 1 << 12
 
-// inFloat64 is how many elements are converted at a time. One by one, a conversion waits for the function of the
-// element before, whose result is in its register.
+// inFloat64 is how many elements are converted at a time. Converting single elements would make each conversion wait
+// for the function of the element before, whose result is in its register.
 const inFloat64 = 1 << 8
 
-// widen converts as much of x as there is room for.
+// widen converts as many elements of x as fit.
 func widen[F kernel.Float](room []float64, x []F) []float64 {
 	x = x[:min(len(room), len(x))]
 	for i, v := range x {

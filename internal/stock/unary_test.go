@@ -60,7 +60,7 @@ func signOf(x float64) float64 {
 	return math.Copysign(1, x)
 }
 
-// logOf is math.Log, which on amd64 is wrong of numbers that are not normal.
+// logOf is math.Log, which is wrong for subnormal numbers on amd64.
 func logOf(x float64) float64 {
 	if x > 0 && x < 0x1p-1022 {
 		return math.Log(x*0x1p52) - 52*math.Ln2
@@ -86,7 +86,7 @@ func TestUnary(t *testing.T) {
 	checkAll(t, cases)
 }
 
-// extremes are numbers at which a function may be none, infinite or 0.
+// extremes are numbers at which a function may be undefined, infinite or 0.
 var extremes = []float64{
 	0, math.Copysign(0, -1), 1e-45, -1e-45, 1e-38, -1e-38, 0.5, -0.5, 1, -1, 2, -2, 20, -20, 1e4, -1e4, 3e38, -3e38,
 	math.Inf(1), math.Inf(-1), math.NaN(),

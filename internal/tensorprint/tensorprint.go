@@ -21,8 +21,8 @@ const (
 // left out: the dtype after the numbers, which it prints for float64 unless that is the default dtype, and the
 // grad_fn of a tensor that is part of a graph.
 //
-// As in package fmt, a wrong argument shows in the text: data that does not fill shape prints as
-// "tensor(!5 values for shape [2 3])".
+// As in package fmt, wrong arguments are shown in the text: data that does not fill shape prints as "tensor(!5 values
+// for shape [2 3])".
 func Format[F float32 | float64](data []F, shape []int) string {
 	if !fillsShape(len(data), shape) {
 		return fmt.Sprintf("tensor(!%d values for shape %v)", len(data), shape)
@@ -102,8 +102,8 @@ type notation struct {
 	width  int  // columns of the widest finite nonzero number
 }
 
-// chooseNotation returns the notation for the printed elements. Like PyTorch it considers only finite nonzero
-// numbers and pads all to the widest of them.
+// chooseNotation returns the notation for the printed elements. Like PyTorch it considers only finite nonzero numbers
+// and pads all numbers to the width of the widest one.
 func chooseNotation(values []float64) notation {
 	n := notation{verb: 'f', width: 1}
 	var counted []float64
@@ -156,7 +156,7 @@ type printer struct {
 	abridged bool
 }
 
-// tensor returns the text of one tensor of the given shape, which begins at column indent.
+// tensor returns the text of one tensor of the given shape, which begins in column indent.
 func (p *printer) tensor(shape []int, indent int) string {
 	if len(shape) == 0 {
 		return p.next()

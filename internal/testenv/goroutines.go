@@ -6,20 +6,20 @@ import (
 	"testing"
 )
 
-// SetProcs runs the rest of the test with n processors.
+// SetProcs sets GOMAXPROCS to n for the rest of the test.
 func SetProcs(t testing.TB, n int) {
 	before := runtime.GOMAXPROCS(n)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 }
 
-// NoAllocations fails the test when f allocates in steady state. (testing.AllocsPerRun would force GOMAXPROCS
-// to 1.) What f itself allocates, it allocates in every run; the runtime now and then needs a record for a
-// goroutine that starts or waits, more often on a busy machine. So the rule is less than one allocation in
-// two runs, in the best of a few attempts.
+// NoAllocations fails the test when f allocates in steady state. (testing.AllocsPerRun would force GOMAXPROCS to 1.) An
+// allocation of f itself occurs in every run, but the runtime sometimes allocates a record for a goroutine that starts
+// or waits, more often on a busy machine. Therefore f may allocate in fewer than half of its runs, in the best of a few
+// attempts.
 func NoAllocations(t testing.TB, name string, f func()) {
 	t.Helper()
 	if Race {
-		return // the race detector makes sync.Pool drop what it is given
+		return // the race detector makes sync.Pool drop objects
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const runs, attempts = 16, 6

@@ -2,6 +2,6 @@
 
 package testenv
 
-// Race reports whether the race detector is built in: plain Go is ten times slower then, and sync.Pool drops what it
-// is given.
+// Race reports whether the race detector is built in. With it, plain Go is ten times slower, and sync.Pool drops
+// objects.
 const Race = true

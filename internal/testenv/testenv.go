@@ -1,5 +1,5 @@
-// Package testenv sets how much the tests draw and compare. It lets a random test leave no files, since a draw that
-// failed once would be repeated by every later run: its failure prints the seed to repeat it with.
+// Package testenv sets how much the tests draw and compare. It prevents random tests from leaving files, because every
+// later run would repeat a draw that failed once: a failure prints the seed for repeating it.
 package testenv
 
 import (
@@ -10,8 +10,8 @@ import (
 	_ "pgregory.net/rapid" // which defines the flags
 )
 
-// All reports whether the tests draw and compare all that they can, which takes some minutes more: ATTENTION_TESTS
-// is "all", as in the checks of every change.
+// All reports whether the tests draw and compare as much as they can, which takes some minutes more: ATTENTION_TESTS is
+// "all", as in the checks of every change.
 var All = os.Getenv("ATTENTION_TESTS") == "all"
 
 func init() {

@@ -2,10 +2,9 @@ package torchrand
 
 import "math"
 
-// This file is PyTorch's float32 kernel for 16 and more values (normal_fill_AVX2):
-// the single-precision logarithm, sine and cosine of Cephes (Stephen Moshier's
-// logf, sinf and cosf), with fused multiply–adds where the compiler puts them.
-// Variables of type float64 hold float32 values, as fma32 wants them.
+// This file is PyTorch's float32 kernel for 16 and more values (normal_fill_AVX2): the single-precision logarithm, sine
+// and cosine of Cephes (Stephen Moshier's logf, sinf and cosf), with fused multiply–adds where the compiler puts them.
+// Variables of type float64 hold float32 values, as fma32 requires.
 
 // boxMuller32 replaces 16 uniform values of [0, 1) with normal ones: elements j and j+8
 // are a pair, z = √(-2·ln(1-u1))·(cos 2πu2, sin 2πu2)·std + mean.

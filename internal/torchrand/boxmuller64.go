@@ -2,12 +2,11 @@ package torchrand
 
 import "math"
 
-// This file is PyTorch's float64 kernel for 16 and more values (normal_fill), and
-// the logarithm, sine and cosine that PyTorch takes from the C library. A good C
-// library rounds nearly every result to the nearest value, and so do these, within
-// 0.54 ulp: the leading terms are carried in two float64, high + low, and the rest
-// is a Taylor series whose first omitted term is below 2⁻⁶². Package math would be
-// off by an ulp more often, and not by the same on every machine.
+// This file is PyTorch's float64 kernel for 16 and more values (normal_fill), and the logarithm, sine and cosine that
+// PyTorch takes from the C library. A good C library rounds nearly every result to the nearest value, and these
+// functions do the same, with errors below 0.54 ulp: the leading terms are stored in two float64, high + low, and the
+// remainder is a Taylor series whose first omitted term is below 2⁻⁶². Package math has errors of one ulp more often,
+// and different ones on different machines.
 
 // boxMuller64 replaces 16 uniform values of [0, 1) with normal ones: elements j and j+8
 // are a pair, z = √(-2·ln(1-u1))·(cos 2πu2, sin 2πu2)·std + mean.

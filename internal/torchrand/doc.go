@@ -7,13 +7,10 @@
 //	nn.Linear(3, 2).weight           torchrand.Uniform(g, w, -b, b), b = KaimingUniformBound(3)
 //	nn.Dropout(0.5)(x)               torchrand.KeepMask(g, m, 0.5), then x·m/(1-0.5)
 //
-// Equal bit for bit are Uniform, the bounds and the position in the stream. So is a float32
-// Normal of 16 or more values, if PyTorch runs on a CPU with AVX2 (without AVX2 PyTorch's
-// own values differ by up to 2e-6).
-// For every other Normal, PyTorch uses the C library's logarithm, sine and cosine: 99 of
-// 100 float64 values are equal, the others differ by 1 or 2 ulp. The package itself returns
-// the same bits on every machine.
+// Uniform, the bounds and the position in the stream are equal bit for bit. A float32 Normal of 16 or more values is,
+// too, if PyTorch runs on a CPU with AVX2 (without AVX2 PyTorch's own values differ by up to 2e-6). For every other
+// Normal, PyTorch uses the C library's logarithm, sine and cosine: 99 of 100 float64 values are equal, the others
+// differ by 1 or 2 ulp. The package itself returns the same bits on every machine.
 //
-// As in PyTorch, the stream depends on the calls: two Normal calls of 8 values differ from
-// one of 16.
+// As in PyTorch, the stream depends on the calls: two Normal calls of 8 values give other values than one call of 16.
 package torchrand

@@ -12,8 +12,8 @@ import "math"
 func fma32(a, b, c float64) float64 {
 	p := a * b // exact: 24+24 bits fit into 53
 	s := p + c
-	// s is rounded already. Rounding it again, to float32, is wrong only if s is halfway
-	// between two float32 values: a one, then 28 zeros.
+	// s is rounded already. Rounding it again to float32 is wrong only if s is halfway between two float32 values: the
+	// dropped bits are a one and 28 zeros.
 	if math.Float64bits(s)&(1<<29-1) == 1<<28 {
 		s = leaveHalfway(s, p, c)
 	}
@@ -30,8 +30,8 @@ func polynomial(x float64, coefficients ...float64) float64 {
 	return y
 }
 
-// leaveHalfway returns s, which is p+c rounded, if it is exact; otherwise its neighbour
-// towards the exact sum.
+// leaveHalfway returns s, which is p+c rounded, if s is exact; otherwise its neighbour in the direction of the exact
+// sum.
 func leaveHalfway(s, p, c float64) float64 {
 	t := s - p
 	lowBits := (p - (s - t)) + (c - t) // Knuth's two-sum: s + lowBits = p + c exactly

@@ -9,8 +9,8 @@ import (
 	"attention/internal/torchrand"
 )
 
-// The chapter's notebooks print four digits after the point: they round by half of the
-// last, and float32 arithmetic adds less than 1e-6.
+// The chapter's notebooks print four decimals: the error is half of the last one, and float32 arithmetic adds less than
+// 1e-6.
 const printed = 5e-5 + 1e-6
 
 // inputs are the chapter's six token vectors, (T=6, E=3).
@@ -79,8 +79,8 @@ func TestNotebookSelfAttention(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{1.4035, 1.0391, 1.4025, 1.0361}, attend(g, randParameter), printed)
 }
 
-// The dropout of ones(6, 6) prints this mask, times 2. The cells after it do not seed
-// again: their weights are right only if the mask took one draw.
+// The dropout of ones(6, 6) prints this mask, times 2. The cells after it do not set the seed again: their weights are
+// right only if the mask used one draw.
 func TestNotebookDropoutAndCausalAttention(t *testing.T) {
 	g := torchrand.New(123)
 	mask := make([]float32, 36)
@@ -98,7 +98,7 @@ func TestNotebookDropoutAndCausalAttention(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{-0.2834, -0.2539}, contextOf(0, 1, wq, wk, wv), printed, "CausalAttention, first row")
 	assert.InDeltaSlice(t, []float64{-0.3354, -0.0407}, contextOf(5, 6, wq, wk, wv), printed, "CausalAttention, last row")
 
-	var heads []float64 // MultiHeadAttentionWrapper's two, one after the other
+	var heads []float64 // the two layers of MultiHeadAttentionWrapper, one after the other
 	for range 2 {
 		wq, wk, wv := linearWeight(g), linearWeight(g), linearWeight(g)
 		heads = append(heads, contextOf(5, 6, wq, wk, wv)...)

@@ -59,10 +59,10 @@ func loadGolden(t *testing.T) golden {
 	return g
 }
 
-// A float64 normal value may be maxUlp64 from PyTorch's. It is a product of √(-2·ln u) and
-// a sine or cosine. If the C library and this package round the logarithm or the sine to
-// different neighbours, the product differs by 1 or 2 ulp; that is fewer than 1 in 50
-// values. A wrong formula differs by 2⁵⁰ ulp; one more rounding changes every tenth value.
+// A float64 normal value may differ from PyTorch's by maxUlp64. It is a product of √(-2·ln u) and a sine or cosine. If
+// the C library and this package round the logarithm or the sine to different neighbours, the product differs by 1 or 2
+// ulp; that is fewer than 1 in 50 values. A wrong formula differs by 2⁵⁰ ulp; one more rounding changes every tenth
+// value.
 const (
 	maxUlp64     = 2
 	maxUnequal64 = 0.02
@@ -179,10 +179,9 @@ func checkState(t *testing.T, g *Generator, s goldenStream) {
 	assert.Equal(t, s.State, hex.EncodeToString(sum[:]), "state")
 }
 
-// stateOf returns the 5056 bytes of torch.get_rng_state() for a generator in g's state, but
-// for the waiting normal value, which is 0. The fields are little-endian: seed uint64, left
-// int32 (unused words, plus one), seeded int32, next uint64, 624 words of 32 bits each in a
-// uint64, and at 5040 whether a normal value waits. All other bytes are 0.
+// stateOf returns the 5056 bytes of torch.get_rng_state() for a generator in g's state, except the stored normal value,
+// which is 0. The fields are little-endian: seed uint64, left int32 (unused words, plus one), seeded int32, next
+// uint64, 624 words of 32 bits each in a uint64, and at 5040 whether a normal value waits. All other bytes are 0.
 func stateOf(g *Generator, seed uint64) []byte {
 	s := make([]byte, 5056)
 	next, left := g.next, mtWords+1-g.next

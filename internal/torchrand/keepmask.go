@@ -12,8 +12,8 @@ const (
 // checks that 0 <= p <= 1.
 //
 // The stream is the one that PyTorch draws with Intel's MKL, in the common builds until 2024: one draw, modulo 2³¹-1,
-// is the first x of an MCG31m1 generator, and value i is kept if x_i/(2³¹-1) < 1-p. Other builds draw other masks, and
-// PyTorch 2.15.0 with MKL too: it draws a float64 for each value. An empty dst, p = 0 and p = 1 draw nothing.
+// is the first x of an MCG31m1 generator, and value i is kept if x_i/(2³¹-1) < 1-p. Other builds draw other masks. So
+// does PyTorch 2.15.0 with MKL: it draws a float64 for each value. An empty dst, p = 0 and p = 1 draw nothing.
 func KeepMask[F Float](g *Generator, dst []F, p float64) {
 	if len(dst) == 0 {
 		return

@@ -53,7 +53,7 @@ func TestKeepMaskCertainties(t *testing.T) {
 	assert.Equal(t, []float32{0, 0, 0}, d)
 }
 
-// Over 1e6 values the rate's standard deviation is below 5e-4; five of them.
+// For 1e6 values the standard deviation of the rate is below 5e-4; the tolerance is five of them.
 func TestKeepMaskRate(t *testing.T) {
 	d := make([]float32, 1e6)
 	for _, p := range []float64{0.1, 0.5, 0.9} {

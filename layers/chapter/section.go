@@ -42,7 +42,7 @@ type Section struct {
 // Step is one value that a section computes.
 type Step struct {
 	Name    string        `json:"name"`              // unique in its section: scores, or an expression such as keys.shape
-	Formula string        `json:"formula,omitempty"` // computation of Name from other steps; empty for an input or expression
+	Formula string        `json:"formula,omitempty"` // of Name from other steps; empty for an input or expression
 	Text    string        `json:"text"`              // one sentence about the value
 	Value   *tensor.Dense `json:"-"`                 // of the section's type; a shape is a vector of ints, a count a scalar int
 	Learnt  bool          `json:"learnt,omitempty"`  // whether the value is a parameter, which training changes
