@@ -24,7 +24,7 @@ import (
 	"attention/train/text"
 )
 
-// exportedFunctions are the functions that the rooms export, by their names.
+// exportedFunctions maps the names of the rooms' exported functions to the functions.
 var exportedFunctions = []struct {
 	name string
 	f    any
