@@ -106,8 +106,8 @@ func openPooling(dir string) (layers.Pooling, error) {
 	if len(chosen) != 1 {
 		return "", fmt.Errorf("got %d kinds of pooling, want one", len(chosen))
 	}
-	return chosen[0], config.OneOf(struct{ Pooling layers.Pooling }{}, "Pooling", chosen[0], layers.MeanPooling,
-		layers.FirstPooling, layers.MaxPooling)
+	return chosen[0], config.OneOf(Sentence{}, "Pooling", chosen[0], layers.MeanPooling, layers.FirstPooling,
+		layers.MaxPooling)
 }
 
 // readJSON reads a file of a folder, and reports whether the file exists.

@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"attention/cmd/attention/internal/flags"
+	"attention/cmd/attention/internal/program"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
@@ -68,4 +70,24 @@ func Files(t *testing.T) (files []string) {
 		return err
 	}))
 	return files
+}
+
+// Await waits until a condition holds, or until the context ends.
+func Await(ctx context.Context, holds func() bool) {
+	for ctx.Err() == nil && !holds() {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// SetClock replaces the program's clock by one that advances by a second with every reading. It returns the time of the
+// first reading.
+func SetClock(t *testing.T) (begin time.Time) {
+	begin = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	now, real := begin.Add(-time.Second), program.Now
+	program.Now = func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
+	t.Cleanup(func() { program.Now = real })
+	return begin
 }

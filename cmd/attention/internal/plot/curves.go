@@ -48,7 +48,7 @@ func (c Curves) Write(w io.Writer) error {
 	p.Y.Min, p.Y.Max = p.Y.Min-margin, p.Y.Max+margin
 	canvas := newCanvas(8*vg.Inch, 5*vg.Inch)
 	p.Draw(draw.Crop(draw.New(canvas), vg.Points(10), -vg.Points(18), vg.Points(8), -vg.Points(8)))
-	return WritePNG(w, canvas)
+	return writePNG(w, canvas)
 }
 
 // plotOf returns a plot of curves with a grid and a legend.

@@ -47,7 +47,7 @@ func (g FocusGrid) Write(w io.Writer) error {
 	canvas := vgimg.NewWith(vgimg.UseWH(size.X, size.Y), vgimg.UseDPI(120))
 	all := draw.New(canvas)
 	drawTitle(all, g.Title)
-	title := TextStyle(10)
+	title := textStyle(10)
 	for i, focus := range g.Heads {
 		corner := vg.Point{X: focusMargin + cellWidth*vg.Length(i%across),
 			Y: size.Y - titleRoom - cellHeight*vg.Length(i/across+1)}
@@ -60,7 +60,7 @@ func (g FocusGrid) Write(w io.Writer) error {
 			}
 		}
 	}
-	return WritePNG(w, canvas)
+	return writePNG(w, canvas)
 }
 
 // line draws a line between the middles of two patches, with a dot at its end. A patch that looks at itself has only

@@ -51,7 +51,7 @@ func (m HeatMaps) Write(w io.Writer) error {
 		m.Maps = m.Maps[:min(len(m.Maps), MaxHeatMaps)]
 	}
 	_, size := m.layout()
-	total := max(size.X, TextStyle(titleSize).Width(m.Title)+2*mapMargin)
+	total := max(size.X, textStyle(titleSize).Width(m.Title)+2*mapMargin)
 	canvas := newCanvas(total, size.Y+titleRoom)
 	all := draw.New(canvas)
 	drawTitle(all, m.Title)
@@ -60,7 +60,7 @@ func (m HeatMaps) Write(w io.Writer) error {
 	if m.Across > 0 { // many maps
 		return writeQuickPNG(w, canvas)
 	}
-	return WritePNG(w, canvas)
+	return writePNG(w, canvas)
 }
 
 // layout returns where the data of each map is, measured from the upper left corner of all maps and the scale of
@@ -90,7 +90,7 @@ func (m HeatMaps) layout() (maps []vg.Rectangle, size vg.Point) {
 
 // drawTitle draws the title of a picture at the top of its canvas.
 func drawTitle(c draw.Canvas, text string) {
-	c.FillText(TextStyle(titleSize), vg.Point{X: c.Center().X, Y: c.Max.Y - titleRoom/2}, text)
+	c.FillText(textStyle(titleSize), vg.Point{X: c.Center().X, Y: c.Max.Y - titleRoom/2}, text)
 }
 
 // drawOn draws the maps and, on their right, the scale of colours on a canvas of their size.

@@ -11,9 +11,9 @@ import (
 
 // Letters keep their widths where the font would move a pair together, at each alignment.
 func TestFillText(t *testing.T) {
-	style := TextStyle(8)
-	require.Less(t, style.Width("111"), TextWidth(style, "111"))
-	require.InDelta(t, 3*float64(style.Width("1")), float64(TextWidth(style, "111")), 1e-9)
+	style := textStyle(8)
+	require.Less(t, style.Width("111"), textWidth(style, "111"))
+	require.InDelta(t, 3*float64(style.Width("1")), float64(textWidth(style, "111")), 1e-9)
 	one := style.Width("1")
 	for _, row := range []struct {
 		align draw.XAlignment
@@ -22,7 +22,7 @@ func TestFillText(t *testing.T) {
 		var drawn recorder.Canvas
 		c := draw.NewCanvas(&drawn, 100, 100)
 		style.XAlign = row.align
-		FillText(c, style, vg.Point{X: 50, Y: 50}, "11")
+		fillText(c, style, vg.Point{X: 50, Y: 50}, "11")
 		var at []vg.Length
 		for _, action := range drawn.Actions {
 			if text, ok := action.(*recorder.FillString); ok {

@@ -21,7 +21,7 @@ func (m HeatMaps) columnsAt(i, cols int) bool {
 
 // labelRoom returns the room that the labels of rows and of columns need besides a map's margins.
 func (m HeatMaps) labelRoom() (left, below vg.Length) {
-	style := TextStyle(labelSize)
+	style := textStyle(labelSize)
 	for _, h := range m.Maps {
 		left = max(left, widest(style, h.Rows)-mapMargin/2)
 		if isLong(h.Columns) {

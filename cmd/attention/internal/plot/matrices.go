@@ -41,14 +41,14 @@ const (
 // Write writes the steps as a PNG.
 func (m Matrices) Write(w io.Writer) error {
 	places, height := m.layout()
-	title := TextStyle(titleSize)
-	width := TextWidth(title, m.Title) + 2*pageMargin
+	title := textStyle(titleSize)
+	width := textWidth(title, m.Title) + 2*pageMargin
 	for i, at := range places {
 		width = max(width, at.X+m.Steps[i].width()+stepGap)
 	}
 	canvas := newCanvas(width, height)
 	c := draw.New(canvas)
-	FillText(c, title, vg.Point{X: width / 2, Y: height - titleRoom/2}, m.Title)
+	fillText(c, title, vg.Point{X: width / 2, Y: height - titleRoom/2}, m.Title)
 	for i, step := range m.Steps {
 		at := vg.Point{X: places[i].X, Y: height - places[i].Y}
 		step.draw(c, at)
@@ -56,7 +56,7 @@ func (m Matrices) Write(w io.Writer) error {
 			arrow(c, at.Add(vg.Point{X: -stepGap + 8, Y: -step.above() - step.height()/2}))
 		}
 	}
-	return WritePNG(w, canvas)
+	return writePNG(w, canvas)
 }
 
 // layout returns the upper left corner of each step, measured from the top of the page, and the page's height.

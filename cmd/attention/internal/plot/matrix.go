@@ -20,15 +20,15 @@ func (s Matrix) above() vg.Length {
 
 // width returns the width of the matrix with its labels, or of its title if that is wider.
 func (s Matrix) width() vg.Length {
-	style := TextStyle(10)
-	return max(s.labels()+s.cell()*vg.Length(len(s.Values[0])), TextWidth(style, s.Title), leastWidth)
+	style := textStyle(10)
+	return max(s.labels()+s.cell()*vg.Length(len(s.Values[0])), textWidth(style, s.Title), leastWidth)
 }
 
 // lines returns the text in lines as wide as the matrix.
 func (s Matrix) lines() (lines []string) {
-	style, line := TextStyle(numberSize), ""
+	style, line := textStyle(numberSize), ""
 	for _, word := range strings.Fields(s.Text) {
-		if longer := strings.TrimSpace(line + " " + word); TextWidth(style, longer) <= s.width() {
+		if longer := strings.TrimSpace(line + " " + word); textWidth(style, longer) <= s.width() {
 			line = longer
 			continue
 		}
@@ -39,23 +39,23 @@ func (s Matrix) lines() (lines []string) {
 
 // labels returns the width of the labels of rows.
 func (s Matrix) labels() (width vg.Length) {
-	style := TextStyle(numberSize)
+	style := textStyle(numberSize)
 	for _, label := range s.Rows {
-		width = max(width, TextWidth(style, label)+5)
+		width = max(width, textWidth(style, label)+5)
 	}
 	return width
 }
 
 // cell returns the width of a cell, which fits all numbers and labels of columns.
 func (s Matrix) cell() vg.Length {
-	style := TextStyle(numberSize)
+	style := textStyle(numberSize)
 	width := vg.Length(12)
 	for _, label := range s.Columns {
-		width = max(width, min(TextWidth(style, label)+5, 60))
+		width = max(width, min(textWidth(style, label)+5, 60))
 	}
 	for _, row := range s.Values {
 		for _, v := range row {
-			width = max(width, TextWidth(style, s.number(v))+6)
+			width = max(width, textWidth(style, s.number(v))+6)
 		}
 	}
 	return width
@@ -88,20 +88,20 @@ func (s Matrix) number(v float64) string {
 
 // draw draws the matrix with its upper left corner at a point.
 func (s Matrix) draw(c draw.Canvas, at vg.Point) {
-	title, below := TextStyle(10), TextStyle(numberSize)
+	title, below := textStyle(10), textStyle(numberSize)
 	title.XAlign, below.XAlign = draw.XLeft, draw.XLeft
-	FillText(c, title, at.Sub(vg.Point{Y: stepTitle / 2}), s.Title)
+	fillText(c, title, at.Sub(vg.Point{Y: stepTitle / 2}), s.Title)
 	below.Color = color.Gray{Y: 0x60}
 	for i, line := range s.lines() {
-		FillText(c, below, at.Sub(vg.Point{Y: stepTitle + textLine*vg.Length(i) + textLine/2.0}), line)
+		fillText(c, below, at.Sub(vg.Point{Y: stepTitle + textLine*vg.Length(i) + textLine/2.0}), line)
 	}
 
 	largest := s.largest()
-	label := TextStyle(numberSize)
+	label := textStyle(numberSize)
 	origin := at.Add(vg.Point{X: s.labels(), Y: -s.above()})
 	width := s.cell()
 	for j, name := range s.Columns {
-		FillText(c, label, origin.Add(vg.Point{X: width * (vg.Length(j) + 0.5), Y: columnsRoom / 2}),
+		fillText(c, label, origin.Add(vg.Point{X: width * (vg.Length(j) + 0.5), Y: columnsRoom / 2}),
 			cut(name, label, width))
 	}
 	right := label
@@ -109,17 +109,17 @@ func (s Matrix) draw(c draw.Canvas, at vg.Point) {
 	for i, row := range s.Values {
 		y := origin.Y - cellHeight*vg.Length(i+1)
 		if i < len(s.Rows) {
-			FillText(c, right, vg.Point{X: origin.X - 4, Y: y + cellHeight/2}, s.Rows[i])
+			fillText(c, right, vg.Point{X: origin.X - 4, Y: y + cellHeight/2}, s.Rows[i])
 		}
 		for j, v := range row {
 			x := origin.X + width*vg.Length(j)
 			fill, text := cellColors(v, largest)
 			corner := vg.Point{X: x, Y: y}
-			Box(c, vg.Rectangle{Min: corner, Max: corner.Add(vg.Point{X: width, Y: cellHeight})}, fill,
+			box(c, vg.Rectangle{Min: corner, Max: corner.Add(vg.Point{X: width, Y: cellHeight})}, fill,
 				draw.LineStyle{Color: color.Gray{Y: 0xd8}, Width: 0.4})
 			number := label
 			number.Color = text
-			FillText(c, number, vg.Point{X: x + width/2, Y: y + cellHeight/2}, s.number(v))
+			fillText(c, number, vg.Point{X: x + width/2, Y: y + cellHeight/2}, s.number(v))
 		}
 	}
 }
@@ -179,7 +179,7 @@ func cut(label string, style draw.TextStyle, room vg.Length) string {
 		if n < len(letters) {
 			short += "…"
 		}
-		if TextWidth(style, short) <= room {
+		if textWidth(style, short) <= room {
 			return short
 		}
 	}

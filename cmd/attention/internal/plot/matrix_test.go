@@ -52,7 +52,7 @@ func TestScale(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
-	style := TextStyle(8)
+	style := textStyle(8)
 	require.Equal(t, "word", cut("word", style, 100))
 	require.Equal(t, "", cut("word", style, 1))
 	short := cut("a very long word", style, 30)

@@ -40,29 +40,48 @@ func newPlot(title, x, y string) *plot.Plot {
 	return p
 }
 
-// TextStyle returns the style of text in pictures, centred on its place. The size is in points.
-func TextStyle(size vg.Length) draw.TextStyle {
+// textStyle returns the style of text in pictures, centred on its place. The size is in points.
+func textStyle(size vg.Length) draw.TextStyle {
 	style := newPlot("", "", "").Title.TextStyle
 	style.Font.Size = size
 	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
 	return style
 }
 
-// Box draws a filled rectangle with a line around it.
-func Box(c draw.Canvas, r vg.Rectangle, fill color.Color, line draw.LineStyle) {
+// box draws a filled rectangle with a line around it.
+func box(c draw.Canvas, r vg.Rectangle, fill color.Color, line draw.LineStyle) {
 	corners := []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}, r.Min}
 	c.FillPolygon(fill, corners)
 	c.StrokeLines(line, corners)
 }
 
-// writeQuickPNG writes a canvas as WritePNG does, in two thirds of the time, with a tenth more bytes.
+// writeQuickPNG writes a canvas as writePNG does, in two thirds of the time, with a tenth more bytes.
 func writeQuickPNG(w io.Writer, canvas *vgimg.Canvas) error {
 	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
 	return encoder.Encode(w, canvas.Image())
 }
 
-// WritePNG writes a canvas as a PNG.
-func WritePNG(w io.Writer, canvas *vgimg.Canvas) error {
+// writePNG writes a canvas as a PNG.
+func writePNG(w io.Writer, canvas *vgimg.Canvas) error {
 	_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
 	return err
+}
+
+// textWidth returns the width of a line of text that fillText draws.
+func textWidth(style draw.TextStyle, text string) (width vg.Length) {
+	for _, letter := range text {
+		width += style.Width(string(letter))
+	}
+	return width
+}
+
+// fillText draws a line of text in which each letter has its full width. The font's kerning moves pairs such as 11, Yo
+// and y. so close together that small letters touch.
+func fillText(c draw.Canvas, style draw.TextStyle, at vg.Point, text string) {
+	at.X += textWidth(style, text) * vg.Length(style.XAlign)
+	style.XAlign = draw.XLeft
+	for _, letter := range text {
+		c.FillText(style, at, string(letter))
+		at.X += style.Width(string(letter))
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"attention/internal/simd"
 )
@@ -38,3 +39,9 @@ func versionOf(info *debug.BuildInfo) string {
 	}
 	return version
 }
+
+// Now returns the time. Tests replace it.
+var Now = time.Now
+
+// Since returns the time since t by Now.
+func Since(t time.Time) time.Duration { return Now().Sub(t) }

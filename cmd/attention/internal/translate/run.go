@@ -12,6 +12,9 @@ import (
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/term"
+	"attention/train"
+	"attention/train/checkpoint"
+	"attention/train/loop"
 	"attention/train/tasks/dates"
 )
 
@@ -135,4 +138,28 @@ func (r *translation) finish(ctx context.Context) error {
 	r.Report.Session().Sample = &session.Sample{Prompt: drawn.Written, Text: drawn.ISO}
 	of := fmt.Sprintf("step %d, run %s", r.Loop.Steps(), models.Name(r.Folder.Path))
 	return writeCross(r.model, r.Out, of, r.Folder, r.options.text("picture"), drawn)
+}
+
+// Settings that have no flag.
+const (
+	peakRate  = 0.003
+	warmup    = 100 // steps
+	evalSteps = 100 // between two evaluations
+)
+
+// checkpoints sets when a run saves.
+var checkpoints = checkpoint.Config{Every: evalSteps, Keep: 2}
+
+// trainConfig returns the config of the steps of a run.
+func trainConfig(c settings.Config, about map[string]string) loop.Config {
+	return loop.Config{
+		Steps: c.Training.Steps, EvalEvery: evalSteps, About: about,
+		StepConfig: train.StepConfig{
+			Solver: train.SolverConfig{Name: train.AdamW, Beta2: 0.99},
+			Schedule: train.ScheduleConfig{
+				Schedule: train.CosineLR{Peak: peakRate, WarmupSteps: min(warmup, c.Training.Steps/4),
+					Steps: c.Training.Steps}},
+			ClipNorm: 1, Seed: c.Training.Seed,
+		},
+	}
 }

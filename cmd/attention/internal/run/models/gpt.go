@@ -1,9 +1,15 @@
 package models
 
 import (
+	"fmt"
+
 	"attention/cmd/attention/internal/run/settings"
 	"attention/layers"
 	"attention/train/pretrained"
+	"attention/train/tasks/dates"
+	"attention/train/text"
+
+	"gorgonia.org/tensor"
 )
 
 // GPT reads a GPT or another decoder with its weights, from a finished run or from a model folder.
@@ -89,4 +95,44 @@ func CheckGPT(c settings.Config, in *Inspection, g *pretrained.GPT) error {
 		of.Vocabulary = g.Tokenizer.Config()
 	}
 	return c.CheckFits(of)
+}
+
+// OpenDates reads the model of a run of attention translate: as it was at the checkpoint after some steps or, for a
+// negative number, the newest. It returns the steps that the model has taken.
+func (in *Inspection) OpenDates(at int) (m *dates.Model, steps int, err error) {
+	if in.Kind != settings.DatesModel {
+		return nil, 0, in.ErrKind("one of attention translate")
+	}
+	identity, err := in.Config.ModelIdentity()
+	if err != nil {
+		return nil, 0, err
+	}
+	if m, err = in.Config.NewDates(); err != nil {
+		return nil, 0, err
+	}
+	if at < 0 && !in.unfinished {
+		return m, in.Planned, in.ReadModel(m.Params(), identity)
+	}
+	if at < 0 {
+		at = in.newest()
+	}
+	return m, at, in.ReadCheckpoint(at, m.Params(), identity)
+}
+
+// Copy returns the config's model with its tokenizer and a copy of weights, which may change afterwards.
+func Copy(c settings.Config, weights *layers.Params, t text.Tokenizer) (*OpenModel, error) {
+	m, err := openConfig(c, t)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range m.Model.Params().All() {
+		of, ok := weights.Get(name)
+		if !ok {
+			return nil, fmt.Errorf("weights: got no %s, want all of the model's", name)
+		}
+		if err := tensor.Copy(value, of); err != nil {
+			return nil, fmt.Errorf("weights: %s: %w", name, err)
+		}
+	}
+	return m, nil
 }
