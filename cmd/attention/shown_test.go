@@ -112,16 +112,34 @@ func TestWholePublished(t *testing.T) {
 	}
 }
 
-// The program of the page about encoders runs, with the small model of testdata in place of the published one.
-func TestProgramOfEncoders(t *testing.T) {
+// The programs of the page about encoders run, with the small model of testdata in place of the published one. With the
+// published one they print what the page shows.
+func TestProgramsOfEncoders(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a program")
+		t.Skip("builds programs")
 	}
 	root, err := filepath.Abs(repository)
 	require.NoError(t, err)
-	dir, environment := readmeFolder(t, root, encoders)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(codeBlocks(readFile(t, encoders), "go")[0]), 0o644))
-	printed := shellScript{lines: []string{"go build -C '" + root + "' -o '" + dir + "/program' '" + dir + "/main.go'",
-		"./program"}}.run(t, dir, environment, strings.NewReplacer())
-	require.Regexp(t, `^a person has a meal: 0\.\d{4} [A-Z].*\.\nI liked that film: 0.*\nmusic with strings m: 0.*\n$`, printed)
+	page := readFile(t, encoders)
+	programs := codeBlocks(page, "go")
+	shown := regexp.MustCompile("(?ms)^It prints\n\n```\n(.*?)^```$").FindAllStringSubmatch(page, -1)
+	patterns := []string{`^a person has a meal: 0\.\d{4} [A-Z].*\.\nI liked that film: 0.*\nmusic with strings m: 0.*\n$`,
+		`^(step (0|25|50): recall@1 [01]\.\d, cosine -?0\.\d\d\n){3}$`}
+	require.Len(t, programs, len(patterns))
+	require.Len(t, shown, len(patterns))
+	for i, program := range programs {
+		require.LessOrEqual(t, strings.Count(program, "\n"), 45)
+		dir, environment := readmeFolder(t, root, encoders)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o644))
+		build := "go build -C '" + root + "' -o '" + dir + "/program' '" + dir + "/main.go'"
+		printed := shellScript{lines: []string{build, "./program"}}.run(t, dir, environment, strings.NewReplacer())
+		require.Regexp(t, patterns[i], printed)
+		t.Run("published", func(t *testing.T) {
+			published := golden.Published(t, "minilm")
+			require.NoError(t, os.Remove(filepath.Join(dir, "minilm")))
+			require.NoError(t, os.Symlink(published, filepath.Join(dir, "minilm")))
+			printed := shellScript{lines: []string{"./program"}}.run(t, dir, environment, strings.NewReplacer())
+			require.Equal(t, shown[i][1], printed)
+		})
+	}
 }
