@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// smallAdapter writes a base, a run that tunes it and the run's adapter in PEFT's form to the working directory: base,
-// tuned and adapter. Its template is Alpaca's.
+// smallAdapter writes three things to the working directory: a base, a run that tunes it, and the run's adapter in
+// PEFT's form: base, tuned and adapter. Its template is Alpaca's.
 func smallAdapter(t *testing.T) {
 	base := commandtest.SmallLlama(t)
 	t.Chdir(t.TempDir())
@@ -28,8 +28,8 @@ func smallAdapter(t *testing.T) {
 	}
 }
 
-// Every command that takes a model takes an adapter: added to its base, as the model itself, and with a base that has
-// moved. Each prints or writes what it does for the run that the adapter is of.
+// Every command that accepts a model accepts an adapter: added to its base, as the model itself, and with a base that
+// has moved. The results equal those for the run from which the adapter comes.
 func TestEveryCommandTakesAdapters(t *testing.T) {
 	smallAdapter(t)
 	t.Setenv("HOME", t.TempDir())
@@ -87,7 +87,7 @@ func pageNumbers(page string) string {
 	return page
 }
 
-// An adapter that cannot be opened is refused in one line that names the flag, the value and the wanted value.
+// The error about an adapter that cannot be opened is one line, which names the flag, the value and the wanted value.
 func TestAdaptersThatCannotBeOpened(t *testing.T) {
 	smallAdapter(t)
 	require.NoError(t, os.CopyFS("dora", os.DirFS("adapter")))

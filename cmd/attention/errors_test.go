@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestErrorsNameTheCommand: an error of every command is one line of one form, the program, the command, a colon after
-// each, and what is wrong. A line after it says what may have been meant.
+// TestErrorsNameTheCommand: the error of every command is one line of the same form: the program and the command, each
+// with a colon, and the problem. A second line may suggest the intended names.
 func TestErrorsNameTheCommand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const missing = "none/such/file"

@@ -25,8 +25,8 @@ type damage struct {
 	do   func(path string) error
 }
 
-// damages returns the damages of a file of a run in some state: all of a finished GPT, few of models whose files the same
-// code reads.
+// damages returns the ways to damage a file of a run in a state: all ways for a finished GPT, few for models whose
+// files the same code reads.
 func damages(model, state string) []damage {
 	cut := func(name string, at func(size int64) int64) damage {
 		return damage{name, func(path string) error {
@@ -82,7 +82,7 @@ var (
 	withoutOne = regexp.MustCompile(`(run/\S+): .*; without this file the run resumes too`)
 )
 
-// follow runs a command, then the commands that its errors name, until one succeeds or names what is lost.
+// follow runs a command, then the commands that its errors name, until one succeeds or its error says what is lost.
 func follow(t require.TestingT, args ...string) {
 	var told []string
 	for range 6 {
@@ -112,7 +112,7 @@ func follow(t require.TestingT, args ...string) {
 	require.Fail(t, "no end", strings.Join(told, "\n"))
 }
 
-// filesOf returns the paths of all files of a run but its lock, and its folders.
+// filesOf returns the paths of all files of a run except its lock, and its folders.
 func filesOf(t require.TestingT, run string) (paths []string) {
 	require.NoError(t, filepath.WalkDir(run, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() != "lock" {
@@ -123,7 +123,7 @@ func filesOf(t require.TestingT, run string) (paths []string) {
 	return paths
 }
 
-// look runs the commands that read a run, which change nothing of it.
+// look runs the commands that read a run; they must not change the run.
 func look(t require.TestingT, model string) {
 	for _, line := range []string{
 		"runs .", "view --run run --export page.html",
@@ -140,7 +140,7 @@ func look(t require.TestingT, model string) {
 	}
 }
 
-// writtenDuring does something once a text is written.
+// writtenDuring calls a function when a text has been written.
 type writtenDuring struct {
 	text string
 	do   func()
@@ -158,8 +158,8 @@ func (w *writtenDuring) Write(p []byte) (int, error) {
 type brokenRun struct {
 	model        string
 	begin        string   // the command
-	at           string   // what it prints in the middle
-	states, more []string // in which it is damaged, and with all tests
+	at           string   // a text that it prints while it runs
+	states, more []string // state in which it is damaged; also with all tests
 }
 
 // brokenText is what they learn from.
@@ -176,8 +176,8 @@ var brokenRuns = []brokenRun{
 		states: []string{"finished"}, more: []string{"stopped", "running"}},
 }
 
-// TestFilesAreDamaged removes, empties and cuts every file of a run that is finished, was stopped or trains, looks at
-// it with all commands, and follows their hints. Nothing panics.
+// TestFilesAreDamaged removes, empties and cuts every file of a run that is finished, was stopped or trains, reads it
+// with all commands, and follows their hints. Nothing panics. Nothing panics.
 func TestFilesAreDamaged(t *testing.T) {
 	commandtest.SketchPictures()
 	for _, kind := range brokenRuns {
@@ -234,7 +234,7 @@ func (k brokenRun) damageAll(t *testing.T, state string) {
 				require.NoError(t, d.do(path))
 				look(t, k.model)
 			}}
-			_ = attempt(t, t.Context(), out, begin...) // which may end well
+			_ = attempt(t, t.Context(), out, begin...) // it may succeed
 			require.Nil(t, out.do, "%s %s", path, d.name)
 			follow(t, resume...)
 		}

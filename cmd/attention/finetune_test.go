@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A line of a file has the classes of the same text, without what ends the line.
+// A line of a file gets the classes of the same text without its newline.
 func TestClassesOfLines(t *testing.T) {
 	base := commandtest.SmallLlama(t)
 	t.Chdir(t.TempDir())
@@ -26,13 +26,14 @@ func TestClassesOfLines(t *testing.T) {
 	_, notes, err = attention(t, "classify", "--model", "tuned", "--text", "the cat", "--text", strings.Repeat("123", 20))
 	require.NoError(t, err)
 	require.Equal(t, "attention: the model's window is 32 tokens: the ends of 1 of 2 texts are not read; the longest has 62\n",
-		notes) // digits are a token each, between one that begins a text and one that ends it
+		notes) // each digit is a token, between a token that begins a text and one that ends it
 	got, _, err := attention(t, "classify", "--model", "tuned", "--text-file", "texts")
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 }
 
-// A tuned model continues a text as its export does; its base may move and not change; its adapter goes out alone.
+// A tuned model continues a text as its export does; its base may move but not change; its adapter can be exported
+// alone.
 func TestTunedModels(t *testing.T) {
 	base := commandtest.SmallLlama(t)
 	t.Chdir(t.TempDir())
@@ -79,7 +80,7 @@ func TestTunedModels(t *testing.T) {
 		require.NoError(t, err)
 		got, err := os.ReadFile(pair[1])
 		require.NoError(t, err)
-		n := min(len(want), len(got)) / 2 // without the names of the files, and the template that an adapter has not
+		n := min(len(want), len(got)) / 2 // without file names, and without the template that an adapter does not have
 		require.Equal(t, want[len(want)-n:], got[len(got)-n:], pair)
 	}
 	template, err := os.ReadFile("whole/chat_template.jinja")
@@ -110,7 +111,7 @@ func TestTunedModels(t *testing.T) {
 	require.ErrorContains(t, err, "those that the run began with")
 }
 
-// What else takes a model takes a tuned one: the page, llama.cpp's file of its adapter; and classes go out, too.
+// Other uses of a tuned model: the page, llama.cpp's file of its adapter, and the export of classes.
 func TestTunedModelsGoOn(t *testing.T) {
 	base, other := commandtest.SmallLlama(t), commandtest.WriteGPT(t, commandtest.SmallGPT(t))
 	t.Chdir(t.TempDir())

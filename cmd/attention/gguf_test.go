@@ -30,7 +30,7 @@ func ggufModel(t testing.TB) (dir, file string) {
 	return dir, file
 }
 
-// Each command does the same with a model's file as with its folder.
+// Each command gives the same result with a model's file as with its folder.
 func TestGGUFModels(t *testing.T) {
 	dir, file := ggufModel(t)
 	t.Chdir(t.TempDir())
@@ -68,8 +68,8 @@ func TestGGUFModels(t *testing.T) {
 	}
 }
 
-// A file in each number format is tuned as a folder with its numbers in float32 is. The adapters, and all forms in which
-// the tuned model is exported, have the same bits.
+// Tuning a file in each number format gives the results of tuning a folder with its numbers in float32. The adapters,
+// and all forms in which the tuned model is exported, have the same bits.
 func TestTunedGGUF(t *testing.T) {
 	dir := commandtest.LlamaOf(t, 96, 64)
 	t.Chdir(t.TempDir())
@@ -107,7 +107,7 @@ func TestTunedGGUF(t *testing.T) {
 	}
 }
 
-// A model in Ollama's store is tuned, and its adapter goes back to Ollama by the Modelfile that is printed.
+// A model in Ollama's store is tuned, and Ollama can use its adapter with the Modelfile that is printed.
 func TestOllamaToOllama(t *testing.T) {
 	dir, file := ggufModel(t)
 	t.Chdir(t.TempDir())
@@ -143,7 +143,7 @@ func TestOllamaToOllama(t *testing.T) {
 	require.Equal(t, []string{"sha256-" + sum}, names)
 }
 
-// A hostile file, whatever opens it, is an error of one line within a second and 100 MB.
+// For any command, a hostile file gives an error of one line within a second and 100 MB.
 func TestHostileGGUF(t *testing.T) {
 	_, file := ggufModel(t)
 	whole, err := os.ReadFile(file)
@@ -171,7 +171,7 @@ func TestHostileGGUF(t *testing.T) {
 		}
 	}
 
-	// Bytes of the head in whose place a number of 8 bytes is too large, one at a time, and ends at each.
+	// Positions in the head at which a number of 8 bytes is too large, one at a time, and at which the file ends.
 	head := strings.Index(string(whole), "output_norm.weight")
 	require.Greater(t, head, 0)
 	for at := 8; at < head; at += 1 + at/8 {

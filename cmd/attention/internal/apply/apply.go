@@ -21,7 +21,7 @@ import (
 type command struct {
 	config, output string // paths
 	files          apply.Config
-	dtype          string // float32, float64 or, not typed, empty for the input's own
+	dtype          string // float32, float64 or, if not given, empty for the input's own type
 	typed          bool   // whether --dtype is on the command line
 }
 
@@ -91,8 +91,8 @@ func (c *command) run(ctx context.Context) (string, error) {
 	return term.Fill("wrote ", report...), safetensors.WriteFile(c.output, &file)
 }
 
-// checkFlags refuses a missing path, an unknown dtype and an output that would
-// replace one of the files it is computed from.
+// checkFlags returns an error for a missing path, an unknown dtype and an output that would overwrite one of its input
+// files.
 func (c *command) checkFlags() (err error) {
 	for _, f := range []struct{ name, path, want string }{
 		{"config", c.config, "the path of a layer.json"},
@@ -110,7 +110,7 @@ func (c *command) checkFlags() (err error) {
 	}
 	output, err := os.Stat(c.output)
 	if err != nil {
-		return nil // most likely it does not exist yet; writing reports any other error
+		return nil // probably it does not exist yet; writing reports any other error
 	}
 	for _, path := range []string{c.config, c.files.Weights, c.files.Input} {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, output) {

@@ -93,7 +93,7 @@ func TestApplyInterrupted(t *testing.T) {
 	require.NoFileExists(t, f.output)
 }
 
-// TestApplyWrongFiles: files that are missing, broken or in each other's place.
+// TestApplyWrongFiles: files that are missing, broken or exchanged.
 func TestApplyWrongFiles(t *testing.T) {
 	length := func(n uint64) string { return string(binary.LittleEndian.AppendUint64(nil, n)) } // of the header
 	for _, row := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// options are the flags of attention bench that are no part of a work.
+// options are the flags of attention bench that are not part of a work.
 type options struct {
 	runs, threads int
 	json, profile bool
@@ -26,7 +26,7 @@ func New() *cobra.Command { return newCommand(standardWorks()) }
 // sizeFlags are the flags that choose a single work.
 var sizeFlags = []string{"batch", "tokens", "width", "heads", "kv-heads", "no-causal", "mode", "layers", "vocab"}
 
-// newCommand returns the command. It times works if no flag chooses a single work.
+// newCommand returns the command. It times the standard works if no flag selects a single work.
 func newCommand(works []work) *cobra.Command {
 	var w work
 	var o options
@@ -84,8 +84,8 @@ func (o options) validate() error {
 	return nil
 }
 
-// runWorks times work w in this process if one of the flags on the command line chooses it, otherwise
-// each of works in a process of its own.
+// runWorks times work w in this process if one of the flags on the command line selects it; otherwise it times each of
+// works in a process of its own.
 func runWorks(ctx context.Context, out io.Writer, o options, w work, changed func(string) bool, works []work) error {
 	one := slices.ContainsFunc(sizeFlags, changed)
 	if one {

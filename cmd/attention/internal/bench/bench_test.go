@@ -69,7 +69,7 @@ func TestBenchWrongFlags(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Bfloat16 is refused in one line where the processor or the environment does not have it, before a work begins.
+// If the processor or the environment does not allow bfloat16, the error is one line and comes before the work begins.
 func TestBenchRefusesPrecision(t *testing.T) {
 	environments := []string{"fast"}
 	if t.Setenv(simd.BF16Variable, ""); simd.CheckBF16() != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain makes the test binary stand in for the command when attention bench
-// starts itself again. The work whose --tokens are those of failsVariable fails.
+// TestMain makes the test binary act as the command when attention bench starts itself again. The work whose --tokens
+// are those of failsVariable fails.
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())

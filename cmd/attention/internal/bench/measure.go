@@ -51,7 +51,7 @@ func timeWork(ctx context.Context, w work, o options) (took []float64, ops []opT
 	return took, opTimes(), cmp.Or(err, end())
 }
 
-// prepare returns a function that runs the work, and one that ends this.
+// prepare returns a function that runs the work, and a function that releases it.
 func prepare(ctx context.Context, w work) (run, end func() error, err error) {
 	if w.Mode == gptStep {
 		step, err := newGPTStep(w)
@@ -69,8 +69,8 @@ func prepare(ctx context.Context, w work) (run, end func() error, err error) {
 }
 
 // graphOf returns the output (B, T, E) of the work's layer on normal random numbers and, in mode forwardBackward, the
-// gradients of its parameters. The upstream gradient is a fixed random tensor, as of a loss that is the output's inner
-// product with it.
+// gradients of its parameters. The upstream gradient is a fixed random tensor, like that of a loss that is the output's
+// inner product with it.
 func graphOf(w work) (wanted G.Nodes, err error) {
 	mode := layers.Eval
 	if w.Mode == forwardBackward {
@@ -102,8 +102,8 @@ func randomInput(b *layers.Build, name string, shape []int) *G.Node {
 	return b.Of(n, G.Let(n, b.Params().Draw(layers.Normal(0, 1), shape...)))
 }
 
-// timeRuns calls run once to warm up, then as many times as runs says, and returns the
-// seconds of each of these. 0 means as many runs as two seconds hold, from 5 to 1000.
+// timeRuns calls run once to warm up, then the number of times in runs, and returns the seconds of each of these. 0
+// means as many runs as two seconds hold, from 5 to 1000.
 func timeRuns(runs int, run func() error) ([]float64, error) {
 	if err := run(); err != nil {
 		return nil, err
@@ -122,8 +122,7 @@ func timeRuns(runs int, run func() error) ([]float64, error) {
 	}
 }
 
-// median returns the median of at least one number: of an even count, the mean of the
-// middle two.
+// median returns the median of at least one number; for an even count, the mean of the middle two.
 func median(x []float64) float64 {
 	s := slices.Sorted(slices.Values(x))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// peakMemory returns the most bytes of memory that the process has had in use. It reads
-// /proc because getrusage also counts the process that started this one.
+// peakMemory returns the largest number of bytes of memory that the process has used. It reads /proc because getrusage
+// also counts the process that started this one.
 func peakMemory() (int, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

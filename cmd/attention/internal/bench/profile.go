@@ -8,7 +8,7 @@ import (
 	"attention/graph/machine"
 )
 
-// opTime is what a kind of ops took of a run, on average.
+// opTime is the mean time of one kind of ops in a run.
 type opTime struct {
 	Name    string  `json:"name"`
 	Calls   float64 `json:"calls"`
@@ -16,7 +16,7 @@ type opTime struct {
 	Idle    float64 `json:"idle"` // share of the cores' time in which they did not compute
 }
 
-// profiled wraps run to record all calls but the first. end stops that and returns the mean times of a call.
+// profiled wraps run to record all calls but the first. end stops the recording and returns the mean times of a call.
 func profiled(threads int, run func() error) (recorded func() error, end func() []opTime) {
 	calls, stop := 0, func() []machine.OpTime { return nil }
 	recorded = func() error {
@@ -35,10 +35,10 @@ func profiled(threads int, run func() error) (recorded func() error, end func() 
 	}
 }
 
-// mostOps is how many kinds of ops a table has; the others are one row.
+// mostOps is the number of kinds of ops in a table; the others share one row.
 const mostOps = 20
 
-// printOps prints the time of a run by kinds of ops, as shares of the run's.
+// printOps prints the time of a run by kinds of ops, as shares of the whole time.
 func printOps(out io.Writer, all []opTime, seconds float64) {
 	table := term.Table{Form: "%-34s%8.4g%11.3f%9s%9s", Names: []any{"  OP", "CALLS", "MS", "SHARE", "IDLE"}}
 	rows, rest := all[:min(len(all), mostOps)], opTime{Name: "others"}

@@ -160,7 +160,7 @@ func (w work) validate() error {
 	return nil
 }
 
-// heeds returns an error for a flag on the command line that the mode does not use.
+// heeds returns an error for a flag on the command line that the mode ignores.
 func (w work) heeds(changed func(flag string) bool) error {
 	for _, flag := range []string{"layers", "vocab"} {
 		if changed(flag) && w.Mode != gptStep {
@@ -179,9 +179,9 @@ func (w work) layer() layers.AttentionConfig {
 	return c
 }
 
-// flop returns the number of operations that the work needs: 2·m·n·k for each matrix product and
-// none for anything else. It counts only the scores that the mask leaves and only the
-// products that the gradients of the weights need.
+// flop returns the number of operations that the work needs: 2·m·n·k for each matrix product and nothing for other
+// operations. It counts only the scores that the mask allows and only the products that the gradients of the weights
+// need.
 func (w work) flop() int {
 	rows, e := w.Batch*w.Tokens, w.EmbedDim
 	kv := w.keyHeads() * (e / w.NumHeads)

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// changes has the values of the flags that change sections.
+// changes holds the values of the flags that change sections.
 type changes struct {
 	sentence string
 	seed     int64
@@ -31,8 +31,8 @@ func (c *changes) add(flags *pflag.FlagSet) {
 
 // change is one of these flags.
 type change struct {
-	flag, of string                     // the flag, and what it changes
-	has      func(chapter.Section) bool // whether a section has that
+	flag, of string                     // the flag, and the setting that it changes
+	has      func(chapter.Section) bool // whether a section has this setting
 	set      func(*chapter.Section)
 }
 
@@ -51,7 +51,7 @@ func (c *changes) all() []change {
 // settings are the flags that set fields of a section or of its layer.
 var settings = map[string]string{"Words": "--sentence", "Seed": "--seed", "NumHeads": "--heads", "Dropout": "--dropout"}
 
-// apply changes sections by the flags on the command line. It refuses a flag that changes none of them.
+// apply changes sections by the flags on the command line. A flag that changes none of them is an error.
 func (c *changes) apply(flags *pflag.FlagSet, sections []chapter.Section) error {
 	for _, change := range c.all() {
 		if !flags.Changed(change.flag) {
@@ -75,7 +75,7 @@ func (c *changes) apply(flags *pflag.FlagSet, sections []chapter.Section) error 
 	return nil
 }
 
-// sectionsWith returns the numbers of the walk's sections that have something, as a text.
+// sectionsWith returns a text with the numbers of the walk's sections that have a setting.
 func sectionsWith(has func(chapter.Section) bool) string {
 	var numbers []string
 	for _, s := range chapter.Sections() {

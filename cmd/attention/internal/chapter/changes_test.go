@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestChapterChanges: a flag changes the sections that have what it sets, and no other.
+// TestChapterChanges: a flag changes the sections that have its setting, and no others.
 func TestChapterChanges(t *testing.T) {
 	output := func(args ...string) string {
 		out, err := commandtest.Output(t.Context(), New(), args...)
@@ -20,7 +20,7 @@ func TestChapterChanges(t *testing.T) {
 		}
 		return out
 	}
-	own := map[string]string{} // what each section prints without flags
+	own := map[string]string{} // the output of each section without flags
 	for _, c := range []struct {
 		reason  string
 		section string

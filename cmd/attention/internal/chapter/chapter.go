@@ -108,7 +108,7 @@ func selectSections(only string) ([]chapter.Section, error) {
 	return selected, nil
 }
 
-// page returns a section as text: its title, its reason and its steps, each a sentence with the value below it.
+// page returns a section as text: its title, its reason and its steps, each as a sentence followed by the value.
 func page(s chapter.Section, steps []chapter.Step) string {
 	heading := title(s)
 	text := heading + "\n" + strings.Repeat("=", utf8.RuneCountInString(heading)) + "\n\n"
@@ -130,7 +130,7 @@ func title(s chapter.Section) string {
 	return fmt.Sprintf("%d. %s (seed %d)", s.Number, s.Title, s.Seed)
 }
 
-// format returns a step's value as PyTorch prints it, but a count with commas.
+// format returns a step's value as PyTorch prints it, except that counts have commas.
 func format(v *tensor.Dense) string {
 	switch data := v.Data().(type) {
 	case []int: // a shape

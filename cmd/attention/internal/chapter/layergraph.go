@@ -21,8 +21,8 @@ func layerGraph(s chapter.Section) (string, error) {
 	return mermaid(title, out, b.Learnables()), nil
 }
 
-// mermaid returns the graph that a node is computed by: a line for each node, after the nodes that it is computed from,
-// and a line for the arrows to it.
+// mermaid returns the graph before a node: a line for each node, after the lines of its inputs, and a line for the
+// arrows to it.
 func mermaid(title string, out *G.Node, learnables G.Nodes) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "---\ntitle: %q\n---\nflowchart TD\n", title)

@@ -13,8 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// TestLayerGraphs: the graph that is drawn of a layer has the steps of attention, not the op that computes them at
-// once.
+// TestLayerGraphs: the drawn graph of a layer has the steps of attention, not the op that computes them together.
 func TestLayerGraphs(t *testing.T) {
 	for _, s := range chapter.Sections() {
 		c := s.Layer()
@@ -35,7 +34,7 @@ func TestLayerGraphs(t *testing.T) {
 	}
 }
 
-// Every node behind the result is there once, after its inputs, and has one arrow from a node that it uses twice.
+// Every node before the result occurs once, after its inputs, with one arrow from an input that it uses twice.
 func TestMermaid(t *testing.T) {
 	g := G.NewGraph()
 	x := G.NewMatrix(g, tensor.Float32, G.WithShape(2, 2), G.WithName(`x"`))

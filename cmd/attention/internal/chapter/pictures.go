@@ -51,7 +51,7 @@ const (
 )
 
 // matrices returns a step as heat maps: one, or one for each head or sequence that differs from the previous one; none
-// for a single number. An arrow leads to a map from the previous map if it is computed from that.
+// for a single number. An arrow leads from the previous map to a map that is computed from it.
 func matrices(s chapter.Step, before []plot.Matrix) (all []plot.Matrix) {
 	shape := s.Value.Shape()
 	if s.Value.Dtype() == tensor.Int || shape.Dims() == 0 {
@@ -87,7 +87,7 @@ func matrices(s chapter.Step, before []plot.Matrix) (all []plot.Matrix) {
 	return all
 }
 
-// names reports whether a formula has a name in it, as a word of its own.
+// names reports whether a formula contains a name as a whole word.
 func names(formula, name string) bool {
 	return regexp.MustCompile(`(^|[^\pL\d_])` + regexp.QuoteMeta(name) + `($|[^\pL\d_])`).MatchString(formula)
 }

@@ -17,8 +17,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// TestChapterPictures: every section that is asked for is drawn into the folder, a layer also as its graph, and the
-// pictures' paths are printed.
+// TestChapterPictures: every requested section is drawn into the folder, a layer also as its graph, and the pictures'
+// paths are printed.
 func TestChapterPictures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "pictures")
 	out, err := commandtest.Output(t.Context(), New(), "--pictures", dir, "--section", "^(self|a causal|dropout)",
@@ -61,7 +61,7 @@ func TestEverySectionIsDrawn(t *testing.T) {
 		tutorial[f.Name()] = true
 	}
 	for _, s := range chapter.Sections() {
-		if s.Number == 15 { // a large one, drawn as 20 is; the tutorial has no picture of it
+		if s.Number == 15 { // a large one, drawn like 20; the tutorial has no picture of it
 			continue
 		}
 		steps, err := s.Run(tensor.Float32)
@@ -88,7 +88,7 @@ func TestEverySectionIsDrawn(t *testing.T) {
 	require.Empty(t, tutorial, "pictures that the command does not draw")
 }
 
-// TestMatrices: what the heat maps of a section hold, and where arrows lead.
+// TestMatrices: the contents of a section's heat maps, and the ends of their arrows.
 func TestMatrices(t *testing.T) {
 	type row struct {
 		title         string

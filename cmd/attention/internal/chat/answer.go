@@ -12,7 +12,7 @@ import (
 	"attention/train/text"
 )
 
-// answer is what a model says to a message, as it is drawn.
+// answer is the model's answer to a message while it is drawn.
 type answer struct {
 	*talk
 	ids     []int
@@ -22,8 +22,8 @@ type answer struct {
 	cost    string // what --stats prints
 }
 
-// say gives the model a message and prints the answer. What goes wrong with the message is noted, and the message is
-// not a part of the talk then; the error is about what ends the talk.
+// say passes a message to the model and prints the answer. An error about the message is printed, and the message is
+// then not part of the conversation; the returned error is one that ends the conversation.
 func (t *talk) say(ctx context.Context, said string) error {
 	t.turns = append(t.turns, turn{said: said})
 	t.said++
@@ -32,7 +32,7 @@ func (t *talk) say(ctx context.Context, said string) error {
 	err := a.draw(until)
 	stopped := until.Err() != nil
 	done()
-	a.print(a.stops.Flush()) // without the bytes of a character that was cut
+	a.print(a.stops.Flush()) // without the bytes of an incomplete character
 	said = a.text.String()
 	if a.stops.Stopped() {
 		said = strings.TrimRight(said, " \t\r\n")
@@ -65,7 +65,7 @@ func (t *talk) say(ctx context.Context, said string) error {
 	return nil
 }
 
-// untilInterrupt returns a context that Ctrl-C ends, and a function that releases it.
+// untilInterrupt returns a context that Ctrl-C cancels, and a function that releases it.
 func (t *talk) untilInterrupt(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -78,7 +78,7 @@ func (t *talk) untilInterrupt(ctx context.Context) (context.Context, func()) {
 	return ctx, cancel
 }
 
-// draw makes the model read the talk, and draws the answer.
+// draw makes the model read the conversation, and draws the answer.
 func (a *answer) draw(ctx context.Context) error {
 	began := program.Now()
 	ids, err := a.prompt(ctx, nil, min(a.tokens, a.capacity/4))
@@ -101,8 +101,8 @@ func (a *answer) draw(ctx context.Context) error {
 	return err
 }
 
-// drawAll draws the tokens of the answer up to one that ends it. Where the context is full, the oldest turns are
-// forgotten first.
+// drawAll draws the tokens of the answer up to one that ends it. If the context is full, it first drops the oldest
+// turns.
 func (a *answer) drawAll(ctx context.Context) error {
 	for id, err := range a.generator.Take(ctx, a.tokens-len(a.ids), a.ends...) {
 		if errors.Is(err, generate.ErrFull) {

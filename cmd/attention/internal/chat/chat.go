@@ -1,4 +1,4 @@
-// Package chat is the command attention chat, a talk with a model in the terminal.
+// Package chat is the command attention chat, a conversation with a model in the terminal.
 package chat
 
 import (
@@ -56,7 +56,7 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// run talks until the input ends.
+// run answers messages until the input ends.
 func (c *command) run(ctx context.Context, in io.Reader, s screen) error {
 	if c.tokens < 1 {
 		return fmt.Errorf("--tokens: got %d, want at least 1", c.tokens)
@@ -82,14 +82,14 @@ func (c *command) run(ctx context.Context, in io.Reader, s screen) error {
 		signal.Notify(interrupts, os.Interrupt)
 		defer signal.Stop(interrupts)
 		t.interrupts = interrupts
-		talking, release := term.UntilSignal(context.WithoutCancel(ctx), syscall.SIGTERM) // an interrupt ends the first
+		talking, release := term.UntilSignal(context.WithoutCancel(ctx), syscall.SIGTERM) // an interrupt ends the first context
 		defer release()
 		if err := ctx.Err(); err != nil { // a signal came while the model was opened
 			return term.Stopped(ctx, err)
 		}
 		ctx = talking
 	}
-	if err := t.listen(ctx, in); !errors.Is(err, syscall.EPIPE) { // else the reader is gone
+	if err := t.listen(ctx, in); !errors.Is(err, syscall.EPIPE) { // otherwise the reader is gone
 		return term.Stopped(ctx, err)
 	}
 	return nil
@@ -115,7 +115,7 @@ func (c *command) newTalk(ctx context.Context, m *models.OpenModel) (*talk, erro
 	return t, models.NamedSampling(err)
 }
 
-// openTemplate gives a talk its template, which the model must have the tokens for.
+// openTemplate sets the template of a conversation; the model must have its tokens.
 func (c *command) openTemplate(ctx context.Context, t *talk) (err error) {
 	if t.template = t.model.Template; t.template == nil || c.template != "" {
 		var source string

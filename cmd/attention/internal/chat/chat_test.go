@@ -27,7 +27,7 @@ func TestChat(t *testing.T) {
 	require.Equal(t, "the answer\nthe answer\n", said)
 }
 
-// TestSecondTurnReadsItsTokens: a long talk stays in the cache.
+// TestSecondTurnReadsItsTokens: earlier turns stay in the cache.
 func TestSecondTurnReadsItsTokens(t *testing.T) {
 	dir, tokenizer := parrot(t, "the answer<|im_end|>")
 	count := func(text string) int {
@@ -40,12 +40,12 @@ func TestSecondTurnReadsItsTokens(t *testing.T) {
 	second := "<|im_end|>\n<|im_start|>user\nagain<|im_end|>\n<|im_start|>assistant\n"
 	for _, row := range []struct {
 		template string
-		first    string // what the model read for the first answer
-		second   string // what it read for the second
-		whole    string // the rendering that it answers then
+		first    string // tokens that the model read for the first answer
+		second   string // tokens that it read for the second
+		whole    string // the rendered conversation before that answer
 	}{
 		{"chatml", first, second, first + "the answer" + second},
-		{templates + "qwen3.jinja", first + "<think>\n\n</think>\n\n", // which the second rendering has no more
+		{templates + "qwen3.jinja", first + "<think>\n\n</think>\n\n", // the second rendering no longer has it
 			"the answer" + second + "<think>\n\n</think>\n\n", first + "the answer" + second + "<think>\n\n</think>\n\n"},
 	} {
 		_, notes, err := chatted(t.Context(), long+"\nagain\n", "--model", dir, "--template", row.template,
@@ -57,7 +57,7 @@ attention: read %d of %d tokens in .*\n$`, n, n, count("the answer"), count(row.
 	}
 }
 
-// TestChatIsTheModels checks that answers are those of a model that reads the whole talk again.
+// TestChatIsTheModels checks that answers equal those of a model that reads the whole conversation again.
 func TestChatIsTheModels(t *testing.T) {
 	dir, tokenizer := varied(t)
 	g, err := pretrained.ReadGPT(dir)
@@ -95,8 +95,8 @@ func TestChatIsTheModels(t *testing.T) {
 	require.Equal(t, want, said)
 }
 
-// TestTemplateRefuses: a message that the template refuses is one line, and the talk goes on without it. Without a
-// terminal the command fails at its end.
+// TestTemplateRefuses: the error about a message that the template refuses is one line, and the conversation continues
+// without the message. If there is no terminal, the command fails at its end.
 func TestTemplateRefuses(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	template := filepath.Join(t.TempDir(), "strict.jinja")
@@ -114,7 +114,7 @@ func TestTemplateRefuses(t *testing.T) {
 	require.Equal(t, "the answer\n", said)
 }
 
-// TestCutCharacter: an answer that is cut in the middle of a character ends before it.
+// TestCutCharacter: an answer that ends in the middle of a character is printed without this character.
 func TestCutCharacter(t *testing.T) {
 	dir, tokenizer := parrot(t, "the é<|im_end|>")
 	ids, err := tokenizer.Encode("the é")
@@ -152,7 +152,7 @@ func TestNewestTalks(t *testing.T) {
 	require.Equal(t, "attention: --model: the newest run, runs/newest\n", notes)
 }
 
-// TestLeave: the three words end a talk.
+// TestLeave: each of the three words ends a conversation.
 func TestLeave(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	for _, word := range []string{"/bye", "/exit", "/quit"} {
@@ -162,7 +162,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestEmptyAnswer: a message without an answer is not a part of the talk.
+// TestEmptyAnswer: a message without an answer is not part of the conversation.
 func TestEmptyAnswer(t *testing.T) {
 	dir, _ := parrot(t, "<|im_end|>")
 	said, notes := greedy(t, dir, "one\n/save x.jsonl\n")
@@ -171,7 +171,7 @@ func TestEmptyAnswer(t *testing.T) {
 		"attention: /save: got no answer yet, want one\n", notes)
 }
 
-// TestWrongChats: what a talk cannot begin with is one line.
+// TestWrongChats: errors that prevent a conversation are one line.
 func TestWrongChats(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	letters := commandtest.WriteGPT(t, commandtest.SmallGPT(t))
@@ -200,7 +200,7 @@ func TestWrongChats(t *testing.T) {
 	}
 }
 
-// TestLostOutput: an answer that cannot be printed ends the talk, without a word if its reader is gone.
+// TestLostOutput: an answer that cannot be printed ends the conversation, without a message if the reader is gone.
 func TestLostOutput(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	for _, row := range []struct {

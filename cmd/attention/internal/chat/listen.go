@@ -55,10 +55,10 @@ func (t *talk) listen(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// errBye ends a talk.
+// errBye ends a conversation.
 var errBye = errors.New("bye")
 
-// refusals returns the error about messages that were refused; at a terminal a line has said that already.
+// refusals returns the error about messages that were refused. At a terminal a line has already reported them.
 func (t *talk) refusals() error {
 	if t.interactive || t.refused == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (t *talk) printHint(text string) {
 	}
 }
 
-// hear answers a line or does what it asks for.
+// hear answers a line, or executes it if it is a command.
 func (t *talk) hear(ctx context.Context, line string) error {
 	if strings.TrimSpace(line) == "" {
 		return nil
@@ -128,7 +128,7 @@ func (t *talk) save(path string) error {
 		return e.Encode(map[string]any{"messages": t.messages(0)})
 	})
 	if err == nil {
-		t.saved = path // a longer talk may take its place
+		t.saved = path // a longer conversation may replace it
 		t.note("%s has the talk", path)
 	}
 	return err

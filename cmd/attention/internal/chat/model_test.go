@@ -58,7 +58,7 @@ func model(t testing.TB, width int, change func(*layers.Params, *text.SubwordTok
 	return dir, tokenizer
 }
 
-// parrot returns a model that says the same after each newline, which has no token twice.
+// parrot returns a model that writes the same text after each newline; no token occurs twice in it.
 func parrot(t testing.TB, says string) (string, *text.SubwordTokenizer) {
 	return model(t, 272, func(p *layers.Params, tokenizer *text.SubwordTokenizer) {
 		ids, err := tokenizer.Encode("\n" + says)
@@ -107,7 +107,7 @@ func chatted(ctx context.Context, input string, args ...string) (said, notes str
 	return out.String(), errs.String(), err
 }
 
-// greedy runs attention chat on a model with ChatML that takes the likeliest tokens.
+// greedy runs attention chat on a model with ChatML, always with the likeliest tokens.
 func greedy(t testing.TB, dir, input string, args ...string) (said, notes string) {
 	args = append([]string{"--model", dir, "--template", "chatml", "--temperature", "0"}, args...)
 	said, notes, err := chatted(t.Context(), input, args...)

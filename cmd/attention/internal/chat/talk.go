@@ -22,20 +22,20 @@ type talk struct {
 	generator *generate.Generator
 	template  *text.Template
 	rendering text.TemplateConfig
-	capacity  int    // of the model's window, in tokens
-	tokens    int    // of an answer, at most
+	capacity  int    // length of the model's window, in tokens
+	tokens    int    // largest number of tokens of an answer
 	ends      []int  // ids that end an answer
 	stop      string // text that ends an answer; "" for none
 
-	system []text.Message // no message or one
+	system []text.Message // the system message, if any
 	turns  []turn
-	first  int    // the first of the turns that the model still sees
+	first  int    // index of the first turn that the model still sees
 	saved  string // the file that /save wrote last
 
-	said, refused int // messages, and those without an answer because of an error
+	said, refused int // numbers of messages, and of those without an answer because of an error
 
 	screen
-	interactive bool             // the input is a terminal
+	interactive bool             // whether the input is a terminal
 	interrupts  <-chan os.Signal // Ctrl-C; nil if it ends the command
 	stats       bool
 }
@@ -48,7 +48,7 @@ type screen struct {
 
 // turn is a message with its answer.
 type turn struct {
-	said, answer string // no answer yet is ""
+	said, answer string // "" means that there is no answer yet
 }
 
 // note prints a line about the talk.
@@ -73,11 +73,11 @@ func (t *talk) render(ctx context.Context, first int) ([]int, error) {
 	return models.Asked(ctx, t.template, t.model.Tokenizer, t.messages(first), t.rendering)
 }
 
-// errLong is the error of a message that does not fit into the context.
+// errLong is the error about a message that does not fit into the context.
 var errLong = errors.New("the context is full")
 
-// prompt returns the tokens of the talk with those of an answer that has begun. If they leave less room than is asked
-// for, the oldest turns are forgotten until half of the context is free, but not the last.
+// prompt returns the tokens of the conversation, including the beginning of an answer. If they leave less space than
+// requested, it drops the oldest turns, but never the last one, until half of the context is free.
 func (t *talk) prompt(ctx context.Context, begun []int, room int) ([]int, error) {
 	ids, err := t.render(ctx, t.first)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPrompt: where the context has no room for the answer the oldest turns are forgotten, whole ones and never the
-// system message, until half of it is free.
+// TestPrompt: if the context has no space for the answer, the oldest turns are dropped completely, but never the system
+// message, until half of the context is free.
 func TestPrompt(t *testing.T) {
 	tokenizer, err := text.ReadTokenizer(tokenizerFile(t))
 	require.NoError(t, err)
@@ -78,7 +78,8 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestFullContext: a talk that outgrows the context goes on, before an answer and within one; its file has all of it.
+// TestFullContext: a conversation that outgrows the context continues, before an answer and within one; its file
+// contains the whole conversation.
 func TestFullContext(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
@@ -108,7 +109,7 @@ func TestFullContext(t *testing.T) {
 	require.Equal(t, "attention: the context is full: the answer ends here\n", notes)
 }
 
-// TestCommands: lines with a / are no messages.
+// TestCommands: lines that begin with / are not messages.
 func TestCommands(t *testing.T) {
 	dir, _ := parrot(t, "the answer<|im_end|>")
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
@@ -130,7 +131,7 @@ func TestCommands(t *testing.T) {
 	require.Contains(t, read(t, file+"2.jsonl"), "two", "a talk that goes on takes its own file's place")
 }
 
-// TestEnds: what a template writes after an answer ends answers.
+// TestEnds: the text that a template writes after an answer ends answers.
 func TestEnds(t *testing.T) {
 	tokenizer, err := text.ReadTokenizer(tokenizerFile(t))
 	require.NoError(t, err)
@@ -158,7 +159,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestStops: an answer ends before the heading of the next message, and without the blanks before it.
+// TestStops: an answer ends before the heading of the next message, without the blanks before the heading.
 func TestStops(t *testing.T) {
 	dir, _ := parrot(t, "the\t=I:")
 	template := filepath.Join(t.TempDir(), "headings.jinja")
@@ -173,7 +174,7 @@ func TestStops(t *testing.T) {
 	require.Contains(t, read(t, file), `"content":"the"}`)
 }
 
-// TestListenEnds: a talk that is interrupted while a line waits ends, whatever it sees first.
+// TestListenEnds: if a conversation is interrupted while a line is pending, it ends, whichever it notices first.
 func TestListenEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -183,7 +184,7 @@ func TestListenEnds(t *testing.T) {
 	}
 }
 
-// slow is a terminal that takes its time, in which the input is read.
+// slow is a terminal that delays its output while the input is read.
 type slow struct{}
 
 func (slow) Write(p []byte) (int, error) {

@@ -24,7 +24,7 @@ type terminal struct {
 	keys, input *os.File
 	lock        sync.Mutex
 	text        bytes.Buffer
-	interrupts  bool // the next text that is printed comes with Ctrl-C
+	interrupts  bool // Ctrl-C follows the next text that is printed
 }
 
 // newTerminal returns a terminal; without any it skips the test.
@@ -62,7 +62,7 @@ func (s *terminal) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-// isAwaited reports whether an answer still waits for Ctrl-C: it has been stopped when it does not.
+// isAwaited reports whether an answer still waits for Ctrl-C; it does not once it was stopped.
 func isAwaited() bool {
 	stacks := make([]byte, 1<<20)
 	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("untilInterrupt"))
@@ -75,7 +75,7 @@ func (s *terminal) clear() {
 	s.text.Reset()
 }
 
-// press waits until what is printed ends so, and presses keys.
+// press waits until the output ends with a text, and then presses keys.
 func (s *terminal) press(t *testing.T, end, keys string) {
 	require.Eventually(t, func() bool {
 		s.lock.Lock()
@@ -86,7 +86,7 @@ func (s *terminal) press(t *testing.T, end, keys string) {
 	require.NoError(t, err)
 }
 
-// begin begins a talk at the terminal, as the program does.
+// begin starts a conversation at the terminal, as the program does.
 func (s *terminal) begin(args ...string) (ended chan error) {
 	ended = make(chan error, 1)
 	root := commandtest.Root(New())
@@ -104,7 +104,7 @@ func (s *terminal) begin(args ...string) (ended chan error) {
 	return ended
 }
 
-// TestTerminal: signs are printed, Ctrl-C stops an answer again and again and not the talk, and Ctrl-D ends it.
+// TestTerminal: prompts are printed, Ctrl-C stops answers repeatedly but not the conversation, and Ctrl-D ends it.
 func TestTerminal(t *testing.T) {
 	interrupt := func() { require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT)) }
 	dir, _ := parrot(t, "the answer<|im_end|>")
@@ -123,7 +123,7 @@ func TestTerminal(t *testing.T) {
 	require.Equal(t, "the answer\n\n> \n", s.text.String())
 }
 
-// TestInterruptedAnswer: what has been said stays in the talk, which goes on.
+// TestInterruptedAnswer: the printed part of an answer stays in the conversation, which continues.
 func TestInterruptedAnswer(t *testing.T) {
 	dir, _ := varied(t)
 	s := newTerminal(t)
@@ -148,7 +148,7 @@ func TestInterruptedAnswer(t *testing.T) {
 	require.Equal(t, 2, strings.Count(read(t, file), `"role":"assistant"`))
 }
 
-// TestInterruptedOpening: a signal that comes while the model is opened ends the command, at a terminal too.
+// TestInterruptedOpening: a signal that arrives while the model is opened ends the command, even at a terminal.
 func TestInterruptedOpening(t *testing.T) {
 	dir, _ := varied(t)
 	s := newTerminal(t)
@@ -159,7 +159,7 @@ func TestInterruptedOpening(t *testing.T) {
 	root.SetOut(s)
 	root.SetErr(s)
 	root.SetArgs([]string{"chat", "--model", dir, "--template", "chatml"})
-	_, err := s.keys.WriteString("\x04") // ends a talk that begins all the same
+	_, err := s.keys.WriteString("\x04") // ends a conversation that begins nevertheless
 	require.NoError(t, err)
 	require.EqualError(t, root.ExecuteContext(ctx), "interrupted")
 }

@@ -1,4 +1,4 @@
-// Package classify is the command attention classify, which gives texts classes by a model of attention finetune or by
+// Package classify is the command attention classify, which classifies texts with a model of attention finetune or with
 // an encoder.
 package classify
 

@@ -15,8 +15,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// SmallLlama writes the folder of a Llama as others have it: bfloat16, more rows than tokens, a tokenizer.json whose
-// template begins each text with the token 264, and several ids that end one.
+// SmallLlama writes the folder of a Llama like those of other programs: bfloat16, more rows than tokens, a
+// tokenizer.json whose template begins each text with the token 264, and several ids that end a text.
 func SmallLlama(t testing.TB) string { return LlamaOf(t, 12, 17) }
 
 // LlamaOf is SmallLlama with an embedding and a feedforward part of these sizes.

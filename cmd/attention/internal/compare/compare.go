@@ -1,4 +1,5 @@
-// Package compare is the command attention compare, which trains the same small GPT with one attention after the other.
+// Package compare is the command attention compare, which trains the same small GPT with one form of attention after
+// another.
 package compare
 
 import (
@@ -107,7 +108,7 @@ func (o options) run(ctx context.Context, cmd *cobra.Command) error {
 	return compare(ctx, cmd.OutOrStdout(), flags.CommandLine("compare", cmd.Flags()), o, g, chosen)
 }
 
-// listed returns the names of the attentions: a line for each that is no form of attention train.
+// listed returns the names of the attentions: a line for each that is not a form of attention train.
 func listed() string {
 	text, forms := "", []string(nil)
 	for _, v := range variants() {

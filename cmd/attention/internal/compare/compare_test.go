@@ -33,7 +33,7 @@ func reportOf(t *testing.T, dir string) (r report) {
 	return r
 }
 
-// Every attention learns a task, with as many parameters as full attention, and what it costs is told in 80 columns.
+// Every attention learns a task, with as many parameters as full attention, and its costs are printed in 80 columns.
 func TestCompareAll(t *testing.T) {
 	t.Chdir(t.TempDir())
 	printed, err := output(t.Context(), "--task recall --steps 2")
@@ -64,7 +64,7 @@ func TestCompareAll(t *testing.T) {
 	require.FileExists(t, "compare/1/compare.png")
 }
 
-// Two seeds of a text: their means stand below, and the same flags give the same losses.
+// Two seeds of a text: the means are printed below, and the same flags give the same losses.
 func TestCompareText(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("text", []byte(strings.Repeat("to be or not to be, that is the question. ", 50)),
@@ -121,7 +121,7 @@ func TestCompareIsInterrupted(t *testing.T) {
 	require.EqualError(t, err, "interrupted")
 }
 
-// A reader that has gone is an error.
+// If the reader is gone, the command returns an error.
 func TestCompareWithoutAReader(t *testing.T) {
 	t.Chdir(t.TempDir())
 	err := commandtest.Run(t.Context(), commandtest.Full{}, commandtest.Full{}, New(), "--task", "copy", "--steps", "1",

@@ -13,22 +13,22 @@ import (
 	"attention/train/text"
 )
 
-// textSteps and taskSteps are how long each model is trained without --steps.
+// textSteps and taskSteps are the default numbers of training steps of each model.
 const (
 	textSteps = 400
 	taskSteps = 1000
 )
 
-// goal is what the models learn, with the sizes of the model with full attention and of its training.
+// goal is what the models should learn, with the sizes of the model with full attention and of its training.
 type goal struct {
 	title    string
 	model    layers.GPTConfig
 	batch    int
 	steps    int
 	rate     float64 // the highest learning rate of Muon
-	level    string  // what levels are, in words; empty for a text
+	level    string  // unit of the levels, in words; empty for a text
 	examples func(seed int64) (train.Source, error)
-	// examine returns the loss on new examples and, of a task, the marks at its levels.
+	// examine returns the loss on new examples and, for a task, the shares of right answers at its levels.
 	examine func(ctx context.Context, m *layers.Decoder, l *loop.Loop, seed int64) (float64, []lookback.Mark, error)
 }
 

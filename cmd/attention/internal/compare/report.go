@@ -58,7 +58,7 @@ func (r *modelReport) at(level int) (shares []float64) {
 	return shares
 }
 
-// spread returns the mean of numbers and their standard deviation, which is 0 of one.
+// spread returns the mean of numbers and their standard deviation, which is 0 for a single number.
 func spread(x []float64) (mean, deviation float64) {
 	for _, v := range x {
 		mean += v / float64(len(x))

@@ -14,7 +14,7 @@ type column struct {
 	of         func(r *modelReport) []float64
 }
 
-// columns returns the columns of a table, of a task or of a text.
+// columns returns the columns of the table for a task or for a text.
 func columns(task bool) []column {
 	all := []column{{"%11.4f", "loss", 1, func(r *modelReport) []float64 { return r.Loss }}}
 	if task {
@@ -43,7 +43,7 @@ func (c *comparison) printRow(label, name string, r *modelReport, of func(values
 	c.table.Row(c.Out, cells...)
 }
 
-// printMeans prints the means of several seeds, what models of a task have right at each level, and sizes.
+// printMeans prints the means of several seeds, the shares of right answers at each level of a task, and sizes.
 func (c *comparison) printMeans() {
 	if len(c.report.Seeds) > 1 {
 		fmt.Fprintln(c.Out)

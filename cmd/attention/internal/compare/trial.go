@@ -21,7 +21,7 @@ type outcome struct {
 	loss    float64   // on new examples
 	marks   []lookback.Mark
 	seconds float64
-	speed   float64 // tokens a second that the model draws
+	speed   float64 // tokens per second that the model draws
 	memory  int     // bytes of training
 }
 
@@ -71,7 +71,7 @@ func (g goal) learn(ctx context.Context, c layers.DecoderConfig, seed int64,
 	return o, err
 }
 
-// groupOf returns how many of a training's steps make a point of its curve, which has at most 50.
+// groupOf returns how many training steps are averaged to one point of the curve, which has at most 50 points.
 func groupOf(steps int) int {
 	const points = 50
 	return (steps + points - 1) / points
@@ -103,8 +103,8 @@ func speed(ctx context.Context, m *layers.Decoder) (float64, error) {
 	return float64(rounds*n) / took, nil
 }
 
-// cacheSize returns the bytes that a model's cache takes for each token, and those that it takes for any number of
-// them. If all attention has a window, the cache holds only the keys and values in it.
+// cacheSize returns the bytes that a model's cache needs for each token, and those that do not depend on the number of
+// tokens. If all attention has a window, the cache holds only the keys and values in it.
 func cacheSize(c layers.DecoderConfig, window bool) (token, fixed int, err error) {
 	m, err := layers.NewDecoder(layers.NewParams(tensor.Float32, 1).Scope(""), c)
 	if err != nil {

@@ -16,7 +16,7 @@ type variant struct {
 	set        func(m *settings.ModelConfig, window int) // in a model with full attention
 }
 
-// variants returns all attentions: full, grouped heads, a window, and the forms that attention train has.
+// variants returns all attentions: full, grouped heads, a window, and the forms of attention train.
 func variants() []variant {
 	all := []variant{
 		{full, "every token sees all before it", func(*settings.ModelConfig, int) {}},
@@ -32,7 +32,7 @@ func variants() []variant {
 // full is the attention whose model's size all others have.
 const full = "full"
 
-// choose returns the variants of these names in their order; of none all.
+// choose returns the variants with these names in their order; without names, all.
 func choose(names []string) (chosen []variant, err error) {
 	all := variants()
 	if len(names) == 0 {
@@ -54,11 +54,11 @@ func choose(names []string) (chosen []variant, err error) {
 	return chosen, nil
 }
 
-// closeness is the part by which a model may have more or fewer parameters than that with full attention.
+// closeness is the fraction by which the number of a model's parameters may differ from that with full attention.
 const closeness = 0.03
 
-// sized returns the config of a variant's model, with the width of its MLPs at which it has as many parameters as the
-// model with full attention.
+// sized returns the config of a variant's model, with an MLP width that gives it as many parameters as the model with
+// full attention.
 func (g goal) sized(v variant) (c layers.DecoderConfig, err error) {
 	width := g.model.DimFeedforward
 	want, err := g.count(variants()[0], width)
@@ -98,7 +98,7 @@ func (g goal) config(v variant, width int) layers.DecoderConfig {
 	v.set(&m, g.model.ContextLength/4)
 	c, _ := m.Blocks() // a GPT has them
 	for _, b := range c.Blocks {
-		if b.Attention.Latent != nil { // whose own width is for larger heads
+		if b.Attention.Latent != nil { // its own default width is for larger heads
 			b.Attention.Latent.KVLoraRank = gpt.EmbedDim / 2
 		}
 	}

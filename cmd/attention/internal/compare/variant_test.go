@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// All models of both kinds have as many parameters as full attention's, and a size at which one cannot is an error.
+// All models of both kinds have as many parameters as full attention; a size at which one cannot is an error.
 func TestEqualSizes(t *testing.T) {
 	small := ofTask(lookback.Copy)
 	text := small

@@ -1,4 +1,4 @@
-// Package embed is the command attention embed, which makes vectors of texts by an encoder.
+// Package embed is the command attention embed, which computes vectors of texts with an encoder.
 package embed
 
 import (
@@ -160,7 +160,7 @@ func (o options) write(out io.Writer, vectors [][]float32) error {
 	return nil
 }
 
-// printNearest prints the lines whose vectors are the nearest to that of the query.
+// printNearest prints the lines whose vectors are nearest to that of the query.
 func (o options) printNearest(ctx context.Context, out io.Writer, e *pretrained.Embedder, lines []string,
 	vectors [][]float32) error {
 	query, err := e.Embed(ctx, o.near)

@@ -29,7 +29,7 @@ func inFolder(t *testing.T) (embed func(lines string, args ...string) (string, e
 	}
 }
 
-// A line has the same vector in each form of output, also an empty one and the last one without an end.
+// A line has the same vector in each output format, even an empty line and a last line without a newline.
 func TestVectorsOfLines(t *testing.T) {
 	embed := inFolder(t)
 	const lines = "hello world\r\n\nthe word is hello\nhello world"

@@ -219,7 +219,7 @@ func writeEncoder(notes io.Writer, from models.Source, c weightsConfig, out stri
 	}
 	in, err := models.Inspect(from.Dir)
 	if err != nil || in.Kind != settings.EncoderModel {
-		return nil, false, nil // an error is found again
+		return nil, false, nil // the error will be found again
 	}
 	if c.format != string(pretrained.HuggingFace) || c.dtype+c.shardSize+from.Adapter != "" {
 		return nil, true, fmt.Errorf("--format: got %s with the flags of an encoder's run, want %s, without --dtype, "+
@@ -274,7 +274,7 @@ func writeGGUF(cmd *cobra.Command, from models.Source, typ pretrained.GGUFType, 
 	return nil
 }
 
-// read reads a model, which writes files until ctx ends.
+// read reads a model that stops writing files when ctx ends.
 func read(ctx context.Context, notes io.Writer, from models.Source) (*pretrained.GPT, *models.Inspection, error) {
 	in, err := from.Inspect(notes, settings.GPTModel, settings.DecoderModel)
 	if err != nil {

@@ -21,7 +21,8 @@ func exported(args ...string) (string, error) {
 	return out.String(), err
 }
 
-// A folder of another family goes out as it came in, file by file, and in another type and several files if asked for.
+// A folder of another family is written as it was read, file by file, and on request in another type and in several
+// files.
 func TestExportFamily(t *testing.T) {
 	from, to := commandtest.SmallLlama(t), filepath.Join(t.TempDir(), "out")
 	text, err := exported("--model", from, "--format", "huggingface", "--out", to)
@@ -97,7 +98,7 @@ func TestExportWrong(t *testing.T) {
 	require.Len(t, files, 1)
 }
 
-// Ctrl-C ends the writing of each format with 130, and leaves no file.
+// Ctrl-C ends the writing of each format with exit code 130, and leaves no file.
 func TestExportIsInterrupted(t *testing.T) {
 	model := commandtest.SmallLlama(t)
 	for _, format := range []string{"huggingface", "gguf"} {

@@ -12,8 +12,8 @@ import (
 	"attention/train/text"
 )
 
-// modelfile returns how Ollama uses an adapter's file with the model that was tuned: the lines of a Modelfile, and the
-// commands. A base that is a folder has to be written as a file first.
+// modelfile returns the lines of a Modelfile and the commands with which Ollama uses an adapter's file with the base
+// model. If the base is a folder, it must first be written as a file.
 func modelfile(m *pretrained.GPT, in *models.Inspection, out string) (string, error) {
 	name := strings.TrimSuffix(filepath.Base(out), filepath.Ext(out))
 	from, ok := settings.OllamaName(in.Base())

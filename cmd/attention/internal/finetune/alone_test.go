@@ -39,7 +39,7 @@ func formRun(t *testing.T, form string) (dir string) {
 	return dir
 }
 
-// A model of any form of attention is tuned; one whose rows are not shared says so.
+// A model with any form of attention can be tuned; if its rows are not shared, the output says so.
 func TestEveryFormIsTuned(t *testing.T) {
 	_, flags := files(t, "--steps", "2", "--sample", "0")
 	for _, form := range settings.Forms() {

@@ -14,14 +14,14 @@ import (
 	"attention/train/text"
 )
 
-// answering is the task of a decoder: to continue texts, or to give them classes.
+// answering is the task of a decoder: to continue texts, or to classify them.
 type answering struct {
 	*tuning
 	base     *models.Base
 	model    settings.Model
 	examples examples
 	prompts  []prompt
-	answers  *generate.Generator // of the prompts; nil without them
+	answers  *generate.Generator // of the prompts; nil if there are none
 }
 
 // longestRow is the most tokens of a row by default.

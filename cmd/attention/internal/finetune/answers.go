@@ -14,7 +14,7 @@ import (
 // prompt is a question whose answers are printed during a run.
 type prompt struct {
 	question, answer string
-	ids              []int  // of the conversation to the answer
+	ids              []int  // ids of the conversation up to the answer
 	before           string // the answer of the base
 }
 
@@ -53,7 +53,7 @@ func (r *answering) answer(ctx context.Context, p prompt) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		whole, err := decoder.Decode(id) // of a character that is cut it has nothing
+		whole, err := decoder.Decode(id) // it has no bytes of an incomplete character
 		if err != nil {
 			return "", err
 		}

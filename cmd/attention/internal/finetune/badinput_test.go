@@ -30,7 +30,7 @@ func requireOneLine(t *testing.T, out string, err error, want string) {
 	require.NoDirExists(t, out)
 }
 
-// A folder of an interrupted download gives a one-line error that names what is missing.
+// The error about the folder of an interrupted download is one line that names what is missing.
 func TestInterruptedDownloads(t *testing.T) {
 	base, flags := files(t, "--steps", "1")
 	read := func(name string) string {
@@ -65,7 +65,7 @@ func TestInterruptedDownloads(t *testing.T) {
 	requireOneLine(t, out, err, "model-00001-of-00002.safetensors: no such file or directory")
 }
 
-// Examples that nothing can be learned from are one line, with the number of theirs.
+// The error about examples without learned tokens is one line with their number.
 func TestBadExamples(t *testing.T) {
 	_, flags := files(t, "--steps", "1")
 	out := filepath.Join(t.TempDir(), "run")
@@ -112,7 +112,8 @@ func TestBadExamples(t *testing.T) {
 	}
 }
 
-// One example is enough, and is its own held-out one if it is named so; a base of another run is refused by commands.
+// A single example is enough; if it is also named as held-out data, it is both. The error about a base of another run
+// names the command.
 func TestOneExample(t *testing.T) {
 	_, flags := files(t, "--steps", "2")
 	path := filepath.Join(t.TempDir(), "x.jsonl")
@@ -123,7 +124,8 @@ func TestOneExample(t *testing.T) {
 	require.Contains(t, said, "in 1 row,")
 }
 
-// A template that raises is one line that has its words, and a role that it does not know is one that names the line.
+// The error about a template that raises is one line with its message; the error about a role that the template does
+// not know names the line.
 func TestBadTemplates(t *testing.T) {
 	_, flags := files(t, "--steps", "1")
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "run")

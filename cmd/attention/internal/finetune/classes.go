@@ -45,7 +45,7 @@ func classesOf(path string) (classes []string, err error) {
 	return slices.SortedFunc(maps.Keys(labels), compareLabels), nil
 }
 
-// compareLabels orders whole numbers by their values, and other labels as texts.
+// compareLabels compares integers by their values, and other labels as texts.
 func compareLabels(a, b string) int {
 	m, wrong := strconv.Atoi(a)
 	n, err := strconv.Atoi(b)
@@ -55,7 +55,7 @@ func compareLabels(a, b string) int {
 	return cmp.Or(cmp.Compare(m, n), cmp.Compare(a, b))
 }
 
-// confusion returns how often held-out texts of a class (row) are given each class (column).
+// confusion returns how often held-out texts of one class (row) are classified as another (column).
 func (r *answering) confusion(ctx context.Context) ([][]int, error) {
 	c := r.config.Tuning
 	scores, err := layers.NewFunc(r.Params, func(b *layers.Build, in layers.Inputs) []*G.Node { // (B, T, C)
@@ -116,7 +116,7 @@ func (r *answering) printConfusion(ctx context.Context) error {
 	return nil
 }
 
-// rightOf returns how many texts are given their class, of all texts of a confusion.
+// rightOf returns the number of correctly classified texts, and the number of all texts, of a confusion matrix.
 func rightOf(counts [][]int) (right, all int) {
 	for i, row := range counts {
 		right += row[i]
@@ -127,7 +127,7 @@ func rightOf(counts [][]int) (right, all int) {
 	return right, all
 }
 
-// printCounts prints how many held-out texts are given their class, and which others the others get.
+// printCounts prints how many held-out texts are classified correctly, and how the others are classified.
 func (r *tuning) printCounts(counts [][]int) {
 	names := r.config.Tuning.Classes
 	right, all := rightOf(counts)

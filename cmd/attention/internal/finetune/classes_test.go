@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Classes that words in another order have are learned, given to held-out texts, and read again from the folder.
+// Classes that depend on the order of words are learned, predicted for held-out texts, and read again from the folder.
 func TestClasses(t *testing.T) {
 	table := func(from, to int) string {
 		lines := "label,text\n"

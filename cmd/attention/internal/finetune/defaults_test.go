@@ -91,7 +91,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// The head of the output states the size of a checkpoint as it is, and the time that is left comes once.
+// The head of the output states the actual size of a checkpoint, and the remaining time is printed once.
 func TestDiskAndTime(t *testing.T) {
 	commandtest.SetClock(t)
 	base := shaped(t, 512, 64, 2, layers.AttentionConfig{EmbedDim: 128, NumHeads: 4, NumKVHeads: 2}, 384)
@@ -110,13 +110,14 @@ func TestDiskAndTime(t *testing.T) {
 		require.Greater(t, printed, 4.0)
 		require.InEpsilon(t, float64(file.Size())/1e6, printed, 0.02, more) // names among it
 		require.Equal(t, 1, strings.Count(said, " left: about "), said)
-		require.Regexp(t, `(?m)^2 steps left: about 1s, and the validations$`, said) // half a second a step, by the clock
+		require.Regexp(t, `(?m)^2 steps left: about 1s, and the validations$`, said) // half a second per step, by the test's clock
 		require.Contains(t, said, "the training loss is the mean of the last 50 steps")
 		require.Contains(t, said, "loss of the last ")
 	}
 }
 
-// After --resume the answer before is that of the base. A run that was stopped before its first step goes on, too.
+// After --resume the first answer is still that of the base. A run that was stopped before its first step continues,
+// too.
 func TestBeforeIsTheBase(t *testing.T) {
 	_, flags := files(t, "--steps", "30", "--eval-every", "0", "--save-every", "10", "--sample", "4")
 	dir := filepath.Join(t.TempDir(), "run")

@@ -24,7 +24,8 @@ type encoding struct {
 	counts          [][]int            // of encoders.Confusion, of the last measure
 }
 
-// keptGraphs is the number of shapes of batches whose graphs are kept: texts of different lengths give different ones.
+// keptGraphs is the number of shapes of batches whose graphs are kept: texts of different lengths have different
+// shapes.
 const keptGraphs = 32
 
 func (r *encoding) open(flag string) (err error) {

@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// letters are pairs of one of 8 letters and a text that begins with the letter 8 places after it; the small encoder has
+// letters are pairs of one of 8 letters and a text that begins with the 8th letter after it; the small encoder has
 // letters as tokens.
 func letters(from, to int) string {
 	var b strings.Builder
@@ -130,7 +130,7 @@ func readBySentenceTransformers(t *testing.T, dir string, want []float64) {
 	})
 }
 
-// Other commands refuse the run of an encoder in a line that names attention embed, and embed other runs.
+// Other commands refuse the run of an encoder with one line that names attention embed, and embed refuses other runs.
 func TestOtherCommandsOfEncoders(t *testing.T) {
 	first := encoderFiles(t, "--steps", "1", "--out", "run")
 	t.Chdir(t.TempDir())
@@ -157,7 +157,7 @@ func TestOtherCommandsOfEncoders(t *testing.T) {
 	require.NoFileExists(t, "out")
 }
 
-// Wrong pairs are refused in a line that names where they stand, and nothing is written.
+// The error about wrong pairs is one line that names their position, and nothing is written.
 func TestWrongPairs(t *testing.T) {
 	for _, row := range []struct{ lines, want, task string }{
 		{`{"anchor": "a", "positive": "b"}` + "\n" + `{"anchor": "a"}`, `--data: .*: line 2: positive: got nothing, want a text`, "embed"},
@@ -190,8 +190,8 @@ func TestWrongPairs(t *testing.T) {
 	require.ErrorContains(t, err, "line 1: got a pair of texts, which an encoder learns, want a conversation or a text")
 }
 
-// An encoder learns classes, beside adapters and whole: the run says how many held-out texts are given theirs before and
-// after, classify gives them, and the folder that export writes has the same classes.
+// An encoder learns classes, with adapters and whole: the run prints how many held-out texts are classified correctly
+// before and after, classify predicts the same classes, and so does the exported folder.
 func TestTuneEncoderClasses(t *testing.T) {
 	flags := encoderFiles(t, "--task", "classify", "--steps", "60", "--eval-every", "30")
 	var b strings.Builder
@@ -219,8 +219,8 @@ func TestTuneEncoderClasses(t *testing.T) {
 	}
 }
 
-// An encoder learns to predict masked tokens of lines of a text, with the head of its folder or a new one, and its
-// vectors and the head go out.
+// An encoder learns to predict masked tokens in lines of a text, with the head of its folder or a new one, and its
+// vectors and the head are exported.
 func TestTuneEncoderMask(t *testing.T) {
 	for _, name := range []string{"bert", "bert_head"} {
 		flags, dir := encoderFiles(t, "--task", "mask", "--steps", "150", "--eval-every", "50", "--lora", "0"), t.TempDir()

@@ -16,10 +16,10 @@ type examples struct {
 	lessons         *text.Lessons
 	files           []*text.Examples
 	training, valid *text.Packed // valid is nil without held-out examples
-	talks           bool         // a template makes the text of the first example
+	talks           bool         // whether a template makes the text of the first example
 }
 
-// open packs the examples of a run, as its base learns them. With fit a row is as long as the longest example needs, up
+// open packs the examples of a run, as its base learns them. With fit a row has the length of the longest example, up
 // to the context of the config. A batch has no more rows than there are.
 func (e *examples) open(ctx context.Context, c *settings.Config, g *models.Base, fit bool) (err error) {
 	if len(g.Ends) == 0 {
@@ -62,7 +62,7 @@ func (e *examples) open(ctx context.Context, c *settings.Config, g *models.Base,
 	return err
 }
 
-// first returns the ids of the first example: a held-out one, if there is one.
+// first returns the ids of the first example, a held-out one if there is one.
 func (e *examples) first(ctx context.Context) ([]int, error) {
 	example, err := e.files[len(e.files)-1].At(0)
 	if err != nil {
@@ -75,8 +75,8 @@ func (e *examples) first(ctx context.Context) ([]int, error) {
 // mostAsked is how many examples are looked through for prompts.
 const mostAsked = 100
 
-// prompts returns the ids of up to n conversations to the last answer, with the answers: held-out ones, if there are
-// any. Those that leave no room for an answer are none.
+// prompts returns the ids of up to n conversations up to the last answer, with the answers. It prefers held-out ones,
+// and leaves out those that leave no space for an answer.
 func (e *examples) prompts(ctx context.Context, b *models.Base, n int) (all []prompt, err error) {
 	file := e.files[len(e.files)-1]
 	for i := 0; i < min(file.Len(), mostAsked) && len(all) < n; i++ {

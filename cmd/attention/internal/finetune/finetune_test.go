@@ -47,7 +47,7 @@ func tune(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// A run learns, its folder holds adapters and not the base, and it resumes with the same bits.
+// A run learns, its folder holds adapters but not the base, and it resumes with the same bits.
 func TestFinetune(t *testing.T) {
 	_, flags := files(t, "--steps", "20", "--eval-every", "10", "--save-every", "5", "--keep", "9")
 	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
@@ -86,7 +86,7 @@ func TestBestAndPatience(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// --show prints a line for each token, and which are learned: the answer with the token that ends it.
+// --show prints a line for each token and marks the learned ones: the answer with the token that ends it.
 func TestShow(t *testing.T) {
 	_, flags := files(t)
 	out, err := tune(t, append(flags, "--show", "1")...)
@@ -106,7 +106,7 @@ func TestShow(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// The template alpaca has the book's prompt, and one end for each answer.
+// The template alpaca has the book's prompt, and each answer ends once.
 func TestAlpaca(t *testing.T) {
 	of, err := text.OpenTemplate(t.TempDir(), text.Alpaca, nil)
 	require.NoError(t, err)
@@ -130,7 +130,7 @@ func TestAlpaca(t *testing.T) {
 	}
 }
 
-// Wrong flags and files are one line each, and leave no folder.
+// The error about wrong flags and files is one line each, and no folder is left.
 func TestFinetuneErrors(t *testing.T) {
 	base, flags := files(t, "--steps", "1", "--out", filepath.Join(t.TempDir(), "run"))
 	flags = slices.Clip(flags)
@@ -198,7 +198,7 @@ func TestWhatIsTrained(t *testing.T) {
 	}
 }
 
-// Keys that are not read are named before training, with the number of their examples, those of most examples first.
+// Ignored keys are printed before training, with the number of their examples, the most frequent first.
 func TestUnreadKeys(t *testing.T) {
 	_, flags := files(t, "--steps", "1", "--sample", "0")
 	path, lines := filepath.Join(t.TempDir(), "x.jsonl"), strings.Builder{}
@@ -212,7 +212,7 @@ func TestUnreadKeys(t *testing.T) {
 		strings.Join(strings.Fields(out), " "))
 }
 
-// Classes that are whole numbers are in their order, as transformers' id2label has them.
+// Classes that are integers keep their numerical order, as in transformers' id2label.
 func TestNumberedClasses(t *testing.T) {
 	lines := strings.Builder{}
 	for i := range 12 {

@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// The memory that is printed before a run is within a tenth of the most that it then has, mapped pages among it.
+// The memory that is printed before a run differs by at most a tenth from the peak that the run then has, including
+// mapped pages.
 func TestMemoryIsAsPrinted(t *testing.T) {
 	if testenv.Race {
 		t.Skip("the detector of races has memory of its own")

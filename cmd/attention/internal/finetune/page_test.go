@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A run whose model is looked at while it trains, with its adapters, is that of one without a page, to the bit.
+// A run whose page is used while it trains, including its adapters, has the bits of a run without a page.
 func TestViewChangesNoBit(t *testing.T) {
 	_, flags := files(t, "--steps", "300", "--eval-every", "100")
 	flags = slices.Clip(flags)
@@ -44,8 +44,8 @@ func TestViewChangesNoBit(t *testing.T) {
 	requireSameRun(t, calm, seen)
 }
 
-// shared is what a command prints while a test reads it. At its table of losses the command waits for the first look,
-// which ends before.
+// shared is what a command prints while a test reads it. At the table of losses the command waits until the first
+// request of the page has ended.
 type shared struct {
 	before  context.Context
 	mu      sync.Mutex
@@ -61,7 +61,7 @@ func (s *shared) Write(p []byte) (int, error) {
 	return s.printed.Write(p)
 }
 
-// says waits until a pattern is printed and returns what it matches.
+// says waits until a pattern is printed and returns the match.
 func (s *shared) says(t *testing.T, pattern string) (found string) {
 	re := regexp.MustCompile(pattern)
 	require.Eventually(t, func() bool {

@@ -19,7 +19,7 @@ import (
 )
 
 // tuneTogether executes attention finetune in several processes that are goroutines, with flags by rank, and returns
-// what each printed, and its error.
+// the output and the error of each.
 func tuneTogether(t *testing.T, size int, flags func(rank int) []string) (texts []string, errs []error) {
 	group, err := parallel.NewLocal(size)
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func tuneTogether(t *testing.T, size int, flags func(rank int) []string) (texts 
 	return texts, errs
 }
 
-// requireSameRun holds the losses and the adapters of a run to those of another.
+// requireSameRun compares the losses and the adapters of two runs.
 func requireSameRun(t *testing.T, want, got string) {
 	wanted, err := metrics.Read(want)
 	require.NoError(t, err)
@@ -60,7 +60,8 @@ func requireSameRun(t *testing.T, want, got string) {
 	require.Equal(t, model, other)
 }
 
-// A run of several processes is that of one, to the bit: its rows are shared out, and resumed by another number.
+// A run of several processes has the bits of a run of one process: its rows are divided among them, and another number
+// of processes can resume it.
 func TestProcessesTuneTheSameRun(t *testing.T) {
 	_, flags := files(t, "--steps", "6", "--eval-every", "3", "--lora-dropout", "0.1", "--accumulate", "3")
 	flags = slices.Clip(flags)
@@ -86,7 +87,7 @@ func TestProcessesTuneTheSameRun(t *testing.T) {
 	require.ErrorContains(t, errs[0], "--resume: got 4 processes for a run with --accumulate 3, want at most 3")
 }
 
-// What one process refuses all refuse, before there is a folder.
+// If one process refuses to run, all do, before a folder is made.
 func TestProcessesRefuse(t *testing.T) {
 	_, flags := files(t, "--steps", "6", "--accumulate", "2")
 	flags = slices.Clip(flags)

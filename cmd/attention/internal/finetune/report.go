@@ -52,7 +52,7 @@ func (r *tuning) printHead() {
 	r.printDisk()
 }
 
-// fewExamples is the number of examples below which a model learns little but the examples themselves.
+// fewExamples is the number of examples below which a model learns little except the examples themselves.
 const fewExamples = 10
 
 // printDisk prints the sizes of the files that the run will write. A checkpoint has the trained parameters, the
@@ -76,8 +76,9 @@ func (r *tuning) printDisk() {
 // garbage is the GC percentage of a run (see debug.SetGCPercent).
 const garbage = 10
 
-// printMemory prints the memory that the process will take. It adds to the loop's memory what the process holds now:
-// the program, the tokenizer, the graphs' nodes and the model's answers, with the garbage that Go allows for them.
+// printMemory prints the memory that the process will take. To the loop's memory it adds the memory that the process
+// uses now: the program, the tokenizer, the graphs' nodes and the model's answers, with the garbage that Go allows for
+// them.
 func (r *tuning) printMemory() {
 	m, mapped := r.Loop.Memory(), 0
 	for _, v := range r.Params.All() {

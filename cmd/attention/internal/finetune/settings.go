@@ -97,14 +97,14 @@ const (
 )
 
 // rateOf returns the default peak learning rate of a model of width E: 0.00005·(2000/E)^0.781, and ten times that for
-// adapters. It is the rule of Thinking Machines for Llama's kin ("LoRA Without Regret", 2025, and the formula of their
-// Tinker cookbook), rounded to two digits.
+// adapters. The rule, rounded to two digits, is that of Thinking Machines for Llama-like models ("LoRA Without Regret",
+// 2025, and the formula of their Tinker cookbook).
 func rateOf(width int, adapters bool) float64 {
 	rate := 5e-5 * math.Pow(2000/float64(width), 0.781)
 	if adapters {
 		rate *= 10
 	}
-	rate, _ = strconv.ParseFloat(strconv.FormatFloat(rate, 'g', 2, 64), 64) // which it can parse
+	rate, _ = strconv.ParseFloat(strconv.FormatFloat(rate, 'g', 2, 64), 64) // it can parse this
 	return rate
 }
 

@@ -13,7 +13,8 @@ import (
 	"attention/train/text"
 )
 
-// showLessons prints what of the first n examples is learned: a line for each token, those that the loss counts marked.
+// showLessons prints the learned parts of the first n examples: a line for each token, with a mark on those that the
+// loss counts.
 func (r *answering) showLessons(ctx context.Context, w io.Writer, n int) error {
 	file := r.files[0]
 	for i := range min(n, file.Len()) {
@@ -41,8 +42,7 @@ func (r *answering) showLessons(ctx context.Context, w io.Writer, n int) error {
 	return nil
 }
 
-// unread describes the keys of examples that are not read: the ten that most examples have, and the number of the
-// others.
+// unread describes the ignored keys of examples: the ten most frequent ones, and the number of the others.
 func (r *tuning) unread() (phrases []string) {
 	counts := map[string]int{}
 	for _, file := range r.files {

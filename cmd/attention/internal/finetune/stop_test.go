@@ -44,7 +44,8 @@ func TestCheckpointedBlocks(t *testing.T) {
 	requireSameRun(t, kept, again)
 }
 
-// A run that is stopped resumes to the bits of one that was not, from the base wherever it is, but from no other files.
+// A run that is stopped resumes to the bits of an uninterrupted run, even if its base has moved, but not from other
+// files.
 func TestStoppedRunsResume(t *testing.T) {
 	base, flags := files(t, "--steps", "12", "--eval-every", "3", "--lora-dropout", "0.1")
 	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
@@ -91,8 +92,8 @@ func TestStoppedRunsResume(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// TestStoppedLastAnswers: a run that is stopped while it prints its last answers is finished: the model is whole, and
-// the one line says where it is.
+// TestStoppedLastAnswers: a run that is stopped while it prints its last answers counts as finished: the model is
+// complete, and one line names its path.
 func TestStoppedLastAnswers(t *testing.T) {
 	_, flags := files(t, "--steps", "2", "--eval-every", "0")
 	dir := filepath.Join(t.TempDir(), "run")
@@ -113,7 +114,8 @@ func TestStoppedLastAnswers(t *testing.T) {
 	require.Empty(t, m.Notes)
 }
 
-// TestDataReplaced: a data file that is replaced during a run, by one of any length, ends it with the file's name.
+// TestDataReplaced: if a data file is replaced during a run, by one of any length, the run ends with an error that
+// names the file.
 func TestDataReplaced(t *testing.T) {
 	for _, name := range []string{"train.jsonl", "valid.jsonl"} {
 		for _, content := range []string{"", `{"prompt": "cat 1", "completion": "mat 1"}`, strings.Repeat("x", 4000),

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A talk is the same text to a run, to the folder that it is exported to, and to the template in that folder, with the
-// token that begins a text where the tokenizer puts one, and with the one that ends an answer.
+// A conversation has the same text in a run, in the folder to which it is exported, and by the template in that folder:
+// with the token that begins a text if the tokenizer adds one, and with the one that ends an answer.
 func TestExportedTalksAreTheRuns(t *testing.T) {
 	talk := []text.Message{{Role: "user", Content: "cat"}, {Role: "assistant", Content: "mat"}}
 	mine := filepath.Join(t.TempDir(), "mine.jinja")
@@ -79,8 +79,8 @@ func TestExportedTalksAreTheRuns(t *testing.T) {
 	}
 }
 
-// TestTalksAsTrained: a conversation with a run is asked as its examples were learned, with the date and the same
-// mode of thinking: off, unless the examples have thoughts.
+// TestTalksAsTrained: a conversation with a run has the form of its training examples, with the date and the same mode
+// of thinking: off, unless the examples have thoughts.
 func TestTalksAsTrained(t *testing.T) {
 	mine := filepath.Join(t.TempDir(), "mine.jinja")
 	require.NoError(t, os.WriteFile(mine, []byte(`{{ strftime_now('%d %B %Y') }} `+
@@ -123,8 +123,8 @@ func TestTalksAsTrained(t *testing.T) {
 	}
 }
 
-// Without a template prompts and completions are one text each, as TRL learns them, and generate continues it; a
-// conversation among the examples brings the Alpaca prompt. A resumed run learns the same.
+// Without a template, prompts and completions are one text each, as in TRL, and generate continues it; if there is a
+// conversation among the examples, the Alpaca prompt is used. A resumed run learns the same.
 func TestPairsWithoutTemplate(t *testing.T) {
 	base, flags := files(t, "--steps", "2", "--sample", "3")
 	data, out := filepath.Join(t.TempDir(), "x.jsonl"), filepath.Join(t.TempDir(), "run")

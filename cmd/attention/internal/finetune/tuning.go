@@ -29,7 +29,7 @@ type tuning struct {
 	ctx    context.Context // of the answers at evaluations
 	flags  *pflag.FlagSet
 	config settings.Config
-	files  []*text.Examples // to learn from, and held-out ones if there are any
+	files  []*text.Examples // examples to learn from, and held-out ones if there are any
 }
 
 // task is the part of a run that depends on what the model learns.
@@ -37,13 +37,13 @@ type task interface {
 	open(flag string) error // reads the base, which a flag names, and makes batches of the files of examples
 	params() *layers.Params // of the base
 	epoch() (examples, batches int)
-	plan(p *session.Plan, of live.Command) error // fills in the loss and the batches
-	data() (phrases [][]string)                  // about the examples, and the held-out ones
-	rows() string                                // a word for the examples of a batch, with their length
-	unit() string                                // the name of the items that a loss is a mean over
+	plan(p *session.Plan, of live.Command) error // sets the loss and the batches
+	data() (phrases [][]string)                  // phrases about the examples, and the held-out ones
+	rows() string                                // a noun for the examples of a batch, with their length
+	unit() string                                // the noun for the items over which a loss is a mean
 	measureBase(ctx context.Context) error       // measures the base
-	printNow(ctx context.Context) error          // prints what the model does at an evaluation
-	printComparison(ctx context.Context) error   // prints what the model does, and what the base did
+	printNow(ctx context.Context) error          // prints the model's results at an evaluation
+	printComparison(ctx context.Context) error   // prints the results of the model and of the base
 	use() (text, command string)                 // how to use the model
 }
 
@@ -130,7 +130,7 @@ func (o *options) move(c *settings.Config) error {
 	return nil
 }
 
-// open makes the task of a run, whose base a flag names.
+// open makes the task of a run whose base is named by a flag.
 func (r *tuning) open(flag string) error {
 	r.task = &answering{tuning: r}
 	if r.config.Tuning.Task != "" {
@@ -140,7 +140,7 @@ func (r *tuning) open(flag string) error {
 	return r.task.open(flag)
 }
 
-// fit checks the config of a run whose base has texts of up to longest tokens.
+// fit checks the config of a run for a base that accepts texts of up to longest tokens.
 func (r *tuning) fit(longest, usual int) error {
 	c := &r.config
 	if c.Tuning.Context == 0 {
@@ -156,7 +156,7 @@ func (r *tuning) fit(longest, usual int) error {
 	return nil
 }
 
-// openFiles opens the files of a run's examples, which must be those that the run began with.
+// openFiles opens the files of a run's examples, which must be the files with which the run began.
 func (r *tuning) openFiles() error {
 	c := &r.config
 	for _, of := range []struct {
@@ -207,9 +207,9 @@ func (r *tuning) planOf(of live.Command) (p session.Plan, err error) {
 	return p, r.plan(&p, of)
 }
 
-// run takes the remaining steps and writes the result to the folder.
+// run makes the remaining steps and writes the result to the folder.
 func (r *tuning) run(ctx context.Context) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(garbage)) // so that memory stays within what is printed
+	defer debug.SetGCPercent(debug.SetGCPercent(garbage)) // so that memory stays within the printed amount
 	return r.Run(ctx, func(error) (saved, shown error) {
 		if saved = r.Save(); saved == nil {
 			r.printSummary()

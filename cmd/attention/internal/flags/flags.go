@@ -15,7 +15,7 @@ import (
 )
 
 // CommandError returns the error of a command's flag that cannot be parsed. For a wrong value, the error says what the
-// flag got and what it wants. For other errors it has a hint at the command's help.
+// flag got and what it wants. Other errors refer to the command's help.
 func CommandError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
@@ -31,7 +31,7 @@ func CommandError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w; see %s%s", err, program.Command(append(strings.Fields(command), "--help")...), meant)
 }
 
-// valuesOf describes the values of a flag's type, for an error. Any text is a string.
+// valuesOf describes the values of a flag's type, for an error. For a string any text is valid.
 var valuesOf = map[string]string{"bool": "true or false", "float64": "a number", "int": "a whole number",
 	"int64": "a whole number", "uint64": "a whole number of at least 0"}
 

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// meantFor returns the end of an error about a flag that is not there: the flags that may have been meant, in the form
-// of Cobra's errors about commands, or nothing.
+// meantFor returns the end of an error about an unknown flag: similar flags, in the form of Cobra's errors about
+// commands, or nothing.
 func meantFor(set *pflag.FlagSet, typed string) string {
 	var meant []string
 	set.VisitAll(func(f *pflag.Flag) {
@@ -23,7 +23,7 @@ func meantFor(set *pflag.FlagSet, typed string) string {
 	return program.Meant + strings.Join(meant, " ")
 }
 
-// near reports whether a typed name may mean another: it is the beginning of that name, or differs from it in at most a
+// near reports whether a typed name may stand for another: it is a prefix of that name, or differs from it in at most a
 // third of its letters and at most two letters.
 func near(typed, name string) bool {
 	if len(typed) < 3 || len(typed) > 40 {

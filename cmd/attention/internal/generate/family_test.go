@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The model of another family's folder continues a text: its tokenizer begins it, only its tokens are drawn, and it
-// ends at the ids of generation_config.json.
+// A model folder of another family continues a text: its tokenizer begins it, only tokens of the tokenizer are drawn,
+// and it ends at the ids of generation_config.json.
 func TestGenerateFamily(t *testing.T) {
 	dir := commandtest.SmallLlama(t)
 	g, err := pretrained.ReadGPT(dir)

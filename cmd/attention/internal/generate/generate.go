@@ -149,7 +149,8 @@ func (c *command) promptIDs(m *models.OpenModel) (all [][]int, err error) {
 	return all, nil
 }
 
-// promptIDs returns the tokens of a text to continue. A model with an end-of-text token can begin a new one.
+// promptIDs returns the tokens of a text to continue. For an empty prompt a model needs an end-of-text token, which
+// begins a new text.
 func promptIDs(m *models.OpenModel, flag, text string) ([]int, error) {
 	ids, err := m.Encode(text)
 	switch {

@@ -93,8 +93,7 @@ func TestGenerate(t *testing.T) {
 		mustGenerate(t, "--model", dir, "--tokens", "30", "--prompt-file", "-", "--temperature", "0"))
 }
 
-// The text ends before a stop text and before the end-of-text token, which a new text
-// begins with.
+// The text ends before a stop text and before the end-of-text token, with which a new text begins.
 func TestGenerateStops(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	text := continued(t, g, "ab", 30, generate.Config{Temperature: 0.8, Seed: 1})
@@ -144,7 +143,7 @@ func TestGenerateSlides(t *testing.T) {
 		notes)
 }
 
-// Each text ends before any of the ids that end one.
+// Each text ends before any of the ids that end a text.
 func TestDrawEndsAtAnyEnd(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	ids := func(text string) []int {
@@ -198,8 +197,7 @@ func (c *canceller) Write(p []byte) (int, error) {
 	return c.text.Write(p)
 }
 
-// Ctrl-C ends the text where it is, with an exit code of its own; a reader who goes away
-// ends it without a message.
+// Ctrl-C ends the text at once, with its own exit code; if the reader is gone, the command ends without a message.
 func TestGenerateInterrupted(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	dir := commandtest.WriteGPT(t, g)
@@ -221,7 +219,8 @@ func TestGenerateInterrupted(t *testing.T) {
 	require.ErrorContains(t, broken(syscall.ENOSPC), "printing: ")
 }
 
-// TestGeneratePrecision: bf16 is taken where the processor or the environment allows it, and refused in one line.
+// TestGeneratePrecision: bf16 is accepted if the processor or the environment allows it; otherwise the error is one
+// line.
 func TestGeneratePrecision(t *testing.T) {
 	model := commandtest.WriteGPT(t, commandtest.SmallGPT(t))
 	args := []string{"--model", model, "--prompt", "ab", "--tokens", "3", "--precision"}

@@ -16,7 +16,7 @@ import (
 // maxTexts is how many texts may be continued at once.
 const maxTexts = 1024
 
-// newTexts returns what continues each prompt c.samples times, and the prompts of its texts.
+// newTexts returns a generator that continues each prompt c.samples times, and the prompts of its texts.
 func (c *command) newTexts(m *models.OpenModel, prompts [][]int) (texts *generate.Batch, all [][]int, err error) {
 	longest := 0
 	for _, ids := range prompts {
@@ -79,8 +79,8 @@ func (c *command) drawAll(
 	return texts, err
 }
 
-// draw draws tokens and writes the characters that they complete. A text ends before one of the ids ends and before a
-// stop text.
+// draw draws tokens and writes the characters that they complete. A text ends before an id in ends and before a stop
+// text.
 func (c *command) draw(ctx context.Context, d *generate.Batch, ends []int, texts []*continuation, stats *stats) error {
 	left := len(texts)
 	for n := 0; n < c.tokens && left > 0; n++ {

@@ -36,7 +36,7 @@ func (w *continuation) print(text string) error {
 	return printText(w.out, text)
 }
 
-// printText writes a text, if it is one.
+// printText writes a text if it is not empty.
 func printText(out io.Writer, text string) error {
 	if text == "" {
 		return nil

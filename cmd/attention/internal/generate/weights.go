@@ -16,8 +16,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// writeWeights writes the attention weights of a model over the tokens of a text, the last that its window holds, to
-// a safetensors file: a tensor (H, T, T) for each layer, named by its path, and the tokens' texts as metadata.
+// writeWeights writes the attention weights of a model over the tokens of a text, or the last ones that fit into its
+// window, to a safetensors file: a tensor (H, T, T) for each layer, named by its path, with the tokens' texts as
+// metadata.
 func writeWeights(ctx context.Context, path string, m *models.OpenModel, ids []int) error {
 	if most := m.Model.Context(); len(ids) > most {
 		ids = ids[len(ids)-most:]

@@ -49,8 +49,8 @@ func New() *cobra.Command { return newFor(all) }
 
 // check is a case of an op or of a layer.
 type check struct {
-	group string // the heading of its rows: op or layer
-	name  string // of the op or layer and, after a comma, of the case
+	group string // heading of its rows: op or layer
+	name  string // name of the op or layer and, after a comma, of the case
 	run   func(dt tensor.Dtype, c gradcheck.Config) (*gradcheck.Report, error)
 }
 

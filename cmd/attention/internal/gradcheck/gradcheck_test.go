@@ -87,8 +87,8 @@ func TestGradcheckSeed(t *testing.T) {
 	require.NotEqual(t, run("5"), run("6"))
 }
 
-// wrongChecks returns checks of an op whose gradient is wrong, Gorgonia's 1/√x, of one that
-// cannot be built, and of a right one.
+// wrongChecks returns three checks: of an op with a wrong gradient (Gorgonia's 1/√x), of an op that cannot be built,
+// and of a correct op.
 func wrongChecks() []check {
 	x := gradcases.Float("x", 2, 3)
 	positive := x

@@ -18,7 +18,7 @@ import (
 const (
 	drawnHeads  = 4
 	drawnTokens = 32 // queries, and keys
-	drawnCausal = 20 // of a text that is seen from its beginning
+	drawnCausal = 20 // for a text that is shown from its beginning
 )
 
 // probeHead is a head of a probe.
@@ -31,8 +31,8 @@ type probeHead struct {
 	moved   float64     // Σ |w(last) - w(first)|
 }
 
-// Steps returns the attention weights that a pattern of path.Match matches, of the heads that moved most. ok is false
-// if there are none.
+// Steps returns the attention weights whose names match a pattern of path.Match, for the heads that changed most. ok is
+// false if there are none.
 func Steps(w *record.Recording, pattern, title string) (picture plot.HeatMaps, ok bool, err error) {
 	heads, err := probeHeads(w, pattern)
 	if err != nil || len(heads) == 0 {
@@ -92,7 +92,7 @@ func layersOf(names []string) (common string, rest []string) {
 	return strings.Join(append(append(slices.Clone(first[:from]), "*"), first[len(first)-to:]...), "."), rest
 }
 
-// probeHeads returns the heads that moved most of the weights that a pattern matches, in the order of the layers.
+// probeHeads returns the heads that changed most among the weights that a pattern matches, in the order of the layers.
 func probeHeads(w *record.Recording, pattern string) (all []probeHead, err error) {
 	for name := range w.Probe {
 		if ok, _ := path.Match(pattern, name); ok {

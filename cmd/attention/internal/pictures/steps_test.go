@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// watchedHeads has two moments of the weights of two heads of two layers over two tokens.
+// watchedHeads holds the weights of two heads in each of two layers over two tokens, at two moments.
 func watchedHeads() *record.Recording {
 	weights := func(moved ...float32) *tensor.Dense {
 		var all []float32
@@ -32,7 +32,7 @@ func watchedHeads() *record.Recording {
 	}
 }
 
-// The heads that moved most are drawn in the order of their layers, with what the mask hides.
+// The heads that changed most are drawn in the order of their layers, with grey cells for masked weights.
 func TestStepsPicture(t *testing.T) {
 	w := watchedHeads()
 	heads, err := probeHeads(w, "h.*.attn")
@@ -63,7 +63,7 @@ func TestStepsPicture(t *testing.T) {
 	require.Empty(t, heads)
 }
 
-// Of a long text that is seen as a whole the end is drawn.
+// For a long text that every query sees completely, the end is drawn.
 func TestStepsPictureOfALongText(t *testing.T) {
 	const n = drawnTokens + 3
 	all := make([]float32, n*n)
@@ -79,7 +79,7 @@ func TestStepsPictureOfALongText(t *testing.T) {
 	require.Equal(t, "z", heads[0].text.Keys[drawnTokens-1])
 }
 
-// Of a long text of which no query sees a later key the beginning is drawn.
+// For a long text in which no query sees a later key, the beginning is drawn.
 func TestStepsPictureOfALongCausalText(t *testing.T) {
 	const n = drawnCausal + 3
 	all := make([]float32, n*n)

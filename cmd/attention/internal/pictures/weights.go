@@ -1,4 +1,4 @@
-// Package pictures draws what a run has recorded of its weights and its attention.
+// Package pictures draws a run's recorded weights and attention.
 package pictures
 
 import (
@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// drawnMoments is the number of moments in a picture of what a run has recorded.
+// drawnMoments is the number of moments in a picture of recorded weights.
 const drawnMoments = 5
 
 // Weights returns the curves of all matrices, and the first recorded one at some moments.
@@ -74,7 +74,7 @@ func Weights(w *record.Recording, p *layers.Params, title string) plot.Page {
 	return page
 }
 
-// farApart reports whether curves end so far from one another that they need a logarithmic axis.
+// farApart reports whether the ends of curves differ so much that they need a logarithmic axis.
 func farApart(curves []plot.Curve) bool {
 	least, most := math.Inf(1), 0.0
 	for _, c := range curves {
@@ -108,8 +108,8 @@ func pick(n, most int) (some []int) {
 	return some
 }
 
-// curvesOf returns a number of each matrix over the steps. Matrices whose names differ in numbers only have one colour,
-// paler from layer to layer.
+// curvesOf returns a number of each matrix over the steps. Matrices whose names differ only in numbers have the same
+// colour, paler from layer to layer.
 func curvesOf(records []record.Record, p *layers.Params,
 	of func(record.Param) record.Number) (curves []plot.Curve) {
 	kinds, members := kindsOf(p)
@@ -157,7 +157,8 @@ func kindsOf(p *layers.Params) (kinds []string, members map[string][]string) {
 	return kinds, members
 }
 
-// kindColors tell kinds apart, for the colour-blind too (Okabe and Ito, https://jfly.uni-koeln.de/color/).
+// kindColors are colours that distinguish kinds, even for colour-blind people (Okabe and Ito,
+// https://jfly.uni-koeln.de/color/).
 var kindColors = []color.NRGBA{
 	{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, {R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, {R: 0x00, G: 0x9e, B: 0x73, A: 0xff},
 	{R: 0xcc, G: 0x79, B: 0xa7, A: 0xff}, {R: 0xe6, G: 0x9f, B: 0x00, A: 0xff}, {R: 0x56, G: 0xb4, B: 0xe9, A: 0xff},

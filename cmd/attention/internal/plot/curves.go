@@ -27,7 +27,7 @@ type Curve struct {
 type Curves struct {
 	Title, X, Y string
 	Curves      []Curve
-	// Shares is set if Y is in percent. Such curves lie high or low, so the legend is in the middle.
+	// Shares says that Y is in percent. Such curves are high or low, so the legend is in the middle.
 	Shares bool
 }
 
@@ -71,7 +71,7 @@ func plotOf(title, x, y string, curves []Curve) (*plot.Plot, error) {
 	return p, nil
 }
 
-// widen gives an axis of large numbers that hardly differ a length, which gonum would make of them by adding 1.
+// widen gives an axis a length if its numbers are large and nearly equal; gonum would add 1, which changes nothing.
 func widen(a *plot.Axis) {
 	const large, least = 1e9, 1e-9
 	if most := max(math.Abs(a.Min), math.Abs(a.Max)); most > large && fits(most) && a.Max-a.Min < least*most {
@@ -79,11 +79,11 @@ func widen(a *plot.Axis) {
 	}
 }
 
-// fits reports whether an axis has a place for a number: it is finite, and so small that ends of axes and distances are
-// finite too. Points of other numbers are left out.
+// fits reports whether a number can be drawn on an axis: it is finite, and so small that the ends of axes and distances
+// are finite too. Points of other numbers are left out.
 func fits(x float64) bool { return math.Abs(x) <= 1/leastLog }
 
-// leastLog is the least number that a logarithmic axis has a place for.
+// leastLog is the smallest number that can be drawn on a logarithmic axis.
 const leastLog = 1e-100
 
 // addTo adds the curve and its entry in the legend to a plot. A single point is a dot.

@@ -63,7 +63,7 @@ func (g FocusGrid) Write(w io.Writer) error {
 	return writePNG(w, canvas)
 }
 
-// line draws a line between the middles of two patches, with a dot at its end. A patch that looks at itself has only
+// line draws a line between the middles of two patches, with a dot at its end. A patch that attends to itself has only
 // the dot.
 func (g FocusGrid) line(c draw.Canvas, at vg.Rectangle, from, to int, weight float64) {
 	if weight < focusLeast {

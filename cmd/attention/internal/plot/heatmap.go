@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// MaxHeatMaps is the number of maps that a picture without Across has room for.
+// MaxHeatMaps is the largest number of maps in a picture without Across.
 const MaxHeatMaps = 16
 
 // HeatMap is a picture of a matrix of weights, with row 0 on top and column 0 on the left. NaN stands for a weight that
@@ -29,7 +29,7 @@ type HeatMaps struct {
 	Maps   []HeatMap // the first MaxHeatMaps are drawn, or all with Across
 	X, Y   string    // labels of the axes
 	Scale  string    // label of the scale of colours
-	Across int       // maps in a row of the grid, with the same rows; 0 means as many as give the shape of a page
+	Across int       // maps in a row of the grid, with the same rows; 0 means a number that gives the shape of a page
 	Signed bool      // whether weights may be negative: then 0 is in the middle of the scale
 }
 
@@ -37,7 +37,7 @@ type HeatMaps struct {
 const (
 	labelSize = 8   // of the font of rows and columns
 	mapSide   = 340 // of the longer side of a map
-	gridSide  = 920 // at most, of all maps in a row of the grid
+	gridSide  = 920 // largest width of all maps in a row of the grid
 	mapMargin = 24  // at the left of a map and below it, for labels
 	mapTitle  = 26  // above it
 	axisRoom  = 26  // for the label of an axis
@@ -63,8 +63,8 @@ func (m HeatMaps) Write(w io.Writer) error {
 	return writePNG(w, canvas)
 }
 
-// layout returns where the data of each map is, measured from the upper left corner of all maps and the scale of
-// colours, and their size.
+// layout returns the position of each map's data, relative to the upper left corner of all maps and the scale of
+// colours, and the total size.
 func (m HeatMaps) layout() (maps []vg.Rectangle, size vg.Point) {
 	cols, width, height := m.grid()
 	rowLabel, columnLabel := m.labelRoom()
@@ -107,8 +107,8 @@ func (m HeatMaps) drawOn(c draw.Canvas) {
 	scale.Draw(draw.Crop(c, c.Max.X-c.Min.X-barRoom+14, -10, axisRoom+mapMargin-8+columnLabel, -mapTitle+4))
 }
 
-// draw draws the maps at their places. Only maps at the left and lower edges have labels of the axes. With Across they
-// alone have labels of rows and columns too, which are the same in all maps.
+// draw draws the maps at their places. Only maps at the left and lower edges have labels of the axes. With Across, only
+// these maps have labels of rows and columns, which are the same in all maps.
 func (m HeatMaps) draw(c draw.Canvas, colors palette.ColorMap) {
 	cols, width, _ := m.grid()
 	places, _ := m.layout()
@@ -136,7 +136,7 @@ func (m HeatMaps) draw(c draw.Canvas, colors palette.ColorMap) {
 // around returns the part of a canvas on which the plot's data fills a rectangle.
 func around(p *plot.Plot, c draw.Canvas, data vg.Rectangle) draw.Canvas {
 	c.Rectangle = data
-	for range 3 { // labels at the ends may take more of a smaller one
+	for range 3 { // labels at the ends may need more space if it is smaller
 		got := p.DataCanvas(c).Rectangle
 		c.Min, c.Max = c.Min.Add(data.Min.Sub(got.Min)), c.Max.Add(data.Max.Sub(got.Max))
 	}

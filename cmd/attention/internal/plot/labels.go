@@ -31,7 +31,7 @@ const (
 	longestLabel = 12 // characters
 )
 
-// visible returns a character, or one that stands for it in a picture.
+// visible returns a character, or its substitute in pictures.
 func visible(c rune) rune {
 	switch {
 	case c == '\n':

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 )
 
-// Letters keep their widths where the font would move a pair together, at each alignment.
+// Letters keep their widths even if the font would move a pair together, at each alignment.
 func TestFillText(t *testing.T) {
 	style := textStyle(8)
 	require.Less(t, style.Width("111"), textWidth(style, "111"))

@@ -19,7 +19,7 @@ func (m HeatMaps) columnsAt(i, cols int) bool {
 		slices.ContainsFunc(m.Maps, func(h HeatMap) bool { return !slices.Equal(h.Columns, m.Maps[0].Columns) })
 }
 
-// labelRoom returns the room that the labels of rows and of columns need besides a map's margins.
+// labelRoom returns the space that the labels of rows and of columns need besides a map's margins.
 func (m HeatMaps) labelRoom() (left, below vg.Length) {
 	style := textStyle(labelSize)
 	for _, h := range m.Maps {
@@ -44,7 +44,7 @@ func isLong(labels []string) bool {
 	return slices.ContainsFunc(labels, func(s string) bool { return utf8.RuneCountInString(s) > 3 })
 }
 
-// labelEvery returns the smallest k for which every k-th label has room at cells of a width.
+// labelEvery returns the smallest k for which every k-th label fits at a cell width.
 func labelEvery(side vg.Length) int { return int(math.Ceil(float64(labelSize / side))) }
 
 // HasGlyph reports whether the font of labels has a glyph for c.

@@ -124,8 +124,8 @@ func (s Matrix) draw(c draw.Canvas, at vg.Point) {
 	}
 }
 
-// largest returns the end of the scale: 1 if all numbers are from 0 to 1, as weights are, so that their colours mean
-// the same in all matrices, else the largest absolute value.
+// largest returns the end of the scale. It is 1 if all numbers are from 0 to 1, as weights are, so that colours mean
+// the same in all matrices; otherwise it is the largest absolute value.
 func (s Matrix) largest() (largest float64) {
 	shares := true
 	for _, row := range s.Values {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// No numbers in the files of a run make a picture panic, fail or take for ever.
+// Whatever numbers the files of a run contain, no picture panics, fails or runs for ever.
 func TestOddNumbersAreDrawn(t *testing.T) {
 	dots := DotsPerInch
 	t.Cleanup(func() { DotsPerInch = dots })

@@ -17,7 +17,7 @@ func pixelsOf(t *testing.T, file *bytes.Buffer) map[color.NRGBA]int {
 	require.IsType(t, &image.RGBA{}, picture)
 	seen := map[color.NRGBA]int{}
 	pix := picture.(*image.RGBA).Pix
-	for len(pix) > 0 { // neighbours of one colour at once: most are paper
+	for len(pix) > 0 { // counts runs of one colour together: most pixels are paper
 		n := 4
 		for n < len(pix) && bytes.Equal(pix[n:n+4], pix[:4]) {
 			n += 4

@@ -10,7 +10,7 @@ import (
 	"attention/internal/simd"
 )
 
-// Kernels are the kernels that compute in this process, and those that do not.
+// Kernels describes the kernels that this process uses, and those that it does not use.
 type Kernels struct {
 	Name       string            `json:"kernels"`
 	Cores      int               `json:"cores"`                // the number that compute at once
@@ -25,7 +25,7 @@ const BriefPeak = 10 * time.Millisecond
 // BF16 names products of float32 whose operands are rounded to bfloat16.
 const BF16 = "bf16"
 
-// MeasureKernels measures the peak of products of "float32", "float64" or BF16. It takes about as long as about says.
+// MeasureKernels measures the peak of products of "float32", "float64" or BF16. It takes about the given time.
 func MeasureKernels(numbers string, about time.Duration) Kernels {
 	measure := simd.PeakFMA[float32]
 	switch numbers {
@@ -55,8 +55,8 @@ func MeasureKernels(numbers string, about time.Duration) Kernels {
 	return k
 }
 
-// Phrases returns the kernels, their measured peak, whether there is bf16 and which kernels were passed over, as in
-// "avx2," "112 GFLOP/s in float32 on 2 cores;" "avx512 passed over: the processor lacks AVX512F".
+// Phrases describes the kernels, their measured peak, whether bf16 is available and which kernels were passed over, as
+// in "avx2," "112 GFLOP/s in float32 on 2 cores;" "avx512 passed over: the processor lacks AVX512F".
 func (k Kernels) Phrases(numbers string) []string {
 	cores := "cores"
 	if k.Cores == 1 {

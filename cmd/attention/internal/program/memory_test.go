@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Of mapped files that counts which is in memory, without the files that are left out.
+// Only the part of mapped files that is in memory counts, without the files that are left out.
 func TestResident(t *testing.T) {
 	const smaps = `00400000-0141b000 r-xp 00000000 fe:00 10864880                           /usr/bin/attention
 Size:              16492 kB
@@ -27,7 +27,7 @@ VmFlags: rd ex mr mw me sd
 	require.Zero(t, resident(nil, ""))
 }
 
-// What is held counts, and not what is free again.
+// Memory in use counts; memory that was freed does not.
 func TestMemory(t *testing.T) {
 	const size = 64 << 20
 	before, _ := Memory("")

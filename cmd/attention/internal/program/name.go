@@ -64,8 +64,8 @@ func Shell(args ...string) string {
 // Command returns the shell command that starts the program with arguments.
 func Command(args ...string) string { return Name + " " + Shell(args...) }
 
-// Meant comes in an error before the names that may have been meant, as in Cobra's errors about commands. The program
-// prints it and the names on a line of their own.
+// Meant is the text in an error before suggested names, as in Cobra's errors about commands. The program prints it with
+// the names on a separate line.
 const Meant = "\n\nDid you mean this?\n"
 
 // Note prints a line for people beside the output of the program.

@@ -132,7 +132,7 @@ func shortValue(text string) string {
 	return string(r[:most/2]) + "…" + string(r[len(r)-most/2+1:])
 }
 
-// printLowest prints which run has the lowest validation loss, if the losses of all compare.
+// printLowest prints which run has the lowest validation loss, if all losses are comparable.
 func printLowest(w io.Writer, all []session.Summary, comparable bool) {
 	if !comparable {
 		fmt.Fprint(w, "\nTheir losses do not compare: the texts or the tokens differ.\n")

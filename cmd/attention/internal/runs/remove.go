@@ -46,7 +46,7 @@ func newRemove() *cobra.Command {
 	}
 }
 
-// doomedOf holds the runs of these names, all or none.
+// doomedOf locks the runs with these names for removal, all or none.
 func doomedOf(names []string) (all []*session.Doomed, err error) {
 	if len(names) == 0 {
 		return nil, errors.New("got no name, want those of runs in the folder runs")
@@ -61,7 +61,7 @@ func doomedOf(names []string) (all []*session.Doomed, err error) {
 	return all, nil
 }
 
-// doomedNamed holds the run of a name, which may have the folder of runs before it.
+// doomedNamed locks the run with a name, which may include the folder of runs, for removal.
 func doomedNamed(name string) (*session.Doomed, error) {
 	path := filepath.Clean(name)
 	if parent := filepath.Dir(path); parent == models.Runs {

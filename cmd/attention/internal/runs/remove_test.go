@@ -21,7 +21,7 @@ func remove(t *testing.T, names ...string) (string, error) {
 	return commandtest.Output(t.Context(), New(), append([]string{"remove"}, names...)...)
 }
 
-// TestRemove: a run's folder goes, by its name or with that of runs, and nothing else.
+// TestRemove: a run's folder is removed, by its name alone or with the folder of runs, and nothing else.
 func TestRemove(t *testing.T) {
 	stored := inNewFolder(t)
 	for _, to := range []string{"runs/first", "runs/second", "runs/third", "other/first", "first"} {
@@ -39,8 +39,8 @@ func TestRemove(t *testing.T) {
 	require.NotContains(t, left, "runs/second")
 }
 
-// TestRemoveRefuses: a run in progress, what is no run, holds other files or lies elsewhere stays, and with it all that
-// is named beside it.
+// TestRemoveRefuses: a run in progress, a folder that is not a run, that contains other files or that is elsewhere is
+// not removed, and then none of the others named with it are.
 func TestRemoveRefuses(t *testing.T) {
 	stored := inNewFolder(t)
 	for _, to := range []string{"runs/whole", "runs/busy", "runs/noted", "runs/kept", "runs/linked", "other/run",
@@ -78,7 +78,7 @@ func TestRemoveRefuses(t *testing.T) {
 		"..":          `got "..", want the name of a run in the folder runs`,
 		"":            `got "", want the name of a run in the folder runs`,
 		"/":           `got "/", want the name of a run in the folder runs`,
-		"runs/whole/": "runs/whole: got a run in progress", // it is held already, by its other name
+		"runs/whole/": "runs/whole: got a run in progress", // it is already locked under its other name
 	} {
 		printed, err := remove(t, "whole", name)
 		require.ErrorContains(t, err, want, name)
@@ -92,7 +92,7 @@ func TestRemoveRefuses(t *testing.T) {
 	require.NoError(t, err, "both are free again")
 }
 
-// withLocks returns files and the lock that a run which was held for a while has.
+// withLocks returns files and the lock that remains of a run that was locked for a while.
 func withLocks(files []string, run string) []string {
 	return append(files, filepath.FromSlash(run+"/checkpoints/lock"))
 }

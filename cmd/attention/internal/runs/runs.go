@@ -114,8 +114,8 @@ func foldersOf(dirs []string) (folders []string, err error) {
 	return folders, nil
 }
 
-// summarize reads the summaries of folders, the oldest first and those without a date before them. It notes the
-// folders that it cannot read.
+// summarize reads the summaries of folders, the oldest first and those without a date before them. It prints a note
+// about folders that it cannot read.
 func summarize(folders []string, notes io.Writer) (all []session.Summary) {
 	for _, path := range folders {
 		s, err := session.Summarize(path)

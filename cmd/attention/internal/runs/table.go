@@ -64,7 +64,7 @@ func printTable(w io.Writer, all []session.Summary) {
 	}
 }
 
-// short cuts the longest name of a layer, and foreign words.
+// short shortens the longest name of a layer, and unknown words.
 func short(word string) string {
 	const most = 10
 	if r := []rune(word); len(r) > most {
@@ -73,7 +73,8 @@ func short(word string) string {
 	return word
 }
 
-// steps returns the number of steps that a run has taken, after the step of its model if that is an earlier one.
+// steps returns the number of steps that a run has taken, after the step of its model if that comes from an earlier
+// step.
 func steps(s session.Summary) string {
 	if s.Best > 0 {
 		return fmt.Sprintf("%d/%d", s.Best, s.Steps)

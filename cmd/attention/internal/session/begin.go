@@ -93,7 +93,7 @@ func (s *Session) resume(dir, file string) error {
 	return s.lead(func() error { return resumeError(s.continueFiles()) })
 }
 
-// checkSteps returns an error for a run that has taken more steps than it should.
+// checkSteps returns an error for a run that has taken more steps than its config allows.
 func (s *Session) checkSteps() error {
 	if taken, steps := s.Loop.Steps(), s.Training.Steps; taken > steps {
 		return fmt.Errorf("--steps: got %d, want at least the %d that the run has taken", steps, taken)
@@ -141,7 +141,7 @@ func (s *Session) init() error {
 	return s.Init()
 }
 
-// restoreBeside restores the same checkpoint as the leading process, in another process. The leading process owns the
+// restoreBeside restores the same checkpoint as the leading process in another process. The leading process owns the
 // folder, and writes no checkpoint until all processes have read.
 func (s *Session) restoreBeside(dir, file string) (err error) {
 	if file == "" {
@@ -156,8 +156,8 @@ func (s *Session) restoreBeside(dir, file string) (err error) {
 	return err
 }
 
-// requireFresh returns an error for a run that has trained past its first checkpoint but has none. If there is a way to
-// start again beside it, its model is not overwritten either.
+// requireFresh returns an error for a run that has trained past its first checkpoint but has none. If the user can
+// start a new run instead, the model of this one is not overwritten either.
 func (s *Session) requireFresh() error {
 	h, err := metrics.Read(s.Folder.Path)
 	if err != nil {
@@ -175,7 +175,7 @@ func (s *Session) requireFresh() error {
 	return err
 }
 
-// continueFiles opens the files that the run adds to, and writes its config.
+// continueFiles opens the files to which the run appends, and writes its config.
 func (s *Session) continueFiles() (err error) {
 	l := s.Loop.State()
 	s.Folder.Metrics, s.History, err = metrics.Resume(s.Folder.dir, l.Steps, l.Evaluated, l.Notes[metricsNote])

@@ -1,5 +1,6 @@
-// Package session is the one life of a run: it begins, resumes, trains, evaluates, saves, reports and stops. A kind of
-// run gives it a model, sources and what to print. It has the files of a run folder, their readers and writers.
+// Package session implements the phases of every run: it begins, resumes, trains, evaluates, saves, reports and stops.
+// Each kind of run supplies a model, sources of batches and functions that print. The package also reads and writes the
+// files of a run folder.
 package session
 
 import (
@@ -36,7 +37,7 @@ type Folder struct {
 	dir         *folder.Dir
 }
 
-// The files of a run folder beside those of its model.
+// The files of a run folder besides those of its model.
 const (
 	LossPicture      = "loss.png"
 	AttentionPicture = "attention.png"
@@ -44,7 +45,7 @@ const (
 	StepsPicture     = "attention-steps.png"
 )
 
-// writtenFiles are the files that are written under another name and renamed.
+// writtenFiles are the files that are written under a temporary name and renamed.
 var writtenFiles = []string{settings.ConfigFile, settings.TokenizerFile, settings.ModelFile, ReportFile, LossPicture,
 	AttentionPicture, WeightsPicture, StepsPicture, record.TensorsFile}
 
@@ -78,7 +79,7 @@ func NewFolder(path string, c checkpoint.Config) (*Folder, error) {
 	return f, nil
 }
 
-// checkFree returns an error for a folder that holds more than the remains of a run killed before it began.
+// checkFree returns an error for a folder with other files than the remains of a run that was killed before it began.
 func checkFree(dir *folder.Dir) error {
 	names, err := dir.Names()
 	if err != nil {
@@ -115,7 +116,7 @@ func OpenFolder(path string, c checkpoint.Config) (*Folder, error) {
 // openCheckpoints checks the files of a run folder and opens its checkpoints.
 func openCheckpoints(dir *folder.Dir, c checkpoint.Config) (*checkpoint.Folder, error) {
 	for _, name := range append([]string{metrics.FileName, record.LinesFile}, writtenFiles...) {
-		if err := dir.Check(name); err != nil { // now, not after hours of training
+		if err := dir.Check(name); err != nil { // now and not after hours of training
 			return nil, err
 		}
 	}
@@ -145,8 +146,8 @@ func (f *Folder) RecordTo(l *loop.Loop, c record.Config) (err error) {
 	return err
 }
 
-// Newest returns the path of the newest checkpoint, or "" if there is none. The error is that the checkpoints cannot be
-// read: nobody knows then whether there is one.
+// Newest returns the path of the newest checkpoint, or "" if there is none. An error means that the checkpoints cannot
+// be read, so it is unknown whether there is one.
 func (f *Folder) Newest() (string, error) {
 	path, err := newestIn(f.dir.Path(settings.CheckpointsFolder))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -31,7 +31,8 @@ func openFolder(t *testing.T, path string) *Folder {
 	return f
 }
 
-// A run folder from elsewhere may hold links. None is written through, and what lies behind one is not removed: the
+// A run folder from elsewhere may contain links. No link is written through, and no file behind a link is removed: the
+// folder is refused before anything is done. None is written through, and what lies behind one is not removed: the
 // folder is refused before anything is done.
 func TestLinksInARunFolderAreRefused(t *testing.T) {
 	for _, name := range append([]string{metrics.FileName, settings.CheckpointsFolder, filepath.Join(settings.CheckpointsFolder,
@@ -65,7 +66,8 @@ func TestLinksInARunFolderAreRefused(t *testing.T) {
 	}
 }
 
-// A new run may have the remains of one that was killed before it began, and removes them. What no run left stays.
+// A new run may find the remains of a run that was killed before it began, and removes them. Files that no run has left
+// stay.
 func TestNewFolderRemovesOnlyRemains(t *testing.T) {
 	path := t.TempDir()
 	mine, theirs := filepath.Join(path, ".tmp-config.json12"), filepath.Join(path, ".tmp-notes")
@@ -91,7 +93,7 @@ func TestFolderWrite(t *testing.T) {
 		"train: "+filepath.Join(path, LossPicture)+": got a symbolic link, want a regular file")
 }
 
-// Without config.json a model is useless: it is written anew, and said so.
+// Without config.json a model is useless, so the run writes it again and reports this.
 func TestRemovedConfigIsSaid(t *testing.T) {
 	path := t.TempDir()
 	f := openFolder(t, path)

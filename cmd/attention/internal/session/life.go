@@ -14,8 +14,8 @@ import (
 	"attention/train"
 )
 
-// Train takes the remaining steps and evaluates at the end. The error of a run that was stopped by a signal, with a
-// checkpoint, is interrupted.
+// Train makes the remaining steps and evaluates at the end. If a signal stops the run, interrupted is the error; the
+// run then has a checkpoint.
 func (s *Session) Train(ctx context.Context) error {
 	if !s.Leads() {
 		return s.follow(ctx)
@@ -50,7 +50,7 @@ func (s *Session) start(ctx context.Context, began time.Time) error {
 	return s.Page.Show(ctx, s)
 }
 
-// train runs the steps, together with the other processes. A stopped run has its best model, too.
+// train runs the steps, together with the other processes. A run that was stopped also gets its best model.
 func (s *Session) train(ctx context.Context) error {
 	err := s.Loop.Run(ctx, s.Source, s.Validation)
 	if err != nil && !s.stopped(ctx, err) {
@@ -65,7 +65,7 @@ func (s *Session) train(ctx context.Context) error {
 	return s.evaluateWhole(ctx)
 }
 
-// follow trains in a process that does not lead, step by step with the one that does.
+// follow trains in a process that does not lead, step by step with the leading process.
 func (s *Session) follow(ctx context.Context) error {
 	if err := s.Agree(nil); err != nil { // that the report is begun
 		return err
@@ -77,7 +77,7 @@ func (s *Session) follow(ctx context.Context) error {
 	return err
 }
 
-// stopped reports whether err is that a signal stopped the run, in this process or in another.
+// stopped reports whether err means that a signal stopped the run, in this process or in another.
 func (s *Session) stopped(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return errors.Is(err, ctx.Err())
@@ -113,7 +113,8 @@ func (s *Session) evaluateWhole(ctx context.Context) error {
 }
 
 // Run takes the remaining steps, and finishes: it saves and prints the results. trained is the error of a run that a
-// signal stopped; such a run has a model only if its kind keeps one. failed goes into the report, shown does not.
+// signal stopped; such a run has a model only if its kind keeps one. The error failed is written to the report, shown
+// is not. failed goes into the report, shown does not.
 func (s *Session) Run(ctx context.Context, finish func(trained error) (failed, shown error)) error {
 	if !s.Leads() {
 		return s.Train(ctx)
@@ -133,8 +134,8 @@ func (s *Session) Run(ctx context.Context, finish func(trained error) (failed, s
 	return s.Out.Err()
 }
 
-// Explain adds to the error of a run how to resume it, or what may help. A run that was stopped by a signal and has
-// saved a checkpoint ended properly.
+// Explain adds to the error of a run how to resume it, or how to avoid the error. If a signal stopped the run and it
+// has saved a checkpoint, this is not an error.
 func (s *Session) Explain(ctx context.Context, err error) error {
 	if moved := s.Folder.CheckPlace(); moved != nil { // no path leads to a checkpoint
 		return oneline.Join(err, moved)
@@ -159,7 +160,7 @@ func (s *Session) Explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%w; to begin it again: %s", err, s.ResumeCommand(path))
 	case newest == "":
 		return fmt.Errorf("%w; %s holds no model", err, path)
-	case notFinite: // resuming would repeat it
+	case notFinite: // the resumed run would fail in the same way
 		return fmt.Errorf("%w; the checkpoint before it is %s", err, newest)
 	default:
 		return fmt.Errorf("%w; resume from %s with: %s", err, newest, s.ResumeCommand(path))
@@ -193,7 +194,7 @@ func (s *Session) end(err error) error {
 
 // fail ends a session that has nothing to save with an error, and returns it.
 func (s *Session) fail(err error) error {
-	_ = s.end(err) // that it fails too is no news
+	_ = s.end(err) // the reader already has the first error
 	s.mendMetrics()
 	return oneline.Join(err, s.Folder.Metrics.Close(), s.Out.Err())
 }

@@ -29,8 +29,8 @@ func (f *Folder) lost(steps int) (lines []string) {
 	return lines
 }
 
-// withoutLines adds to the error of metrics.jsonl, which lacks lines of a checkpoint after some steps, from which older
-// checkpoint the run resumes, or that it does not.
+// withoutLines adds to an error about lines that are missing in metrics.jsonl from which older checkpoint the run can
+// resume, or that it cannot.
 func (s *Session) withoutLines(steps int, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok { // it cannot be opened
 		return err

@@ -23,29 +23,29 @@ import (
 // Plan is the part of a session that differs between kinds of runs: a model, its sources of batches, and the functions
 // that print them.
 type Plan struct {
-	Command     string            // that trains and resumes such runs
+	Command     string            // command that trains and resumes such runs
 	CommandLine string            // of this session
 	Config      any               // config.json
 	Files       map[string][]byte // beside it, by their names
-	About       map[string]string // values of config.json without which the weights mean nothing
+	About       map[string]string // values of config.json without which the weights have no meaning
 	Params      *layers.Params    // of the model
 	Init        func() error      // reads the initial weights; nil if Params have them
 	Loss        layers.Formula    // of the model
-	Training    loop.Config       // without its group and its hooks, which the session sets
+	Training    loop.Config       // without group and hooks, which the session sets
 	Checkpoints checkpoint.Config // when the run saves
 	Source      train.Resumable   // to learn from
 	Validation  train.Source      // of the evaluations during training
-	EvalBatches int               // random ones of Validation; 0 if it is the whole
-	Whole       train.Source      // of the evaluation at the end, if Validation is a part
+	EvalBatches int               // number of random batches of Validation; 0 if it is the whole
+	Whole       train.Source      // source of the evaluation at the end, if Validation is only a part
 	Record      record.Config     // what is recorded of the weights
 	Title       string            // the model's name in pictures
 	Drawn       string            // pattern of the recorded attention weights to draw
 	Text, Model string            // for the report
 	Counted     Losses            // of counting tokens
-	Facts       []string          // names and values in turns, in which the processes must agree before all others
-	Page        Page              // that shows the run; nil for none
+	Facts       []string          // names and values in turns, in which the processes must agree first
+	Page        Page              // page that shows the run; nil for none
 
-	PrintTimeLeft   bool                  // once, after three steps
+	PrintTimeLeft   bool                  // called once, after three steps
 	PrintHead       func()                // what is trained
 	PrintEvaluation func(loop.Evaluation) // a row of Table, and more
 	Table           term.Table            // of losses
@@ -56,7 +56,7 @@ type Plan struct {
 
 // Hints are the parts of error messages that name a command's flags.
 type Hints struct {
-	NotFinite  string                  // what may help against a loss that is not finite
+	NotFinite  string                  // advice about a loss that is not finite
 	StartAgain func(dir string) string // how to start a run without checkpoints again; nil if unknown
 }
 
@@ -64,7 +64,7 @@ type Hints struct {
 type Page interface {
 	URL() string
 	Show(ctx context.Context, s *Session) error // begins to show the run, which has its folder
-	Between()                                   // gives the page the weights between two steps
+	Between()                                   // passes the weights to the page between two steps
 	TrainingDone()                              // called when training is over and the weights no longer change
 }
 
@@ -76,7 +76,7 @@ func (noPage) Show(context.Context, *Session) error { return nil }
 func (noPage) Between()                             {}
 func (noPage) TrainingDone()                        {}
 
-// PlanOf returns the part of a plan that the config of a run says. command trains such runs of a model with these
+// PlanOf returns the part of a plan that the config of a run determines. command trains such runs of a model with these
 // parameters, and has the flags of attention train.
 func PlanOf(command string, c settings.Config, of *layers.Params) (p Plan, err error) {
 	p = Plan{Command: command, Config: c, Params: of, Training: c.Training, Checkpoints: c.Checkpoints,
@@ -111,7 +111,7 @@ func ResumedConfig(dir, command string, flags *pflag.FlagSet, notes io.Writer) (
 	return c, nil
 }
 
-// keepPrecision lets a run that began in bfloat16 resume in it on every processor, and prints what that costs.
+// keepPrecision allows a run that began in bfloat16 to resume in it on every processor, and prints the cost.
 func keepPrecision(c settings.Config, notes io.Writer) {
 	taken, why := simd.ChoiceOfBF16()
 	if c.Precision != graph.BFloat16.String() || taken {

@@ -33,7 +33,7 @@ func Join() (p Processes, leave func() error, err error) {
 	switch {
 	case err == nil:
 	case machine.First:
-		time.Sleep(time.Second) // in which others ask, if they have it too
+		time.Sleep(time.Second) // other processes try in this time, if they have the error too
 	default:
 		Lag()
 		err = term.Reported(err)
@@ -44,7 +44,7 @@ func Join() (p Processes, leave func() error, err error) {
 	return Processes{group, machine}, group.Close, nil
 }
 
-// Lag waits for the process that prints an error to exit first: mpirun kills all processes as soon as one fails.
+// Lag waits until the process that prints an error has exited, because mpirun kills all processes as soon as one fails.
 func Lag() { time.Sleep(2 * time.Second) }
 
 // Leads reports whether this process prints and has the run folder.
@@ -101,8 +101,8 @@ func (p Processes) Together(err error) error {
 	return nil
 }
 
-// SameTask returns an error in all processes if they do not all begin a run, or all resume one, before they exchange
-// what belongs to it. The leading one decides for all whether bfloat16 is worth it.
+// SameTask returns an error in all processes unless all begin a run or all resume one, before they exchange data about
+// it. The leading process decides for all whether bfloat16 is worth it.
 func (p Processes) SameTask(resumes bool) error {
 	if p.Size() == 1 {
 		return nil
@@ -117,8 +117,8 @@ func (p Processes) SameTask(resumes bool) error {
 	return p.leadBF16()
 }
 
-// leadBF16 makes all processes take products of bfloat16 if the leading one does: their processors may differ, but the
-// bits do not.
+// leadBF16 makes all processes use products of bfloat16 if the leading process does: their processors may differ, but
+// the bits are equal.
 func (p Processes) leadBF16() error {
 	answer := []byte{0}
 	if p.Leads() && simd.CheckBF16() == nil {
@@ -147,7 +147,7 @@ func (p Processes) CheckShares(batches int, resumes bool) error {
 		batches, p.Size())
 }
 
-// checkAlike returns an error if one process has another program or config than the leading one.
+// checkAlike returns an error if the program or config of a process differs from the leading process's.
 func (s *Session) checkAlike() error {
 	if s.Size() == 1 {
 		return nil
@@ -164,7 +164,7 @@ func (s *Session) checkAlike() error {
 	for _, path := range slices.Sorted(maps.Keys(s.Training.About)) {
 		facts = append(facts, path, s.Training.About[path])
 	}
-	facts = append(facts, "config", string(settings)) // also of what changes no bit
+	facts = append(facts, "config", string(settings)) // also compares settings that change no bit
 	return s.Group.Same(facts...)
 }
 

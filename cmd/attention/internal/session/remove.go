@@ -24,8 +24,8 @@ type Doomed struct {
 	held *Folder
 }
 
-// Doom holds the run of a name in a folder of runs. A run in progress is an error, as is a folder with anything in it
-// that a run does not write.
+// Doom locks the run with a name in a folder of runs for removal. A run in progress is an error, as is a folder with
+// anything in it that a run does not write.
 func Doom(runs, name string) (*Doomed, error) {
 	path := filepath.Join(runs, name)
 	if err := checkRemovable(path); err != nil {
@@ -90,8 +90,8 @@ func isOwnCheckpoint(name string) bool {
 	return checkpoint.IsName(name) || folder.IsLeftover(name, checkpoint.IsName)
 }
 
-// Remove removes the files of the run and its folder. It removes config.json as the last file, so after an error the
-// remaining files are still a run. It never follows a link.
+// Remove removes the files of the run and its folder. config.json is the last file that it removes, so that after an
+// error the remaining files are still a run. It never follows a link.
 func (d *Doomed) Remove() error {
 	if err := oneline.Join(d.removeFiles(), d.held.Close()); err != nil {
 		return oneline.Join(err, d.runs.Close())
@@ -99,7 +99,7 @@ func (d *Doomed) Remove() error {
 	return oneline.Join(d.removeFolders(), d.runs.Close())
 }
 
-// Keep lets go of a run that is not removed.
+// Keep unlocks a run that is not removed.
 func (d *Doomed) Keep() error { return oneline.Join(d.held.Close(), d.runs.Close()) }
 
 func (d *Doomed) removeFiles() error {

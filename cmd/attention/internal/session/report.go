@@ -23,16 +23,16 @@ const ReportFile = "report.json"
 
 // Report is report.json.
 type Report struct {
-	Text       string          `json:"text"` // to learn from: its file, or what else it is
+	Text       string          `json:"text"` // training data: its file, or a description
 	Model      string          `json:"model"`
 	Parameters int             `json:"parameters,omitempty"`
 	Frozen     int             `json:"frozen,omitempty"`      // of the parameters
-	Best       int             `json:"best_step,omitempty"`   // the step that the model is from; 0 for the last one
+	Best       int             `json:"best_step,omitempty"`   // the step of the model's weights; 0 for the last one
 	Losses     Losses          `json:"losses"`                // of the model, with --best
 	ExactMatch *float64        `json:"exact_match,omitempty"` // share of the held-out dates that are right
-	Sessions   []SessionReport `json:"sessions,omitempty"`    // in their order: one for each process
+	Sessions   []SessionReport `json:"sessions,omitempty"`    // in this order: one for each process
 
-	// Measures of an encoder on held-out examples, of the base and of the model.
+	// Measures of an encoder on held-out examples, for the base and for the model.
 	Before []encoders.Measure `json:"before,omitempty"`
 	After  []encoders.Measure `json:"after,omitempty"`
 }
@@ -43,7 +43,7 @@ type Losses struct {
 	Validation *float64 `json:"validation,omitempty"` // the last one, on the whole validation text if it was computed
 	Bigram     *float64 `json:"bigram,omitempty"`
 	Unigram    *float64 `json:"unigram,omitempty"`
-	Uniform    *float64 `json:"uniform,omitempty"` // of all tokens being equally likely
+	Uniform    *float64 `json:"uniform,omitempty"` // loss if all tokens were equally likely
 }
 
 // lossesOf returns the last losses of a history.
@@ -58,7 +58,7 @@ func lossesOf(h metrics.History) (l Losses) {
 	return l
 }
 
-// Sample is the text that a session draws at its end: what continues the prompt, or its translation.
+// Sample is the text that a session draws at its end: a continuation of the prompt, or a translation of it.
 type Sample struct {
 	Prompt string `json:"prompt"`
 	Text   string `json:"text"`
@@ -82,12 +82,12 @@ type SessionReport struct {
 // The states of a session.
 const (
 	Finished   = "finished"
-	Stopped    = "stopped" // by a signal, with a checkpoint
+	Stopped    = "stopped" // stopped by a signal, with a checkpoint
 	Failed     = "failed"
-	unfinished = "unfinished" // still trains, or was killed
+	unfinished = "unfinished" // still training, or killed
 )
 
-// Begin adds a session to the report and writes it. Without an end it stays unfinished there.
+// Begin adds a session to the report and writes it. The session stays unfinished in the report until End.
 func (r *Report) Begin(f *Folder, s SessionReport) error {
 	s.Begin, s.State, s.Program, s.To = s.Begin.Round(time.Second), unfinished, program.Version(), s.From
 	r.Sessions = append(r.Sessions, s)
@@ -148,7 +148,7 @@ func (r *Report) stateIn(dir string) string {
 	return unfinished
 }
 
-// ResumeReport reads the report of a run that resumes, which may have none.
+// ResumeReport reads the report of a run that resumes; the report may be missing.
 func ResumeReport(f *Folder) (Report, error) {
 	r, err := ReadReport(f.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

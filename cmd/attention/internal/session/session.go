@@ -60,7 +60,7 @@ func New(w io.Writer, p Plan, of Processes) (*Session, error) {
 	return s, s.Loop.Prepare(p.Source, p.Validation) // whose memory the head of the output counts
 }
 
-// metricsNote is the key of the history's digest among the notes of a checkpoint.
+// metricsNote is the key of the history's digest in the notes of a checkpoint.
 const metricsNote = "metrics"
 
 func (s *Session) onStep(r train.StepResult) {
@@ -71,7 +71,7 @@ func (s *Session) onStep(r train.StepResult) {
 	s.Page.Between()
 }
 
-// printTimeLeft prints after the session's third step how long the others take at the speed of the last two.
+// printTimeLeft prints, after the session's third step, the time of the remaining steps at the speed of the last two.
 func (s *Session) printTimeLeft() {
 	if !s.PrintTimeLeft {
 		return
@@ -188,8 +188,7 @@ func (s *Session) PrintBest() {
 	}
 }
 
-// End is what a run prints at last, below an empty line: its pictures among the files, and what to do next with which
-// commands.
+// End is the last output of a run, after an empty line: its pictures among the files, and the next commands.
 type End struct {
 	Pictures []string
 	Next     string

@@ -73,8 +73,8 @@ func finish(ctx context.Context, s *Session) error {
 	return s.Run(ctx, func(error) (saved, _ error) { return s.Save(), nil })
 }
 
-// A new kind of run is a model, its sources and what to print: stopped and resumed, it ends with the bits of one that
-// was left alone.
+// A new kind of run needs a model, its sources and functions that print: a run that is stopped and resumed ends with
+// the bits of an uninterrupted one.
 func TestSession(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out bytes.Buffer
@@ -119,7 +119,7 @@ func TestSession(t *testing.T) {
 		"--steps: got 4, want at least the 6 that the run has taken")
 }
 
-// A run that has lost its checkpoints is refused if it had some, or if its model can be kept. Others begin anew.
+// A run that has lost its checkpoints is refused if it had any, or if its model can be kept. Otherwise it begins again.
 func TestResumeWithoutCheckpoints(t *testing.T) {
 	t.Chdir(t.TempDir())
 	runFor := func(steps int) {

@@ -16,21 +16,21 @@ import (
 // Summary describes a run by the files in its folder.
 type Summary struct {
 	Folder  string     `json:"folder"`
-	Begin   *time.Time `json:"begin,omitempty"` // nil without report.json, as are those that follow
+	Begin   *time.Time `json:"begin,omitempty"` // nil without report.json, like the following fields
 	Seconds *float64   `json:"seconds,omitempty"`
 	State   string     `json:"state"`
 	Steps   int        `json:"steps"`
 	Planned int        `json:"planned_steps"`
 	Title   string     `json:"-"` // of the model
-	Command string     `json:"-"` // that made the run: train, finetune or translate
+	Command string     `json:"-"` // command that made the run: train, finetune or translate
 	Report
 }
 
 // Running is the state of a run whose last session is unfinished and holds the folder.
 const Running = "running"
 
-// Summarize reads the summary of a run folder: the steps and losses of a session that did not end, or of a run without
-// report.json, from metrics.jsonl.
+// Summarize reads the summary of a run folder. For a session that did not end, or a run without report.json, it reads
+// the steps and losses from metrics.jsonl.
 func Summarize(dir string) (Summary, error) {
 	in, err := models.Inspect(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -73,7 +73,7 @@ func TestSummarize(t *testing.T) {
 	require.Equal(t, Summary{Folder: dir, Begin: &begin, Seconds: &seconds, State: Finished, Steps: 12, Planned: 12,
 		Title: "gpt", Command: "train", Report: r}, s)
 
-	// A session after it did not end.
+	// A later session did not end.
 	r.Sessions = append(r.Sessions[:1], SessionReport{Begin: begin.Add(time.Hour), State: unfinished, From: 5, To: 5})
 	s, err = Summarize(folderWith(t, r, nil))
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestSummarize(t *testing.T) {
 	require.Zero(t, s.Best, "it was that of the last session's model")
 }
 
-// A session that did not end trains as long as it holds the folder, and was killed otherwise.
+// A session that did not end is training as long as it holds the folder; otherwise it was killed.
 func TestSummarizeUnfinished(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	real := program.Now
@@ -120,7 +120,7 @@ func TestSummarizeUnfinished(t *testing.T) {
 	}
 }
 
-// What a run of attention translate was to do is in its config.json too.
+// The config.json of a run of attention translate also says what the run should do.
 func TestSummarizeDates(t *testing.T) {
 	dir := folderWith(t, Report{}, map[string]string{
 		settings.ConfigFile: `{"format": 2, "model": {"type": "dates", "embed_dim": 6, "num_heads": 2, "num_layers": 1,
@@ -188,7 +188,7 @@ func TestLossesOf(t *testing.T) {
 	require.Equal(t, Losses{}, lossesOf(h))
 }
 
-// A report from elsewhere holds only what a run writes: a table of runs shows it.
+// A report from elsewhere is accepted only if a run could have written it, because a table of runs prints it.
 func TestSummarizeForeignReports(t *testing.T) {
 	for _, row := range []struct {
 		session SessionReport

@@ -35,7 +35,7 @@ func Fill(label string, phrases ...string) string {
 	return b.String() + "\n"
 }
 
-// Table prints rows of one form, such as "%-12s  %8.4f", below its title and the names of its columns.
+// Table prints rows of one format, such as "%-12s %8.4f", below a title and the names of the columns.
 type Table struct {
 	Form, Title string
 	Names       []any // texts
@@ -64,5 +64,5 @@ func (t *Table) Head(w io.Writer) {
 	t.begun = true
 }
 
-// verb matches the form of a cell, whose width is negative for a text at the left.
+// verb matches the format of a cell; the width is negative for left-aligned text.
 var verb = regexp.MustCompile(`%(-?\d*)(\.\d+)?[a-z]`)

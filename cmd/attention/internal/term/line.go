@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns text with uniform line ends that cannot control a terminal. It escapes as Go's strings do: control
-// characters but newline and tab, line separators, marks that change the direction of writing, and bytes that are not
-// UTF-8.
+// Printable returns text with uniform line ends that cannot control a terminal. Like Go's strings it escapes control
+// characters except newline and tab, line separators, marks that change the direction of writing, and bytes that are
+// not UTF-8.
 func Printable(text string) string {
 	var b strings.Builder
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -30,7 +30,7 @@ func Printable(text string) string {
 	return b.String()
 }
 
-// acts reports whether a terminal obeys the character rather than shows it.
+// acts reports whether a terminal interprets the character instead of showing it.
 func acts(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) ||
 		r == '\u2028' || r == '\u2029'
@@ -47,7 +47,7 @@ func OneLine(err error) string { return Line(err.Error()) }
 // Line returns text as one printable line of moderate length: long words, long quoted names and then the line itself
 // lose their middle.
 func Line(text string) string {
-	text = cut(text, 16*maxLine) // a quick cut: the next steps look at each character
+	text = cut(text, 16*maxLine) // shortened roughly first, because the next steps look at each character
 	text = Printable(strings.Join(strings.Fields(text), " "))
 	text = word.ReplaceAllStringFunc(text, func(w string) string { return cut(w, maxWord) })
 	return cut(text, maxLine)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Text that a terminal would obey is escaped as in Go's strings.
+// Text that a terminal would interpret is escaped as in Go's strings.
 func TestPrintable(t *testing.T) {
 	for _, c := range []struct{ text, want, reason string }{
 		{text: "a\r\n\tb\n", want: "a\n\tb\n", reason: "line ends"},
@@ -27,7 +27,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// A line has a moderate length, and a name in it enough to know it by.
+// A line has a limited length, and enough of a name in it to recognise the name.
 func TestLine(t *testing.T) {
 	long := strings.Repeat("é", 200)
 	for _, c := range []struct{ text, want, reason string }{

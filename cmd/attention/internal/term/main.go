@@ -40,9 +40,9 @@ func run(ctx context.Context, root *cobra.Command, stdout, stderr io.Writer) (co
 	return ExitCode(WithSignal(ctx, err))
 }
 
-// message returns what the program prints about an error of a command: a line that begins with the program and the
-// command, and perhaps one with what may have been meant. This is the only place where an error gets their names. An
-// error of a package with the command's name has it already.
+// message returns the text that the program prints about a command's error: a line that begins with the program and the
+// command, and perhaps a second one with suggestions. Only this function adds these names to an error. An error of a
+// package with the command's name has it already.
 func message(cmd *cobra.Command, err error) string {
 	names := []string{"attention"}
 	if _, command, ok := strings.Cut(cmd.CommandPath(), " "); ok && !strings.HasPrefix(err.Error(), command+": ") {

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Output is a writer that keeps its first error, so that code that prints need not check each call.
+// Output is a writer that remembers its first error, so that code that prints need not check each call.
 type Output struct {
 	writer io.Writer
 	err    error

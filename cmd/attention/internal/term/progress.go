@@ -27,7 +27,7 @@ func NewProgress(w io.Writer, n int) *Progress {
 	columns, _, err := term.GetSize(int(f.Fd()))
 	// "loss 2.345, 1h23m45s left  99% |", the bar, "| (1999/2000)" and room for ^C
 	width := min(30, columns-40-2*len(strconv.Itoa(n)))
-	if err != nil || width < 5 { // no terminal, or a narrow one
+	if err != nil || width < 5 { // not a terminal, or a narrow one
 		return &Progress{}
 	}
 	return &Progress{n: n, bar: progressbar.NewOptions(n,
@@ -40,7 +40,7 @@ func NewProgress(w io.Writer, n int) *Progress {
 	)}
 }
 
-// Step moves the bar by one step. A bar that cannot be drawn is no error.
+// Step moves the bar by one step. Failing to draw the bar is not an error.
 func (p *Progress) Step(loss float64) {
 	if p.bar != nil {
 		p.bar.Describe(p.describe(loss, time.Now()))
@@ -48,7 +48,7 @@ func (p *Progress) Step(loss float64) {
 	}
 }
 
-// describe returns what stands before the bar after one more step: the loss, and the time left from the second step on.
+// describe returns the text before the bar after one more step: the loss and, from the second step on, the time left.
 func (p *Progress) describe(loss float64, now time.Time) string {
 	text := fmt.Sprintf("loss %.3f", loss)
 	if p.done++; p.done == 1 {

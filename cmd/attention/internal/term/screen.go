@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Screen is a writer of text for people. What it writes cannot control a terminal, whoever made the text: see
+// Screen is a writer of text for people. Its output cannot control a terminal, wherever the text comes from: see
 // Printable.
 type Screen struct {
 	mu     sync.Mutex
@@ -56,7 +56,7 @@ func (s *Screen) print(text []byte) error {
 // has closed its end is not an error.
 func (s *Screen) Flush() error {
 	if len(s.begun) > 0 {
-		_ = s.print(s.begun) // which keeps the error
+		_ = s.print(s.begun) // the screen keeps the error
 	}
 	s.begun = nil
 	if s.err == nil || errors.Is(s.err, syscall.EPIPE) {

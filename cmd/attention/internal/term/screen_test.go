@@ -64,7 +64,7 @@ func TestRaw(t *testing.T) {
 	require.Same(t, s, Raw(s))
 }
 
-// Whatever a command prints or fails with, nothing of it acts on the terminal, and its error is one line.
+// No output and no error of a command can control the terminal, and the error is one line.
 func TestProgramPrintsOnScreens(t *testing.T) {
 	const foreign = "\x1b]0;title\a\u009b\u202e"
 	root := &cobra.Command{SilenceErrors: true, SilenceUsage: true, RunE: func(cmd *cobra.Command, _ []string) error {
@@ -83,7 +83,7 @@ func TestProgramPrintsOnScreens(t *testing.T) {
 	require.Less(t, len(line), 300)
 }
 
-// Only this room has the program's streams: what others print goes through a screen.
+// Only this package has the program's streams: other packages print through a screen.
 func TestOthersPrintOnScreens(t *testing.T) {
 	around := regexp.MustCompile(`os\.Std(out|err)|fmt\.Print|\bprintln\(|cmd\.Print|"log(/slog)?"`)
 	files, err := filepath.Glob("../*/*.go")
@@ -99,7 +99,7 @@ func TestOthersPrintOnScreens(t *testing.T) {
 	}
 }
 
-// What a command could not print is an error of the program, unless the reader had enough.
+// If a command could not print something, this is an error of the program, unless the reader closed its end.
 func TestLostOutput(t *testing.T) {
 	for _, row := range []struct {
 		out  io.Writer

@@ -10,7 +10,7 @@ import (
 )
 
 // UntilSignal returns a context that the first of the signals cancels, and a function that stops waiting for them.
-// SIGPIPE counts only if the output has lost its reader: a browser that closes its connection sends it too.
+// SIGPIPE counts only if the output has lost its reader, because a browser that closes its connection causes it, too.
 func UntilSignal(parent context.Context, signals ...os.Signal) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	counts, perhaps := arrivals(signals...)

@@ -16,13 +16,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Classes is a model that gives texts classes: one of a run of attention finetune, or an encoder.
+// Classes is a model that classifies texts: a model of a run of attention finetune, or an encoder.
 type Classes struct {
 	Names  []string
-	Notes  []string     // on the origin of the weights, to be printed
-	Window int          // the tokens that the model reads of a text
+	Notes  []string     // about the origin of the weights, to be printed
+	Window int          // how many tokens of a text the model reads
 	scores *layers.Func // of ids (T)
-	// ids returns the ids that are read of a text, and the number of all its tokens.
+	// ids returns the ids that the model reads of a text, and the number of all its tokens.
 	ids func(given string) (ids []int, tokens int, err error)
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // OpenEncoder reads an encoder with its weights: that of a folder of transformers or sentence-transformers, or of a run
-// of attention finetune. base is the folder in which the run's base is now; "" means where it was. The notes are on the
-// origin of the weights, to be printed.
+// of attention finetune. base is the present folder of the run's base; "" means that it has not moved. The notes
+// describe the origin of the weights and should be printed.
 func OpenEncoder(dir, base string) (e *pretrained.Encoder, notes []string, err error) {
 	in, err := Inspect(dir)
 	if err != nil || !in.IsRun() {
@@ -44,7 +44,7 @@ func (in *Inspection) OpenEncoder(base string) (e *pretrained.Encoder, notes []s
 	return e, nil, in.ReadModel(e.Params, identity)
 }
 
-// IsEncoder reports whether a folder has an encoder that is no run's, also one that cannot be opened.
+// IsEncoder reports whether a folder has an encoder that does not belong to a run, even one that cannot be opened.
 func IsEncoder(dir string) bool {
 	in, err := Inspect(dir)
 	if err != nil || in.IsRun() || !settings.IsFolder(in.Dir) {

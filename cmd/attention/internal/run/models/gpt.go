@@ -21,7 +21,7 @@ func (in *Inspection) GPT() (*pretrained.GPT, error) {
 	return g, err
 }
 
-// Exported is GPT for a model that may also be one that gives texts classes.
+// Exported is GPT for a model that may also classify texts.
 func (in *Inspection) Exported() (*pretrained.GPT, error) {
 	if !in.IsRun() {
 		return in.readPretrained()
@@ -76,7 +76,7 @@ func (in *Inspection) Spec() (settings.Spec, error) {
 	return s, err
 }
 
-// checkGPT returns an error for a run of another model than a GPT, and for one that is not finished.
+// checkGPT returns an error for a run whose model is not a GPT, and for a run that is not finished.
 func (in *Inspection) checkGPT() error {
 	if in.Kind != settings.GPTModel && in.Kind != settings.DecoderModel {
 		return in.ErrKind("a GPT")

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is no folder of a model says what to give: of the Hub's cache a snapshot, of a name how to get its folder.
+// The error about a path that is not a model folder says what to give instead: a snapshot for the Hub's cache, and for
+// a name, how to get its folder.
 func TestFoldersOfOthers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"hub/models--X--Y/snapshots/abc", "hub/models--X--Y/snapshots/def", "hub/models--X--Y/refs",

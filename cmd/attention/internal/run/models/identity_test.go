@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the files of runs say of their config is its identity, for a model of each kind.
+// The description of the config in a run's files is its identity, for each kind of model.
 func TestIdentity(t *testing.T) {
 	for _, name := range []string{"finished_gpt", "finished_layer", "additive", "causal", "nano-char", "gpt2"} {
 		dir := copyOf(t, name)

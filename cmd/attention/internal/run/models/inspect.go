@@ -23,18 +23,18 @@ import (
 // Inspection describes a folder by its config.json, its model and its checkpoints, or a GGUF file.
 type Inspection struct {
 	Dir         string          // or the path of the file
-	Kind        string          // of a run's model: LayerModel, GPTModel or DatesModel; "" for a model folder that is no run's
-	Config      settings.Config // of a run, valid as far as its model goes
+	Kind        string          // LayerModel, GPTModel or DatesModel; "" for a folder that is not a run's
+	Config      settings.Config // config of a run, valid as far as it concerns the model
 	Planned     int             // steps of the whole run
-	Steps       int             // that the run had taken when it wrote its model; 0 if there is none or it does not say
+	Steps       int             // steps of the run up to its model; 0 if there is no model or it does not say
 	Checkpoints []int           // steps of the run's checkpoints, ascending
 
-	alias      string             // that was given in place of the path; "" if the path was
-	base       string             // where the base of a run of attention finetune is now; "" means where it was
-	added      addedAdapter       // to the model; the zero value for none
+	alias      string             // the flag that was given in place of the path; "" if the path was given
+	base       string             // present folder of the base of a run of attention finetune; "" means that it has not moved
+	added      addedAdapter       // adapter added to the model; the zero value for none
 	contents   []byte             // of config.json
-	foreign    *pretrained.Folder // of a model that is no run's; nil until it is asked for
-	metadata   map[string]string  // of a run's model; nil without one
+	foreign    *pretrained.Folder // folder of a model that is not a run's; nil until it is needed
+	metadata   map[string]string  // file of a run's model; nil if there is none
 	sealed     bool               // whether the model has a checksum
 	unfinished bool
 }
@@ -78,7 +78,7 @@ func Inspect(given string) (*Inspection, error) {
 	return in, nil
 }
 
-// readConfig reads config.json, which is a run's if it has a model or a number for its format.
+// readConfig reads config.json, which belongs to a run if it has a model or a format number.
 func (in *Inspection) readConfig() error {
 	var head struct {
 		Format any `json:"format"`

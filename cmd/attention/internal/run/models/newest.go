@@ -16,9 +16,9 @@ import (
 // Runs is the folder of runs to which nobody gave a name.
 const Runs = "runs"
 
-// Newest returns the folder of the run in Runs that was begun or resumed last, of those whose model is of one of these
-// kinds, has weights and is accepted (nil accepts all). It notes which one it is. If all are refused, the error is that
-// about one of them.
+// Newest returns the run folder in Runs that was begun or resumed last, among those whose model is of one of these
+// kinds, has weights and is accepted (nil accepts all). It prints a note that names the run. If all are refused, it
+// returns the error about one of them.
 func Newest(notes io.Writer, accept func(*Inspection) error, kinds ...string) (dir string, err error) {
 	names, _ := folder.Names(Runs) // a folder that is not there has no runs
 	var newest time.Time
@@ -61,8 +61,8 @@ func Name(dir string) string {
 	return filepath.Base(path)
 }
 
-// ErrKind returns the error about the folder of a run or a model of another kind than a command wants, with the command
-// that takes it.
+// ErrKind returns the error about a folder with a run or a model of another kind than a command needs. It names the
+// command for that kind.
 func (in *Inspection) ErrKind(want string) error {
 	switch in.Kind {
 	case settings.DatesModel:

@@ -88,7 +88,7 @@ func namesBelow(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// A name that is none or leads out of the store, and a manifest that is none, are errors of one line.
+// Invalid names, names that lead out of the store, and files that are not manifests are errors of one line.
 func TestOllamaWrong(t *testing.T) {
 	store, _ := ollamaStore(t, "registry.ollama.ai/library/small/latest")
 	t.Setenv("OLLAMA_MODELS", store)

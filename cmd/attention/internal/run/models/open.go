@@ -26,7 +26,7 @@ type OpenModel struct {
 	Tokenizer text.Tokenizer
 	EndOfText int            // id; −1 if there is none
 	Ends      []int          // ids that end a text, besides EndOfText
-	Notes     []string       // on the origin of the weights, to be printed
+	Notes     []string       // about the origin of the weights, to be printed
 	Template  *text.Template // of a run of attention finetune, or of an adapter's folder; nil if it has none
 
 	base *Base // of a run of attention finetune
@@ -56,9 +56,9 @@ func (in *Inspection) OpenAt(steps int) (*OpenModel, error) {
 	return m, nil
 }
 
-// Encode returns the ids of a text as the model was taught texts: with those that its tokenizer's file puts before and
-// after each, such as Llama's <|begin_of_text|>. No text is one that begins after another's end, if there is such an
-// id.
+// Encode returns the ids of a text in the form in which the model learned texts: with the ids that its tokenizer's file
+// puts before and after each, such as Llama's <|begin_of_text|>. An empty text becomes the id that ends a text, if
+// there is one.
 func (m *OpenModel) Encode(given string) ([]int, error) {
 	ids, err := m.Tokenizer.Encode(given)
 	if err != nil {
@@ -76,7 +76,7 @@ func (m *OpenModel) Encode(given string) ([]int, error) {
 // Ids returns the number of ids that both the model and its tokenizer have.
 func (m *OpenModel) Ids() int {
 	n := m.Tokenizer.Len()
-	if d, ok := m.Model.Blocks(); ok { // Gemma's has ids for pictures, which its texts' models have not
+	if d, ok := m.Model.Blocks(); ok { // Gemma's tokenizer has ids for pictures, which its text models lack
 		n = min(n, d.VocabSize)
 	}
 	return n
@@ -100,7 +100,7 @@ func (in *Inspection) openGPT() (*OpenModel, error) {
 	return m, err
 }
 
-// NoteIgnored prints a line about the keys of a folder's config files that its model does not obey, if there are any.
+// NoteIgnored prints a line about ignored keys in a folder's config files, if there are any.
 func NoteIgnored(to io.Writer, dir string, g *pretrained.GPT) {
 	program.Notes(to, ignoredKeys(dir, g))
 }
@@ -142,8 +142,8 @@ func (in *Inspection) openCheckpoint(checkpoints []int) (*OpenModel, error) {
 	return m, err
 }
 
-// readCheckpoints reads the weights of the newest of the checkpoints, after these steps, that is not damaged. It returns
-// notes on their origin.
+// readCheckpoints reads the weights of the newest undamaged checkpoint among those after these steps. It returns notes
+// about their origin.
 func (in *Inspection) readCheckpoints(checkpoints []int, p *layers.Params, identity map[string]string) (notes []string,
 	err error) {
 	for _, steps := range slices.Backward(checkpoints) {

@@ -60,8 +60,8 @@ func NamedSampling(err error) error { return config.Named(err, samplingFlags) }
 var samplingFlags = map[string]string{"Capacity": "--context", "Temperature": "--temperature", "TopK": "--top-k",
 	"TopP": "--top-p", "MinP": "--min-p", "RepetitionPenalty": "--repetition-penalty"}
 
-// Open reads the model, or of the runs the newest of these kinds, whose name it notes with what else there is to say
-// about it. Only ids of its tokenizer will be drawn.
+// Open reads the model, or the newest run of these kinds, and prints notes about it, such as the run's name. Only ids
+// of its tokenizer will be drawn.
 func (o *SamplingOptions) Open(notes io.Writer, kinds ...string) (*OpenModel, error) {
 	if o.Accept == nil {
 		o.Accept = (*Inspection).checkWrites
@@ -86,7 +86,7 @@ func (o *SamplingOptions) Open(notes io.Writer, kinds ...string) (*OpenModel, er
 	return m, nil
 }
 
-// NewGenerator returns a generator that at first has memory for a text of up to length tokens. When a decoder's text
+// NewGenerator returns a generator whose memory is first that for a text of up to length tokens. When a decoder's text
 // fills its positions, or c.Capacity, the text continues from its last half window.
 func NewGenerator(m settings.Model, c generate.Config, length int) (*generate.Generator, error) {
 	if decoder, ok := m.Network.(*layers.Decoder); ok {

@@ -16,8 +16,8 @@ import (
 
 // Source is the place of a model.
 type Source struct {
-	Dir     string // of the model, or of an adapter in PEFT's form, which is opened with its base; "" is the newest run
-	Base    string // where the base of an adapter or of a run of attention finetune is now; "" means where it was
+	Dir     string // of the model, or of an adapter in PEFT's form, which is opened with its base; "" means the newest run
+	Base    string // present folder of the base of an adapter or of a run of attention finetune; "" means that it has not moved
 	Adapter string // folder of an adapter in PEFT's form that is added to the model; "" for none
 }
 
@@ -28,8 +28,8 @@ func (s *Source) Flags(f *pflag.FlagSet) {
 	f.StringVar(&s.Adapter, "adapter", "", "`folder` of an adapter in PEFT's form that is added to the model")
 }
 
-// Inspect reads the folders, except the weights. Without Dir it takes the newest run whose model is of one of these
-// kinds, and notes its name. Its errors name the flags.
+// Inspect reads the folders, except the weights. If Dir is empty, it uses the newest run whose model is of one of these
+// kinds, and prints a note with its name. Its errors name the flags.
 func (s Source) Inspect(notes io.Writer, kinds ...string) (in *Inspection, err error) {
 	return s.inspect(notes, nil, kinds...)
 }
@@ -114,7 +114,7 @@ func (in *Inspection) Name() string {
 	return name + " + " + Name(in.added.dir)
 }
 
-// Named returns an error of opening the model with the flag that named the folder.
+// Named returns an error about opening the model with the flag that named the folder.
 func (in *Inspection) Named(err error) error {
 	flag := "--model"
 	if _, ok := errors.AsType[adapterError](err); ok {

@@ -25,7 +25,7 @@ func (m *OpenModel) Rendering() text.TemplateConfig {
 	return c
 }
 
-// Asked returns the tokens of a conversation up to where the assistant's answer begins.
+// Asked returns the tokens of a conversation up to the beginning of the assistant's answer.
 func Asked(ctx context.Context, of *text.Template, t text.Tokenizer, talk []text.Message,
 	c text.TemplateConfig) ([]int, error) {
 	c.AddGenerationPrompt = true
@@ -36,8 +36,8 @@ func Asked(ctx context.Context, of *text.Template, t text.Tokenizer, talk []text
 	return t.Encode(rendered)
 }
 
-// answerEnds returns the ids that end a model's texts with the one that ends its answers in a template. A template that
-// has no name for the token that ends a text gets the first of them.
+// answerEnds returns the ids that end a model's texts, and the id that ends its answers in a template. If a template
+// has no name for the token that ends a text, it gets the first of them.
 func answerEnds(ctx context.Context, t text.Tokenizer, ends []int, endOfText int, of *text.Template,
 	c text.TemplateConfig) ([]int, error) {
 	ends = slices.Clone(ends)

@@ -28,8 +28,8 @@ type Base struct {
 // scoreName is the parameter of a classifier.
 const scoreName = "score.weight"
 
-// OpenBase reads the model that a run tunes, with adapters as they begin. The files must be those that the run began
-// with, if their checksum is known.
+// OpenBase reads the model that a run tunes, with adapters as they begin. The files must be those with which the run
+// began, if their checksum is known.
 func OpenBase(c settings.Config) (b *Base, err error) {
 	of := c.Tuning
 	in, err := inspectBase(of)
@@ -50,7 +50,7 @@ func OpenBase(c settings.Config) (b *Base, err error) {
 	return b, err
 }
 
-// inspectBase reads the folder of a run's base, which must be no run of attention finetune itself.
+// inspectBase reads the folder of a run's base, which must not be a run of attention finetune itself.
 func inspectBase(of *settings.Tuning) (*Inspection, error) {
 	in, err := Inspect(of.Base.Name)
 	if err == nil && of.Base.SHA256 != "" {
@@ -129,8 +129,8 @@ func OpenTemplate(t *settings.Tuning, g *pretrained.GPT) (ends []int, of *text.T
 	return ends, of, nil
 }
 
-// moveBase sets the folder in which the base of a run of attention finetune is now; "" means that it has not moved.
-// Other models have no base.
+// moveBase sets the present folder of the base of a run of attention finetune; "" means that it has not moved. Other
+// models have no base.
 func (in *Inspection) moveBase(dir string) error {
 	if dir != "" && in.Config.Tuning == nil {
 		return fmt.Errorf("--base: got %s with the model of %s, want none: it is no run of attention finetune "+

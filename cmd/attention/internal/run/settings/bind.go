@@ -57,9 +57,9 @@ func (f flag) defaultIn(configs []Config) any {
 	return cmp.Or[any](f.usual, "")
 }
 
-// field returns the value of the field at a path. Which fields a config has depends on its model and its schedule.
+// field returns the value of the field at a path. The fields of a config depend on its model and its schedule.
 func (c Config) field(path string) (value any, ok bool) {
-	if path == "model.type" { // of the union, not a field of the model
+	if path == "model.type" { // of the union, which is not a field of the model
 		return c.Model.Type(), true
 	}
 	if path == "training.schedule.type" {
@@ -181,14 +181,14 @@ func flagValues(set *pflag.FlagSet, command string, of config.Values) (config.Va
 				found = true
 			}
 		}
-		if !found && model == c.Model.Type() { // the type of no model is an error of its own
+		if !found && model == c.Model.Type() { // the type of an unknown model is an error of its own
 			return nil, f.misplaced(model, schedule)
 		}
 	}
 	return v, nil
 }
 
-// misplaced returns the error about a flag that sets no field of a model and a schedule of these types. The constant
+// misplaced returns the error about a flag that has no field in a model and a schedule of these types. The constant
 // schedule has no flags of its own.
 func (f flag) misplaced(model, schedule string) error {
 	with, want := "--model "+model, "--model "+GPTModel
@@ -201,8 +201,7 @@ func (f flag) misplaced(model, schedule string) error {
 	return fmt.Errorf("--%s: got it with %s, want it with %s only", f.name, with, want)
 }
 
-// flagNames returns the names of a command's flags by the paths of the fields that they set, the last given one if there are
-// several.
+// flagNames maps the paths of fields to the flags of a command that set them; of several flags, the one given last.
 func flagNames(set *pflag.FlagSet, command string) map[string]string {
 	names := map[string]string{}
 	for _, f := range flagsOf(command) {

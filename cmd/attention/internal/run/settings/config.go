@@ -23,14 +23,14 @@ type Config struct {
 	Vocabulary  text.TokenizerConfig `json:"vocabulary"`
 	Model       ModelConfig          `json:"model"`
 	Init        *TextSource          `json:"init,omitempty"`   // the initial weights; nil for new ones
-	Freeze      []string             `json:"freeze,omitempty"` // patterns of the names of parameters that training leaves
+	Freeze      []string             `json:"freeze,omitempty"` // patterns of the names of frozen parameters
 	Dtype       string               `json:"dtype"`
 	Precision   string               `json:"precision,omitempty"` // of the operands of products; empty means full
 	Batch       int                  `json:"batch"`
 	Order       string               `json:"order"`                    // of the windows to train on
-	Epochs      int                  `json:"epochs,omitempty"`         // passes over whole windows; 0: anywhere
+	Epochs      int                  `json:"epochs,omitempty"`         // passes over whole windows; 0: windows at any position
 	Growth      []text.GrowthStage   `json:"context_growth,omitempty"` // short windows at first
-	Training    loop.Config          `json:"training"`                 // its seed is the whole run's
+	Training    loop.Config          `json:"training"`                 // its seed is that of the whole run
 	Checkpoints checkpoint.Config    `json:"checkpoints"`
 	EvalBatches int                  `json:"eval_batches"` // random ones of an evaluation; 0 means all
 	Sample      SampleConfig         `json:"sample"`
@@ -39,8 +39,8 @@ type Config struct {
 	CheckpointActivations bool        `json:"checkpoint_activations,omitempty"`
 	Tuning                *Tuning     `json:"tuning,omitempty"` // of a run of attention finetune; nil for others
 	NGram                 *text.NGram `json:"ngram,omitempty"`  // nil for a large vocabulary
-	// Kernels names the kernels that trained last. It is not a setting: it is recorded because other kernels give other
-	// last digits.
+	// Kernels names the kernels that trained last. It is not a setting: it is stored because other kernels give other last
+	// digits.
 	Kernels string `json:"kernels,omitempty"`
 }
 
@@ -119,7 +119,7 @@ func (c Config) validateSources() error {
 	return nil
 }
 
-// validateWritten returns an error for a 0 that means a default: a run's config holds the number itself.
+// validateWritten returns an error for a 0 that would mean a default: a run's config contains the number itself.
 func (c Config) validateWritten() error {
 	err := config.AtLeast(c, 1, "Training.Accumulate", "Checkpoints.Keep")
 	if s := c.Training.Solver; s.Name != train.SGD {
@@ -168,8 +168,8 @@ func (c Config) validateBeforeText() error {
 	return c.Validate()
 }
 
-// Sources returns what chooses the batches of a run. Only the token after a window is a target of a model that is not
-// causal.
+// Sources returns the settings of a run's batches. For a model that is not causal, only the token after a window is a
+// target.
 func (c Config) Sources() text.SourcesConfig {
 	return text.SourcesConfig{Order: c.Order, WholeEpochs: c.Epochs > 0, EvalBatches: c.EvalBatches,
 		Seed: c.Training.Seed, Growth: c.Growth, Accumulate: c.Training.Accumulate,

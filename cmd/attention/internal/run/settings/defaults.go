@@ -9,8 +9,8 @@ import (
 	"attention/train/text"
 )
 
-// defaults returns the default values of a run with a model and a schedule of these types. Those that depend on other
-// values are 0, and the text, which is no file, has no name: fill fills them in.
+// defaults returns the default values of a run with a model and a schedule of these types. Values that depend on others
+// are 0, and the name of the built-in text is empty: fill sets them.
 func defaults(model, schedule string) Config {
 	c := Config{
 		Format:     Format,
@@ -40,7 +40,7 @@ func defaults(model, schedule string) Config {
 	case GPTModel:
 		c.Model.GPT = &gpt
 	case DecoderModel:
-		gpt.Bias, gpt.TieWordEmbeddings = false, false // what JSON leaves out is false
+		gpt.Bias, gpt.TieWordEmbeddings = false, false // missing fields in JSON are false
 		c.Model.Decoder = new(Parts{RoPE: true, Norm: layers.RMSNorm, MLP: layers.SwiGLU}.of(gpt))
 	default:
 		c.Model.Layer = &chapter.LanguageModelConfig{
@@ -71,7 +71,7 @@ func tuningDefaults() Config {
 }
 
 // Defaults of batch and context. A causal layer learns from every position of a window, others only from the token
-// after it, so their steps need many windows.
+// after it, so they need many windows per step.
 const (
 	causalContext, causalBatch = 64, 16
 	wholeContext, wholeBatch   = 8, 128
@@ -84,8 +84,8 @@ const (
 	sgdRate  = 1     // steps of SGD are as small as its gradients
 )
 
-// fill fills in the defaults that depend on other values. given reports whether the value at a
-// path is given, and epochs is the number of steps of all epochs, if there are any.
+// fill sets the defaults that depend on other values. given reports whether the value at a path was given, and epochs
+// is the number of steps of all epochs, if the run has epochs.
 func (c *Config) fill(epochs int, given func(path string) bool) {
 	context, batch := wholeContext, wholeBatch
 	if c.Model.Causal() {
@@ -151,7 +151,7 @@ func (c *Config) fillSchedule(given func(path string) bool) {
 	}
 }
 
-// besideMuon returns the groups of the embeddings and the head, which AdamW moves.
+// besideMuon returns the groups of the embeddings and the head, which AdamW updates.
 func (c ModelConfig) besideMuon() (groups []train.ParamGroup) {
 	names := []string{"tokens", "positions", "output"}
 	if d, ok := c.Blocks(); ok {

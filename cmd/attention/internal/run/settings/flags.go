@@ -9,14 +9,14 @@ import (
 	"attention/layers/chapter"
 )
 
-// A flag of a command that trains sets fields of a run's config, of whose type and default it is.
+// A flag of a command that trains sets fields of a run's config, from which it has its type and default.
 type flag struct {
 	name    string
 	of      []string // the commands that have it; nil means Train
 	paths   []string // of the fields in config.json, for each type of model and schedule; none if it sets no field
 	usage   string
-	resumed bool // whether it may be given with a flag that is instead
-	instead bool // whether it names a run, whose config has all other values
+	resumed bool // whether it may be given together with the flag instead
+	instead bool // whether it names a run, whose config supplies all other values
 	usual   any  // the default of a flag that sets no field; nil means ""
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withoutFlag are the values in config.json that no flag sets: types, counts and sizes that follow from other
-// values, and what only a decoder has.
+// withoutFlag lists the values in config.json that no flag sets: types, counts and sizes that follow from other values,
+// and values that only a decoder has.
 var withoutFlag = []string{
 	"format", "training.schedule.stable_steps", "model.blocks", "model.layout",
 	"text.bytes", "text.sha256", "init.bytes", "init.sha256", "vocabulary.characters",

@@ -12,7 +12,7 @@ import (
 	"attention/layers"
 )
 
-// attentionForm makes the attention of layer i of a GPT, which is full attention, one of another form.
+// attentionForm makes the attention of layer i in one of the forms, from the full attention of a GPT.
 type attentionForm func(b *layers.BlockConfig, g layers.GPTConfig, i int)
 
 // attentionForms are the forms of attention by their names in --attention: those of this list and of linear attention.
@@ -46,8 +46,8 @@ func withLinear(all map[string]attentionForm) map[string]attentionForm {
 // Forms returns the names of the forms.
 func Forms() []string { return slices.Sorted(maps.Keys(attentionForms)) }
 
-// blocks returns the kinds of blocks and their pattern in a GPT whose layers have the form, all or, from fullEvery > 0
-// on, all but every such layer, which is the block full.
+// blocks returns the kinds of blocks and their pattern for a GPT whose layers have the form; with fullEvery > 0, every
+// such layer is the block full instead.
 func (form attentionForm) blocks(full layers.BlockConfig, g layers.GPTConfig, fullEvery int) (
 	kinds []layers.BlockConfig, pattern []int,
 ) {

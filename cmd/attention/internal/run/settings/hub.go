@@ -37,8 +37,8 @@ func CheckFolder(path string) error {
 	return checkCache(path)
 }
 
-// NameHint returns the end of an error about a path that is not there: how to get the folder of a model that the path
-// names as the Hub or Ollama does, "" for other paths.
+// NameHint returns the end of an error about a missing path. If the path is a model's name on the Hub or in Ollama, it
+// says how to get the folder; for other paths it is "".
 func NameHint(given string) string {
 	const hint = "; to get the folder of a model from the Hub: hf download %s --local-dir %s"
 	if m := hubURL.FindStringSubmatch(given); m != nil {

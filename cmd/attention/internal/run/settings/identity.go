@@ -11,8 +11,8 @@ import (
 	"attention/internal/safetensors"
 )
 
-// identity are the parts of config.json that a checkpoint shares with the run that resumes from it; modelIdentity are
-// those without which the weights of a model mean nothing.
+// identity lists the parts of config.json that a checkpoint shares with the run that resumes from it; modelIdentity
+// lists those without which the weights of a model have no meaning.
 var (
 	modelIdentity = []string{"vocabulary", "model", "dtype", "tuning.base.sha256", "tuning.lora", "tuning.classes", "tuning.task"}
 	identity      = append([]string{"text.sha256", "batch", "order", "context_growth", "training.seed", "training.clip_norm",
@@ -41,12 +41,12 @@ func (c Config) texts(paths []string) (map[string]string, error) {
 }
 
 // CheckWeights returns an error naming the flag that makes the weights in a run's model, the file at path, unfit for
-// the model of the config. Their shapes do not show the number of heads, say, or the tokens. Weights of other programs
-// have no identity, and fit.
+// the model of the config. The shapes alone do not show the number of heads or the tokens, for example. Weights of
+// other programs have no identity, and fit.
 func (c Config) CheckWeights(path string) error {
 	r, err := safetensors.Open(path)
 	if err != nil {
-		return nil // reading the weights reports it
+		return nil // reading the weights reports this error
 	}
 	defer r.Close()
 	identity, err := about.OfModel(r.Metadata())
@@ -62,7 +62,7 @@ func (c Config) CheckWeights(path string) error {
 	return nil
 }
 
-// canonical returns a copy in which words that mean the same are the same word.
+// canonical returns a copy in which synonymous words are replaced by one of them.
 func (c ModelConfig) canonical() ModelConfig {
 	if c = c.clone(); c.GPT != nil {
 		*c.GPT, _ = c.GPT.Decoder().GPT()
@@ -109,7 +109,7 @@ func (c Config) checkFits(weights map[string]string) error {
 	}
 }
 
-// orAbsent returns a value, or the word for one that is absent beside another.
+// orAbsent returns a value, or a word that says that it is absent.
 func orAbsent(value, beside string) string {
 	if value != "" {
 		return value

@@ -14,7 +14,7 @@ import (
 	"attention/internal/gguf"
 )
 
-// ollamaPrefix begins the name of a model in Ollama's store, where a path may be.
+// ollamaPrefix begins the name of a model in Ollama's store when it is given in place of a path.
 const ollamaPrefix = "ollama:"
 
 // Locate returns the path of a model: that of its file for ollama:NAME[:TAG], which must be in Ollama's store, and other
@@ -34,7 +34,7 @@ func Locate(path string) (string, error) {
 // OllamaName returns Ollama's name of a model that is given as ollama:NAME, and whether it is.
 func OllamaName(path string) (name string, ok bool) { return strings.CutPrefix(path, ollamaPrefix) }
 
-// IsModel reports whether there is a model's folder or file at a path, or in Ollama's store.
+// IsModel reports whether a path, or a name in Ollama's store, leads to a model's folder or file.
 func IsModel(path string) bool {
 	file, err := Locate(path)
 	return err == nil && (IsFolder(file) || gguf.Is(file))
@@ -59,8 +59,8 @@ func ollamaStores() []string {
 	return all
 }
 
-// ollamaFile returns the file of a model in Ollama's store by [[HOST/]OWNER/]NAME[:TAG]. A manifest at that place names
-// the contents, which are files of the names of their checksums.
+// ollamaFile returns the file of a model in Ollama's store by [[HOST/]OWNER/]NAME[:TAG]. The manifest with this name
+// lists the contents: files that are named by their checksums.
 func ollamaFile(name string) (string, error) {
 	name, tag, ok := strings.Cut(name, ":")
 	if !ok {

@@ -32,8 +32,8 @@ func packedForms() (all [][]string) {
 	return all
 }
 
-// The loss and the gradients of rows that hold several texts are those of each text alone, whatever the attention: a
-// form that depends on where in its row a text begins has a row for each text.
+// The loss and the gradients of rows with several texts equal those of each text alone, for every attention. A form
+// that depends on where in its row a text begins gets a row for each text.
 func TestPackedRowsAreTheTextsAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "texts.jsonl")
 	lines := `{"text": "ab ab ba"}` + "\n" + `{"text": "b"}` + "\n" + `{"text": "abba baab a"}` + "\n" +

@@ -10,16 +10,16 @@ import (
 	"attention/layers"
 )
 
-// Parts are parts of a GPT other than GPT-2's. With any of them its parameters have Llama's names and begin as Llama's,
-// all with one deviation.
+// Parts are parts of a GPT other than GPT-2's. With any of them, parameters have Llama's names and Llama's initial
+// values, all with the same deviation.
 type Parts struct {
 	RoPE   bool              `json:"rope,omitempty"`           // rotary positions, and none that are learned
 	Norm   layers.NormKind   `json:"norm,omitempty"`           // of the norms; empty means LayerNorm
 	MLP    layers.Activation `json:"mlp,omitempty"`            // of the MLPs; empty means the GPT's activation
 	QKNorm layers.NormKind   `json:"qk_norm,omitempty"`        // of each head's queries and keys; empty means none
-	Window int               `json:"window,omitempty"`         // tokens that a token sees, its own among them; 0 means all
+	Window int               `json:"window,omitempty"`         // number of tokens that a token sees, including itself; 0 means all
 	Form   string            `json:"attention_form,omitempty"` // one of attentionForms; empty means full attention
-	// FullEvery is n of a model with a Form whose every n-th layer has full attention; 0 means none has.
+	// FullEvery makes every n-th layer of a model with a Form use full attention; 0 means none.
 	FullEvery int `json:"full_attention_every,omitempty"`
 }
 

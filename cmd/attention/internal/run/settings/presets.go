@@ -41,7 +41,7 @@ func presetValues(name string) (config.Values, error) {
 	return config.Leaves(t, "--preset: "+name), err
 }
 
-// follows are the sizes in an attention layer, and the fields of the model that they follow from unless they are given.
+// follows maps the sizes of an attention layer to the fields of the model from which they follow unless they are given.
 var follows = map[string]string{
 	"embed_dim": "embed_dim", "out_dim": "embed_dim", "query_dim": "embed_dim", "key_dim": "embed_dim",
 	"attn_dim": "embed_dim", "context_length": "context_length",
@@ -58,7 +58,7 @@ var replacements = []config.Replacement{
 	{Path: "model.attention.layer", Equal: true, Old: following},
 	{Path: "model.attention.num_heads", Equal: true, Old: following},
 	{Path: "training.schedule.type", Old: []string{"training.schedule"}},
-	{Path: "training.solver.name", Old: []string{"training.solver", // and the learning rate, which was for it
+	{Path: "training.solver.name", Old: []string{"training.solver", // and the learning rate, which was meant for it
 		"training.schedule.peak", "training.schedule.floor", "training.schedule.rate"}},
 }
 

@@ -30,7 +30,7 @@ type Spec struct {
 	Tokenizer text.Tokenizer // nil if the folder does not name one
 }
 
-// Settings are the values that the config of a new run is made of. --lr 0.1 becomes Config.Training.Schedule.Peak in
+// Settings are the values from which the config of a new run is made. --lr 0.1 becomes Config.Training.Schedule.Peak in
 // four steps:
 //
 //	flagValues   makes the value 0.1 at the path training.schedule.peak
@@ -39,7 +39,7 @@ type Spec struct {
 //	Validate     checks it
 type Settings struct {
 	flags  *pflag.FlagSet
-	init   string // the folder of the initial weights; "" without one
+	init   string // folder of the initial weights; "" if there is none
 	values config.Values
 
 	tokenizer *text.SubwordTokenizer // of a file; nil if it is another one
@@ -193,7 +193,8 @@ func readFile(path string) (from string, file config.Tree, err error) {
 }
 
 // initValues returns the form, element type and tokenizer of the model in the folder of --init, or else of a config
-// file's initial weights. Dropout is the training's and not part of it. A file of weights gives nothing.
+// file's initial weights. Dropout belongs to the training and is not included. For a file of weights there are no
+// values. A file of weights gives nothing.
 func (s *Settings) initValues(file config.Values, spec func(dir string) (Spec, error)) (config.Values, error) {
 	name := cmp.Or(Given(s.flags, "init"), file.Text("init.name"))
 	kind := cmp.Or(Given(s.flags, "model"), file.Text("model.type"))

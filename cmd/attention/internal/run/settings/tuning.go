@@ -12,8 +12,8 @@ import (
 	"attention/train/text"
 )
 
-// Tuning is the part of the config of a run of attention finetune that one of attention train has not. The Text of such
-// a run are its examples, and a Batch is of packed rows.
+// Tuning is the part of the config that runs of attention finetune have and those of attention train do not. In such a
+// run Text is the file of examples, and Batch is a batch of packed rows.
 type Tuning struct {
 	Base           TextSource         `json:"base"`               // the folder of the model to tune
 	Valid          *TextSource        `json:"valid,omitempty"`    // the held-out examples; nil for none
@@ -21,11 +21,11 @@ type Tuning struct {
 	Context        int                `json:"context"`            // tokens of a row
 	Long           string             `json:"long"`               // text.PackConfig.Long
 	Template       string             `json:"template,omitempty"` // a name or the source of one; "" for the base's
-	Task           string             `json:"task,omitempty"`     // of an encoder; "" for a decoder
+	Task           string             `json:"task,omitempty"`     // for an encoder; "" for a decoder
 	TrainOnPrompts bool               `json:"train_on_prompts,omitempty"`
 	Classes        []string           `json:"classes,omitempty"`  // of texts, if those are learned
-	Thinking       bool               `json:"thinking,omitempty"` // the examples have thoughts, and templates ask for them
-	Date           time.Time          `json:"date,omitzero"`      // when the run began, for templates that write a date
+	Thinking       bool               `json:"thinking,omitempty"` // whether the examples have thoughts, and templates request them
+	Date           time.Time          `json:"date,omitzero"`      // the time at which the run began, for templates that write a date
 }
 
 // Validate returns an error for the first wrong field.
@@ -41,7 +41,7 @@ func (t *Tuning) Validate() error {
 }
 
 // Rendering returns how conversations with a model are rendered: for a run as its examples were, with the date on which
-// it began. Models that can think are asked not to, unless they have been tuned with thoughts.
+// it began. Thinking is switched off, unless the model was tuned with thoughts.
 func (t *Tuning) Rendering() text.TemplateConfig {
 	if t == nil {
 		return text.TemplateConfig{ThinkingOff: true}
@@ -81,7 +81,7 @@ func SourceOf(given string) (TextSource, error) {
 	return TextSource{Name: given, Bytes: size, SHA256: sum}, err
 }
 
-// Same reads a source again, and returns an error if it is not the same.
+// Same reads a source again, and returns an error if it has changed.
 func (s TextSource) Same() error {
 	now, err := SourceOf(s.Name)
 	if err == nil && now.SHA256 != s.SHA256 {
