@@ -109,11 +109,11 @@ func (t *talk) prompt(ctx context.Context, begun []int, room int) ([]int, error)
 	return ids, nil
 }
 
-// Stand-ins for what is said in a talk, which no template looks for.
+// Placeholders for the messages of a conversation, which no template treats specially.
 const anAnswer, aQuestion = "\ue000\ue001", "\ue002\ue003"
 
-// findStop finds the first line of text that the template writes after an answer and the token that ends it, such as
-// the heading of the next message, before which an answer ends, too.
+// findStop finds the first line of text that the template writes after an answer and its end token, such as the heading
+// of the next message. An answer also ends before this line.
 func (t *talk) findStop(ctx context.Context) error {
 	talk := append(slices.Clone(t.system), text.Message{Role: "user", Content: aQuestion},
 		text.Message{Role: "assistant", Content: anAnswer}, text.Message{Role: "user", Content: aQuestion})

@@ -79,7 +79,7 @@ func Await(ctx context.Context, holds func() bool) {
 	}
 }
 
-// SetClock replaces the program's clock by one that advances by a second with every reading. It returns the time of the
+// SetClock replaces the program's clock by one that advances by a second at every reading. It returns the time of the
 // first reading.
 func SetClock(t *testing.T) (begin time.Time) {
 	begin = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)

@@ -28,8 +28,8 @@ func (o *Output) Write(p []byte) (int, error) {
 // Err returns the first error of Write.
 func (o *Output) Err() error { return o.err }
 
-// Await returns what work returns, or an Interrupted error as soon as ctx is done. Nobody waits for the work then,
-// which ends with the program: it is for work that neither hears a context nor prints nor writes anything.
+// Await returns what work returns, or an Interrupted error as soon as ctx is done. The program then ends without
+// waiting for the work. Use Await only for work that does not check a context and neither prints nor writes anything.
 func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
