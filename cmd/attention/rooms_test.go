@@ -165,8 +165,8 @@ var rooms = map[string]string{
 		cmd/attention/internal/run/settings cmd/attention/internal/session internal/folder train train/loop
 		train/metrics train/record`,
 	"cmd/attention/internal/view/forward": `cmd/attention/internal/run/models
-		cmd/attention/internal/run/settings train/tasks train/tasks/dates train/checkpoint train/text layers graph
-		graph/machine graph/mask internal/config internal/expr layers/chapter layers/heads internal/dense`,
+		cmd/attention/internal/run/settings train/tasks train/tasks/dates train/checkpoint train/pretrained train/text layers
+		graph graph/machine graph/mask internal/config internal/expr layers/chapter layers/heads internal/dense`,
 	"cmd/attention/internal/view/serve": `cmd/attention/internal/plot cmd/attention/internal/program
 		cmd/attention/internal/view/follow cmd/attention/internal/view/forward cmd/attention/internal/view/web
 		train/record train/tasks/reversal train/text internal/safetensors`,

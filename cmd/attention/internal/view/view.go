@@ -23,10 +23,10 @@ const help = `Show a model's attention in the browser: every head of every layer
 text. The page is part of the program: no request leaves this machine.
 
 MODEL: --model takes every model that attention generate takes, a run of
-attention translate, or a checkpoint's file in a run's folder. For a run, the
-page also shows the training. A second --model is compared with the first, and a
-run with its checkpoints. Without --model, --run and --chapter it shows the
-newest run in the folder runs.
+attention translate, an encoder such as BERT, or a checkpoint's file in a run's
+folder. For a run, the page also shows the training. A second --model is
+compared with the first, and a run with its checkpoints. Without --model, --run
+and --chapter it shows the newest run in the folder runs.
 
 TEXT: --text is the text that the model reads. A model of attention translate
 reads a date; a second line is the beginning of the translation, and the model

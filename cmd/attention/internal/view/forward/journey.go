@@ -45,8 +45,8 @@ const mostLogits = 4096
 
 // Journey returns the journey of a token through a layer.
 func (l *Pass) Journey(ctx context.Context, layer, token int) (*Journey, error) {
-	if len(l.Sequences) != 1 {
-		return nil, errors.New("journey: got a model of two texts, want one that continues a text")
+	if len(l.Sequences) != 1 || len(l.expects) == 0 {
+		return nil, errors.New("journey: got a model of two texts or an encoder, want one that continues a text")
 	}
 	if n := len(l.Sequences[0].Tokens); layer < 0 || layer >= len(l.Layers) || token < 0 || token >= n {
 		return nil, fmt.Errorf("journey: got token %d of layer %d, want one of %d and of %d", token, layer, n, len(l.Layers))

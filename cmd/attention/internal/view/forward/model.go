@@ -26,6 +26,8 @@ type Model struct {
 	IsLive bool `json:"live,omitempty"` // whether a run still trains it
 	Steps  int  `json:"-"`              // steps of the run that the weights have had; 0 if that is not known
 
+	encodes bool // whether it is an encoder
+
 	open func() (network, error)                   // reads the weights of a checkpoint each time
 	now  func(ctx context.Context) (*Model, error) // returns the model of a run that trains; nil for other models
 }
@@ -97,6 +99,13 @@ func openNetwork(from models.Source, steps int) (n network, name string, notes [
 		}
 		return n, in.Name(), notes, nil
 	}
+	n, notes, ok, err := openEncoding(in, from.Base)
+	if err != nil {
+		return nil, "", nil, in.Named(err)
+	}
+	if ok {
+		return n, in.Name(), notes, nil
+	}
 	open := in.Open
 	if steps != newest {
 		open = func() (*models.OpenModel, error) { return in.OpenAt(steps) }
@@ -109,7 +118,8 @@ func openNetwork(from models.Source, steps int) (n network, name string, notes [
 }
 
 func newModel(name string, n network, open func() (network, error)) *Model {
-	return &Model{Name: name, Title: n.String(), Most: n.most(), Example: n.example(), open: open}
+	_, encodes := n.(encoding)
+	return &Model{Name: name, Title: n.String(), Most: n.most(), Example: n.example(), open: open, encodes: encodes}
 }
 
 // opener returns a function that reads the network of a run at a checkpoint.
@@ -128,8 +138,8 @@ func checkpointName(dir string, steps int) string {
 // Weights are read when a model is looked at.
 func (m *Model) Checkpoints(from models.Source) (all []*Model) {
 	steps, err := checkpoint.Steps(filepath.Join(from.Dir, settings.CheckpointsFolder))
-	if err != nil {
-		return nil // not a run's folder
+	if err != nil || m.encodes {
+		return nil // not a run's folder, or one of an encoder, whose checkpoints are not read one by one
 	}
 	for _, n := range steps {
 		at := *m

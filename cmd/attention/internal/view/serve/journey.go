@@ -48,7 +48,7 @@ const mostWays = 11 << 18
 // addJourneys adds the journeys of a pass's tokens through all layers: of the chosen one, and of as many others as
 // there is room for, the last ones first.
 func (e *export) addJourneys(ctx context.Context, l passAnswer) error {
-	if len(l.Sequences) > 1 {
+	if len(l.Sequences) > 1 || len(l.Next) == 0 {
 		return nil // there is none
 	}
 	n := len(l.Sequences[0].Tokens)

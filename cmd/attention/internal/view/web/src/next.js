@@ -101,6 +101,8 @@ export class NextTokens {
    * @param {() => boolean} isOver
    */
   async show(before, after, isOver) {
+    this.element.hidden = before.next.length === 0; // an encoder writes nothing
+    if (this.element.hidden) return;
     const place = placeOf(before, after);
     const [were, are] = await Promise.all([expected(before, place), expected(after, place)]);
     if (isOver()) return;

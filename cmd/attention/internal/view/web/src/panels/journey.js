@@ -38,8 +38,8 @@ class Journey extends Shown {
       const before = await forward(requestOf(this.view));
       const pass = await forward(changed(before.request, before));
       if (isOver()) return;
-      if (pass.sequences.length > 1) {
-        this.fail('The journey is that of a model that continues a text. Of a translation, Steps has the numbers.');
+      if (pass.sequences.length > 1 || pass.next.length === 0) {
+        this.fail('The journey is that of a model that continues a text. Of other models, Steps has the numbers.');
         return;
       }
       const [layer, of] = chosen(before);
