@@ -181,7 +181,7 @@ func lossOf(t testing.TB, e *pretrained.Encoder, v train.Values) float64 {
 }
 
 // Accumulating the gradients of two batches adds no negatives: the loss of a step of two batches of 4 pairs is the mean
-// of theirs, and not that of the 8 pairs in one batch (sentence-transformers #2916).
+// of theirs, and not that of the 8 pairs in one batch, which mini-batches have (sentence-transformers #2916).
 func TestAccumulatingAddsNoNegatives(t *testing.T) {
 	e, all := small(t), pairs(8, 8)
 	open := func(batch int) *encoders.Batches {
@@ -205,6 +205,12 @@ func TestAccumulatingAddsNoNegatives(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, mean, r.Loss, 1e-9)
 	require.Greater(t, lossOf(t, e, eight.Inputs), mean+0.3)
+	cached := train.StepConfig{MiniBatchSize: 3, Schedule: train.ConstantRate(0)}
+	step, err = train.NewStepFunc(e.Params, loss, cached)
+	require.NoError(t, err)
+	r, err = step.Take(open(8))
+	require.NoError(t, err)
+	require.InDelta(t, lossOf(t, e, eight.Inputs), r.Loss, 1e-9)
 }
 
 // Wrong examples are refused where they stand.
