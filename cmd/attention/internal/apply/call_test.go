@@ -11,6 +11,7 @@ import (
 	"attention/cmd/attention/internal/term"
 	"attention/internal/golden"
 	"attention/internal/safetensors"
+	"attention/layers/apply"
 
 	"github.com/stretchr/testify/require"
 )
@@ -107,4 +108,17 @@ func (c *wrongCall) message() string {
 	require.NoError(c.t, errOld)
 	require.Equal(c.t, oldOutput, string(text))
 	return strings.ReplaceAll(term.OneLine(err), c.dir+string(filepath.Separator), "")
+}
+
+// TestApplyHelp: the help has the reference of the files, and every flag.
+func TestApplyHelp(t *testing.T) {
+	out, err := commandtest.Output(t.Context(), New(), "--help")
+	require.NoError(t, err)
+	require.Contains(t, out, apply.Reference)
+	for _, flag := range []string{"--config file", "--weights file", "--input file", "--output file", "--dtype type"} {
+		require.Contains(t, out, flag)
+	}
+	for line := range strings.Lines(help + "\n" + example) {
+		require.LessOrEqual(t, len([]rune(strings.TrimRight(line, "\n"))), 80, line)
+	}
 }

@@ -45,7 +45,7 @@ const example = `  Check everything
     attention gradcheck --fast`
 
 // New returns the command.
-func New() *cobra.Command { return newFor(all) }
+func New() *cobra.Command { return newCommand(all) }
 
 // check is a case of an op or of a layer.
 type check struct {
@@ -69,8 +69,8 @@ func all() []check {
 // ofOp returns the check of an op's case.
 func ofOp(c gradcases.Case) check { return check{"op", c.Name(), c.Check} }
 
-// newFor returns the command for the checks that a function makes when the command runs.
-func newFor(checks func() []check) *cobra.Command {
+// newCommand returns the command for the checks that a function makes when the command runs.
+func newCommand(checks func() []check) *cobra.Command {
 	var names, dtype string
 	var seed uint64
 	var fast, every bool

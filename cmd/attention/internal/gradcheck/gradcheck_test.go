@@ -109,7 +109,7 @@ func wrongChecks() []check {
 
 func TestGradcheckWrongOp(t *testing.T) {
 	for _, args := range [][]string{{}, {"--fast", "--all"}} {
-		out, err := commandtest.Output(t.Context(), newFor(wrongChecks), args...)
+		out, err := commandtest.Output(t.Context(), newCommand(wrongChecks), args...)
 		require.EqualError(t, err, "4 of 6 failed: InverseSqrt, wrong (float64); InverseSqrt, wrong (float32); "+
 			"Nothing, fails (float64); Nothing, fails (float32)")
 		require.Equal(t, 2, strings.Count(out, "  FAIL\n"))
@@ -120,7 +120,7 @@ func TestGradcheckWrongOp(t *testing.T) {
 		require.Contains(t, out, "\nNothing, fails (float64)\n  no such op\n")
 		require.Regexp(t, `\n2 of 6 right, \d+ (elements|directions) compared\n$`, out)
 	}
-	out, err := commandtest.Output(t.Context(), newFor(wrongChecks), "--run", "right")
+	out, err := commandtest.Output(t.Context(), newCommand(wrongChecks), "--run", "right")
 	require.NoError(t, err, out)
 }
 
@@ -135,7 +135,7 @@ func TestGradcheckWrongFlags(t *testing.T) {
 		{args: []string{"softmax"}, want: `unknown command "softmax" for "attention gradcheck"`},
 		{args: []string{"--seed", "-1"}, want: `--seed: got "-1", want a whole number of at least 0`},
 	} {
-		_, err := commandtest.Output(t.Context(), newFor(wrongChecks), c.args...)
+		_, err := commandtest.Output(t.Context(), newCommand(wrongChecks), c.args...)
 		require.EqualError(t, err, c.want)
 	}
 }
@@ -156,10 +156,10 @@ func TestGradcheckNothingButZeros(t *testing.T) {
 	flat.Flat = true
 	only := func(c gradcases.Case) func() []check { return func() []check { return []check{ofOp(c)} } }
 	for _, args := range [][]string{{}, {"--fast"}} {
-		out, err := commandtest.Output(t.Context(), newFor(only(lost)), args...)
+		out, err := commandtest.Output(t.Context(), newCommand(only(lost)), args...)
 		require.ErrorContains(t, err, "2 of 2 failed: Lost")
 		require.Contains(t, out, "all derivatives are 0, want some that are not")
-		_, err = commandtest.Output(t.Context(), newFor(only(flat)), args...)
+		_, err = commandtest.Output(t.Context(), newCommand(only(flat)), args...)
 		require.NoError(t, err)
 	}
 }

@@ -101,3 +101,14 @@ func TestColumnsOfOtherMaps(t *testing.T) {
 	m.Maps[1] = m.Maps[0]
 	require.False(t, m.columnsAt(0, 1))
 }
+
+// A label is the whole token in characters that are seen, cut if it is long.
+func TestLabels(t *testing.T) {
+	require.Equal(t, []string{"a", "·", "the", "¶", "¶¶", "¤", "¤", "don't", "self·made", "extraordina…", "¤"},
+		Labels([]string{"a", " ", " the", "\n", "\n\n", "\\xc3", "", "don't", "self made", "extraordinarily", "\t"}))
+	var characters []string
+	for _, c := range "aé≤ \n\r\t\u00a0\u200d😀語" {
+		characters = append(characters, string(c))
+	}
+	require.Equal(t, []string{"a", "é", "≤", "·", "¶", "¤", "¤", "¤", "¤", "¤", "¤"}, Labels(characters))
+}

@@ -1,12 +1,16 @@
 package plot
 
 import (
+	"bytes"
 	"image/color"
+	"image/png"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
 )
 
 // TestNumbers: four digits as PyTorch prints them, fewer where there is less room, and no sign before 0.
@@ -58,4 +62,65 @@ func TestCut(t *testing.T) {
 	short := cut("a very long word", style, 30)
 	require.LessOrEqual(t, style.Width(short), vg.Length(30))
 	require.Contains(t, short, "…")
+}
+
+// Letters keep their widths even if the font would move a pair together, at each alignment.
+func TestFillText(t *testing.T) {
+	style := textStyle(8)
+	require.Less(t, style.Width("111"), textWidth(style, "111"))
+	require.InDelta(t, 3*float64(style.Width("1")), float64(textWidth(style, "111")), 1e-9)
+	one := style.Width("1")
+	for _, row := range []struct {
+		align draw.XAlignment
+		first vg.Length
+	}{{draw.XLeft, 0}, {draw.XCenter, -one}, {draw.XRight, -2 * one}} {
+		var drawn recorder.Canvas
+		c := draw.NewCanvas(&drawn, 100, 100)
+		style.XAlign = row.align
+		fillText(c, style, vg.Point{X: 50, Y: 50}, "11")
+		var at []vg.Length
+		for _, action := range drawn.Actions {
+			if text, ok := action.(*recorder.FillString); ok {
+				require.Equal(t, "1", text.String)
+				at = append(at, text.Point.X-50)
+			}
+		}
+		require.Len(t, at, 2)
+		require.InDelta(t, float64(row.first), float64(at[0]), 1e-9)
+		require.InDelta(t, float64(one), float64(at[1]-at[0]), 1e-9)
+	}
+}
+
+// TestMatricesLayout: steps go from left to right while there is room, and none lies on another or outside.
+func TestMatricesLayout(t *testing.T) {
+	square := func(n int) (values [][]float64) {
+		for range n {
+			values = append(values, make([]float64, n))
+		}
+		return values
+	}
+	m := Matrices{Title: "steps", Steps: []Matrix{
+		{Title: "a", Values: square(3)},
+		{Title: "b = f(a)", Text: "A text that is too long for a single line above six columns.",
+			Values: square(6), Rows: []string{"one", "two"}, Follows: true},
+		{Title: "c", Values: square(1)}, {Title: "d", Values: square(40)}, {Title: "e", Values: square(2)}}}
+	places, height := m.layout()
+	for i, s := range m.Steps {
+		a := places[i]
+		require.LessOrEqual(t, a.Y+s.above()+s.height(), height)
+		for j := range i {
+			b, other := places[j], m.Steps[j]
+			require.True(t, a.X >= b.X+other.width()+stepGap || a.Y >= b.Y+other.above()+other.height() ||
+				b.X >= a.X+s.width()+stepGap, "steps %d and %d", i, j)
+		}
+	}
+	require.Equal(t, places[0].Y, places[1].Y)
+	require.Greater(t, places[3].Y, places[2].Y, "too wide for the row")
+	require.Len(t, m.Steps[1].lines(), 2)
+
+	var written bytes.Buffer
+	require.NoError(t, m.Write(&written))
+	picture, err := png.Decode(&written)
+	require.NoError(t, err)
+	require.InDelta(t, float64(height/vg.Inch*96), picture.Bounds().Dy(), 1)
 }

@@ -1,7 +1,12 @@
 package plot
 
 import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,4 +66,46 @@ func TestPalettes(t *testing.T) {
 		require.Equal(t, p.Weights[6*255:], p.Signed[6*255:], "positive numbers have the colours of weights")
 		require.NotEqual(t, p.Weights[6*255:], p.Signed[:6])
 	}
+}
+
+// pixelsOf returns how many pixels of a PNG without transparency have each colour.
+func pixelsOf(t *testing.T, file *bytes.Buffer) map[color.NRGBA]int {
+	picture, err := png.Decode(file)
+	require.NoError(t, err)
+	require.IsType(t, &image.RGBA{}, picture)
+	seen := map[color.NRGBA]int{}
+	pix := picture.(*image.RGBA).Pix
+	for len(pix) > 0 { // counts runs of one colour together: most pixels are paper
+		n := 4
+		for n < len(pix) && bytes.Equal(pix[n:n+4], pix[:4]) {
+			n += 4
+		}
+		seen[color.NRGBA{R: pix[0], G: pix[1], B: pix[2], A: pix[3]}] += n / 4
+		pix = pix[n:]
+	}
+	return seen
+}
+
+// Each line is its letter in the row of its value, rounded; where two meet there is an asterisk.
+func TestText(t *testing.T) {
+	got := Text([]int{4, 5, 6}, []TextLine{{Mark: 'a', Name: "first", Y: []float64{0, 44, 100}},
+		{Mark: 'b', Name: "second", Y: []float64{100, 46, 100}}}, "length")
+	require.Equal(t, strings.Join([]string{
+		"  100 | b   *",
+		"   90 |",
+		"   80 |",
+		"   70 |",
+		"   60 |",
+		"   50 |   b",
+		"   40 |   a",
+		"   30 |",
+		"   20 |",
+		"   10 |",
+		"    0 | a",
+		"      +------",
+		"          5",
+		"       length",
+		"       a first   b second   * more than one",
+		"",
+	}, "\n"), got)
 }

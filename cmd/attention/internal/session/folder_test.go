@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"attention/cmd/attention/internal/run/settings"
+	"attention/internal/simd"
 	"attention/layers"
 	"attention/train/checkpoint"
-
 	"attention/train/metrics"
 
 	"github.com/stretchr/testify/require"
@@ -128,4 +128,22 @@ func TestEqualModelsAreEqualFiles(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, files[0], files[1])
+}
+
+func TestDifferences(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		restored checkpoint.Restored
+		want     []string
+	}{
+		{name: "none"},
+		{name: "kernels", restored: checkpoint.Restored{Kernels: "sve"},
+			want: []string{`the checkpoint was written with the kernels "sve", not "` + simd.InstructionSet() +
+				`": bits may differ from those of a run that never stopped`}},
+		{name: "precision", restored: checkpoint.Restored{Precision: "bf16"},
+			want: []string{`the checkpoint was written in the precision "bf16", which now is another: ` +
+				`bits differ from those of a run that never stopped`}},
+	} {
+		require.Equal(t, row.want, differences(&row.restored), row.name)
+	}
 }

@@ -131,3 +131,8 @@ func TestPictureNeedsAttention(t *testing.T) {
 		require.InDelta(t, r.Picture.Chance, share, 0.03)
 	}
 }
+
+func TestMarkWrong(t *testing.T) {
+	require.Equal(t, "abXd", markWrong("abxd", "abcd"))
+	require.Equal(t, "ab$d", markWrong("ab$d", "abcd"))
+}

@@ -3,11 +3,15 @@ package forward
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"testing"
 
+	"attention/cmd/attention/internal/run/models"
 	"attention/graph"
 	"attention/graph/mask"
 	"attention/layers"
+	"attention/train/checkpoint"
+	"attention/train/text"
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
@@ -66,4 +70,64 @@ func TestOverview(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A checkpoint is a model: of a run that is not finished the same as the run's, and by its path the same as in the
+// list.
+func TestCheckpoints(t *testing.T) {
+	for _, c := range []struct {
+		run, text string
+		steps     int
+	}{{"gpt", "the", 2}, {"finished_gpt", "the", 12}, {"finished_layer", "the", 12}} {
+		dir := filepath.Join("..", "..", "..", "..", "..", "testdata", "runs", c.run, "run")
+		m, err := Open(dir)
+		require.NoError(t, err, c.run)
+		all := m.Checkpoints(models.Source{Dir: dir})
+		require.Len(t, all, 1, c.run)
+		require.Equal(t, "run, step "+map[int]string{2: "2", 12: "12"}[c.steps], all[0].Name)
+		path := checkpoint.Path(filepath.Join(dir, "checkpoints"), c.steps)
+		one, err := Open(path)
+		require.NoError(t, err, c.run)
+		require.Equal(t, all[0].Name, one.Name)
+		require.Equal(t, m.Title, one.Title)
+		require.Empty(t, one.Checkpoints(models.Source{Dir: path}))
+		var next [][][]Candidate
+		for _, x := range []*Model{m, all[0], one} {
+			l, err := x.Forward(t.Context(), Request{Text: c.text})
+			require.NoError(t, err, c.run)
+			next = append(next, l.Next)
+		}
+		require.Equal(t, next[1], next[2], c.run)
+		require.Equal(t, next[0], next[1], "%s: the weights are those of its last steps", c.run)
+	}
+	_, err := Open(filepath.Join("..", "..", "..", "..", "..", "testdata", "runs", "gpt", "run", "checkpoints", "x"))
+	require.ErrorContains(t, err, "no such file")
+}
+
+// pieces is a tokenizer whose token i is the i-th text.
+type pieces []string
+
+func (p pieces) Len() int { return len(p) }
+
+func (p pieces) Config() text.TokenizerConfig { return text.TokenizerConfig{} }
+
+func (p pieces) Encode(string) ([]int, error) { return nil, nil }
+
+func (p pieces) Decode(ids []int) (s string, err error) {
+	for _, id := range ids {
+		s += p[id]
+	}
+	return s, nil
+}
+
+// Tokens that together are a character have it and their places in it; a part whose rest is missing has its bytes.
+func TestTokensOfOneCharacter(t *testing.T) {
+	all := pieces{"a", "\xe6", "\x97", "\xa5", " \xe6", "\x9c\xac"}
+	got, err := tokensOf(all, []int{1, 2, 3, 0, 4, 5, 1, 2, 0, 1})
+	require.NoError(t, err)
+	part := func(id int, text, of string, at int) Token { return Token{id, text, true, of, at} }
+	require.Equal(t, []Token{
+		part(1, `\xe6`, "日", 1), part(2, `\x97`, "日", 2), part(3, `\xa5`, "日", 3), {ID: 0, Text: "a"},
+		part(4, ` \xe6`, " 本", 1), part(5, `\x9c\xac`, " 本", 2), part(1, `\xe6`, "", 0), part(2, `\x97`, "", 0),
+		{ID: 0, Text: "a"}, part(1, `\xe6`, "", 0)}, got)
 }
