@@ -63,6 +63,7 @@ var shortened = map[string]string{
 	"attention train --preset nano-char --text tinyshakespeare.txt --tokenizer shakespeare.json --context 192 --out runs/wide":                "--steps 2",
 	"attention finetune --model runs/wide --data talks.jsonl --valid talks.jsonl --steps 60 --lr 0.002 --out runs/talks":                      "--steps 2",
 	"attention finetune --task classify --model runs/wide --data lines.csv --valid lines.csv --steps 40 --lora 0 --lr 0.001 --out runs/lines": "--steps 2",
+	"attention finetune --model minilm --task embed --data products --batch 30 --epochs 12 --out runs/products":                               "--steps 2",
 	"attention train --resume runs/shakespeare --steps 2500":                                                                                  "--steps 3",
 	"attention train --preset tiny --steps 5000 --patience 5 --best --out runs/best":                                                          "--steps 20 --eval-every 5",
 	"attention train --preset llama-char --text tinyshakespeare.txt --out runs/llama":                                                         "--steps 2",
