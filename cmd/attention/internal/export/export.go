@@ -222,8 +222,8 @@ func writeEncoder(notes io.Writer, from models.Source, c weightsConfig, out stri
 		return nil, false, nil // the error will be found again
 	}
 	if c.format != string(pretrained.HuggingFace) || c.dtype+c.shardSize+from.Adapter != "" {
-		return nil, true, fmt.Errorf("--format: got %s with the flags of an encoder's run, want %s, without --dtype, "+
-			"--shard-size and --adapter", c.format, pretrained.HuggingFace)
+		return nil, true, fmt.Errorf("--format: got %s for the run of an encoder, want %s, without --dtype, --shard-size "+
+			"and --adapter", c.format, pretrained.HuggingFace)
 	}
 	e, of, err := in.OpenEncoder(from.Base)
 	if err != nil {

@@ -42,6 +42,9 @@ func (r *encoding) open(flag string) (err error) {
 	if err := r.fit(r.base.Sentence.MaxLength, longestRow); err != nil {
 		return err
 	}
+	if n := len(r.base.Tokenizer.WithTemplate(nil)); c.Tuning.Context <= n {
+		return fmt.Errorf("--context: got %d, want more than the %d special tokens of each text", c.Tuning.Context, n)
+	}
 	rows := encoders.Config{Batch: c.Batch, MaxLength: c.Tuning.Context, Shuffle: true, Seed: uint64(c.Training.Seed),
 		Classes: c.Tuning.Classes, Masked: c.Tuning.Task == settings.MaskTask}
 	if r.training, err = encoders.NewBatches(r.ctx, r.base, r.files[0], rows); err != nil {

@@ -44,11 +44,11 @@ func (in *Inspection) OpenEncoder(base string) (e *pretrained.Encoder, notes []s
 	return e, nil, in.ReadModel(e.Params, identity)
 }
 
-// IsEncoder reports whether a folder has an encoder that does not belong to a run, even one that cannot be opened.
+// IsEncoder reports whether a folder has an encoder, even one that cannot be opened.
 func IsEncoder(dir string) bool {
 	in, err := Inspect(dir)
 	if err != nil || in.IsRun() || !settings.IsFolder(in.Dir) {
-		return false
+		return err == nil && in.Kind == settings.EncoderModel
 	}
 	_, err = pretrained.OpenEncoder(in.Dir)
 	return !errors.Is(err, pretrained.ErrFamily)
