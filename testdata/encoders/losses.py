@@ -21,8 +21,10 @@ TRIPLES = [
 ]
 SCORES = [0.1, 0.9, 0.4, 0.4, -2.0]
 
-model = SentenceTransformer(os.path.join(os.path.dirname(os.path.abspath(__file__)), "bert"), device="cpu").double().eval()
-cases = {"pairs": (MultipleNegativesRankingLoss(model), 2, None), "triples": (MultipleNegativesRankingLoss(model), 3, None),
+folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bert")
+model = SentenceTransformer(folder, device="cpu").double().eval()
+cases = {"pairs": (MultipleNegativesRankingLoss(model), 2, None),
+         "triples": (MultipleNegativesRankingLoss(model), 3, None),
          "scores": (CoSENTLoss(model), 2, torch.tensor(SCORES, dtype=torch.float64))}
 out = {"triples": TRIPLES, "scores": SCORES, "cases": {}}
 for name, (loss, texts, labels) in cases.items():

@@ -79,8 +79,8 @@ func write(path string, pairs []pair) {
 	fmt.Printf("%s: %d pairs\n", path, len(pairs))
 }
 
-// baseline returns recall@1 of a search that counts equal words: the share of anchors whose positive has the most, and of
-// those with as many the first.
+// baseline returns recall@1 of a search that counts equal words: the share of anchors whose positive has the most, and
+// of those with as many the first.
 func baseline(pairs []pair) float64 {
 	words := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return r < 'a' || r > 'z' })

@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Seeds tunes all-MiniLM-L6-v2 as cmd/attention/encoders.md does, with several seeds. It prints recall@1 of the held-out
-// pairs before and after of each, and the mean and the standard deviation.
+// Seeds tunes all-MiniLM-L6-v2 as cmd/attention/encoders.md does, with several seeds. It prints recall@1 of the
+// held-out pairs before and after of each, and the mean and the standard deviation.
 //
 //	go run testdata/products/seeds.go MINILM [SEEDS]
 //

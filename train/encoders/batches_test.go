@@ -81,7 +81,8 @@ func TestNoTextTwiceInABatch(t *testing.T) {
 		{5, 1, 4, 5, 5},
 	} {
 		all := pairs(row.examples, row.anchors)
-		s, err := encoders.NewBatches(t.Context(), e, all, encoders.Config{Batch: row.batch, Shuffle: true, Once: true, Seed: 3})
+		s, err := encoders.NewBatches(t.Context(), e, all,
+			encoders.Config{Batch: row.batch, Shuffle: true, Once: true, Seed: 3})
 		require.NoError(t, err)
 		for range 2 {
 			batches, seen := epoch(t, s), map[string]int{}
@@ -216,7 +217,8 @@ func TestAccumulatingAddsNoNegatives(t *testing.T) {
 // Wrong examples are refused where they stand.
 func TestWrongExamples(t *testing.T) {
 	pair, triple := text.Example{Texts: []string{"a", "b"}}, text.Example{Texts: []string{"a", "b", "c"}}
-	scored, nan := text.Example{Texts: []string{"a", "b"}, Score: new(1.0)}, text.Example{Texts: []string{"a", "b"}, Score: new(0.0)}
+	scored := text.Example{Texts: []string{"a", "b"}, Score: new(1.0)}
+	nan := text.Example{Texts: []string{"a", "b"}, Score: new(0.0)}
 	*nan.Score /= *nan.Score
 	for _, row := range []struct {
 		all  encoders.List
@@ -244,8 +246,8 @@ func TestWrongExamples(t *testing.T) {
 }
 
 // Of each text 15 % of the tokens are to be predicted, at least one, and no special token. 8 of 10 become [MASK], and a
-// tenth stays. Held-out texts have the same masks in each epoch, others do not. [MASK], the share and the tenths are those
-// of Devlin et al. 2019.
+// tenth stays. Held-out texts have the same masks in each epoch, others do not. [MASK], the share and the tenths are
+// those of Devlin et al. 2019.
 func TestMasks(t *testing.T) {
 	e, all, words := small(t), encoders.List{}, "a b c d e f g h i j k l m n o p q r s t"
 	for range 4000 {
@@ -254,13 +256,14 @@ func TestMasks(t *testing.T) {
 	mask, ok := e.Tokenizer.ID("[MASK]")
 	require.True(t, ok)
 	for _, shuffle := range []bool{false, true} {
-		s, err := encoders.NewBatches(t.Context(), e, all, encoders.Config{Batch: 10, Masked: true, Once: true, Shuffle: shuffle, Seed: 5})
+		s, err := encoders.NewBatches(t.Context(), e, all,
+			encoders.Config{Batch: 10, Masked: true, Once: true, Shuffle: shuffle, Seed: 5})
 		require.NoError(t, err)
 		counts := map[string]int{}
 		masks := [2]string{}
 		for i := range masks {
 			for _, b := range epoch(t, s) {
-				ids, rows, targets := b.Inputs[encoders.IDs(0)], b.Inputs[encoders.Rows].Ints(), b.Inputs[encoders.Targets].Ints()
+				rows, targets := b.Inputs[encoders.Rows].Ints(), b.Inputs[encoders.Targets].Ints()
 				masks[i] += fmt.Sprint(rows)
 				predicted := 0
 				for j, target := range targets {
@@ -269,7 +272,7 @@ func TestMasks(t *testing.T) {
 					}
 					require.False(t, e.Tokenizer.IsSpecial(target))
 					predicted++
-					switch ids.Ints()[rows[j]] {
+					switch b.Inputs[encoders.IDs(0)].Ints()[rows[j]] {
 					case mask:
 						counts["mask"]++
 					case target:

@@ -27,8 +27,9 @@ func IDs(k int) string { return "ids." + strconv.Itoa(k) }
 func Lengths(k int) string { return "lengths." + strconv.Itoa(k) }
 
 // Loss returns the formula of the loss of an encoder for the batches of a Batches: layers.CoSENTLoss for pairs with
-// scores, or else layers.MultipleNegativesRankingLoss. With train.StepConfig.MiniBatchSize a step computes the vectors in
-// mini-batches. It is the loss of the encoder's Classifier for texts with labels, and of its MaskedLM for masked tokens.
+// scores, or else layers.MultipleNegativesRankingLoss. With train.StepConfig.MiniBatchSize a step computes the vectors
+// in mini-batches. It is the loss of the encoder's Classifier for texts with labels, and of its MaskedLM for masked
+// tokens.
 func Loss(e *pretrained.Encoder) (layers.Formula, error) {
 	if e == nil || e.Model == nil {
 		return nil, fmt.Errorf("encoders: loss: got nil, want an encoder with its model")
@@ -48,7 +49,8 @@ func Loss(e *pretrained.Encoder) (layers.Formula, error) {
 		}
 		switch {
 		case len(x) < 2:
-			return b.Nodes(nil, fmt.Errorf("encoders: loss: got %d texts of an example and no head for them, want two texts or a head", len(x)))
+			return b.Nodes(nil, fmt.Errorf("encoders: loss: got %d texts of an example and no head for them, want two texts or "+
+				"a head", len(x)))
 		case in[Scores] != nil:
 			return b.Nodes(layers.CoSENTLoss{}.Forward(b, x[0], x[1], in[Scores]))
 		}

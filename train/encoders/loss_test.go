@@ -16,8 +16,8 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Batches of pairs, of triples and of pairs with scores, one text of which is cut, have the loss of sentence-transformers,
-// and each gradient has its length: see testdata/encoders/losses.py.
+// Batches of pairs, of triples and of pairs with scores, one text of which is cut, have the loss of
+// sentence-transformers, and each gradient has its length: see testdata/encoders/losses.py.
 func TestLossOfBatches(t *testing.T) {
 	path, err := golden.Path("encoders", "losses.json")
 	require.NoError(t, err)

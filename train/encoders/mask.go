@@ -11,8 +11,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Of a text's tokens, special ones aside, a share is masked: most become [MASK], some another token, and the others stay
-// (Devlin et al. 2019).
+// Of a text's tokens, special ones aside, a share is masked: most become [MASK], some another token, and the others
+// stay (Devlin et al. 2019).
 const (
 	maskedShare  = 0.15
 	becomesMask  = 0.8
@@ -34,8 +34,8 @@ func newMasker(t *text.SubwordTokenizer) (masker, error) {
 }
 
 // mask masks tokens of the texts of a batch, each padded to a width, and returns their places and ids as inputs, padded
-// so that few batches differ in shape. Held-out texts have the same masks in every epoch. Of each text at least one token
-// is masked.
+// so that few batches differ in shape. Held-out texts have the same masks in every epoch. Of each text at least one
+// token is masked.
 func (s *Batches) mask(texts [][]int, batch []int32, width int) (rows, targets *tensor.Dense, tokens int) {
 	var at, ids []int
 	for i, of := range texts {

@@ -48,7 +48,8 @@ func TestEvaluate(t *testing.T) {
 	}
 	got, err := encoders.Evaluate(t.Context(), e, same)
 	require.NoError(t, err)
-	require.Equal(t, []encoders.Measure{{Name: "recall@1", Value: 1}, {Name: "recall@10", Value: 1}, {Name: "MRR@10", Value: 1}}, got)
+	require.Equal(t, []encoders.Measure{{Name: "recall@1", Value: 1}, {Name: "recall@10", Value: 1},
+		{Name: "MRR@10", Value: 1}}, got)
 	scored := encoders.List{{Texts: []string{"hello", "hello"}, Score: new(1.0)}, {Texts: []string{"hello", "the world"},
 		Score: new(0.0)}}
 	got, err = encoders.Evaluate(t.Context(), e, scored)

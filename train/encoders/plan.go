@@ -40,8 +40,8 @@ func (s *Batches) draw() (plan [][]int32) {
 	return plan
 }
 
-// cut cuts a group of examples into batches, in none of which a text comes twice if texts are negatives of others. It returns
-// the examples that do not fill a batch, unless all should be in one.
+// cut cuts a group of examples into batches, in none of which a text comes twice if texts are negatives of others. It
+// returns the examples that do not fill a batch, unless all should be in one.
 func (s *Batches) cut(group []int32, all bool) (batches [][]int32, left []int32) {
 	for len(group) > 0 {
 		var batch, later []int32

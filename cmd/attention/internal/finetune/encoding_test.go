@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -34,8 +33,8 @@ func letters(from, to int) string {
 	return b.String()
 }
 
-// encoderFiles writes pairs, and returns the flags of a run with them on the small encoder of testdata, whose width of 8
-// learns nothing with dropout.
+// encoderFiles writes pairs, and returns the flags of a run with them on the small encoder of testdata, whose width of
+// 8 learns nothing with dropout.
 func encoderFiles(t *testing.T, more ...string) []string {
 	from, err := golden.Path("encoders", "bert")
 	require.NoError(t, err)
@@ -45,7 +44,8 @@ func encoderFiles(t *testing.T, more ...string) []string {
 	require.NoError(t, err)
 	config = bytes.ReplaceAll(config, []byte(`_prob": 0.1`), []byte(`_prob": 0.0`))
 	require.NoError(t, os.WriteFile(filepath.Join(base, "config.json"), config, 0o644))
-	for name, content := range map[string]string{"train.jsonl": letters(0, 8*9), "valid.jsonl": letters(8*9, 8*10)} {
+	for name, content := range map[string]string{"train.jsonl": letters(0, 8*9),
+		"valid.jsonl": letters(8*9, 8*10)} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 	}
 	return append([]string{"--model", base, "--task", "embed", "--data", dir, "--batch", "8", "--lr", "0.01"}, more...)
@@ -54,9 +54,11 @@ func encoderFiles(t *testing.T, more ...string) []string {
 // A run of an encoder learns, prints the measures of held-out pairs before and after, resumes with the same bits, with
 // adapters and whole, and its vectors are those of the model that export writes for sentence-transformers.
 func TestTuneEncoder(t *testing.T) {
-	for name, more := range map[string][]string{"adapters": {"--lora", "4"}, "whole": {"--lora", "0", "--mini-batch", "5"}} {
+	for name, more := range map[string][]string{"adapters": {"--lora", "4"},
+		"whole": {"--lora", "0", "--mini-batch", "5"}} {
 		t.Run(name, func(t *testing.T) {
-			flags := append(encoderFiles(t, "--steps", "200", "--eval-every", "50", "--save-every", "50", "--keep", "9", "--best"), more...)
+			flags := append(encoderFiles(t, "--steps", "200", "--eval-every", "50", "--save-every", "50",
+				"--keep", "9", "--best"), more...)
 			dir := t.TempDir()
 			whole, stopped, written := filepath.Join(dir, "whole"), filepath.Join(dir, "stopped"), filepath.Join(dir, "written")
 			out, err := tune(t, append(flags, "--out", whole)...)
@@ -171,8 +173,8 @@ func TestTuneEncoderScores(t *testing.T) {
 	}
 	data, run := filepath.Join(t.TempDir(), "scores.jsonl"), filepath.Join(t.TempDir(), "run")
 	require.NoError(t, os.WriteFile(data, []byte(b.String()), 0o644))
-	out, err := tune(t, encoderFiles(t, "--data", data, "--valid", data, "--batch", "16", "--mini-batch", "8", "--steps", "100",
-		"--lora", "0", "--out", run)...)
+	out, err := tune(t, encoderFiles(t, "--data", data, "--valid", data, "--batch", "16", "--mini-batch", "8",
+		"--steps", "100", "--lora", "0", "--out", run)...)
 	require.NoError(t, err, out)
 	r, err := session.ReadReport(run)
 	require.NoError(t, err)
@@ -185,25 +187,26 @@ func TestTuneEncoderScores(t *testing.T) {
 // The error about wrong pairs is one line that names their position, and nothing is written.
 func TestWrongPairs(t *testing.T) {
 	for _, row := range []struct{ lines, want, task string }{
-		{`{"anchor": "a", "positive": "b"}` + "\n" + `{"anchor": "a"}`, `--data: .*: line 2: positive: got nothing, want a text`, "embed"},
-		{`{"sentence1": "a", "sentence2": "b", "score": NaN}`, `--data: .*: line 1: not JSON: invalid character 'N'`, "embed"},
+		{`{"anchor": "a", "positive": "b"}` + "\n" + `{"anchor": "a"}`, `line 2: positive: got nothing`, "embed"},
+		{`{"sentence1": "a", "sentence2": "b", "score": NaN}`, `line 1: not JSON: invalid character 'N'`, "embed"},
 		{`{"sentence1": "a", "sentence2": "b", "score": 1}` + "\n\n" + `{"anchor": "a", "positive": "b"}`,
-			`--data: .*: line 3: got an anchor and a positive, want two texts and a score as in the first example`, "embed"},
-		{`{"text": "a", "label": "b"}`, `--data: .*: line 1: got no pair of texts, want an anchor and a positive, or`, "embed"},
-		{`{"anchor": "a", "positive": "b"}`, `--data: .*: line 1: got no text, want one`, "mask"},
-		{`{"text": "a", "label": "b"}` + "\n" + `{"text": "a"}`, `--data: .*: line 2: got an example without a label`, "classify"},
+			`line 3: got an anchor and a positive, want two texts and a score as in the first example`, "embed"},
+		{`{"text": "a", "label": "b"}`, `line 1: got no pair of texts, want an anchor and a positive, or`, "embed"},
+		{`{"anchor": "a", "positive": "b"}`, `line 1: got no text, want one`, "mask"},
+		{`{"text": "a", "label": "b"}` + "\n" + `{"text": "a"}`, `line 2: got an example without a label`, "classify"},
 	} {
 		path := filepath.Join(t.TempDir(), "a.jsonl")
 		require.NoError(t, os.WriteFile(path, []byte(row.lines), 0o644))
 		out := filepath.Join(t.TempDir(), "run")
 		_, err := tune(t, append(encoderFiles(t), "--data", path, "--out", out, "--task", row.task)...)
 		require.Error(t, err)
-		require.Regexp(t, regexp.MustCompile(row.want), err.Error())
+		require.Regexp(t, "^--data: .*: "+row.want, err.Error())
 		require.NotContains(t, err.Error(), "\n")
 		require.NoDirExists(t, out)
 	}
 	dir, labels := t.TempDir(), `{"text": "a", "label": "c"}`+"\n"+`{"text": "a", "label": "b"}`
-	for name, content := range map[string]string{"train.jsonl": labels, "valid.jsonl": strings.Replace(labels, `"b"`, `"d"`, 1)} {
+	other := strings.Replace(labels, `"b"`, `"d"`, 1)
+	for name, content := range map[string]string{"train.jsonl": labels, "valid.jsonl": other} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 	}
 	_, err := tune(t, append(encoderFiles(t), "--data", dir, "--task", "classify")...)
@@ -230,7 +233,7 @@ func TestTuneEncoderClasses(t *testing.T) {
 		run, written := filepath.Join(dir, "run"), filepath.Join(dir, "written")
 		out, err := tune(t, append(flags, "--data", data, "--valid", data, "--lora", lora, "--out", run)...)
 		require.NoError(t, err, out)
-		require.Regexp(t, `(?m)^24 held-out texts +before +after\naccuracy +0\.\d+ +1\.0000\n\nOf the held-out texts 24 of 24`, out)
+		require.Regexp(t, `24 held-out texts +before +after\naccuracy +0\.\d+ +1\.0000\n\nOf the held-out texts 24 of`, out)
 		require.Contains(t, out, "attention classify --model "+run)
 		_, err = commandtest.Output(t.Context(), export.New(), "--model", run, "--format", "huggingface", "--out", written)
 		require.NoError(t, err)
@@ -248,7 +251,8 @@ func TestTuneEncoderClasses(t *testing.T) {
 // vectors and the head are exported.
 func TestTuneEncoderMask(t *testing.T) {
 	for name, lora := range map[string]string{"bert": "4", "bert_head": "0"} {
-		flags, dir := encoderFiles(t, "--task", "mask", "--steps", "150", "--eval-every", "50", "--lora", lora), t.TempDir()
+		flags, dir := encoderFiles(t, "--task", "mask", "--steps", "150", "--eval-every", "50",
+			"--lora", lora), t.TempDir()
 		if name == "bert_head" {
 			base, err := golden.Path("encoders", name)
 			require.NoError(t, err)
