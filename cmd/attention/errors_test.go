@@ -18,6 +18,8 @@ func TestErrorsNameTheCommand(t *testing.T) {
 		"apply": "--config " + missing, "bench": "--heads 5", "chapter": "--section 99", "chat": "--model " + missing,
 		"embed":    "--text-file errors_test.go --json --model " + missing,
 		"export":   "--model " + missing,
+		"tag":      "--text x --model " + missing,
+		"rank":     "--query x --text-file errors_test.go --model " + missing,
 		"classify": "--text x --model " + missing,
 		"finetune": "--data x --model " + missing,
 		"generate": "--model " + missing, "gradcheck": "--dtype int", "runs": missing, "train": "--text " + missing,

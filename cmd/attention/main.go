@@ -19,7 +19,9 @@ import (
 	"attention/cmd/attention/internal/generate"
 	"attention/cmd/attention/internal/gradcheck"
 	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/rank"
 	"attention/cmd/attention/internal/runs"
+	"attention/cmd/attention/internal/tag"
 	"attention/cmd/attention/internal/term"
 	"attention/cmd/attention/internal/tokenize"
 	"attention/cmd/attention/internal/train"
@@ -55,7 +57,7 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	addGroup(root, "Train and use:", train.New(), generate.New(), chat.New(), finetune.New(), classify.New(),
-		embed.New(), tokenize.New(), export.New(), runs.New())
+		tag.New(), embed.New(), rank.New(), tokenize.New(), export.New(), runs.New())
 	addGroup(root, "Look inside, learn:", view.New(), chapter.New(), why.New(), compare.New(), translate.New())
 	addGroup(root, "Check:", gradcheck.New(), apply.New(), bench.New())
 	cobra.EnableCommandSorting = false

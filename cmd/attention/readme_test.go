@@ -233,11 +233,12 @@ func TestReadmeRuns(t *testing.T) {
 	}
 }
 
-// TestManualFlags: the manual has a section for each command, and no README has flags that no command has.
+// TestManualFlags: the manual's table links each command to its section there or to one of another page, and no README has flags that no command has.
 func TestManualFlags(t *testing.T) {
 	known := []string{"help", "version", "local-dir"} // the last is that of hf
 	for _, command := range newRoot().Commands() {
-		require.Contains(t, readFile(t, manual), "\n## attention "+command.Name()+"\n")
+		name := command.Name()
+		require.Regexp(t, "\n\\| \\[`"+name+"`\\]\\((#attention-"+name+"|[a-z]+\\.md#[a-z-]+)\\) \\| ", readFile(t, manual))
 		command.LocalFlags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	}
 	for _, path := range readmes {

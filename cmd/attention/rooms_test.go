@@ -118,8 +118,10 @@ var rooms = map[string]string{
 		cmd/attention/internal/run/settings cmd/attention/internal/term train/text layers layers/generate
 		internal/folder`,
 	"cmd/attention/internal/embed": `cmd/attention/internal/program cmd/attention/internal/run/models
-		cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained
-		train/text internal/folder internal/safetensors`,
+		cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained internal/safetensors`,
+	"cmd/attention/internal/rank": `cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained`,
+	"cmd/attention/internal/tag": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
+		cmd/attention/internal/term train/pretrained`,
 	"cmd/attention/internal/export": `cmd/attention/internal/program cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained train/text`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program
@@ -181,7 +183,8 @@ var rooms = map[string]string{
 		cmd/attention/internal/classify cmd/attention/internal/compare cmd/attention/internal/embed
 		cmd/attention/internal/export cmd/attention/internal/finetune cmd/attention/internal/flags cmd/attention/internal/generate
 		cmd/attention/internal/gradcheck
-		cmd/attention/internal/program cmd/attention/internal/runs cmd/attention/internal/train
+		cmd/attention/internal/program cmd/attention/internal/rank cmd/attention/internal/runs
+		cmd/attention/internal/tag cmd/attention/internal/train
 		cmd/attention/internal/tokenize cmd/attention/internal/translate cmd/attention/internal/why
 		cmd/attention/internal/term
 		cmd/attention/internal/view`,

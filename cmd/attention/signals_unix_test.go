@@ -33,6 +33,8 @@ var longCommands = []struct {
 	{args: "compare --task copy --steps 100000 --out compared", keep: true},
 	{args: "embed --model encoder --text-file words.txt --json"},
 	{args: "embed --model encoder --text-file lines.txt --json"},
+	{args: "tag --model tagger --text-file lines.txt"},
+	{args: "rank --model ranker --query x --text-file lines.txt"},
 	{args: "generate --model base --prompt the --tokens 1000000"},
 	{args: "gradcheck --all"},
 	{args: "tokenize --text-file -"},
@@ -61,9 +63,11 @@ func TestLongCommandsHearSignals(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 	}
-	encoder, err := golden.Path("encoders", "bert")
-	require.NoError(t, err)
-	require.NoError(t, os.CopyFS(filepath.Join(dir, "encoder"), os.DirFS(encoder)))
+	for name, from := range map[string]string{"encoder": "bert", "tagger": "bert_tags", "ranker": "bert_pair"} {
+		encoder, err := golden.Path("encoders", from)
+		require.NoError(t, err)
+		require.NoError(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(encoder)))
+	}
 	start := func(args string) (*exec.Cmd, io.ReadCloser, *bytes.Buffer) {
 		c := exec.CommandContext(t.Context(), self, strings.Fields(args)...)
 		c.Env, c.Dir = append(os.Environ(), programVariable+"=1"), dir

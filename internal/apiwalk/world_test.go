@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"reflect"
 
 	"attention/graph"
 	"attention/graph/machine"
 	"attention/graph/mask"
+	"attention/internal/golden"
 	"attention/layers"
 	"attention/layers/apply"
 	"attention/layers/chapter"
@@ -166,6 +168,12 @@ var valid = map[reflect.Type][]func(w *world) any{
 			"n_embd": 2, "n_layer": 1, "n_head": 1}`)))
 	}},
 	reflect.TypeFor[*pretrained.Embedder](): {func(w *world) any { return must(w.encoder().Embedder()) }},
+	reflect.TypeFor[*pretrained.Ranker](): {func(*world) any {
+		return must(must(pretrained.OpenCrossEncoder(filepath.Join(encodersIn, "bert_pair"))).Ranker())
+	}},
+	reflect.TypeFor[*pretrained.Tagger](): {func(*world) any {
+		return must(must(pretrained.OpenTokenClassifier(filepath.Join(encodersIn, "bert_tags"))).Tagger())
+	}},
 	reflect.TypeFor[*encoders.Batches](): {func(w *world) any {
 		pairs := encoders.List{{Texts: []string{"a", "b"}}, {Texts: []string{"c", "d"}}}
 		return must(encoders.NewBatches(context.Background(), w.encoder(), pairs, encoders.Config{Batch: 2}))
@@ -283,6 +291,9 @@ func (w *world) call() *layers.AttentionCall {
 	w.build.Of(l.Forward(w.build, w.node(tensor.Float32, 2, 2)))
 	return w.build.Calls("*")[0]
 }
+
+// encodersIn is the folder of small encoders. It is found before the test changes the current folder.
+var encodersIn = must(golden.Path("encoders", "."))
 
 // encoder returns a small encoder with a tokenizer.
 func (w *world) encoder() *pretrained.Encoder {

@@ -2,10 +2,15 @@ package pretrained
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"attention/internal/config"
+	"attention/layers"
+	"attention/train/text"
 )
 
 // crossName is the file of sentence-transformers that names the activation of a CrossEncoder.
@@ -64,4 +69,54 @@ func isSigmoid(dir string, contents []byte) (bool, error) {
 		return false, fmt.Errorf("activation_fn: got %.60q, want torch's Sigmoid or Identity", name)
 	}
 	return kind == "Sigmoid", nil
+}
+
+// Ranker scores texts for a query with an encoder of OpenCrossEncoder. Only one goroutine at a time may use it;
+// Encoder.Ranker makes another over the same parameters.
+type Ranker struct {
+	encoder *Encoder
+	f       *layers.Func
+}
+
+// Ranker returns a Ranker over the model's parameters.
+func (e *Encoder) Ranker() (*Ranker, error) {
+	if e.Classifier == nil || len(e.Labels) != 1 {
+		return nil, errors.New("pretrained: ranker: got an Encoder that does not score pairs, want one of OpenCrossEncoder")
+	}
+	f, err := e.newFunc(e.Classifier.Forward)
+	if err != nil {
+		return nil, fmt.Errorf("pretrained: ranker: %w", err)
+	}
+	return &Ranker{e, f}, nil
+}
+
+// Scores returns the score of each text for a query, as the predict method of CrossEncoder. If a pair has too many
+// tokens, the longer of its texts loses tokens at its end. Pairs of similar length are computed together. The error for
+// a text names its index.
+func (r *Ranker) Scores(ctx context.Context, query string, texts ...string) ([]float64, error) {
+	if ctx == nil {
+		return nil, errors.New("pretrained: scores: context: got nil, want one")
+	}
+	e, all := r.encoder, make([]text.Encoding, len(texts))
+	limit := text.TruncationConfig{MaxLength: e.Sentence.MaxLength}
+	for i, s := range texts {
+		pair, err := e.Tokenizer.EncodeTexts(limit, e.cased(query), e.cased(s))
+		if err != nil {
+			return nil, fmt.Errorf("pretrained: scores: text %d: %w", i, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		all[i] = text.Encoding{IDs: pair.IDs, Types: pair.Types}
+	}
+	scores := make([]float64, len(texts))
+	err := e.run(ctx, r.f, all, func(i int, row []float64) {
+		if scores[i] = row[0]; e.Sigmoid {
+			scores[i] = 1 / (1 + math.Exp(-scores[i]))
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("pretrained: scores: %w", err)
+	}
+	return scores, nil
 }

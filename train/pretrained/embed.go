@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"attention/internal/dense"
+	"attention/internal/safetensors"
 	"attention/layers"
+	"attention/train/text"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -33,10 +35,9 @@ func (e *Encoder) Embedder() (*Embedder, error) {
 	if e.Model == nil {
 		return nil, errors.New("pretrained: embedder: got an Encoder without a Model, want one")
 	}
-	f, err := layers.NewFunc(e.Params, func(b *layers.Build, in layers.Inputs) []*G.Node {
-		return b.Nodes(e.Model.Embedding(b, layers.EncoderInput{IDs: in["ids"], Lengths: in["lengths"]},
-			e.Sentence.Pooling, e.Sentence.Normalize))
-	}, layers.FuncConfig{Graphs: keptGraphs})
+	f, err := e.newFunc(func(b *layers.Build, in layers.EncoderInput) (*G.Node, error) {
+		return e.Model.Embedding(b, in, e.Sentence.Pooling, e.Sentence.Normalize)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("pretrained: embedder: %w", err)
 	}
@@ -49,15 +50,20 @@ func (e *Encoder) IDs(text string) ([]int, error) {
 	if e.Tokenizer == nil {
 		return nil, errors.New("pretrained: encoder: got no tokenizer, want one")
 	}
-	if e.Sentence.Lowercase {
-		text = strings.ToLower(strings.ReplaceAll(text, "İ", "i\u0307")) // as tokenizers' Lowercase does
-	}
-	ids, err := e.Tokenizer.Encode(text)
+	ids, err := e.Tokenizer.Encode(e.cased(text))
 	if err != nil {
 		return nil, err
 	}
 	around := len(e.Tokenizer.WithTemplate(nil))
 	return e.Tokenizer.WithTemplate(ids[:min(len(ids), max(e.Sentence.MaxLength-around, 0))]), nil
+}
+
+// cased returns a text in lower case if sentence-transformers reads it in lower case.
+func (e *Encoder) cased(text string) string {
+	if !e.Sentence.Lowercase {
+		return text
+	}
+	return strings.ToLower(strings.ReplaceAll(text, "İ", "i\u0307")) // as tokenizers' Lowercase does
 }
 
 // Embed returns a vector of E numbers for each text. Texts of similar length are computed together. The error for a text
@@ -66,49 +72,73 @@ func (e *Embedder) Embed(ctx context.Context, texts ...string) ([][]float32, err
 	if ctx == nil {
 		return nil, errors.New("pretrained: embed: context: got nil, want one")
 	}
-	most := e.encoder.Model.Config().ContextLength
-	all, order := make([][]int, len(texts)), make([]int, len(texts))
+	all := make([]text.Encoding, len(texts))
 	for i, s := range texts {
 		ids, err := e.encoder.IDs(s)
 		if err != nil {
 			return nil, fmt.Errorf("pretrained: embed: text %d: %w", i, err)
 		}
-		if n := len(ids); n == 0 || n > most {
-			return nil, fmt.Errorf("pretrained: embed: text %d: got %d tokens, want 1 to %d", i, n, most)
-		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		all[i], order[i] = ids, i
+		all[i].IDs = ids
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return len(all[i]) - len(all[j]) })
 	vectors := make([][]float32, len(texts))
+	err := e.encoder.run(ctx, e.f, all, func(i int, v []float64) { vectors[i] = safetensors.Convert[float32](v) })
+	if err != nil {
+		return nil, fmt.Errorf("pretrained: embed: %w", err)
+	}
+	return vectors, nil
+}
+
+// newFunc returns a function of the inputs ids, lengths and, if the model has them, types.
+func (e *Encoder) newFunc(formula func(b *layers.Build, in layers.EncoderInput) (*G.Node, error)) (*layers.Func, error) {
+	return layers.NewFunc(e.Params, func(b *layers.Build, in layers.Inputs) []*G.Node {
+		return b.Nodes(formula(b, layers.EncoderInput{IDs: in["ids"], Types: in["types"], Lengths: in["lengths"]}))
+	}, layers.FuncConfig{Graphs: keptGraphs})
+}
+
+// run computes a function of texts, texts of similar length together, and calls keep with each text's row of the result.
+// Texts without types are all of type 0.
+func (e *Encoder) run(ctx context.Context, f *layers.Func, all []text.Encoding, keep func(i int, row []float64)) error {
+	most, order := e.Model.Config().ContextLength, make([]int, len(all))
+	for i, text := range all {
+		if n := len(text.IDs); n == 0 || n > most {
+			return fmt.Errorf("text %d: got %d tokens, want 1 to %d", i, n, most)
+		}
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return len(all[i].IDs) - len(all[j].IDs) })
 	var out []*tensor.Dense
 	for len(order) > 0 {
-		T := min(PaddedLength(len(all[order[0]])), most)
+		T := min(PaddedLength(len(all[order[0]].IDs)), most)
 		n := 1
-		for n < len(order) && len(all[order[n]]) <= T && (n+1)*T <= batchTokens {
+		for n < len(order) && len(all[order[n]].IDs) <= T && (n+1)*T <= batchTokens {
 			n++
 		}
-		ids, lengths := make([]int, n*T), make([]int, n)
+		ids, types, lengths := make([]int, n*T), make([]int, n*T), make([]int, n)
 		for row, i := range order[:n] {
-			lengths[row] = copy(ids[row*T:], all[i])
+			lengths[row] = copy(ids[row*T:], all[i].IDs)
+			copy(types[row*T:], all[i].Types)
 		}
-		var err error
-		out, err = e.f.CallInto(ctx, out, layers.Values{
+		in := layers.Values{
 			"ids":     tensor.New(tensor.WithShape(n, T), tensor.WithBacking(ids)),
 			"lengths": tensor.New(tensor.WithShape(n), tensor.WithBacking(lengths)),
-		})
-		if err != nil {
-			return nil, fmt.Errorf("pretrained: embed: %w", err)
 		}
-		width := out[0].Shape()[1]
+		if all[order[0]].Types != nil && e.Model.Config().TypeVocabSize > 0 {
+			in["types"] = tensor.New(tensor.WithShape(n, T), tensor.WithBacking(types))
+		}
+		var err error
+		if out, err = f.CallInto(ctx, out, in); err != nil {
+			return err
+		}
+		values := dense.Float64s(out[0])
 		for row, i := range order[:n] {
-			vectors[i] = dense.Float32s(out[0], row*width, (row+1)*width)
+			keep(i, values[row*len(values)/n:(row+1)*len(values)/n])
 		}
 		order = order[n:]
 	}
-	return vectors, nil
+	return nil
 }
 
 // PaddedLength returns the length to which a text of n tokens is padded: at most an eighth more, or 8.

@@ -28,7 +28,7 @@ func TestEncoderHeadErrors(t *testing.T) {
 		{"bert_tags", `"BertForTokenClassification"`, `"BertForSequenceClassification"`,
 			"architectures: got BertForSequenceClassification, want BertForTokenClassification"},
 		{"distilbert_tags", `"0": "LABEL_0",`, ``, "id2label: got 2 labels, want the 3 of the weights"},
-		{"distilbert_pair", `"dim"`, `"sentence_transformers": {"activation_fn": "torch.nn.modules.activation.Tanh"}, "dim"`,
+		{"distilbert_pair", `linear.Identity`, `activation.Tanh`,
 			`activation_fn: got "torch.nn.modules.activation.Tanh", want torch's Sigmoid or Identity`},
 		{"bert_pair", `"hidden_act"`, `"sbert_ce_default_activation_function": "torch.nn.modules.linear.Identity", "hidden_act"`,
 			""},

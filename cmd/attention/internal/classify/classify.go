@@ -88,24 +88,18 @@ func (c *command) run(ctx context.Context, w, notes io.Writer) error {
 		return fmt.Errorf("--model: %w", err)
 	}
 	program.Notes(notes, m.Notes)
-	out, long, longest, tokens := term.NewOutput(w), 0, 0, 0
-	for _, text := range texts {
+	out, tokens := term.NewOutput(w), make([]int, len(texts))
+	for i, text := range texts {
 		chances, err := term.Await(ctx, func() (chances []float64, err error) {
-			chances, tokens, err = m.Of(text)
+			chances, tokens[i], err = m.Of(text)
 			return chances, err
 		})
 		if err != nil {
 			return fmt.Errorf("--text: %w", err)
 		}
 		fmt.Fprintln(out, likeliest(m.Names, chances)+"  "+term.Line(strings.TrimSpace(text)))
-		if tokens > m.Window {
-			long, longest = long+1, max(longest, tokens)
-		}
 	}
-	if long > 0 {
-		program.Note(notes, "the model's window is %d tokens: the ends of %d of %s are not read; "+
-			"the longest has %d", m.Window, long, settings.Count(len(texts), "text"), longest)
-	}
+	models.PrintCut(notes, m.Window, tokens)
 	return out.Err()
 }
 

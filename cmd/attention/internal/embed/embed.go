@@ -9,16 +9,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
-	"attention/internal/folder"
 	"attention/internal/safetensors"
 	"attention/train/pretrained"
-	"attention/train/text"
 
 	"github.com/spf13/cobra"
 )
@@ -95,19 +92,9 @@ func (o options) run(ctx context.Context, w, notes io.Writer) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	content, err := term.Await(ctx, func() ([]byte, error) {
-		content, err := settings.ReadFile("--text-file", o.file)
-		if err == nil {
-			err = text.Check(content)
-		}
-		return content, err
-	})
+	lines, err := term.Await(ctx, func() ([]string, error) { return settings.ReadLines("--text-file", o.file) })
 	if err != nil {
-		return fmt.Errorf("--text-file: %s: %w", o.file, folder.WithoutPath(err))
-	}
-	var lines []string
-	for line := range strings.Lines(string(content)) {
-		lines = append(lines, strings.TrimRight(line, "\r\n"))
+		return err
 	}
 	encoder, from, err := models.OpenEncoder(o.model, o.base)
 	if err != nil {

@@ -105,6 +105,20 @@ func NoteIgnored(to io.Writer, dir string, g *pretrained.GPT) {
 	program.Notes(to, ignoredKeys(dir, g))
 }
 
+// PrintCut prints a note if texts of these numbers of tokens are longer than a window.
+func PrintCut(to io.Writer, window int, tokens []int) {
+	long, longest := 0, 0
+	for _, n := range tokens {
+		if n > window {
+			long, longest = long+1, max(longest, n)
+		}
+	}
+	if long > 0 {
+		program.Note(to, "the model's window is %d tokens: the ends of %d of %s are not read; the longest has %d",
+			window, long, settings.Count(len(tokens), "text"), longest)
+	}
+}
+
 func ignoredKeys(dir string, g *pretrained.GPT) []string {
 	if len(g.Ignored) == 0 {
 		return nil

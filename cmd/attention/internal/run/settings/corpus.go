@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"attention/internal/folder"
 	"attention/train/text"
@@ -90,6 +91,21 @@ func ReadFile(flag, path string) ([]byte, error) {
 		unfit.Want += fmt.Sprintf(", or %s %s with the pipe as standard input", flag, StandardInput)
 	}
 	return content, err
+}
+
+// ReadLines reads the lines of a file of UTF-8 that a user names by a flag, or of the standard input. Errors name the flag.
+func ReadLines(flag, path string) (lines []string, err error) {
+	content, err := ReadFile(flag, path)
+	if err == nil {
+		err = text.Check(content)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", flag, path, folder.WithoutPath(err))
+	}
+	for line := range strings.Lines(string(content)) {
+		lines = append(lines, strings.TrimRight(line, "\r\n"))
+	}
+	return lines, nil
 }
 
 // ReadText reads the file of UTF-8 that --text names.
