@@ -15,10 +15,9 @@ import (
 	"attention/cmd/attention/internal/program"
 	"attention/internal/folder"
 	"attention/internal/gguf"
-
 	"attention/train/pretrained"
-	"github.com/stretchr/testify/assert"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
