@@ -161,8 +161,9 @@ var rooms = map[string]string{
 		cmd/attention/internal/trials train train/loop train/tasks/lookback train/text layers layers/generate graph`,
 	"cmd/attention/internal/view": `cmd/attention/internal/program cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings
-		cmd/attention/internal/term cmd/attention/internal/view/follow cmd/attention/internal/view/forward
-		cmd/attention/internal/view/serve internal/folder`,
+		cmd/attention/internal/term cmd/attention/internal/view/examples cmd/attention/internal/view/follow
+		cmd/attention/internal/view/forward cmd/attention/internal/view/serve internal/folder internal/oneline`,
+	"cmd/attention/internal/view/examples": `internal/oneline`,
 	"cmd/attention/internal/view/follow": `cmd/attention/internal/program cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings cmd/attention/internal/session internal/folder train train/loop
 		train/metrics train/record`,
@@ -325,13 +326,14 @@ var fileCalls = strings.Fields(`Chmod Chown Chtimes CopyFS Create CreateTemp Dir
 
 // ownFiles lists the packages, and files of packages, that open files themselves, with the reason.
 var ownFiles = map[string]string{
-	"internal/folder":                    "the room of files",
-	"internal/golden":                    "reads test values, for tests only",
-	"internal/apiwalk":                   "writes the table of its test, by go generate",
-	"cmd/attention/internal/commandtest": "for tests only",
-	"cmd/attention/internal/bench":       "reads /proc/self/status",
-	"cmd/attention/internal/program":     "reads /proc/self/smaps",
-	"train/parallel":                     "reads /proc/PID of the processes beside it",
+	"internal/folder":                      "the room of files",
+	"internal/golden":                      "reads test values, for tests only",
+	"internal/apiwalk":                     "writes the table of its test, by go generate",
+	"cmd/attention/internal/commandtest":   "for tests only",
+	"cmd/attention/internal/bench":         "reads /proc/self/status",
+	"cmd/attention/internal/program":       "reads /proc/self/smaps",
+	"cmd/attention/internal/view/examples": "unpacks the models of the program",
+	"train/parallel":                       "reads /proc/PID of the processes beside it",
 }
 
 // Files are opened, limited, written and removed in one room, so that what is true of one file is true of all.

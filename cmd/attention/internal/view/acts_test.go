@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -24,6 +26,29 @@ func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	require.NoError(p.t, chromedp.Do(ctx, actions...))
+}
+
+// holdTimer makes window.tick() the only clock of what the page repeats after some milliseconds.
+func (p *page) holdTimer(milliseconds int) {
+	p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, cdppage.AddScriptToEvaluateOnNewDocument,
+			cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(`(() => {
+				const [begin, end] = [setInterval, clearInterval];
+				window.tick = () => {};
+				window.setInterval = (f, ms) => (ms === %d ? ((window.tick = f), 1e9) : begin(f, ms));
+				window.clearInterval = (id) => (id === 1e9 ? (window.tick = () => {}) : end(id));
+			})()`, milliseconds)})
+		return err
+	}))
+}
+
+// ticks makes the time of a held timer pass, a number of times.
+func (p *page) ticks(n int) {
+	p.t.Helper()
+	for range n {
+		js[bool](p, `(window.tick(), true)`)
+		p.settle()
+	}
 }
 
 // settled is when the page shows what its state asks for: it waits for nothing, and its pictures are drawn.

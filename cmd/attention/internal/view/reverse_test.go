@@ -41,6 +41,7 @@ func openRivals(t *testing.T, state string) (*page, []server.Rival) {
 		require.NoError(t, <-ended)
 	})
 	p := tab(t, s.URL, s.URL)
+	p.holdTimer(400) // by which a string grows by itself
 	p.open(s.URL + "#" + state)
 	return p, rivals
 }
@@ -140,19 +141,21 @@ func TestReversedGrows(t *testing.T) {
 func TestTheStringGrowsByItself(t *testing.T) {
 	t.Parallel()
 	p, rivals := openRivals(t, "")
-	p.moves = true
 	letters := func() int { return js[int](p, `Number(document.querySelector("#length").value)`) }
-	require.Less(t, letters(), 15)
-	p.waitFor(`Number(document.querySelector("#length").value) >= 8`)
+	require.Equal(t, 5, letters())
+	p.ticks(3)
+	require.Equal(t, 8, letters())
 	p.do(chromedp.KeyEvent(" "))
 	require.Equal(t, "Longer", p.text("#grow"))
-	p.settle()
-	n := letters()
+	p.ticks(2)
+	require.Equal(t, 8, letters(), "it pauses")
 	p.do(chromedp.KeyEvent(kb.ArrowRight + kb.ArrowRight + kb.ArrowLeft))
-	p.waitFor(fmt.Sprintf(`document.querySelector("#length").value === "%d"`, n+1))
-	p.press("#grow")
+	p.waitFor(`document.querySelector("#length").value === "9"`)
+	p.click("#grow")
 	require.Equal(t, "Pause", p.text("#grow"))
-	p.waitFor(`document.querySelector("#grow").textContent === "Longer" && document.querySelector("#length").value === "25"`)
+	p.ticks(30)
+	require.Equal(t, 25, letters())
+	require.Equal(t, "Longer", p.text("#grow"))
 	text := js[string](p, `new URLSearchParams(location.hash.slice(1)).get("text")`)
 	require.True(t, strings.HasPrefix(text, "bighe"), text)
 	for i, got := range p.written(text) {
@@ -160,7 +163,7 @@ func TestTheStringGrowsByItself(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want.Text, got)
 	}
-	p.press("#grow")
+	p.click("#grow")
 	p.typeString("abc")
 	require.Equal(t, "Longer", p.text("#grow"), "the reader has taken over")
 	p.written("abc")

@@ -11,10 +11,12 @@ import (
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
+	"attention/cmd/attention/internal/view/examples"
 	"attention/cmd/attention/internal/view/follow"
 	"attention/cmd/attention/internal/view/forward"
 	"attention/cmd/attention/internal/view/serve"
 	"attention/internal/folder"
+	"attention/internal/oneline"
 
 	"github.com/spf13/cobra"
 )
@@ -26,7 +28,9 @@ MODEL: --model takes every model that attention generate takes, a run of
 attention translate, an encoder such as BERT, or a checkpoint's file in a run's
 folder. For a run, the page also shows the training. A second --model is
 compared with the first, and a run with its checkpoints. Without --model, --run
-and --chapter it shows the newest run in the folder runs.
+and --chapter it shows the newest run in the folder runs or, if there is none,
+two models that are part of the program: one writes dates, and in the other a
+name comes back.
 
 TEXT: --text is the text that the model reads. A model of attention translate
 reads a date; a second line is the beginning of the translation, and the model
@@ -68,6 +72,7 @@ type command struct {
 	export         string
 	page           serve.Flags
 	chapter        bool
+	remove         func() error // removes the unpacked examples; nil without any
 }
 
 // New returns the command attention view.
@@ -111,10 +116,15 @@ func (c *command) validate() error {
 }
 
 // run serves the page until the context ends.
-func (c *command) run(ctx context.Context, out, notes io.Writer) error {
+func (c *command) run(ctx context.Context, out, notes io.Writer) (err error) {
 	if err := c.validate(); err != nil {
 		return err
 	}
+	defer func() {
+		if c.remove != nil {
+			err = oneline.Join(err, c.remove())
+		}
+	}()
 	config := serve.Config{Text: c.text}
 	if c.textFile != "" {
 		content, err := settings.ReadFile("--text-file", c.textFile)
@@ -147,6 +157,9 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 	}
 	if len(c.models) == 0 && c.runDir == "" && !c.chapter {
 		dir, err := models.Newest(notes, nil, settings.GPTModel, settings.DecoderModel, settings.LayerModel, settings.DatesModel)
+		if err != nil && config.Text == "" && c.export == "" {
+			return c.openExamples(config)
+		}
 		if err != nil {
 			return fmt.Errorf("--model: %w; or give --run or --chapter", err)
 		}
@@ -183,6 +196,24 @@ func (c *command) read(config *serve.Config, notes io.Writer) error {
 		if r, err := follow.Open(c.models[0]); err == nil {
 			config.Run = r // the model is a run's
 		}
+	}
+	return nil
+}
+
+// openExamples opens the models that are part of the program.
+func (c *command) openExamples(config *serve.Config) error {
+	all, remove, err := examples.Unpack()
+	if err != nil {
+		return err
+	}
+	c.remove = remove
+	for _, e := range all {
+		m, err := forward.Open(e.Folder)
+		if err != nil {
+			return err
+		}
+		m.Name, m.Example, m.IsSample = e.Title, e.Text, true
+		config.Models = append(config.Models, m)
 	}
 	return nil
 }

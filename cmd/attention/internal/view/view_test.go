@@ -73,7 +73,7 @@ func TestWrongFlags(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
 		"--model: missing, want the folder of a model: runs has none to take; attention train makes one; " +
-			"or give --run or --chapter": nil,
+			"or give --run or --chapter": {"--text", "a"},
 		"--text-file: got a file besides --text, want one of them": {
 			"--model", "x", "--text", "a", "--text-file", "b"},
 		"--open: got it besides --export, which serves no page, want one of them": {

@@ -23,6 +23,8 @@ type Model struct {
 	Most    int      `json:"most"`    // tokens of a text
 	Example string   `json:"example"` // a text that it can read
 
+	IsSample bool `json:"sample,omitempty"` // whether it is part of the program
+
 	IsLive bool `json:"live,omitempty"` // whether a run still trains it
 	Steps  int  `json:"-"`              // steps of the run that the weights have had; 0 if that is not known
 

@@ -1,7 +1,7 @@
 // Where numbers come from: the server, or, in an exported page, the page itself.
 
 /** @typedef {import('./colours.js').Palette} Palette */
-/** @typedef {{ name: string, title: string, most: number, example: string, live?: boolean }} Model */
+/** @typedef {{ name: string, title: string, most: number, example: string, live?: boolean, sample?: boolean }} Model */
 /** @typedef {import('./panels/why.js').Reversing} Reversing */
 /**
  * View is what there is to see: models, a run's training, runs of a folder, one of them, the chapter, or models that

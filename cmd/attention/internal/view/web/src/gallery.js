@@ -52,7 +52,10 @@ export class Gallery extends Thumbnails {
     this.heads = [];
     const sum = this.buttons.flat().length;
     const plain = h('div', { class: 'gallery' }, this.buttons.flat()); // until their roles are known
-    for (const g of this.groups) Object.assign(g.element, { hidden: true, open: g.role === 'told' || sum <= fewHeads });
+    for (const g of this.groups) {
+      fill(g.grid);
+      Object.assign(g.element, { hidden: true, open: g.role === 'told' || sum <= fewHeads });
+    }
     fill(
       this.list,
       plain,
@@ -121,6 +124,7 @@ export class Gallery extends Thumbnails {
     for (const { role, name, head, grid, element } of this.groups) {
       const of = role === 'told' ? most : order.filter((x) => x.role === role && !most.includes(x));
       grid.append(...of.map((x) => this.buttons[x.layer][x.head]));
+      for (const x of of) this.buttons[x.layer][x.head].title = roles.find(([r]) => r === x.role)?.[1] ?? '';
       element.hidden = of.length === 0;
       const token = pass.queries(layer)[q];
       fill(head, role === 'told' ? `Tell most about “${token ? shown(token) : ''}”` : `${name} · ${of.length}`);

@@ -17,7 +17,7 @@ export function hints() {
       {},
       one(1, 'Type.', 'The text is yours: all pictures follow each key stroke.'),
       one(2, 'Click a token.', 'Arcs show which tokens it looks at; the bluer, the more.'),
-      one(3, 'Click a head.', 'Each small picture is one head’s way to pass. Switch it off and see what changes.'),
+      one(3, 'Click a head.', 'Each small picture is one head’s way to look. Switch it off and see what changes.'),
     ),
     button('Got it', () => {
       document.cookie = `${cookie}; max-age=31536000; path=/; SameSite=Strict`;

@@ -12,17 +12,19 @@ export function isProposed() {
 
 /**
  * propose puts the most telling layer, head and token of a pass into the state, so that a link and a saved page show
- * them too, unless the reader has chosen others.
+ * them too, unless the reader has chosen others. It returns whether no token was chosen.
  * @param {import('./pass.js').Pass} pass
  */
 export function propose({ telling, opens }) {
-  if (!telling || !isProposed()) return;
+  if (!telling || !isProposed()) return false;
   const [layer, head] = telling;
   proposed = `${layer} ${head}`;
   state.set({ layer, head }, true);
-  if (opens === undefined || !['', opened].includes(state.get('q'))) return;
+  const now = state.get('q');
+  if (opens === undefined || !['', opened].includes(now)) return false;
   opened = String(opens);
   state.set({ q: opens }, true);
+  return now === '';
 }
 
 /**

@@ -1,5 +1,6 @@
 // The reader's text, which all follows.
 import { isExported } from './api.js';
+import { Chips, hasChips } from './chips.js';
 import { modelChoice, plainOf, textOf, thenOf } from './choose.js';
 import { button, fill, h } from './dom.js';
 import * as state from './state.js';
@@ -28,14 +29,16 @@ export class TextField {
     this.reset = button('The example', () => state.set({ text: '', then: '', hide: '', q: '', at: '' }), {
       class: 'quiet',
     });
+    this.chips = hasChips(view) ? new Chips(view) : null;
     this.element = h(
       'section',
       { class: 'ask', 'aria-label': 'the text' },
+      this.chips?.element,
       h(
         'div',
         { class: 'tools' },
         h('label', { for: 'text' }, 'Your text'),
-        modelChoice(view),
+        this.chips ? null : modelChoice(view),
         isExported ? null : this.reset,
       ),
       this.area,
@@ -48,6 +51,7 @@ export class TextField {
     addEventListener('resize', refit);
     const forget = state.onChange((is) => {
       if (['text', 'model', 'then'].some(is)) this.take();
+      this.chips?.mark();
     });
     this.ends = () => {
       forget();

@@ -9,6 +9,7 @@ import { hints } from '../hints.js';
 import { NextTokens } from '../next.js';
 import { hasModels, panel, Shown, waiting } from '../panel.js';
 import { forward } from '../pass.js';
+import { Play } from '../play.js';
 import { choose, propose } from '../proposed.js';
 import { pairText, Sentence } from '../sentence.js';
 import { changedSight, mostSeen, sightOf } from '../sight.js';
@@ -50,6 +51,7 @@ class Attention extends Shown {
       onpoint: (k) => this.point(k),
     });
     this.gallery = new Gallery(choose);
+    this.play = new Play((q) => state.set({ q }), this.tokens);
     this.sentence = new Sentence();
     this.readout = h('p', { class: 'readout small' });
     this.problem = h('div');
@@ -62,7 +64,7 @@ class Attention extends Shown {
         { class: 'picture', 'aria-label': 'where the chosen token looks' },
         this.sentence.elements,
         this.tokens.element,
-        h('div', { class: 'under' }, this.readout, tokensMenu(this)),
+        h('div', { class: 'under' }, this.play.button, this.readout, tokensMenu(this)),
       ),
       this.gallery.element,
       this.detail.element,
@@ -172,13 +174,13 @@ class Attention extends Shown {
       if (isOver()) return;
       const [layer, head, token] = (await tellsOf(before)).best ?? [heads[0].layer, heads[0].head];
       if (isOver()) return;
-      if (!keep) before.opens = token;
+      before.opens = keep ? undefined : token;
       before.telling = keep ? this.telling : [layer, head];
       this.telling = before.telling;
-      this.isTold = !keep;
-      this.ordered = before.model;
-      propose(before);
+      [this.isTold, this.ordered] = [!keep, before.model];
+      const opens = propose(before);
       await this.showHead(passes);
+      if (opens && this.view.models[before.model].sample && before.sequences.length > 1) this.play.open();
     } catch (e) {
       if (!isOver()) fill(this.problem, wrong(e.message));
     }
@@ -204,6 +206,7 @@ class Attention extends Shown {
     };
     [this.layer, this.seen] = [layer, seen];
     this.tokens.show(after, layer, seen);
+    this.play.at(q);
     this.gallery.arrange(before, layer, q);
     this.gallery.choose(layer, head, factors());
     keepFocus(this.sentence.where, () => this.sentence.tell(before, after, seen, this.isTold));
@@ -226,6 +229,7 @@ class Attention extends Shown {
   }
 
   close() {
+    this.play.close();
     this.next.stop();
     this.tokens.close();
     this.field.close();

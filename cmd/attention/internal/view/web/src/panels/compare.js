@@ -1,4 +1,5 @@
 // Compare: a head of two models over one text, or two heads of one model, and the difference of their weights.
+import { hasChips } from '../chips.js';
 import {
   chosen,
   headChoice,
@@ -43,7 +44,7 @@ class Compare extends Shown {
 
   async load() {
     const { element, view } = this;
-    const alone = view.models.length < 2;
+    const alone = view.models.length < 2 || hasChips(view); // of which none sees what another does
     const isOver = this.begin();
     try {
       if (!this.maps.length) this.wait('The text is read. Here come the weights of two heads, and their difference.');
