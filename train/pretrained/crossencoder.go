@@ -100,7 +100,7 @@ func (r *Ranker) Scores(ctx context.Context, query string, texts ...string) ([]f
 	e, all := r.encoder, make([]text.Encoding, len(texts))
 	limit := text.TruncationConfig{MaxLength: e.Sentence.MaxLength}
 	for i, s := range texts {
-		pair, err := e.Tokenizer.EncodeTexts(limit, e.cased(query), e.cased(s))
+		pair, err := e.Tokenizer.EncodeTexts(limit, query, s)
 		if err != nil {
 			return nil, fmt.Errorf("pretrained: scores: text %d: %w", i, err)
 		}

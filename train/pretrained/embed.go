@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"attention/internal/dense"
 	"attention/internal/safetensors"
@@ -50,20 +49,12 @@ func (e *Encoder) IDs(text string) ([]int, error) {
 	if e.Tokenizer == nil {
 		return nil, errors.New("pretrained: encoder: got no tokenizer, want one")
 	}
-	ids, err := e.Tokenizer.Encode(e.cased(text))
+	ids, err := e.Tokenizer.Encode(text)
 	if err != nil {
 		return nil, err
 	}
 	around := len(e.Tokenizer.WithTemplate(nil))
 	return e.Tokenizer.WithTemplate(ids[:min(len(ids), max(e.Sentence.MaxLength-around, 0))]), nil
-}
-
-// cased returns a text in lower case if sentence-transformers reads it in lower case.
-func (e *Encoder) cased(text string) string {
-	if !e.Sentence.Lowercase {
-		return text
-	}
-	return strings.ToLower(strings.ReplaceAll(text, "İ", "i\u0307")) // as tokenizers' Lowercase does
 }
 
 // Embed returns a vector of E numbers for each text. Texts of similar length are computed together. The error for a text

@@ -63,15 +63,15 @@ func readEncoder(dir, head string, add func(*Encoder, *weights) error) (*Encoder
 		return nil, fmt.Errorf("%s: %w", configName, err)
 	}
 	e := &Encoder{}
-	if e.Tokenizer, err = openBERTTokenizer(dir); err != nil {
+	e.origin = encoderOrigin{dir: dir, family: f, config: contents, head: f.heads[head]}
+	if e.Sentence, e.origin.modules, err = openSentence(dir, c.ContextLength); err != nil {
+		return nil, err
+	}
+	if e.Tokenizer, err = openBERTTokenizer(dir, e.Sentence.lowercase); err != nil {
 		return nil, err
 	}
 	if n := e.Tokenizer.Len(); n > c.VocabSize {
 		return nil, fmt.Errorf("tokenizer: got %d tokens, want at most the %d of %s", n, c.VocabSize, configName)
-	}
-	e.origin = encoderOrigin{dir: dir, family: f, config: contents, head: f.heads[head]}
-	if e.Sentence, e.origin.modules, err = openSentence(dir, c.ContextLength); err != nil {
-		return nil, err
 	}
 	e.origin.sentence = e.Sentence
 	if n := len(e.Tokenizer.WithTemplate(nil)); e.Sentence.MaxLength < n {

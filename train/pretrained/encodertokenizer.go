@@ -15,7 +15,9 @@ var bertTokenizers = []string{"", "BertTokenizer", "BertTokenizerFast", "DistilB
 
 // openBERTTokenizer reads the tokenizer of a folder. Its BertNormalizer has the flags of tokenizer_config.json, or else
 // their defaults, whatever tokenizer.json says, as in transformers' classes for BERT.
-func openBERTTokenizer(dir string) (*text.SubwordTokenizer, error) {
+//
+// If lowercase is set, all of a text except its added tokens becomes lower case first, as in sentence-transformers.
+func openBERTTokenizer(dir string, lowercase bool) (*text.SubwordTokenizer, error) {
 	c := struct {
 		Class     string `json:"tokenizer_class"`
 		Lowercase bool   `json:"do_lower_case"`
@@ -31,9 +33,8 @@ func openBERTTokenizer(dir string) (*text.SubwordTokenizer, error) {
 		return nil, err
 	}
 	all := members(contents)
-	normalizer := members(all["normalizer"])
+	normalizer, changed := members(all["normalizer"]), false
 	if string(normalizer["type"]) == `"BertNormalizer"` && slices.Contains(bertTokenizers, c.Class) {
-		changed := false
 		for key, flag := range map[string]any{"lowercase": c.Lowercase, "strip_accents": c.Accents,
 			"handle_chinese_chars": c.Chinese} {
 			value, err := json.Marshal(flag)
@@ -43,13 +44,23 @@ func openBERTTokenizer(dir string) (*text.SubwordTokenizer, error) {
 			changed = changed || string(normalizer[key]) != string(value)
 			normalizer[key] = value
 		}
-		if changed {
-			if all["normalizer"], err = json.Marshal(normalizer); err != nil {
-				return nil, err
-			}
-			if contents, err = json.Marshal(all); err != nil {
-				return nil, err
-			}
+		if all["normalizer"], err = json.Marshal(normalizer); err != nil {
+			return nil, err
+		}
+	}
+	if lowercase {
+		parts := []any{map[string]string{"type": "Lowercase"}}
+		if normalizer["type"] != nil {
+			parts = append(parts, all["normalizer"])
+		}
+		all["normalizer"], err = json.Marshal(map[string]any{"type": "Sequence", "normalizers": parts})
+		if changed = true; err != nil {
+			return nil, err
+		}
+	}
+	if changed {
+		if contents, err = json.Marshal(all); err != nil {
+			return nil, err
 		}
 	}
 	t, err := text.ReadTokenizer(contents)

@@ -219,7 +219,7 @@ func TestEncoderWriteRefuses(t *testing.T) {
 		want   string
 	}{
 		{"another length", func(e *pretrained.Encoder, _, _ string) error { e.Sentence.MaxLength = 5; return nil },
-			"sentence: got {Pooling:mean Normalize:true MaxLength:5 Lowercase:false}, want {"},
+			"sentence: got {Pooling:mean Normalize:true MaxLength:5 lowercase:false}, want {"},
 		{"made by hand", func(e *pretrained.Encoder, _, _ string) error {
 			*e = pretrained.Encoder{Model: e.Model, Params: e.Params}
 			return nil

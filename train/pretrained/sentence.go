@@ -25,7 +25,8 @@ type Sentence struct {
 	Pooling   layers.Pooling // pooling of the tokens' vectors; mean if the folder does not say
 	Normalize bool           // whether vectors are scaled to length 1
 	MaxLength int            // the most tokens of a text, including those of the template; longer texts are truncated
-	Lowercase bool           // whether texts become lower case before the tokenizer
+
+	lowercase bool // whether texts become lower case before the rest of the tokenizer's normalizer
 }
 
 // openSentence reads a folder's files of sentence-transformers. positions is the model's number of positions. It also
@@ -39,7 +40,7 @@ func openSentence(dir string, positions int) (s Sentence, folders []string, err 
 	if _, err := readJSON(dir, sentenceName, &c); err != nil {
 		return s, nil, err
 	}
-	s.Lowercase = c.Lowercase
+	s.lowercase = c.Lowercase
 	var t struct {
 		MaxLength float64 `json:"model_max_length"` // 1e30 means none
 	}

@@ -9,7 +9,11 @@ import (
 
 // bertNormalizer is BERT's normalizer. Each of these steps runs if the file sets it: remove control characters and make
 // all white space blanks, put blanks around Chinese characters, remove accents, make letters lower case.
-type bertNormalizer struct{ clean, chinese, accents, lower bool }
+type bertNormalizer struct {
+	clean, chinese, accents, lower bool
+
+	lowered bool // a Lowercase comes before it
+}
 
 func (n bertNormalizer) normalize(text string) string {
 	all := kinds()

@@ -5,7 +5,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// readNormalizer returns the normalizer of a tokenizer.json, nil if there is none, and BERT's if it is the only one.
+// readNormalizer returns the normalizer of a tokenizer.json, nil if there is none, and BERT's if there is no other one than
+// Lowercase before it.
 func readNormalizer(value jsontext.Value) (_ normalizer, only *bertNormalizer, words string, _ error) {
 	var all []rule
 	var parts []component
@@ -17,8 +18,13 @@ func readNormalizer(value jsontext.Value) (_ normalizer, only *bertNormalizer, w
 	if len(all) == 0 || err != nil {
 		return nil, nil, "", err
 	}
-	if len(parts) == 1 && parts[0].Type == bertKind {
-		only = new(parts[0].bert())
+	lowered := 0
+	for lowered < len(parts) && parts[lowered].Type == "Lowercase" {
+		lowered++
+	}
+	if len(parts) == lowered+1 && parts[lowered].Type == bertKind {
+		only = new(parts[lowered].bert())
+		only.lowered = lowered > 0
 	}
 	return inOrder(all), only, inWords(parts), nil
 }

@@ -67,9 +67,8 @@ type placedRune struct {
 // character before them, as in the Rust engine.
 func (p *places) normalize(of part) string {
 	all, kinds := make([]placedRune, 0, len(of.text)), kinds()
-	for i, r := range of.text {
-		at, k := span{of.at + i, of.at + i + utf8.RuneLen(r)}, kinds[r]
-		switch {
+	add := func(r rune, at span) {
+		switch k := kinds[r]; {
 		case p.bert.clean && (r == utf8.RuneError || k&invisible != 0):
 		case p.bert.clean && k&space != 0:
 			all = append(all, placedRune{' ', at, false})
@@ -77,6 +76,16 @@ func (p *places) normalize(of part) string {
 			all = append(all, placedRune{' ', at, false}, placedRune{r, at, false}, placedRune{' ', at, false})
 		default:
 			all = append(all, placedRune{r, at, false})
+		}
+	}
+	for i, r := range of.text {
+		at := span{of.at + i, of.at + i + utf8.RuneLen(r)}
+		if !p.bert.lowered {
+			add(r, at)
+			continue
+		}
+		for _, r := range lowercase(string(r)) {
+			add(r, at)
 		}
 	}
 	if p.bert.accents {
