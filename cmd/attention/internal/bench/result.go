@@ -36,7 +36,8 @@ func (p *printer) print(r *result) error {
 		return json.NewEncoder(p.out).Encode(r)
 	}
 	if p.table.Form == "" {
-		p.table = term.Table{Form: "%-34s%9.3g%9.3g%9s%8s%5s%6s", Title: term.Fill("kernels ", r.Phrases(r.numbers())...) + "\n",
+		p.table = term.Table{Form: "%-34s%9.3g%9.3g%9s%8s%5s%6s",
+			Title: term.Fill("kernels ", r.Phrases(r.numbers())...) + "\n",
 			Names: []any{fmt.Sprintf("WORK (threads: %d)", r.Threads), "SECONDS", "LEAST", "GFLOP", "GFLOP/S", "PEAK", "MIB"}}
 	}
 	memory, share := "-", "-"

@@ -64,8 +64,8 @@ func TestRuns(t *testing.T) {
 	defer now.Close()
 	writeRun(t, old, "runs/dates", at.Add(3*time.Hour), session.Finished, 0.5, 2)
 	require.NoError(t, os.WriteFile("runs/dates/config.json",
-		[]byte(`{"format": 2, "model": {"type": "dates", "embed_dim": 6, "num_heads": 2, "num_layers": 1, "iso_characters": "-0123456789",
-			"written_characters": " ',./0123456789abcdefghijklmnopqrstuvwxyz"}, "training": {"steps": 20}}`), 0o644))
+		[]byte(`{"format": 2, "model": {"type": "dates", "embed_dim": 6, "num_heads": 2, "num_layers": 1,
+			"iso_characters": "-0123456789", "written_characters": " ',./0123456789abcdefghijklmnopqrstuvwxyz"}, "training": {"steps": 20}}`), 0o644))
 
 	printed, notes, err := list(t)
 	require.NoError(t, err)

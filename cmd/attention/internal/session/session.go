@@ -203,6 +203,6 @@ func (s *Session) printEnd() {
 	for _, name := range append(slices.Sorted(maps.Keys(s.Files)), end.Pictures...) {
 		files = append(files, name+",")
 	}
-	fmt.Fprintf(s.Out, "\nIn %s:\n%s%s:\n  %s\n", s.Folder.Path, term.Fill("  ", append(files, "checkpoints")...), end.Next,
-		strings.Join(end.Commands, "\n  "))
+	fmt.Fprintf(s.Out, "\nIn %s:\n%s%s:\n  %s\n", s.Folder.Path,
+		term.Fill("  ", append(files, "checkpoints")...), end.Next, strings.Join(end.Commands, "\n  "))
 }

@@ -45,7 +45,7 @@ type Table struct {
 // Add adds a column: the form of its cells, which begins with the blanks before it, and its name.
 func (t *Table) Add(form, name string) { t.Form, t.Names = t.Form+form, append(t.Names, name) }
 
-// Row prints a row, and the head before the first one. A text that is wider than the first column has a line of its own.
+// Row prints a row, and the head before the first one. A text wider than the first column has a line of its own.
 func (t *Table) Row(w io.Writer, cells ...any) {
 	t.Head(w)
 	name, _ := cells[0].(string)

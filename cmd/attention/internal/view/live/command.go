@@ -35,7 +35,8 @@ func Bind(cmd *cobra.Command, train func(context.Context, Command) error) {
 }
 
 // execute also serves the page of a run that is done until the context ends.
-func execute(ctx context.Context, cmd *cobra.Command, page *Page, train func(context.Context, Command) error) (err error) {
+func execute(ctx context.Context, cmd *cobra.Command, page *Page, train func(context.Context, Command) error) (
+	err error) {
 	p, leave, err := session.Join()
 	if err != nil {
 		return err
