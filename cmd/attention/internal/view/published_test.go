@@ -55,3 +55,16 @@ func TestLongNamesCoverNothing(t *testing.T) {
 		e.getBoundingClientRect().right))`), js[float64](p, `document.querySelector(".next-side").getBoundingClientRect().left`))
 	require.Greater(t, js[float64](p, `document.querySelector(".candidate .bars").getBoundingClientRect().width`), 30.0)
 }
+
+// A head has the role of what it looks at most, if that has 0.4 of its weight.
+func TestRolesOfHeads(t *testing.T) {
+	t.Parallel()
+	p := openPage(t, "", "--model", gptFolder(t), "--text", "abc")
+	for statistics, want := range map[string]string{
+		`{}`: "other", `{"first": 0.39, "self": 0.3}`: "other", `{"first": 0.4}`: "first",
+		`{"previous": 0.9, "first": 0.05}`: "previous", `{"first": 0.5, "after": 0.88}`: "after",
+		`{"same": 0.7, "after": 0.1}`: "same", `{"self": 0.6, "previous": 0.41}`: "self",
+	} {
+		require.Equal(t, want, js[string](p, `import("./roles.js").then((m) => m.roleOf(`+statistics+`))`), statistics)
+	}
+}

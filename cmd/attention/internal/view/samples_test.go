@@ -81,3 +81,23 @@ func TestTheSamplesAreRight(t *testing.T) {
 		require.Greater(t, p.Next[0][0].Probability, 0.5, text)
 	}
 }
+
+// The page with its own models violates no rule of axe-core, and a phone's tabs are one row, in which the chosen one is
+// in sight.
+func TestThePageOfSamplesIsAccessible(t *testing.T) {
+	t.Parallel()
+	script := axe(t)
+	p := openPage(t, "model=1&q=3", "--run", runFolder(t), "--model", gptFolder(t), "--text", "abc")
+	p.do(chromedp.EmulateViewport(390, 844))
+	for _, panel := range []string{"attention", "steps"} {
+		p.set("panel=" + panel)
+		require.Equal(t, 1, js[int](p, `new Set([...document.querySelectorAll("nav button")].map((b) => b.offsetTop)).size`))
+		require.True(t, js[bool](p, `((b, n) => b.left >= n.left - 1 && b.right <= n.right + 1)(
+			document.querySelector("nav [aria-current=page]").getBoundingClientRect(),
+			document.querySelector("nav").getBoundingClientRect())`), panel)
+	}
+	url, _ := serve(t)
+	p = tab(t, url, url)
+	p.open(url + "#model=1&q=3")
+	checkPanels(t, p, script, []panelState{{"panel=attention&model=1&q=3", arcsDrawn}, {"panel=attention&q=3", arcsDrawn}})
+}

@@ -45,6 +45,7 @@ function showPanel(/** @type {View} */ view) {
   shown = panel?.name ?? '';
   for (const b of all(document, 'nav button')) {
     b.setAttribute('aria-current', b.dataset.panel === shown ? 'page' : 'false');
+    if (b.dataset.panel === shown) b.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
   if (panel) {
     const element = h('div'); // of its own: what a panel that has ended still awaits writes nowhere
