@@ -229,6 +229,7 @@ var exportedFunctions = []struct {
 	{"encoders.Evaluate", encoders.Evaluate},
 	{"encoders.Retrieval", encoders.Retrieval},
 	{"encoders.Spearman", encoders.Spearman},
+	{"encoders.SpanF1", encoders.SpanF1},
 	{"pretrained.IsAdapter", pretrained.IsAdapter},
 	{"pretrained.AdapterBase", pretrained.AdapterBase},
 	{"pretrained.Formats", pretrained.Formats},

@@ -60,3 +60,32 @@ func TestEvaluate(t *testing.T) {
 	_, err = encoders.Evaluate(t.Context(), e, encoders.List{text.Example{Text: "a"}})
 	require.EqualError(t, err, "encoders: example 1: got no pair of texts, want one")
 }
+
+// Precision, recall and F1 of spans are those of seqeval, which testdata/encoders/spans.py has written.
+func TestSpanF1(t *testing.T) {
+	path, err := golden.Path("encoders", "spans.json")
+	require.NoError(t, err)
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var groups []struct {
+		Want, Got [][]string
+		Measures  []float64
+	}
+	require.NoError(t, json.Unmarshal(content, &groups))
+	require.InDelta(t, 0.5, groups[0].Measures[2], 1e-12, "the F1 of seqeval's README")
+	for i, g := range groups {
+		got, err := encoders.SpanF1(g.Want, g.Got)
+		require.NoError(t, err)
+		for j, m := range got {
+			require.Equal(t, []string{"precision", "recall", "F1"}[j], m.Name)
+			require.InDelta(t, g.Measures[j], m.Value, 1e-12, "%d: %s", i, m.Name)
+		}
+	}
+	got, err := encoders.SpanF1([][]string{{"I-", "PER", "I-PER", ""}}, [][]string{{"B-", "B-PER", "PER", "I-"}})
+	require.NoError(t, err)
+	require.Equal(t, 1.0, got[2].Value, "classes without a label or a prefix")
+	_, err = encoders.SpanF1([][]string{{"O"}}, nil)
+	require.EqualError(t, err, "encoders: spans: got the classes of 0 texts, want those of 1")
+	_, err = encoders.SpanF1([][]string{{"O"}, {"O"}}, [][]string{{"O"}, {}})
+	require.EqualError(t, err, "encoders: spans: text 1: got 0 classes, want 1")
+}
