@@ -1,5 +1,5 @@
-// Command attention trains small transformers, which are Gorgonia expression graphs, fine-tunes and runs published
-// models, and shows where each head attends. See attention --help.
+// Command attention trains small transformers, fine-tunes and runs published models, and shows the attention of each
+// head. The models are Gorgonia expression graphs. See attention --help.
 package main
 
 import (
@@ -73,8 +73,8 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 	root.AddCommand(commands...)
 }
 
-// check returns an error before a command runs: for kernels that are not there, and for an unknown command that
-// attention help, which is Cobra's, is asked for.
+// check returns an error before a command runs if the chosen kernels do not exist, or if attention help, a command of
+// Cobra, is asked about an unknown command.
 func check(cmd *cobra.Command, args []string) error {
 	if cmd.Name() == "help" {
 		asked, rest, err := cmd.Root().Find(args)

@@ -45,7 +45,8 @@ func TestVersion(t *testing.T) {
 	require.Regexp(t, `^attention \S+( \S+)? go1\.\S+ `+platform+` (go|avx2|avx512|neon)\n$`, printed)
 }
 
-// TestKernelsOfTheEnvironment: the environment chooses the kernels, and one line tells why it cannot.
+// TestKernelsOfTheEnvironment: an environment variable chooses the kernels. If that is impossible, the error says why
+// in one line.
 func TestKernelsOfTheEnvironment(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -65,7 +66,7 @@ func TestKernelsOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// Hints can be pasted by whoever started the program by its name, a path or go run.
+// The hints contain the name by which the user started the program: a name, a path or go run. So they can be pasted.
 func TestHints(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -90,7 +91,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// Every help text and report keeps to the width of a terminal, apart from the names and texts that it is given.
+// Every help text and report fits the width of a terminal, apart from names and texts of the user.
 func TestColumns(t *testing.T) {
 	files, err := filepath.Abs(filepath.Join(repository, "testdata/apply/attention_torch"))
 	require.NoError(t, err)
@@ -123,7 +124,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// attention runs the program and returns its standard output and error output.
+// attention runs the program and returns its standard output and its standard error.
 func attention(t testing.TB, args ...string) (text, notes string, err error) {
 	var out, errs bytes.Buffer
 	root := newRoot()
@@ -167,7 +168,7 @@ func trainTiny(t testing.TB, flags ...string) (folder, printed string) {
 // gptFlags are flags of trainTiny for a GPT.
 var gptFlags = strings.Fields("--model gpt --layers 2 --lr 0.01")
 
-// A model survives an export to both formats, bit for bit.
+// A model that is exported to either format and read again has the same bits.
 func TestExport(t *testing.T) {
 	g := commandtest.SmallGPT(t)
 	from := commandtest.WriteGPT(t, g)
@@ -193,7 +194,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// A model of the preset speedrun is a Qwen 3, whose norms have one epsilon, and goes out as one.
+// A model of the preset speedrun is a Qwen 3 whose norms have one epsilon, and is exported as one.
 func TestExportSpeedrun(t *testing.T) {
 	folder, _ := trainTiny(t, "--preset", "speedrun", "--context-growth", "none", "--tokenizer", text.GPT2,
 		"--sample", "0")
@@ -210,7 +211,7 @@ func TestExportSpeedrun(t *testing.T) {
 	}
 }
 
-// attention generate reads a run's folder with every tokenizer.
+// attention generate reads the folder of a run with any tokenizer.
 func TestGenerateWithEveryTokenizer(t *testing.T) {
 	for _, tokenizer := range []string{text.Characters, text.Bytes, text.GPT2} {
 		dir, _ := trainTiny(t, append(gptFlags, "--tokenizer", tokenizer)...)
@@ -271,7 +272,8 @@ func flipVocabulary(t *testing.T, config string) string {
 	return flipped
 }
 
-// Whatever of a finished run's model has changed is named, by each command that reads it, with exit code 1.
+// If a file of a finished run's model has changed, each command that reads the model names the file and exits with code
+// 1.
 func TestChangedModelsAreNamed(t *testing.T) {
 	for _, layer := range []bool{false, true} {
 		flags := gptFlags
@@ -324,7 +326,7 @@ func TestChangedModelsAreNamed(t *testing.T) {
 	}
 }
 
-// Commands that need the model of an unfinished run return an error with how to get one.
+// Commands that need the model of an unfinished run return an error that says how to get one.
 func TestUnfinishedRunsAreNoModels(t *testing.T) {
 	dir, _ := trainTiny(t, gptFlags...)
 	model := filepath.Join(dir, settings.ModelFile)
@@ -343,7 +345,7 @@ func TestUnfinishedRunsAreNoModels(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// A run that was resumed after it wrote its model, and then killed, is not finished.
+// A run is not finished if it was resumed after it wrote its model, and then killed.
 func TestResumedRunsAreUnfinished(t *testing.T) {
 	dir, _ := trainTiny(t, gptFlags...)
 	model := filepath.Join(dir, settings.ModelFile)
@@ -362,7 +364,7 @@ func TestResumedRunsAreUnfinished(t *testing.T) {
 	require.ErrorContains(t, err, "got a run that is not finished")
 }
 
-// The sample that a run prints equals the text of attention generate.
+// The sample that a run prints equals the output of attention generate.
 func TestGenerateGoesOnAsTheSample(t *testing.T) {
 	for _, flags := range [][]string{gptFlags, {"--layer", "causal"}} {
 		dir, printed := trainTiny(t, append(flags, "--prompt", "the")...)
@@ -376,7 +378,7 @@ func TestGenerateGoesOnAsTheSample(t *testing.T) {
 	}
 }
 
-// A value that a flag cannot read is one line with the flag, what it got and what it wants, of every command.
+// For a wrong value of a flag every command prints one line, with the flag, the value and the values that it accepts.
 func TestUnreadableValues(t *testing.T) {
 	unreadable := 0
 	for _, cmd := range newRoot().Commands() {

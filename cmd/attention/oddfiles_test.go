@@ -20,7 +20,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What stands for a number in JSON.
+// Texts that replace a number in JSON.
 var (
 	numberOfJSON = regexp.MustCompile(`-?\d+(\.\d+)?([eE][+-]?\d+)?`)
 	oddOfJSON    = []string{"-1", "0", "1e308", "-1e308", "1e999", "9223372036854775807", "-9223372036854775808", "0.5",
@@ -30,10 +30,11 @@ var (
 		math.MaxFloat64, math.SmallestNonzeroFloat64, -math.MaxInt64}
 )
 
-// endless matches a number whose size is how long a run takes.
+// endless matches numbers that determine how long a run takes.
 var endless = regexp.MustCompile(`"(steps|tokens)": \d+$`)
 
-// makeOdd puts an odd number in the place of one of a file, which stays well formed and sealed. It returns what it did.
+// makeOdd replaces a number in a file by an odd one. The file remains well-formed, and its seal is updated. makeOdd
+// returns a description of the change.
 func makeOdd(t require.TestingT, draw *rand.Rand, path string) string {
 	if !strings.HasSuffix(path, ".safetensors") {
 		text, err := os.ReadFile(path)
@@ -73,8 +74,8 @@ func write(t require.TestingT, path string, f *safetensors.File) {
 	require.NoError(t, folder.WriteFile(path, func(w io.Writer) error { return safetensors.WriteSealed(w, f) }))
 }
 
-// TestFilesHaveOddNumbers draws files of finished and stopped runs that are well sealed, with a number that no run
-// writes. No command panics, and their hints end.
+// TestFilesHaveOddNumbers changes files of finished and stopped runs at random. Their seals are right, but they have a
+// number that no run writes. No command panics, and the hints of the commands end.
 func TestFilesHaveOddNumbers(t *testing.T) {
 	commandtest.SketchPictures()
 	t.Chdir(t.TempDir())
@@ -88,7 +89,7 @@ func TestFilesHaveOddNumbers(t *testing.T) {
 		kind := brokenRuns[draw.IntN(2)]
 		require.NoError(t, os.RemoveAll("run"))
 		require.NoError(t, os.CopyFS("run", os.DirFS(kind.model)))
-		if draw.IntN(2) == 0 { // a run that was stopped
+		if draw.IntN(2) == 0 { // a stopped run
 			require.NoError(t, os.Remove("run/model.safetensors"))
 			require.NoError(t, os.Remove("run/checkpoints/step-00000012.safetensors"))
 		}

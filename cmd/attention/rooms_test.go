@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rooms lists the packages of this module that each package may import, by their paths in the module. A line of code
-// belongs to the lowest room whose nouns it uses; imports go down, never up.
+// rooms lists the packages of this module that each package may import, by their paths in the module. Code belongs to
+// the lowest room whose terms it uses, and imports only go down.
 var rooms = map[string]string{
 	"internal/about":       "",
 	"internal/parallel":    "",
@@ -191,7 +191,8 @@ var rooms = map[string]string{
 		cmd/attention/internal/view`,
 }
 
-// mayImport returns the packages of this module that a package may import, and reports whether it is in a room.
+// mayImport returns the packages of this module that a package may import. It also reports whether the package is in a
+// room.
 func mayImport(path string) (allowed []string, ok bool) {
 	imports, ok := rooms[strings.TrimPrefix(path, "attention/")]
 	for _, room := range strings.Fields(imports) {
@@ -200,7 +201,7 @@ func mayImport(path string) (allowed []string, ok bool) {
 	return allowed, ok
 }
 
-// commandRooms returns the rooms of the program's commands: all that the program imports but three.
+// commandRooms returns the rooms of the program's commands: all packages that the program imports except three.
 func commandRooms() []string {
 	imported, _ := mayImport("attention/cmd/attention")
 	return slices.DeleteFunc(imported, func(room string) bool {
@@ -208,8 +209,7 @@ func commandRooms() []string {
 	})
 }
 
-// forTests lists packages that, apart from rooms, only the external tests of these rooms may
-// import.
+// forTests lists packages that only external tests of a room may import, in addition to the packages in rooms.
 var forTests = map[string][]string{
 	"attention/graph/gradcases":  {"attention/graph"},
 	"attention/layers/gradcases": {"attention/layers", "attention/layers/heads"},
@@ -218,7 +218,7 @@ var forTests = map[string][]string{
 // listedPackage is a package as go list describes it.
 type listedPackage struct {
 	Dir, ImportPath                    string
-	GoFiles, IgnoredGoFiles            []string // the second for other systems
+	GoFiles, IgnoredGoFiles            []string // the second call is for other systems
 	Imports, TestImports, XTestImports []string
 }
 
@@ -259,8 +259,8 @@ func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
 	require.Equal(t, len(rooms), len(packages), "rooms that are not there any more")
 }
 
-// No test uses the gradient cases of another room, and no internal test imports those of
-// its own, which would be a cycle.
+// No test uses the gradient cases of another room. No internal test imports those of its own room, because that would
+// be an import cycle.
 func TestGradientCasesServeTheirRoomsTests(t *testing.T) {
 	used := 0
 	for _, p := range listPackages(t) {
@@ -280,7 +280,7 @@ func TestGradientCasesServeTheirRoomsTests(t *testing.T) {
 	require.Equal(t, 3, used)
 }
 
-// A package with random tests imports package draws, or they leave files.
+// A package with random tests must import package draws: without it the tests leave files.
 func TestRandomTestsLeaveNoFiles(t *testing.T) {
 	random := 0
 	for _, p := range listPackages(t) {
@@ -293,7 +293,7 @@ func TestRandomTestsLeaveNoFiles(t *testing.T) {
 	require.Greater(t, random, 5)
 }
 
-// A command imports no other command, in its tests neither.
+// A command imports no other command, not even in its tests.
 func TestCommandsImportNoOtherCommand(t *testing.T) {
 	commands := commandRooms()
 	require.Contains(t, commands, "attention/cmd/attention/internal/train")
@@ -307,7 +307,7 @@ func TestCommandsImportNoOtherCommand(t *testing.T) {
 	}
 }
 
-// Package train knows nothing of the packages below its folder.
+// Package train does not import the packages below its folder.
 func TestTrainImportsNoneOfItsRooms(t *testing.T) {
 	for _, p := range listPackages(t) {
 		if p.ImportPath == "attention/train" {
@@ -324,7 +324,7 @@ func TestTrainImportsNoneOfItsRooms(t *testing.T) {
 var fileCalls = strings.Fields(`Chmod Chown Chtimes CopyFS Create CreateTemp DirFS Link Mkdir MkdirAll MkdirTemp NewFile
 	Open OpenFile OpenInRoot OpenRoot ReadDir ReadFile Remove RemoveAll Rename Symlink Truncate WriteFile`)
 
-// ownFiles lists the packages, and files of packages, that open files themselves, with the reason.
+// ownFiles lists the packages and files that may open files themselves, with the reason.
 var ownFiles = map[string]string{
 	"internal/folder":                      "the room of files",
 	"internal/golden":                      "reads test values, for tests only",
@@ -336,7 +336,7 @@ var ownFiles = map[string]string{
 	"train/parallel":                       "reads /proc/PID of the processes beside it",
 }
 
-// Files are opened, limited, written and removed in one room, so that what is true of one file is true of all.
+// Files are opened, limited, written and removed in one package only, so that the same rules hold for all files.
 func TestFilesAreOpenedInOneRoom(t *testing.T) {
 	used := map[string]bool{}
 	for _, s := range sources(t) {
@@ -351,7 +351,7 @@ func TestFilesAreOpenedInOneRoom(t *testing.T) {
 	}
 }
 
-// Errors have one line, also where two things fail at once.
+// Errors have one line, even if two operations fail at once.
 func TestErrorsAreJoinedInOneRoom(t *testing.T) {
 	for _, s := range sources(t) {
 		require.Empty(t, usesOf(s.file, "errors", []string{"Join"}), "%s: package oneline does that", s.path)
@@ -364,7 +364,7 @@ type source struct {
 	file       *ast.File
 }
 
-// parsed has the sources once they are parsed.
+// parsed holds the sources after they are parsed for the first time.
 var parsed []source
 
 func sources(t *testing.T) []source {
@@ -385,7 +385,7 @@ func sources(t *testing.T) []source {
 	return parsed
 }
 
-// usesOf returns the uses of some names of a package of the standard library in a Go file.
+// usesOf returns the uses of some names of a standard package in a Go file.
 func usesOf(file *ast.File, library string, names []string) (uses []string) {
 	called := ""
 	for _, i := range file.Imports {

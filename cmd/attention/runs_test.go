@@ -24,9 +24,9 @@ import (
 )
 
 // TestRunsOf900aa4f runs the commands beside each run folder of testdata/runs, which the program of commit 900aa4f
-// wrote. Their numbers are near those of that program. The sums of their output and files, bit for bit, are recorded
-// since fused attention of float32 became as exact as the composed form, by this test itself in place of the comparison.
-// For AVX-512 only the run that is trained again from the start is recorded.
+// wrote. The results are close to those of that program. The sums of their output and files, bit for bit, are recorded
+// since fused attention of float32 became as exact as the composed form, by this test itself in place of the
+// comparison. For AVX-512 only the run that is trained from the start again is recorded.
 func TestRunsOf900aa4f(t *testing.T) {
 	runs, err := golden.Path("runs")
 	require.NoError(t, err)
@@ -43,17 +43,17 @@ func TestRunsOf900aa4f(t *testing.T) {
 			some = append(some, "finished_layer", "gpt2_killed", "initialised", "tiny")
 		}
 		if !testenv.All && !slices.Contains(some, e.Name()) {
-			continue // all take 15 s of CPU time
+			continue // all of them take 15 s of CPU time
 		}
 		t.Run(e.Name(), func(t *testing.T) {
 			from := filepath.Join(runs, e.Name())
 			t.Chdir(t.TempDir())
 			require.NoError(t, os.CopyFS("run", os.DirFS(filepath.Join(from, "run"))))
-			for _, name := range []string{"text.txt", "start.safetensors"} { // which some runs name
+			for _, name := range []string{"text.txt", "start.safetensors"} { // some runs name it
 				require.NoError(t, os.WriteFile(name, contentOf(t, filepath.Join(runs, name)), 0o644))
 			}
 			printed := runCommands(t, string(contentOf(t, filepath.Join(from, "commands"))))
-			if runtime.GOARCH == "amd64" { // Go itself fuses multiplications and additions on others
+			if runtime.GOARCH == "amd64" { // on other systems Go itself fuses multiplications and additions
 				want := string(contentOf(t, filepath.Join(from, simd.InstructionSet()+".sha256")))
 				got := outcomeSums(t, printed)
 				if strings.Count(want, "\n") == 2 {
@@ -91,8 +91,8 @@ func runCommands(t *testing.T, lines string) map[string][]byte {
 	return printed
 }
 
-// continuation returns what attention generate adds to its prompt, without the newline at the end. A command of the
-// program of commit 900aa4f printed nothing else.
+// continuation returns the text that attention generate appends to its prompt, without the newline at the end. A
+// command of the program of commit 900aa4f printed nothing else.
 func continuation(t *testing.T, line, printed string) []byte {
 	words := strings.Fields(line)
 	prompt := words[slices.Index(words, "--prompt")+1]
@@ -105,8 +105,8 @@ func continuation(t *testing.T, line, printed string) []byte {
 
 var tokensPerSecond = regexp.MustCompile(`,"tokens_per_second":[^}]*`)
 
-// outcomeSums returns lines as of sha256sum for the printed texts, every run's model and metrics (without the
-// time) and every exported file.
+// outcomeSums returns lines like those of sha256sum, for the printed texts, for the model and the metrics (without
+// times) of every run, and for every exported file.
 func outcomeSums(t *testing.T, files map[string][]byte) string {
 	for _, pattern := range []string{"*/model.safetensors", "*/metrics.jsonl", "huggingface/*", "torch/*"} {
 		paths, err := filepath.Glob(pattern)
@@ -139,7 +139,7 @@ func linesOf(text, part string) (found string) {
 	return found
 }
 
-// bare returns a run's model without its seal and its config, whose form may change.
+// bare returns the model of a run without its seal and its config, because their formats may change.
 func bare(t *testing.T, path string) []byte {
 	f, err := safetensors.ReadFile(path)
 	require.NoError(t, err)
@@ -149,13 +149,13 @@ func bare(t *testing.T, path string) []byte {
 	return b.Bytes()
 }
 
-// freeBias matches biases of keys. They add a constant to all scores of a query, so their gradients are rounding
-// errors, which Adam scales to full steps: 20 steps at a rate of 0.01 are up to 0.2.
+// freeBias matches biases of keys. Such a bias adds a constant to all scores of a query, so its gradients are rounding
+// errors. Adam scales them to full steps: 20 steps at a rate of 0.01 add up to 0.2.
 var freeBias = regexp.MustCompile(`(W_key|c_attn)\.bias$`)
 
 // requireNear compares a run with the recorded result of plain Go, on any machine. Kernels sum in different orders,
-// which moves a float32 weight by up to 5e-6 in these 20 steps and a float64 weight by 3e-16. Texts are not
-// compared: the least difference may draw another token. A model with GPT-2's vocabulary is too large to record.
+// which moves a float32 weight by up to 5e-6 in these 20 steps and a float64 weight by 3e-16. Texts are not compared,
+// since the smallest difference may lead to another token. A model with GPT-2's vocabulary is too large to record.
 func requireNear(t *testing.T, want, run string) {
 	wantLines, gotLines := metricsOf(t, want+".jsonl"), metricsOf(t, filepath.Join(run, "metrics.jsonl"))
 	require.Len(t, gotLines, len(wantLines))
@@ -190,7 +190,7 @@ func requireNear(t *testing.T, want, run string) {
 	}
 }
 
-// metricsOf reads the lines of a metrics.jsonl, without the times.
+// metricsOf reads the lines of a metrics.jsonl, without times.
 func metricsOf(t *testing.T, path string) (lines []map[string]float64) {
 	for text := range bytes.Lines(contentOf(t, path)) {
 		var line map[string]float64

@@ -24,8 +24,8 @@ const (
 // shellScript is a shell block of a README.
 type shellScript struct {
 	lines []string
-	shown string // the block of text right after it, "" for none
-	whole bool   // the text is "text whole": it is printed only where no line is shortened
+	shown string // the block of text right after it; "" for none
+	whole bool   // whether the text is "text whole": it is printed only if no line is shortened
 }
 
 // shellScripts returns the shell blocks of a README.
@@ -37,7 +37,7 @@ func shellScripts(markdown string, installs bool, shortened map[string]string) (
 	return all
 }
 
-// run runs a script, with some words replaced, and returns what it prints.
+// run runs a script after some words were replaced, and returns its output.
 func (s shellScript) run(t *testing.T, dir string, environment []string, words *strings.Replacer) string {
 	shell := exec.CommandContext(t.Context(), "sh", "-ec", words.Replace(strings.Join(s.lines, "\n")))
 	shell.Dir, shell.Env = dir, environment
@@ -46,8 +46,8 @@ func (s shellScript) run(t *testing.T, dir string, environment []string, words *
 	return string(printed)
 }
 
-// requireShown requires the lines of a text to be printed in this order, but for what may differ. A line … stands for any
-// lines.
+// requireShown requires that the output has the lines of a text in their order. Numbers that may differ are ignored,
+// and a line … stands for any lines.
 func requireShown(t *testing.T, shown, printed string, mayDiffer *regexp.Regexp) {
 	same := func(text string) string {
 		return strings.Join(strings.Fields(mayDiffer.ReplaceAllString(text, "0")), " ")
@@ -66,7 +66,8 @@ func requireShown(t *testing.T, shown, printed string, mayDiffer *regexp.Regexp)
 	}
 }
 
-// The page of skills reaches what it shows, and 95 % of the answers and 97 % of the classes of the test files.
+// The commands of the page of skills reach the results that it shows: 95 % of the answers and 97 % of the classes of
+// the test files.
 func TestWholeSkills(t *testing.T) {
 	if os.Getenv("ATTENTION_TESTS_LARGE") == "" {
 		t.Skip("trains for minutes: only with ATTENTION_TESTS_LARGE=1")
@@ -92,7 +93,8 @@ func TestWholeSkills(t *testing.T) {
 	}
 }
 
-// The pages about published models print what they show, where the folders of these models are.
+// The commands of the pages about published models print the shown output, where the folders of these models are
+// present.
 func TestWholePublished(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for a minute")

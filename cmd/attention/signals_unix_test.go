@@ -20,11 +20,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// longCommands are calls that take many seconds, one for each kind of long work. A signal comes when the command has
-// printed at, or half a second after its start.
+// longCommands are calls that take many seconds, one for each kind of long work. The signal is sent after the command
+// has printed the text at, or half a second after its start. A signal comes when the command has printed at, or half a
+// second after its start.
 var longCommands = []struct {
 	args, at string
-	keep     bool // files are left: a checkpoint
+	keep     bool // whether files remain, such as a checkpoint
 }{
 	{args: "bench --tokens 64 --runs 100000"},
 	{args: "chapter", at: "1. "},
@@ -47,8 +48,8 @@ var longCommands = []struct {
 	{args: "why --task reverse --steps 100000 --out why", keep: true},
 }
 
-// TestLongCommandsHearSignals: every command that works long ends soon after Ctrl-C or SIGTERM, in turns, with the exit code
-// that the manual states and one line, and leaves no file that is not whole.
+// TestLongCommandsHearSignals: every command with long work ends soon after Ctrl-C or SIGTERM. It has the exit code of
+// the manual, prints one line and leaves no incomplete file.
 func TestLongCommandsHearSignals(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -87,7 +88,7 @@ func TestLongCommandsHearSignals(t *testing.T) {
 	for i, row := range longCommands {
 		signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
 		if i > 0 {
-			signals = signals[i%2:][:1] // one context hears both
+			signals = signals[i%2:][:1] // one context ends at both signals
 		}
 		for _, signal := range signals {
 			t.Run(fmt.Sprintf("%s/%v", row.args, signal), func(t *testing.T) {

@@ -22,8 +22,8 @@ type question struct {
 	Messages []struct{ Role, Content string }
 }
 
-// The files of testdata/skills are the same each time, their answers are right, what is asked in valid and test stands
-// nowhere else, and who counts words does not know the classes.
+// The files of testdata/skills are always the same, and their answers are right. No question of the files valid and
+// test occurs in another file. A model that counts words cannot tell the classes.
 func TestSkills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program and writes 20 MB")
@@ -61,7 +61,7 @@ func TestSkills(t *testing.T) {
 	require.Greater(t, countingWords(train, train), 0.2, "it guesses at least")
 }
 
-// arguments returns what stands in a line of letters, digits or numbers to add.
+// arguments returns the letters, digits or addends in a question.
 func arguments(line string) (all []string) {
 	words := strings.FieldsFunc(line, func(r rune) bool { return !('a' <= r && r <= 'z' || '0' <= r && r <= '9') })
 	for from := 0; from < len(words); from++ {
@@ -83,7 +83,7 @@ func arguments(line string) (all []string) {
 // skills returns the contents of the files that skills.go writes.
 func skills(t *testing.T) map[string]string {
 	dir := t.TempDir()
-	require.NotEmpty(t, readFile(t, repository+"/testdata/skills/skills.go")) // go test looks at it, too
+	require.NotEmpty(t, readFile(t, repository+"/testdata/skills/skills.go")) // so that go test notices changes of it
 	write := exec.CommandContext(t.Context(), "go", "run", "testdata/skills/skills.go", dir)
 	write.Dir = repository
 	printed, err := write.CombinedOutput()
@@ -137,7 +137,8 @@ func labelled(t *testing.T, table string) (rows [][2]string) {
 	return rows
 }
 
-// countingWords returns the share of the rows of test whose class logistic regression finds by counts of words.
+// countingWords returns the share of the rows of test for which logistic regression on word counts finds the right
+// class.
 func countingWords(train, test [][2]string) float64 {
 	weights := map[string]map[string]float64{} // by class and word
 	for _, row := range train {

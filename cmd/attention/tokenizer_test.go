@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTokenizerFile: a run keeps the tokenizer.json that it was given, and all that reads the run uses it.
+// TestTokenizerFile: a run keeps the tokenizer.json of its flags, and all commands that read the run use it.
 func TestTokenizerFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	words := strings.Repeat("the cat sat on the mat, the dog lay on the log; ", 60)
@@ -76,8 +76,8 @@ func TestTokenizerFile(t *testing.T) {
 	require.EqualError(t, err, "--resume: open run/tokenizer.json: no such file or directory")
 }
 
-// Added tokens in a text have their own ids, wherever the text comes from: the ids are those that tokenize prints, which
-// are the Rust engine's (TestRust in train/text). A text that ends with the end token gets no second one.
+// Added tokens in any text are encoded as their own ids. These are the ids that attention tokenize prints and that the
+// Rust library has (TestRust in train/text). A text that ends with the end token gets no second one.
 func TestAddedTokensInTexts(t *testing.T) {
 	t.Chdir(t.TempDir())
 	words := strings.Repeat("the cat sat on the mat, the dog lay on the log; ", 60)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Connections to the page of a run take no descriptors that the run needs, nor do they print anything.
+// Connections to the page of a run do not take descriptors that the run needs, and cause no output.
 func TestTrainViewKeepsDescriptors(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func TestTrainViewKeepsDescriptors(t *testing.T) {
 		require.NoError(t, err)
 		defer c.Close()
 		if i%2 == 0 {
-			_, _ = c.Write([]byte("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n")) // perhaps it is ended already
+			_, _ = c.Write([]byte("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n")) // it may have ended already
 		}
 	}
 	answer, err := http.Get(url + "training")

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Over every number from 2⁻¹⁴ to 12 of either sign, assembly is off by 2.62 units at most.
+// For all numbers from 2⁻¹⁴ to 12 of either sign, the error of the assembly is at most 2.62 units.
 func TestTanhSingleIsWithinThreeUnits(t *testing.T) {
 	for _, p := range paths() {
 		onPath(t, p)
@@ -90,8 +90,8 @@ var geluForms = map[string]struct{ value, slope func(x float64) float64 }{
 
 func geluInner(x float64) float64 { return math.Sqrt(2/math.Pi) * (x + 0.044715*x*x*x) }
 
-// testGELU allows roundings of the largest term, which is 1 or |x| for the value, and of |dy| for the gradient:
-// the error of e^−u is a few roundings of u, which is large only where the term with it is small.
+// testGELU allows a few roundings of the largest term: 1 or |x| for the value, and |dy| for the gradient. The error of
+// e^−u is a few roundings of u, which is large only where the term that contains it is small.
 func testGELU[F Float](t *testing.T, p simd.Set, eps float64) {
 	r := rand.New(rand.NewPCG(23, 1))
 	x := []F{0, 1, -1, 30, -30, 100, -100, 1e20, -1e20}

@@ -7,9 +7,8 @@ package kernel
 //	weight(s) = dropout(exp(score(s) − lse))        with lse = log (exp(sink) + Σ exp(score))
 //	out       = Σ weight(s)·v(s)
 //
-// where exp(sink) is there only if there are sinks. A query whose keys are all hidden has the output 0, and its
-// gradients are 0. A sink of NaN or +∞ makes NaN of the rows with a score above −∞. Dropout multiplies by 0: it hides
-// no NaN.
+// where exp(sink) exists only if there are sinks. A query whose keys are all hidden has the output 0, and gradients of
+// 0. A sink of NaN or +∞ makes rows NaN that have a score above −∞. Dropout multiplies by 0, so it does not hide a NaN.
 //
 // With Sigmoid, which has no sinks, the weights are dropout(sigmoid(score + SigmoidBias)) instead, and lse is the
 // logarithm of their sum before dropout.
@@ -18,20 +17,20 @@ type Attention struct {
 	T, S    int // queries, keys
 	D, DV   int // width of queries and keys, width of values
 	Scale   float64
-	Softcap float64 // c > 0: scores become c·tanh(score/c) before the bias; 0: they stay
-	// Score changes capped scores, of keys that are not Unbiased, and ScoreSlope is its derivative; nil: they stay.
+	Softcap float64 // c > 0: scores become c·tanh(score/c) before the bias; 0: no cap
+	// Score changes the capped scores of keys that are not Unbiased, and ScoreSlope is its derivative; nil: no change.
 	Score, ScoreSlope ScoreFunc
 	Sigmoid           bool
 	SigmoidBias       float64
-	Visible           func(b, t int) (lo, hi int) // query t of batch b sees no key but lo ≤ s < hi; nil: all
-	Alike             bool                        // Visible is the same in all batches
-	Shown             ShownFunc                   // which of the keys that Visible leaves are seen; nil: all
+	Visible           func(b, t int) (lo, hi int) // query t of batch b sees only keys lo ≤ s < hi; nil: all
+	Alike             bool                        // whether Visible is the same in all batches
+	Shown             ShownFunc                   // which of the keys that Visible allows are seen; nil: all
 	// Chosen restricts queries to blocks of keys, beyond what Visible and Shown hide. nil: no restriction.
 	Chosen   *ChosenBlocks
-	Unbiased int // the last keys, which get no bias, and nothing relative or forgotten
+	Unbiased int // number of last keys, which get no bias of any kind and no log-gates
 	Dropout  WeightDropout
 	// Precision of the operands of all products: q, k and v, the weights, and in the backward the output's gradient and
-	// the gradients of scores. That of float64 is Full.
+	// the gradients of scores. It is Full for float64.
 	Precision Precision
 	QueryAt   HeadLayout // of q (B,H,T,D) and its gradient
 	KeyAt     HeadLayout // of k (B,K,S,D) and its gradient
@@ -50,7 +49,7 @@ type RelativeLayout struct{ Head, Zero int }
 // elements are contiguous.
 type HeadLayout struct{ Batch, Head, Row int }
 
-// BiasLayout holds the steps of a bias along each axis of (B,H,T,S). With a step of 0 the bias is broadcast along
+// BiasLayout holds the strides of a bias along each axis of (B,H,T,S). With a stride of 0 the bias is broadcast along
 // the axis; two elements that differ in another axis must not share memory.
 type BiasLayout struct{ Batch, Head, Query, Key int }
 
@@ -67,7 +66,7 @@ func HeadsInRow(heads, rows, width int) HeadLayout {
 // biased returns the number of keys that get a bias.
 func (a *Attention) biased() int { return a.S - a.Unbiased }
 
-// at returns where row t of head h of batch b begins.
+// at returns the index of row t of head h of batch b.
 func (l *HeadLayout) at(b, h, t int) int { return b*l.Batch + h*l.Head + t*l.Row }
 
 // keys returns the range of keys that query t of batch b sees, inside [0,S), or 0, 0 if it is empty.

@@ -13,13 +13,14 @@ import "attention/internal/parallel"
 //	dSink = −Σ exp(sink − lse)·Σ dOut⊙Out
 //	dQ = Scale·dX·K,  dK = Scale·dXᵀ·Q  with dX = dBias ⊙ slope of softcap and Score
 //
-// where Σ dOut⊙Out is Σ P⊙dP, and is summed as such for rows in which one key has nearly all of the weight: all but
-// that key's dP cancels there. With a sigmoid dBias = P⊙(1−P)⊙dP.
+// where Σ dOut⊙Out equals Σ P⊙dP. For rows in which one key has nearly all of the weight it is computed as Σ P⊙dP:
+// everything except that key's dP cancels there. With a sigmoid dBias = P⊙(1−P)⊙dP.
 //
-// A NaN or ∞ reaches the gradients only by pairs of a query and a key that it sees.
+// A NaN or ∞ reaches the gradients only through pairs of a query and a key that the query sees.
 //
-// A task is a block of keys. It visits the queries that see it; several heads that share the block come one after
-// the other. Blocks of keys add to a block of dq in turn, so that the bits of the result do not depend on GOMAXPROCS.
+// A task processes a block of keys and all queries that see it; several heads that share the block are processed one
+// after another. Blocks of keys add to a block of dq in a fixed order, so that the bits of the result do not depend on
+// GOMAXPROCS.
 func (c *AttentionCall[F]) Backward(grad QKV[F], dout []F) {
 	compiledFor[F]().attentionBackward(*c, grad, dout)
 }
@@ -46,12 +47,12 @@ type backwardTiles[F Float] struct {
 	*attentionTiles[F]
 	k, v        []F                 // (D,keyBlock) and (DV,keyBlock): the keys and values as columns
 	p, dp       []F                 // (queryBlock,keyBlock): scores and weights, and their gradients
-	slope       []F                 // (queryBlock,keyBlock): derivative of softcap and Score, if there is one
-	rowSums     [queryBlock]float64 // of each query: the sum of the gradients of a tile's scores
-	first, last []F                 // of each query: the columns of the tile that it sees
-	dk, dv      []F                 // (keyBlock,D) and (keyBlock,DV): room for sums
-	sumK, sumV  rowsOf[F]           // the sums so far, in that room or where the gradients belong
-	fresh       bool                // whether the sums hold nothing yet
+	slope       []F                 // (queryBlock,keyBlock): derivative of softcap and Score, if any
+	rowSums     [queryBlock]float64 // for each query: the sum of the gradients of a tile's scores
+	first, last []F                 // for each query: the columns of the tile that it sees
+	dk, dv      []F                 // (keyBlock,D) and (keyBlock,DV): memory for sums
+	sumK, sumV  rowsOf[F]           // the sums so far, in that memory or in the gradients themselves
+	fresh       bool                // whether the sums are still undefined
 	b, group    int                 // batch and key/value head
 	s0, keys    int                 // the block
 	keyRows     operandRows[F]      // its keys
@@ -106,7 +107,7 @@ func (r *attentionRun[F]) backwardTask(w *backwardTiles[F], task int) {
 	}
 }
 
-// backwardKeys computes what block j of the keys of one key/value head contributes.
+// backwardKeys computes the contributions of block j of the keys of one key/value head.
 func (r *attentionRun[F]) backwardKeys(w *backwardTiles[F], b, group, j int) {
 	if r.Chosen != nil {
 		r.backwardChosen(w, b, group, j)

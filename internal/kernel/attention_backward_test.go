@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestAttentionCentralDifferences does not rely on any formula of the gradient.
+// TestAttentionCentralDifferences compares gradients with difference quotients and uses no formula of the gradient.
 func TestAttentionCentralDifferences(t *testing.T) {
 	p := newAttentionProblem[float64](Attention{
 		B: 2, H: 6, K: 3, T: 5, S: 7, D: 3, DV: 2, Softcap: 2, Unbiased: 1,
@@ -50,13 +50,13 @@ func TestAttentionCentralDifferences(t *testing.T) {
 			x.in[i] = old - step
 			below := loss()
 			x.in[i] = old
-			// The difference errs by step² and by the rounding of the loss over step.
+			// The difference quotient has an error of step² plus the rounding error of the loss divided by step.
 			assert.InDelta(t, (above-below)/(2*step), x.grad[i], 1e-8, "%s %d", x.name, i)
 		}
 	}
 }
 
-// TestAttentionGradientsAlone asks for one gradient at a time.
+// TestAttentionGradientsAlone requests one gradient at a time.
 func TestAttentionGradientsAlone(t *testing.T) {
 	p := newAttentionProblem[float32](Attention{
 		B: 2, H: 4, K: 2, T: 150, S: 130, D: 17, DV: 9, Visible: func(_, t int) (int, int) { return 0, t + 1 },
@@ -74,8 +74,9 @@ func TestAttentionGradientsAlone(t *testing.T) {
 	p.call().Backward(QKV[float32]{}, p.dout)
 }
 
-// TestAttentionEqualHugeScores shares the weight among keys, and a sink, whose scores are one huge number: rounding
-// takes log Σ exp(score − max) from the lse, by a part or all, and the gradients still are those of equal weights.
+// TestAttentionEqualHugeScores: the keys, and a sink, share the weight equally, and their scores are all the same huge
+// number. Rounding removes log Σ exp(score − max) from the lse, in part or completely, but the gradients are still
+// those of equal weights.
 func TestAttentionEqualHugeScores(t *testing.T) {
 	for _, path := range paths() {
 		t.Run(path.String(), func(t *testing.T) {

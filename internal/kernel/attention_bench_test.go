@@ -42,8 +42,8 @@ func newAttentionBench[F Float](s attentionShape) *attentionProblem[F] {
 	return p
 }
 
-// visibleProducts is the multiply-adds of one block product over all squares of 64 queries and keys that the
-// rule shows any of. Tiles are cut to about that.
+// visibleProducts returns the multiply-adds of one block product over all squares of 64 queries and keys of which the
+// rule shows any pair. Tiles have about this size.
 func visibleProducts(a *Attention) float64 {
 	const side = 64
 	n := 0.
@@ -64,9 +64,9 @@ func visibleProducts(a *Attention) float64 {
 	return n * float64(a.H*a.D)
 }
 
-// BenchmarkAttention reports the rate of the block products over the tiles that are not skipped, 2 forward
-// and 5 backward, and its ratio to what GOMAXPROCS times the multiply-add loop do at that moment. "composed"
-// is the same attention by way of products and a softmax, with every weight in memory.
+// BenchmarkAttention reports the rate of the block products over the tiles that are not skipped, 2 forward and 5
+// backward, and its ratio to the rate of the multiply-add loop on GOMAXPROCS cores at the same time. "composed" is the
+// same attention by products and a softmax, with every weight in memory.
 func BenchmarkAttention(b *testing.B) {
 	for _, s := range attentionShapes {
 		b.Run("float32/"+s.String(), func(b *testing.B) { benchmarkAttention[float32](b, s) })

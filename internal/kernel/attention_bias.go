@@ -34,7 +34,7 @@ func (r *attentionRun[F]) addRelative(x *scores[F]) {
 	}
 }
 
-// addBias adds the bias to a tile, or sets the tile to the bias: then all its keys have one.
+// addBias adds the bias to a tile, or sets the tile to the bias if all its keys have one.
 func (r *attentionRun[F]) addBias(x *scores[F], set bool) {
 	at := &r.BiasAt
 	switch {
@@ -102,7 +102,7 @@ func addTo[F, G Float](r *attentionRun[F], sums []G, x *scores[F]) {
 	}
 }
 
-// sumsBias reports whether many scores share an element of the bias: its gradient is then summed in float64.
+// sumsBias reports whether many scores share an element of the bias: if so, its gradient is summed in float64.
 func (r *attentionRun[F]) sumsBias() bool { return r.BiasAt.Query == 0 || r.BiasAt.Key == 0 }
 
 // beginBias clears the sums of the gradients of the biases.
@@ -133,7 +133,7 @@ func (r *attentionRun[F]) endBias() {
 	}
 }
 
-// eachBias calls f with the place of every element of the bias, and of nothing between the elements.
+// eachBias calls f with the index of every element of the bias, but not of the gaps between them.
 func (r *attentionRun[F]) eachBias(f func(i int)) {
 	once := func(n, step int) int {
 		if step == 0 {

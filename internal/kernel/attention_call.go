@@ -6,14 +6,14 @@ type AttentionCall[F Float] struct {
 	In  QKV[F]
 	Out []F // (B,H,T,DV) at OutputAt
 	// LSE has the RowNumbers of each row, (RowNumbers,B,H,T): its log-sum-exp, then the shift and the factor with which
-	// weight(s) = factor·exp(score(s) − shift). They are the forward's own, about the largest score and
-	// 1/Σ exp(score − shift), so that no weight loses what rounding takes from the log-sum-exp. The factor of a
+	// weight(s) = factor·exp(score(s) − shift). Shift and factor are those of the forward: about the largest score, and
+	// 1/Σ exp(score − shift), so that the weights do not suffer from the rounding of the log-sum-exp. The factor of a
 	// saturated row is negative.
 	LSE   []F
 	Stats RowStatistics[F] // computed by Forward too, unless it is zero
 }
 
-// RowNumbers is how many numbers of each row an AttentionCall keeps in LSE.
+// RowNumbers is the number of values per row that an AttentionCall stores in LSE.
 const RowNumbers = 3
 
 // QKV holds the operands of an attention, or their gradients. Bias, Relative and Sinks (H) may be nil if there are

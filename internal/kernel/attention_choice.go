@@ -7,11 +7,11 @@ import (
 	"attention/internal/simd"
 )
 
-// MeanColumns returns how many columns BlockMeans wants for the blocks of S keys.
+// MeanColumns returns the number of columns that BlockMeans needs for the blocks of S keys.
 func MeanColumns(S, size int) int { return wholeVectors(S / size) }
 
-// BlockMeans writes the means of the S/size whole blocks of keys to the columns of matrices (B,K,D,columns), of batch b
-// those from block from[b] on. There are at least MeanColumns of S.
+// BlockMeans writes the means of the S/size whole blocks of keys to the columns of matrices (B,K,D,columns), for batch
+// b only those from block from[b] on. The matrices have at least MeanColumns of S columns.
 func BlockMeans[F Float](a *Attention, means []F, size int, from []int, k []F) {
 	compiledFor[F]().blockMeans(*a, means, size, from, k)
 }
@@ -37,11 +37,11 @@ func (a *Attention) meanColumns(size, length int) int {
 	return length / (a.B * a.K * a.D)
 }
 
-// ChooseBlocks writes to numbers (B,H,T,N) which N blocks of keys each query of a head sees, in order: of the
-// S/size whole blocks before its own those N−1 of the largest product of the query with the mean of the block's keys,
-// then its own; −1 in the places that are left. The earlier of two equal products is the larger one, and NaN is less
-// than any number. Query t of batch b has the position starts[b] + t, or starts[0] + t for all batches. means are the
-// result of BlockMeans.
+// ChooseBlocks writes the numbers of the N blocks of keys that each query of a head sees to numbers (B,H,T,N), in
+// order: of the S/size whole blocks before its own, the N−1 blocks for which the product of the query with the mean of
+// the block's keys is largest, followed by its own block. Unused places are −1. The earlier of two equal products is
+// the larger one, and NaN is less than any number. Query t of batch b has the position starts[b] + t, or starts[0] + t
+// for all batches. means are the result of BlockMeans.
 func ChooseBlocks[F Float](a *Attention, numbers []int64, size int, starts []int, q, means []F) {
 	compiledFor[F]().chooseBlocks(*a, numbers, size, starts, q, means)
 }
@@ -77,7 +77,7 @@ func (compiledHere[F]) chooseBlocks(c Attention, numbers []int64, size int, star
 	})
 }
 
-// meansOf writes the means of a head's blocks of keys, beginning with block from, to the columns of a matrix.
+// meansOf writes the means of a head's blocks of keys, from block from on, to the columns of a matrix.
 func meansOf[F Float](a *Attention, means []F, ld, from, size int, k []F) {
 	ones, mean := make([]F, size), make([]F, a.D)
 	for i := range ones {
@@ -92,7 +92,7 @@ func meansOf[F Float](a *Attention, means []F, ld, from, size int, k []F) {
 	}
 }
 
-// chooseRow writes the blocks of the largest gates, in order, and the query's own block. best is room for their
+// chooseRow writes the blocks of the largest gates, in order, and the query's own block. best is memory for their
 // numbers.
 func chooseRow[F Float](row []int64, best []int, gates []F, own int) {
 	gate := func(i int) F {

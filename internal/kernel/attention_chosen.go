@@ -2,17 +2,18 @@ package kernel
 
 import "attention/internal/simd"
 
-// ChosenBlocks are the keys that an attention reads: of each query of each head those of a few blocks. Block i has the
-// keys i·Size ≤ s < (i+1)·Size. Tiles are made of the queries that see a block, wherever these are.
+// ChosenBlocks selects the keys that an attention reads: for each query of each head the keys of a few blocks. Block i
+// contains the keys i·Size ≤ s < (i+1)·Size. A tile consists of the queries that see a block, which need not be
+// adjacent.
 type ChosenBlocks struct {
 	Size    int
 	Numbers []int64                     // (B,H,T,N); a negative number names no block
-	Visible func(b, t int) (lo, hi int) // as in Attention, but whatever the blocks are
+	Visible func(b, t int) (lo, hi int) // as in Attention, independent of the blocks
 	Shown   ShownFunc
 }
 
-// chosenChunk is the number of queries whose results a task of the forward, and a turn of the backward, adds up. There
-// are enough in it to fill the tiles of a block that one of thirty chooses.
+// chosenChunk is the number of queries whose results one task of the forward, and one turn of the backward, sums. It is
+// large enough to fill the tiles of a block even if only one of thirty queries chooses the block.
 const chosenChunk = 2048
 
 // forwardChosen computes chunks of queries, the last of a head first.
@@ -28,8 +29,8 @@ func (r *attentionRun[F]) forwardChosen(lo, hi int) {
 	poolOf[F](&forwardTilePools).Put(w)
 }
 
-// forwardChunk computes a chunk of the rows of one head: block by block it continues the sums of those that see the
-// block. Between blocks sums of values are in the output, and the rest in state.
+// forwardChunk computes a chunk of the rows of one head: block by block it continues the sums of the queries that see
+// the block. Between blocks, the sums of values are stored in the output, and the other numbers in state.
 func (r *attentionRun[F]) forwardChunk(w *forwardTiles[F], state []F, b, h, chunk int) {
 	t0 := chunk * chosenChunk
 	rows := min(chosenChunk, r.T-t0)
@@ -98,7 +99,7 @@ func (r *attentionRun[F]) backwardChosen(w *backwardTiles[F], b, group, block in
 	}
 }
 
-// backwardChunk adds the gradients of part of a block of keys and of those queries of a chunk that see the block.
+// backwardChunk adds the gradients of part of a block of keys and of the queries of a chunk that see the block.
 func (r *attentionRun[F]) backwardChunk(w *backwardTiles[F], h, block, chunk, parts, part int) {
 	head := w.b*r.H + h
 	queries := r.gathered.of(head, block, chunk)

@@ -2,13 +2,13 @@ package kernel
 
 import "slices"
 
-// chosenQueries are the queries that see each block of keys.
+// chosenQueries lists the queries that see each block of keys.
 type chosenQueries struct {
 	blocks, chunks int
-	lo, hi         []int   // the keys that ChosenBlocks.Visible leaves to every query (B,T)
+	lo, hi         []int   // the keys that ChosenBlocks.Visible allows every query (B,T)
 	queries        []int32 // for every head, block and chunk: the queries of the chunk that see the block
 	begin          []int   // the first index in queries (B,H,blocks,chunks), and the length of queries
-	earlier        []int32 // how many earlier blocks are seen from the chunk (B,H,blocks,chunks)
+	earlier        []int32 // number of earlier blocks that the chunk sees (B,H,blocks,chunks)
 }
 
 // gather lists the queries that see each block.
@@ -45,7 +45,7 @@ func (r *attentionRun[F]) gather() {
 	}
 }
 
-// eachChosen calls f for all queries of every head in order, with the place in begin of each block that they see.
+// eachChosen calls f for all queries of every head in order, with the index in begin of each block that they see.
 func (r *attentionRun[F]) eachChosen(f func(at, t int)) {
 	g := &r.gathered
 	each := len(r.Chosen.Numbers) / max(1, r.B*r.H*r.T)
@@ -63,7 +63,7 @@ func (r *attentionRun[F]) eachChosen(f func(at, t int)) {
 	}
 }
 
-// at returns the place of a chunk and a block of a head in begin.
+// at returns the index in begin of a chunk and a block of a head.
 func (g *chosenQueries) at(head, block, chunk int) int { return (head*g.blocks+block)*g.chunks + chunk }
 
 // of returns the queries of a chunk that see a block.
@@ -72,7 +72,7 @@ func (g *chosenQueries) of(head, block, chunk int) []int32 {
 	return g.queries[g.begin[at]:g.begin[at+1]]
 }
 
-// selectChosen is selectQueries for some queries that see a block. It returns their span.
+// selectChosen is selectQueries for queries that see a block. It returns their span.
 func (r *attentionRun[F]) selectChosen(w *attentionTiles[F], b, block int, queries []int32) span {
 	first, end := block*r.Chosen.Size, min((block+1)*r.Chosen.Size, r.S)
 	w.t0, w.queries = 0, queries

@@ -9,21 +9,21 @@ import (
 // If the stride between the rows of a head is large, each row is on another page, and the rows compete for the same
 // sets of the first-level cache. A worker that reads such rows often copies them to contiguous memory.
 const (
-	copiesFrom = 512     // queries from which that pays
-	copiesMost = 1 << 21 // elements of a head at most, for the memory of a worker is bounded
+	copiesFrom = 512     // queries from which copying pays
+	copiesMost = 1 << 21 // largest number of elements of a head, which bounds the memory of a worker
 )
 
 // headCopy caches the rows of one head contiguously, or packed as pairs of bfloat16. It is filled lazily in blocks of
 // keyBlock rows.
 type headCopy[F Float] struct {
-	run                  uint64 // the call whose rows they are
+	run                  uint64 // the call to which the rows belong
 	b, head              int
-	all                  operandRows[F] // of all rows of the head
+	all                  operandRows[F] // for all rows of the head
 	memory               []F
-	have, mayBeNonFinite []bool // of each block: whether it has been copied, and operandRows.mayBeNonFinite of it
+	have, mayBeNonFinite []bool // for each block: whether it has been copied, and its operandRows.mayBeNonFinite
 }
 
-// attentionCount numbers the calls, so that a worker's copies are not taken for those of another.
+// attentionCount numbers the calls, so that copies of one call are not used in another.
 var attentionCount atomic.Uint64
 
 // copies reports whether it pays to copy the rows of a head.
@@ -59,15 +59,15 @@ func (r *attentionRun[F]) outputRows(b, head int) *headRows[F] {
 	return &headRows[F]{r.dout, &r.OutputAt, b, head, r.T, r.DV}
 }
 
-// operand returns n rows of a head, from the given one on, in the forms that products read. They are copies in bfloat16
-// and where that pays.
+// operand returns n rows of a head, from the given one on, in the forms that products read. They are copied in
+// bfloat16, and if copying pays.
 func (r *attentionRun[F]) operand(w *attentionTiles[F], c *headCopy[F], x *headRows[F], first, n int,
 	f forms) operandRows[F] {
 	rows, full := x.from(first), r.Precision == Full
 	switch {
 	case full && !r.copies(x.at, x.rows, x.width):
 		return asTheyAre(rows)
-	case !full && x.rows > copiesMost/max(x.width, 1): // only the rows that are read
+	case !full && x.rows > copiesMost/max(x.width, 1): // copies only the rows that are read
 		c.run = 0
 		return w.paired(rows, n, room(&c.memory, pairedLength(n, x.width, f)), f)
 	}
@@ -111,7 +111,7 @@ func (c *headCopy[F]) begin(x *headRows[F], p Precision, f forms) {
 
 // copyRows copies rows. dstRow and srcRow are the strides of the rows.
 func copyRows[F Float](dst []F, dstRow int, src []F, srcRow, rows, width int) {
-	if _, lanes := simd.TileShape[F](); width%lanes == 0 { // no rest, behind which copyPanel would write
+	if _, lanes := simd.TileShape[F](); width%lanes == 0 { // no partial vector, behind which copyPanel would write
 		for j := 0; j < width; j += 2 * lanes {
 			simd.CopyPanel(rows, min(2*lanes, width-j), src[j:], srcRow, dst[j:], dstRow)
 		}

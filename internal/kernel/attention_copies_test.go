@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestAttentionOfCopies compares attentions whose rows lie apart, so that workers copy them, with those whose rows lie
-// side by side: the bits are the same, also of the next call, with other numbers in the same memory.
+// TestAttentionOfCopies compares attentions on strided rows, which workers copy, with attentions on contiguous rows:
+// the bits are the same, also in the next call, with other numbers in the same memory.
 func TestAttentionOfCopies(t *testing.T) { onPaths(t, testCopies[float32], testCopies[float64]) }
 
 func testCopies[F Float](t *testing.T, p simd.Set) {
@@ -17,7 +17,7 @@ func testCopies[F Float](t *testing.T, p simd.Set) {
 	rules := map[string]func(b, t int) (int, int){
 		"causal":        func(_, t int) (int, int) { return 0, t + 1 },
 		"window":        func(b, t int) (int, int) { return t - 150, t + 70*b },
-		"all, one head": nil, // which the worker has copied in the call before
+		"all, one head": nil, // the worker copied it in the previous call
 	}
 	for rule, visible := range rules {
 		heads := Attention{B: 2, H: 2, K: 2}
@@ -82,7 +82,7 @@ func testCopies[F Float](t *testing.T, p simd.Set) {
 	}
 }
 
-// TestAttentionCopiesAreBounded checks that nothing is copied of heads that are too large.
+// TestAttentionCopiesAreBounded checks that heads that are too large are not copied.
 func TestAttentionCopiesAreBounded(t *testing.T) {
 	r := attentionRun[float32]{AttentionCall: AttentionCall[float32]{Attention: Attention{T: 1 << 20}}}
 	for _, c := range []struct {

@@ -6,8 +6,8 @@ import (
 	"attention/internal/simd"
 )
 
-// WeightDropout drops attention weights: the same elements as Dropout with this key and site drops from the
-// weights as a contiguous (B,H,T,S) tensor, with the same factor for those kept.
+// WeightDropout drops attention weights: the elements that Dropout with this key and site drops from a contiguous
+// (B,H,T,S) tensor, with the same factor for the others.
 type WeightDropout struct {
 	P    float64 // probability; 0 drops nothing
 	Key  int64

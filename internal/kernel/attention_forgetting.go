@@ -1,6 +1,6 @@
 package kernel
 
-// Forgetting is the sums of the log-gates of forgetting attention (Lin et al. 2025) up to the position of each query
+// Forgetting holds sums of the log-gates of forgetting attention (Lin et al. 2025), up to the position of each query
 // and up to each key: a score gets Query − Key. The sums grow along a sequence although the differences of near
 // positions do not, so they are float64. In gradients, Query and Key are the derivatives by these sums. A zero
 // Forgetting means none.
@@ -10,8 +10,8 @@ type Forgetting struct {
 	Rows  int
 }
 
-// ForgettingOf returns the sums of log-gates, one of each key that is not Unbiased. Key s of head h of batch b has the
-// gate at.at(b, h, s). The queries are the last T of these keys.
+// ForgettingOf returns the sums of log-gates, of which there is one for each key that is not Unbiased. Key s of head h
+// of batch b has the gate at.at(b, h, s). The queries are the last T of these keys.
 func ForgettingOf[F Float](a *Attention, gates []F, at HeadLayout) Forgetting {
 	f := a.NewForgetting()
 	for i := range a.B * a.H {
@@ -66,7 +66,7 @@ func (f *Forgetting) head(a *Attention, b, h int) (query, key []float64) {
 	return f.Query[head*a.T:][:a.T], f.Key[head*f.Rows:]
 }
 
-// forget adds to a tile what its scores get of the log-gates: differences of float64 sums, rounded once.
+// forget adds the log-gates' part to the scores of a tile: differences of float64 sums, rounded once.
 func (r *attentionRun[F]) forget(x *scores[F]) {
 	if x.keys == 0 {
 		return
@@ -94,8 +94,8 @@ func (r *attentionRun[F]) forget(x *scores[F]) {
 	}
 }
 
-// addForgetting adds the gradients of the scores of a tile, one query in each row, to those of the keys' sums, and
-// keeps the sum of each row: it is added to the queries' in the order of the blocks of keys.
+// addForgetting adds the score gradients of a tile, one query in each row, to those of the keys' sums, and stores the
+// sum of each row. The sums of rows are added to the queries' gradients later, in the order of the blocks of keys.
 func (r *attentionRun[F]) addForgetting(w *backwardTiles[F], tile *scores[F]) {
 	x := tile.biased(&r.Attention)
 	_, key := r.grad.Forget.head(&r.Attention, x.b, x.h)
@@ -110,7 +110,7 @@ func (r *attentionRun[F]) addForgetting(w *backwardTiles[F], tile *scores[F]) {
 	}
 }
 
-// addRowSums adds the sums that addForgetting kept of a tile.
+// addRowSums adds the sums that addForgetting has stored for a tile.
 func (r *attentionRun[F]) addRowSums(w *backwardTiles[F], x *scores[F]) {
 	if r.grad.Forget.Query == nil {
 		return

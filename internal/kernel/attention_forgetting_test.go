@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestForgettingOfGates compares the sums, and the gradients that come back, with sums of their own.
+// TestForgettingOfGates compares the sums, and the gradients of the gates, with separately computed sums.
 func TestForgettingOfGates(t *testing.T) {
 	a := Attention{B: 2, H: 3, T: 4, S: 7, Unbiased: 1}
 	for name, at := range map[string]HeadLayout{"in a row": HeadsInRow(3, 6, 1), "first": HeadsFirst(3, 6, 1)} {

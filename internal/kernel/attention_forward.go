@@ -3,9 +3,9 @@ package kernel
 import "attention/internal/parallel"
 
 // Forward computes Out and LSE, without ever holding the (T,S) scores (FlashAttention: Dao et al. 2022, algorithm 1, in
-// the order of loops of Dao 2023): each block of queries goes along its keys tile by tile, keeping the running maximum
-// and sum of every row. The lse of a query that sees nothing is −∞ and its factor 0, as is its output. With Stats it
-// also computes statistics of the weights; Out and LSE have the same bits.
+// the order of loops of Dao 2023): each block of queries processes its keys tile by tile, with the running maximum and
+// sum of every row. The lse of a query that sees nothing is −∞ and its factor 0, as is its output. With Stats it also
+// computes statistics of the weights; Out and LSE have the same bits.
 //
 // Tiles of keys that are hidden from all queries of a block are not read. A NaN or ∞ in a key, a value or a bias
 // reaches the rows of the queries that see the key, and no others. The bits of the result do not depend on
@@ -29,7 +29,7 @@ func (compiledHere[F]) attentionForward(c AttentionCall[F]) {
 		n := r.B * r.H * r.blocks()
 		parallel.For(n, r.grain(n, 2), r.forward)
 	}
-	if single { // after statistics too, for the same bits
+	if single { // also after statistics, for the same bits
 		parallel.For(r.B*r.H, r.singleHeads(), r.singles)
 	}
 	r.end()
@@ -41,10 +41,10 @@ type forwardTiles[F Float] struct {
 	q             []F  // (D,queryBlock): the queries as columns
 	p             []F  // (keyBlock,queryBlock): scores and weights, one query in each column
 	out           []F  // (queryBlock,DV): Σ exp(score−max)·v so far
-	top, max, sum []F  // of each query: maximum of the tile, about the maximum so far, Σ exp(score−max) so far
-	peak          []F  // of each query: the largest score so far
-	first, last   []F  // of each query: the rows of the tile that it sees; in the end, first is 1/sum
-	partly        bool // whether a query of the tile does not see all keys that Visible leaves to others
+	top, max, sum []F  // for each query: maximum of the tile, approximate maximum so far, Σ exp(score−max) so far
+	peak          []F  // for each query: the largest score so far
+	first, last   []F  // for each query: the rows of the tile that it sees; in the end, first is 1/sum
+	partly        bool // whether a query of the tile does not see all keys that Visible allows
 
 	watched watchedRows[F]
 	logs    []F // of each query: log Σ exp(score−max)
@@ -54,7 +54,7 @@ type forwardTiles[F Float] struct {
 
 var forwardTilePools = newPools[forwardTiles[float32], forwardTiles[float64]]()
 
-// forwardTasks computes blocks of queries, the last of a head first: under a causal rule they take longest.
+// forwardTasks computes blocks of queries, the last of a head first: because they take longest under a causal rule.
 func (r *attentionRun[F]) forwardTasks(lo, hi int) {
 	w := r.forwardRoom()
 	n := r.blocks()
@@ -79,7 +79,7 @@ func (r *attentionRun[F]) forwardRoom() *forwardTiles[F] {
 	return w
 }
 
-// forwardRows computes the rows [t0,t0+rows) of one head, whose queries see keys inside s only.
+// forwardRows computes the rows [t0,t0+rows) of one head. Their queries see only keys inside s.
 func (r *attentionRun[F]) forwardRows(w *forwardTiles[F], s span, b, h, t0, rows int) {
 	bad := r.beginRows(h, w.max[:rows], w.sum, w.peak)
 	if r.watched() {
@@ -108,7 +108,7 @@ func (r *attentionRun[F]) forwardTile(w *forwardTiles[F], s *span, b, h, t0, row
 	if t1 >= t2 {
 		return
 	}
-	// Whole vectors, though their outer queries may see nothing here.
+	// Whole vectors, although their outer queries may see nothing here.
 	from, to := t1&^(vector-1), wholeVectors(t2)
 	end := min(to, rows)
 	all = all && from == t1 && end == t2

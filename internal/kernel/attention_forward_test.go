@@ -10,7 +10,7 @@ import (
 )
 
 func TestAttentionHiddenRows(t *testing.T) {
-	// Batch 0 sees nothing; in batch 1 every third query; the keys from 140 on are seen by none.
+	// In batch 0 no query sees anything, in batch 1 every third query does not; no query sees the keys from 140 on.
 	p := newAttentionProblem[float32](Attention{
 		B: 2, H: 2, K: 1, T: 200, S: 150, D: 8, DV: 8,
 		Visible: func(b, t int) (int, int) { return 3, 140 * b * min(t%3, 1) },
@@ -36,7 +36,7 @@ func TestAttentionHiddenRows(t *testing.T) {
 	p.verify(t)
 }
 
-// TestAttentionHiddenByBias hides every key of some rows by −∞, which the rule does not know.
+// TestAttentionHiddenByBias hides every key of some rows by a bias of −∞, of which the rule knows nothing.
 func TestAttentionHiddenByBias(t *testing.T) {
 	p := newAttentionProblem[float64](Attention{B: 1, H: 2, K: 2, T: 70, S: 90, D: 5, DV: 3, Softcap: 3}, true)
 	for i := range p.in.Bias {
@@ -54,7 +54,7 @@ func TestAttentionHiddenByBias(t *testing.T) {
 	}
 }
 
-// TestAttentionHugeScores takes scores that overflow an exponential by far.
+// TestAttentionHugeScores uses scores whose exponentials would overflow by far.
 func TestAttentionHugeScores(t *testing.T) {
 	for _, size := range []float64{1e4, 1e30} {
 		p := newAttentionProblem[float32](Attention{B: 1, H: 1, K: 1, T: 3, S: 100, D: 2, DV: 2}, false)
@@ -76,14 +76,14 @@ func TestAttentionHugeScores(t *testing.T) {
 		}
 		for _, x := range [][]float32{p.grad.Q, p.grad.K} {
 			for _, v := range x {
-				// dP and Σ dOut⊙Out are the same sum, but for their rounding.
+				// dP and Σ dOut⊙Out are the same sum up to rounding.
 				assert.InDelta(t, 0, v, 4*0x1p-23*size)
 			}
 		}
 	}
 }
 
-// TestAttentionGrowingScores raises the maximum from tile to tile, by little and by much.
+// TestAttentionGrowingScores raises the maximum from tile to tile, a little and a lot.
 func TestAttentionGrowingScores(t *testing.T) {
 	for _, step := range []float64{0.001, 0.05, 1.5, 30} {
 		p := newAttentionProblem[float32](Attention{B: 1, H: 1, K: 1, T: 70, S: 1000, D: 1, DV: 2}, false)
@@ -120,7 +120,8 @@ func TestAttentionNaN(t *testing.T) {
 	}
 }
 
-// nanRows returns the rows that have a NaN in turn. With -short it leaves out those beside the borders of blocks.
+// nanRows returns the rows in which a NaN is put, one at a time. With -short it returns only those next to the borders
+// of blocks.
 func nanRows() []int {
 	if testing.Short() {
 		return []int{0, 100}
@@ -128,8 +129,8 @@ func nanRows() []int {
 	return []int{0, 1, 63, 64, 100, 149}
 }
 
-// testNaN puts a NaN into row bad of an argument, or into the bias of key bad for query bad. A query sees the 41 keys
-// up to its own, but of these not its own if that is a multiple of 50.
+// testNaN puts a NaN into row bad of an argument, or into the bias of key bad for query bad. A query sees 41 keys up to
+// its own, except its own key if its number is a multiple of 50.
 func testNaN[F Float](t *testing.T, which string, bad int, rule string, precision Precision) {
 	const n = 150
 	a := Attention{B: 1, H: 1, K: 1, T: n, S: n, D: 3, DV: 2, Softcap: 30, Precision: precision}
@@ -166,7 +167,7 @@ func testNaN[F Float](t *testing.T, which string, bad int, rule string, precisio
 	}
 	to[at] = nan
 	p.run()
-	var rows, keys, values [n]bool // whose gradients are NaN
+	var rows, keys, values [n]bool // the gradients of these are NaN
 	for query := range n {
 		switch which {
 		case "q", "dout":
@@ -184,7 +185,7 @@ func testNaN[F Float](t *testing.T, which string, bad int, rule string, precisio
 		values = keys
 	}
 	check := func(name string, got F, want bool, row int) {
-		if want != (got != got) { // assert.Equal would take a minute for all
+		if want != (got != got) { // assert.Equal would take a minute for all elements
 			t.Errorf("%s of row %d, with NaN in %s of row %d, by %s, %v: got %v", name, row, which, bad, rule, precision, got)
 		}
 	}
@@ -200,7 +201,7 @@ func testNaN[F Float](t *testing.T, which string, bad int, rule string, precisio
 	}
 }
 
-// TestAttentionSkipsHiddenTiles puts NaN where Shown hides a whole tile: nothing of it may be computed with.
+// TestAttentionSkipsHiddenTiles puts NaN into tiles that Shown hides completely: no computation may read them.
 func TestAttentionSkipsHiddenTiles(t *testing.T) {
 	hidden := func(s int) bool { return s/keyBlock == 1 }
 	p := newAttentionProblem[float64](Attention{
@@ -234,8 +235,8 @@ func finite[F Float](x []F) bool {
 	return true
 }
 
-// TestAttentionHiddenNaNLeavesTheBits puts NaN into a hidden key and its value: everything has the bits that it has
-// without, also with one query or values of one number, whose products have one column.
+// TestAttentionHiddenNaNLeavesTheBits puts NaN into a hidden key and its value: all results keep their bits, also with
+// one query or with values of one number, whose products have one column.
 func TestAttentionHiddenNaNLeavesTheBits(t *testing.T) {
 	const hidden = 30
 	for _, a := range []Attention{

@@ -45,7 +45,8 @@ func (r *attentionRun[F]) backwardTile(w *backwardTiles[F], seen span, h, i int)
 }
 
 // backwardScores returns the tile of the block of queries that begins at t0, and the index of the tile's first key in
-// the block of keys. The tile has only rows in [first,end), without the outermost ones that see none of its keys.
+// the block of keys. The tile has only the rows in [first,end): the outermost rows that see none of its keys are left
+// out.
 func (r *attentionRun[F]) backwardScores(w *backwardTiles[F], seen *span, h, t0, first, end int) (scores[F], int) {
 	r.selectQueries(w.attentionTiles, w.b, t0, end)
 	return r.scoresOf(w, seen, h, t0, first, end)
@@ -55,7 +56,7 @@ func (r *attentionRun[F]) backwardScores(w *backwardTiles[F], seen *span, h, t0,
 func (r *attentionRun[F]) scoresOf(w *backwardTiles[F], seen *span, h, t0, first, end int) (scores[F], int) {
 	s1, s2 := (max(w.s0, seen.lo)-w.s0)&^(vector-1), min(w.s0+w.keys, seen.hi)-w.s0 // whole vectors
 	t1, t2, all := w.seeing(seen, end, w.s0+s1, w.s0+s2)
-	t1 = min(t1, t2) // also when no query sees any of the keys
+	t1 = min(t1, t2) // even if no query sees any of the keys
 	if r.Precision == BFloat16 && t1 < t2 {
 		from, to := wholePairs(t1, t2, end)
 		all = all && from == t1 && to == t2
@@ -102,8 +103,8 @@ func (r *attentionRun[F]) softmax(w *backwardTiles[F], x *scores[F], q, dout ope
 	}
 }
 
-// singleProducts fills p with the scores of a single query, of the bits of the forward, and dp with its products with
-// the values.
+// singleProducts fills p with the scores of a single query, with the bits of the forward, and dp with the products of
+// its output's gradient with the values.
 func (r *attentionRun[F]) singleProducts(w *backwardTiles[F], x *scores[F], q, dout rowsOf[F], s1 int) {
 	scores, keys, values := w.p[:x.keys], w.keyRows.from(s1), r.valueRows(x.b, w.group).from(x.s0)
 	simd.RowDots(r.D, keys.data, keys.row, q.data, 0, scores)
@@ -130,7 +131,7 @@ func (r *attentionRun[F]) softmaxGradients(w *backwardTiles[F], x *scores[F]) {
 	simd.GradientRows(n, x.keys, w.p, w.dp, keyBlock, shift, factor, delta, low)
 }
 
-// weights fills p with the weights of a tile and dp with the gradients of its products.
+// weights fills p with the weights of a tile and dp with the gradients of their products.
 func (r *attentionRun[F]) weights(w *backwardTiles[F], x *scores[F], q, dout operandRows[F], s1 int) {
 	r.softmax(w, x, q, dout, s1)
 	r.drop(x)

@@ -20,7 +20,8 @@ func (r *attentionRun[F]) loadKeys(w *backwardTiles[F], b, group, s0, n int) {
 	}
 }
 
-// sumsOfKeys returns the rows in which a gradient of the block's keys is summed: room, or the gradient itself.
+// sumsOfKeys returns the rows in which a gradient of the block's keys is summed: separate memory, or the gradient
+// itself.
 func (r *attentionRun[F]) sumsOfKeys(w *backwardTiles[F], grad []F, at *HeadLayout, room []F, width int) rowsOf[F] {
 	switch {
 	case grad == nil:
@@ -31,7 +32,7 @@ func (r *attentionRun[F]) sumsOfKeys(w *backwardTiles[F], grad []F, at *HeadLayo
 	return rowsOf[F]{room, width, width}
 }
 
-// sumsInPlace reports whether few tiles add to the gradients of a key: the gradient itself then holds the sums.
+// sumsInPlace reports whether only few tiles add to the gradients of a key: then the gradient itself holds the sums.
 func (r *attentionRun[F]) sumsInPlace() bool { return r.T <= 2*lowBlock && r.Chosen == nil }
 
 // beginSums returns the β for adding to the sums of the keys [s1,s2) of the block: 0 for the first tile, then 1. For

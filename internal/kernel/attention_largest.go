@@ -7,12 +7,12 @@ import (
 	"attention/internal/simd"
 )
 
-// Cells cuts the (T,S) weights of a head: row i of cells has the queries Queries[i] ≤ t < Queries[i+1], column j the
-// keys Keys[j] ≤ s < Keys[j+1]. They rise from 0 to T and S.
+// Cells divides the (T,S) weights of a head: row i of cells contains the queries Queries[i] ≤ t < Queries[i+1], column
+// j the keys Keys[j] ≤ s < Keys[j+1]. The bounds ascend from 0 to T and S.
 type Cells struct{ Queries, Keys []int }
 
-// EvenCells cuts n things into parts whose sizes differ by at most 1, if there are as many things as parts: thing i is
-// in part i·parts/n.
+// EvenCells divides n items into parts whose sizes differ by at most 1: item i is in part i·parts/n. There must be at
+// least as many items as parts.
 func EvenCells(n, parts int) []int {
 	edges := make([]int, parts+1)
 	for i := range edges {
@@ -21,7 +21,7 @@ func EvenCells(n, parts int) []int {
 	return edges
 }
 
-// CellsOf cuts n things into parts of the given size, smaller at the end.
+// CellsOf divides n items into parts of the given size; the last may be smaller.
 func CellsOf(n, size int) []int {
 	edges := []int{0}
 	for at := 0; at < n; {
@@ -31,9 +31,9 @@ func CellsOf(n, size int) []int {
 	return edges
 }
 
-// Largest writes the largest weight of each cell, (B,H,rows,columns). Keys that are not seen have the weight 0. It goes
-// over the scores a second time, with the LSE of Forward. The weights before dropout are factor·exp(score − shift), or
-// sigmoid(score), tile by tile; values are not read.
+// Largest writes the largest weight of each cell, (B,H,rows,columns). Keys that are not seen have the weight 0. It
+// computes the scores a second time, with the LSE of Forward. The weights before dropout are factor·exp(score − shift),
+// or sigmoid(score), tile by tile; values are not read.
 func (c *AttentionCall[F]) Largest(largest []F, cells Cells) {
 	compiledFor[F]().attentionLargest(*c, largest, cells)
 }
@@ -59,7 +59,7 @@ func (compiledHere[F]) attentionLargest(c AttentionCall[F], largest []F, cells C
 	r.end()
 }
 
-// checkEdges makes sure that cells cover n things and that none is empty.
+// checkEdges makes sure that cells cover n items and that no cell is empty.
 func checkEdges(name string, edges []int, n int) {
 	if len(edges) == 0 || edges[0] != 0 || edges[len(edges)-1] != n {
 		panic("kernel: attention: largest: cells do not cover the " + name)

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAttentionStaysInside gives attentions arguments that end, or begin, where touching the next page is a
+// TestAttentionStaysInside gives attentions arguments that begin or end at a page border beyond which any access is a
 // fault.
 func TestAttentionStaysInside(t *testing.T) {
 	onPaths(t, testStaysInside[float32], testStaysInside[float64])
@@ -33,7 +33,7 @@ func staysInside[F Float](t *testing.T, draw func(*rapid.T) *attentionProblem[F]
 	rapid.Check(t, func(rt *rapid.T) {
 		x := draw(rt)
 		if x.a.B*x.a.H*x.a.T*x.a.S > 1<<13 {
-			return // it is about edges
+			return // the test is about edges
 		}
 		t.Run("one", func(t *testing.T) { // unmaps the memory when done
 			flushEnd := x.rand.IntN(2) == 0

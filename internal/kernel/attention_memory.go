@@ -1,21 +1,21 @@
 package kernel
 
-// attentionTiles is the memory of one worker: a few blocks whose size does not depend on T and S.
+// attentionTiles is the memory of one worker: a few blocks of a size that does not depend on T and S.
 type attentionTiles[F Float] struct {
 	memory []F
 	t0     int   // the first query of the block
-	lo, hi []int // the keys that Visible leaves to each query of the block
+	lo, hi []int // the keys that Visible allows each query of the block
 	// For queries that are not consecutive: their numbers, and memory for lo and hi and for the queries' rows.
 	queries            []int32
 	chosenLo, chosenHi [queryBlock]int
 	gathered           [2][]F
 	numbers            [4][queryBlock]F
-	// The answers of Shown for a tile: the queries that do not see all keys, and the keys that each of them sees.
+	// The results of Shown for a tile: the queries that do not see all keys, and the keys that each of them sees.
 	holes [queryBlock]bool
 	shown [queryBlock * keyBlock]bool
 
 	columns [keyBlock]F    // 0, 1, 2, …
-	copies  [2]headCopy[F] // forward of keys and values, backward of queries and the gradients of the output
+	copies  [2]headCopy[F] // forward: copies of keys and values; backward: of queries and the gradients of the output
 
 	pairs []F // of a tile's weights, or of rows before they are transposed
 
@@ -25,8 +25,7 @@ type attentionTiles[F Float] struct {
 
 var attentionTilePools = newPools[attentionTiles[float32], attentionTiles[float64]]()
 
-// cut divides the memory into slices of the given lengths, each beginning on a line of the cache if the
-// memory does.
+// cut divides the memory into slices of the given lengths, each beginning on a cache line if the memory does.
 func (w *attentionTiles[F]) cut(slices []*[]F, lengths ...int) {
 	total := 0
 	for _, n := range lengths {
@@ -39,12 +38,12 @@ func (w *attentionTiles[F]) cut(slices []*[]F, lengths ...int) {
 	}
 }
 
-// vector is a multiple of the number of elements of a vector on every path; blocks are multiples of it.
+// vector is a multiple of the number of elements of a vector on every path; sizes of blocks are multiples of it.
 const vector = 16
 
 func wholeVectors(n int) int { return (n + vector - 1) &^ (vector - 1) }
 
-// selectQueries sets lo and hi to the keys that Visible leaves to the queries [t0,t0+rows).
+// selectQueries sets lo and hi to the keys that Visible allows the queries [t0,t0+rows).
 func (r *attentionRun[F]) selectQueries(w *attentionTiles[F], b, t0, rows int) {
 	w.t0, w.queries = t0, nil
 	w.lo, w.hi = r.lo[b*r.T+t0:][:rows], r.hi[b*r.T+t0:][:rows]

@@ -5,7 +5,7 @@ import (
 	"attention/internal/simd"
 )
 
-// rowsOf is a matrix of rows with the given width and the stride row.
+// rowsOf describes rows of a matrix: their width and the stride row.
 type rowsOf[F Float] struct {
 	data       []F
 	row, width int
@@ -16,16 +16,16 @@ func (m *rowsOf[F]) at(i int) []F { return m.data[i*m.row:][:m.width] }
 // from returns the rows from the given one on.
 func (m *rowsOf[F]) from(i int) rowsOf[F] { return rowsOf[F]{m.data[i*m.row:], m.row, m.width} }
 
-// operandRows is rows of a head as the products of tiles read them: numbers or, in bfloat16, pairs.
+// operandRows holds rows of a head in the form that the products of tiles read: numbers or, in bfloat16, pairs.
 type operandRows[F Float] struct {
 	rowsOf[F]                // the numbers
 	across         rowsOf[F] // pairs of neighbours in a row
 	along          rowsOf[F] // pairs of neighbours in a column
-	together       int       // rows that make one of along
-	mayBeNonFinite bool      // whether a number may be NaN or infinite when it is rounded for along
+	together       int       // number of rows that make one row of along
+	mayBeNonFinite bool      // whether a number may be NaN, or infinite after rounding, in along
 }
 
-// from returns the rows from the given one on, which is even where two make a pair.
+// from returns the rows from the given one on; its number must be even if two rows make a pair.
 func (x *operandRows[F]) from(i int) operandRows[F] {
 	y := *x
 	if x.data != nil {
@@ -40,7 +40,7 @@ func (x *operandRows[F]) from(i int) operandRows[F] {
 	return y
 }
 
-// asTheyAre returns rows that products read in place.
+// asTheyAre returns rows that products can read in place.
 func asTheyAre[F Float](x rowsOf[F]) operandRows[F] {
 	return operandRows[F]{rowsOf: x, across: x, along: x, together: 1}
 }
@@ -48,7 +48,7 @@ func asTheyAre[F Float](x rowsOf[F]) operandRows[F] {
 // wholePairs returns the range [lo,hi) of n rows widened to whole pairs.
 func wholePairs(lo, hi, n int) (from, to int) { return lo &^ 1, min((hi+1)&^1, n) }
 
-// forms are the forms in which products read an operand of bfloat16.
+// forms are the forms of a bfloat16 operand that products read.
 type forms struct{ across, along bool }
 
 // pairedLength returns how many elements the pairs of rows take.
@@ -82,14 +82,14 @@ func (w *attentionTiles[F]) paired(x rowsOf[F], n int, memory []F, f forms) oper
 	return y
 }
 
-// pair writes pairs of the first n rows of x in those forms that have room, and returns whether x is mayBeNonFinite.
+// pair writes pairs of the first n rows of x in the forms for which there is memory, and returns mayBeNonFinite of x.
 func (w *attentionTiles[F]) pair(n int, x, across, along rowsOf[F]) (mayBeNonFinite bool) {
 	if across.data != nil {
 		simd.PairElements(n, x.width, simd.Singles(x.data), x.row, simd.Singles(across.data), across.row)
 	}
 	if along.data != nil {
 		pairUp(x.width, n, simd.Singles(x.data), x.row, simd.Singles(along.data), along.row, simd.PairWidth)
-		mayBeNonFinite = !w.finite(&x, n, 2) // twice what rounding makes infinite is infinite
+		mayBeNonFinite = !w.finite(&x, n, 2) // whatever rounding makes infinite is infinite when doubled
 	}
 	return mayBeNonFinite
 }
@@ -113,7 +113,7 @@ func (r *attentionRun[F]) multiply(m, n, k int, alpha F, a []F, lda int, b []F, 
 		return
 	}
 	g := Product[F]{M: m, N: n, K: k, Alpha: alpha, A: Rows(a, lda), B: Rows(b, ldb), Beta: beta, C: Rows(c, ldc)}
-	if n == 1 && k > 0 { // or else a sum would be added up in another order than in a tile of several columns
+	if n == 1 && k > 0 { // otherwise a sum would have another order than in a tile of several columns
 		g.compute()
 		return
 	}

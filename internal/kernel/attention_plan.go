@@ -1,6 +1,6 @@
 package kernel
 
-// attentionPlan is which keys the queries of a call see.
+// attentionPlan says which keys the queries of a call see.
 type attentionPlan struct {
 	lo, hi   []int  // the keys lo ≤ s < hi that Visible leaves to every query (B,T)
 	spans    []span // of every block of queries (B,blocks)
@@ -11,7 +11,7 @@ type attentionPlan struct {
 // the keys allLo ≤ s < allHi.
 type span struct {
 	lo, hi, allLo, allHi int
-	alone                bool // whether a query sees one key alone
+	alone                bool // whether a query sees only one key
 }
 
 // blocks returns the number of blocks of queries.
@@ -54,8 +54,8 @@ func (r *attentionRun[F]) spanOver(los, his []int) span {
 	return s
 }
 
-// seeing returns the range of queries, of the first rows, outside which none sees any of the keys [s0,s1), and
-// whether all inside it see them all.
+// seeing returns the range of queries, among the first rows, outside which no query sees any of the keys [s0,s1), and
+// whether all queries inside it see all these keys.
 func (w *attentionTiles[F]) seeing(s *span, rows, s0, s1 int) (t0, t1 int, all bool) {
 	if s.allLo <= s0 && s1 <= s.allHi {
 		return 0, rows, true

@@ -6,11 +6,11 @@ import (
 	"attention/internal/simd"
 )
 
-// sink returns the maximum and the sum with which the rows of a head begin. A sink is like a key with this score and
-// the value 0. bad reports a sink of NaN or +∞: it is applied at the end, since a row without keys must stay 0.
+// sink returns the initial maximum and sum of the rows of a head. A sink is like a key with this score and the value 0.
+// bad reports a sink of NaN or +∞: it is applied at the end, since a row without keys must stay 0.
 func (r *attentionRun[F]) sink(h int) (score, one F, bad bool) {
 	if r.Sigmoid {
-		return 0, 0, false // weights of sigmoids have no maximum subtracted
+		return 0, 0, false // no maximum is subtracted for sigmoids
 	}
 	if r.In.Sinks == nil || r.In.Sinks[h] == simd.NegInf[F]() {
 		return simd.NegInf[F](), 0, false
@@ -45,7 +45,8 @@ func spoil[F Float](sums []F) {
 	}
 }
 
-// finish divides the sums of a block by those of the weights, and writes them, step from one row to the next, and lse.
+// finish divides the sums of a block by the sums of the weights, and writes them, with stride step between rows, and
+// lse.
 func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows, step int) {
 	sums, logs, factors, most, peak := w.sum[:rows], w.logs[:rows], w.first[:rows], w.max[:rows], w.peak[:rows]
 	simd.Logarithms(logs, sums)
@@ -72,7 +73,7 @@ func (r *attentionRun[F]) finish(w *forwardTiles[F], b, h, t0, rows, step int) {
 	simd.ScaleRows(rows, r.DV, r.Out[at:], step, w.out, factors)
 	for t, sum := range sums {
 		if sum == 0 {
-			copy(r.Out[at+t*step:][:r.DV], w.out[t*r.DV:]) // 0, or what weights of 0 made of a NaN or ∞
+			copy(r.Out[at+t*step:][:r.DV], w.out[t*r.DV:]) // 0, or the product of a NaN or ∞ with weights of 0
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package kernel
 
-// A block of queries and a block of keys make one tile of scores, the only place where scores exist. Short
-// sequences are cut into lower blocks of queries, since they skip a larger part of the keys that a causal rule hides.
+// A block of queries and a block of keys make one tile of scores, the only place where scores exist. Short sequences
+// use smaller blocks of queries, because these can skip more of the keys that a causal rule hides.
 const (
 	queryBlock  = 64 // at most
 	lowBlock    = 32
@@ -9,12 +9,11 @@ const (
 	keyBlock    = 128
 )
 
-// leastAttention is the number of multiply-adds below which starting another goroutine costs more than it
-// brings.
+// leastAttention is the number of multiply-adds below which starting another goroutine costs more than it saves.
 const leastAttention = 1 << 18
 
 // attentionRun is one call of Forward, Backward or Largest. Runs are reused, and the functions that parallel.For calls
-// are made once for each, so that a call allocates nothing.
+// are made only once per run, so that a call allocates nothing.
 type attentionRun[F Float] struct {
 	AttentionCall[F]
 	attentionPlan
@@ -64,7 +63,8 @@ func (r *attentionRun[F]) end() {
 	poolOf[F](&attentionRuns).Put(r)
 }
 
-// grain returns how many of n equal tasks a goroutine does without a break. products is the work of all tasks.
+// grain returns how many of n equal tasks a goroutine should execute in a row. products is the number of multiply-adds
+// of all tasks.
 func (r *attentionRun[F]) grain(n, products int) int {
 	work := float64(products) * float64(r.B) * float64(r.H) * float64(r.T) * float64(r.S) * float64(r.D+r.DV) / 2
 	return int(min(max(1, leastAttention*float64(n)/max(work, 1)), float64(n)))

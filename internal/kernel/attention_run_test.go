@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestAttentionRuleThatPanics checks that nobody waits for a task that failed.
+// TestAttentionRuleThatPanics checks that no task waits for one that failed.
 func TestAttentionRuleThatPanics(t *testing.T) {
 	testenv.SetProcs(t, 4)
 	p := newAttentionProblem[float32](Attention{B: 1, H: 2, K: 2, T: 640, S: 640, D: 16, DV: 16}, false)
@@ -64,8 +64,8 @@ func TestAttentionTilesAreBounded(t *testing.T) {
 	}
 }
 
-// TestAttentionBitsDoNotDependOnGoroutines takes shapes with many blocks, heads that share keys, and a bias
-// that everything shares.
+// TestAttentionBitsDoNotDependOnGoroutines uses shapes with many blocks, heads that share keys, and a bias that all
+// batches, heads and queries share.
 func TestAttentionBitsDoNotDependOnGoroutines(t *testing.T) {
 	T, S := 390, 420
 	if testenv.Race { // plain Go becomes ten times slower

@@ -9,15 +9,15 @@ package kernel
 // is 7/8.
 const saturated = 0.1335
 
-// isSaturated reports whether a row has the mark, or is added up to a bias of the whole row, whose gradient is nothing
-// but what rounding leaves.
+// isSaturated reports whether a row is marked as saturated, or is summed to a bias that the whole row shares, whose
+// gradient is a rounding error only.
 func (r *attentionRun[F]) isSaturated(row int) bool {
 	factor := r.LSE[2*r.B*r.H*r.T+row]
 	return factor < 0 || factor > 0 && r.grad.Bias != nil && r.BiasAt.Key == 0 && !r.Sigmoid
 }
 
-// seesOne reports whether a query sees one key alone, whose weight is 1 whatever its score. With a value that is NaN or ∞
-// it does not count.
+// seesOne reports whether a query sees only one key, whose weight is then 1 whatever its score. It returns false if the
+// value is NaN or ∞.
 func (r *attentionRun[F]) seesOne(b, h, t int) bool {
 	if r.Visible == nil || r.Chosen != nil || r.In.Sinks != nil || r.Sigmoid || r.Precision != Full {
 		return false
@@ -25,7 +25,7 @@ func (r *attentionRun[F]) seesOne(b, h, t int) bool {
 	return r.hi[b*r.T+t]-r.lo[b*r.T+t] == 1 && isFinite(r.delta[(b*r.H+h)*r.T+t])
 }
 
-// clearOnes sets to 0 the gradients of the scores of queries that see one key alone.
+// clearOnes sets the score gradients of queries that see only one key to 0.
 func (r *attentionRun[F]) clearOnes(w *backwardTiles[F], x *scores[F]) {
 	if r.Chosen != nil || !r.spans[x.b*r.blocks()+x.t0/r.height()].alone {
 		return
@@ -37,7 +37,7 @@ func (r *attentionRun[F]) clearOnes(w *backwardTiles[F], x *scores[F]) {
 	}
 }
 
-// refine corrects Σ weight·dP of the saturated rows of block i of queries. It goes over their scores once more.
+// refine corrects Σ weight·dP of the saturated rows of block i of queries. It computes their scores once more.
 func (r *attentionRun[F]) refine(b, h, i int) {
 	t0, first, last := i*r.height(), -1, 0
 	row := (b*r.H+h)*r.T + t0
@@ -52,7 +52,7 @@ func (r *attentionRun[F]) refine(b, h, i int) {
 	if first < 0 {
 		return
 	}
-	var rests [queryBlock]float64 // of each row: the sum of the gradients of its scores, which must become 0
+	var rests [queryBlock]float64 // for each row: the sum of its score gradients, which must become 0
 	w := r.backwardRoom()
 	seen := r.spanOf(b, t0+first, t0+last+1)
 	for j := seen.lo / keyBlock; j*keyBlock < seen.hi; j++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAttentionOneHot gives each query one key with all of the weight. Then no score has a gradient, not even by
-// rounding, for whatever widths, layouts, masks and dropout.
+// TestAttentionOneHot gives each query one key with all of the weight. All scores then have gradients of exactly 0,
+// without any rounding error, for all widths, layouts, masks and dropout.
 func TestAttentionOneHot(t *testing.T) {
 	for _, path := range paths() {
 		if slowGo(path) {
@@ -98,8 +98,8 @@ func TestSaturatedRowsOnAnyNumberOfProcessors(t *testing.T) {
 	}
 }
 
-// TestSaturatedRowsOfNaN: the gradient of values goes by weights alone, so a NaN among the values changes none of its
-// bits, in saturated rows neither.
+// TestSaturatedRowsOfNaN: the gradient of values depends on weights alone, so a NaN among the values changes none of
+// its bits, not even in saturated rows.
 func TestSaturatedRowsOfNaN(t *testing.T) {
 	p := newAttentionProblem[float64](Attention{B: 1, H: 2, K: 1, T: 100, S: 100, D: 7, DV: 2}, true)
 	p.a.Scale = 60

@@ -12,7 +12,7 @@ type scores[F Float] struct {
 	queryStep, keyStep int
 	hidden             bool             // whether a query does not see a key
 	of                 []int32          // the list of queries that t0 is an index of; nil: queries are contiguous
-	watched            *forwardTiles[F] // where the largest products are kept, if they are
+	watched            *forwardTiles[F] // where the largest products are stored, if requested
 }
 
 // query returns the number of query t0+i.
@@ -23,7 +23,7 @@ func (x *scores[F]) query(i int) int {
 	return x.t0 + i
 }
 
-// lines returns the number of runs of n adjacent elements, and the step from one to the next.
+// lines returns the number of runs of n adjacent elements, and the distance between two of them.
 func (x *scores[F]) lines() (count, n, step int) {
 	if x.queryStep == 1 {
 		return x.keys, x.queries, x.keyStep
@@ -31,8 +31,9 @@ func (x *scores[F]) lines() (count, n, step int) {
 	return x.queries, x.keys, x.queryStep
 }
 
-// product computes the scores of a tile as A·B, caps and changes them and adds the bias. If they stay, the product is
-// added to the bias. slope, unless it is nil, is a tile like x and receives the derivative of cap and change.
+// product computes the scores of a tile as A·B, caps and changes them and adds the bias. If the products are neither
+// capped nor changed, they are added to the bias. slope, unless it is nil, is a tile like x and receives the derivative
+// of cap and change.
 func (r *attentionRun[F]) product(x *scores[F], a rowsOf[F], b []F, bRow int, slope []F) {
 	rows, n, step := x.lines()
 	beta := F(0)
@@ -76,7 +77,7 @@ func (r *attentionRun[F]) alter(x *scores[F], slope []F, filled bool) {
 	}
 }
 
-// changesProducts reports whether scores are not just products.
+// changesProducts reports whether scores differ from scaled products.
 func (r *attentionRun[F]) changesProducts() bool {
 	return r.Softcap > 0 || r.Score != nil || r.In.Bias != nil || r.In.Relative != nil || r.In.Forget.Key != nil ||
 		r.SigmoidBias != 0

@@ -3,7 +3,7 @@ package kernel
 import "attention/internal/simd"
 
 // A hidden key has the weight 0 in a tile. But 0 times NaN or ∞ is NaN, and the weight of a visible key may be 0 as
-// well. So the products of a tile use the mask, not the weights, to leave out keys.
+// well. Therefore the products of a tile use the mask, not the weights, to leave out keys.
 
 // sumKeys computes out ← α·W·in + β·out for the tile W: a sum over the keys that each query sees.
 func (r *attentionRun[F]) sumKeys(w *attentionTiles[F], x *scores[F], alpha F, in operandRows[F], beta F,
@@ -25,7 +25,7 @@ func (r *attentionRun[F]) sumQueries(w *attentionTiles[F], x *scores[F], alpha F
 	sum.compute(x.hidden, func(key, query int) bool { return r.sees(w, x, query, key) })
 }
 
-// seenSum is out ← α·W·in + β·out, where the weights W (outs,ins) of pairs that do not see each other are 0.
+// seenSum is out ← α·W·in + β·out. The weights W (outs,ins) of pairs that do not see each other are 0.
 type seenSum[F Float] struct {
 	weights     Matrix[F]
 	outs, ins   int

@@ -2,8 +2,8 @@ package kernel
 
 import "attention/internal/simd"
 
-// Sigmoid attention (Ramapuram et al. 2024) takes the sigmoid of each score for its weight. The weights of a row need
-// not add up to 1, and neither maximum nor log-sum-exp is needed: the sum is kept for statistics alone.
+// In sigmoid attention (Ramapuram et al. 2024) each weight is the sigmoid of its score. The weights of a row need not
+// add up to 1, and neither the maximum nor the log-sum-exp is needed: the sum serves statistics only.
 
 // weighBySigmoid turns a tile of scores into weights and adds them to the sums of their queries.
 func (r *attentionRun[F]) weighBySigmoid(w *forwardTiles[F], x *scores[F]) {

@@ -11,16 +11,16 @@ import (
 
 const (
 	singleKeys  = 64      // of a tile: with their values they fill a first-level cache
-	singleAhead = 8       // rows that are prefetched at a time
-	singleGrain = 1 << 15 // multiply-adds that are worth a goroutine, since each reads its number from memory
+	singleAhead = 8       // rows that are prefetched together
+	singleGrain = 1 << 15 // multiply-adds that justify a goroutine, since each reads its number from memory
 )
 
-// isSingle reports whether each head has one query, which reads its keys without a copy.
+// isSingle reports whether each head has one query and reads its keys without a copy.
 func (r *attentionRun[F]) isSingle() bool {
 	return r.T == 1 && r.Precision == Full && r.Chosen == nil && min(r.B, r.H, r.D, r.DV) > 0
 }
 
-// singleHeads returns how many heads a goroutine takes at least: whole groups, where there are enough of them.
+// singleHeads returns the least number of heads for a goroutine: whole groups, if there are enough of them.
 func (r *attentionRun[F]) singleHeads() int {
 	parts := (parallel.Cores() + r.B*r.K - 1) / (r.B * r.K)
 	heads := (r.H/r.K + parts - 1) / parts
@@ -78,7 +78,7 @@ func (r *attentionRun[F]) forwardGroup(w *forwardTiles[F], b, h, n int, follows 
 	r.finish(w, b, h, 0, n, r.OutputAt.Head)
 }
 
-// rowsAhead is rows that are read soon.
+// rowsAhead describes rows that are read soon.
 type rowsAhead[F Float] struct {
 	rowsOf[F]
 	n int
@@ -91,8 +91,8 @@ func (x *rowsAhead[F]) prefetch(i, n int) {
 	}
 }
 
-// shifts returns the numbers that are subtracted from the scores of head i of a group, and sumsOfKeys the running sums
-// of its weights, both for each column of a tile.
+// shifts returns the numbers that are subtracted from the scores of head i of a group, one for each column of a tile;
+// sumsOfKeys returns the running sums of its weights.
 func (w *forwardTiles[F]) shifts(i int) []F { return w.raw[i*2*singleKeys:][:singleKeys] }
 
 func (w *forwardTiles[F]) sumsOfKeys(i int) []F { return w.raw[(i*2+1)*singleKeys:][:singleKeys] }
@@ -139,7 +139,7 @@ func (r *attentionRun[F]) weighSingle(w *forwardTiles[F], x *scores[F], i int) {
 		return
 	}
 	simd.TopRows(1, x.keys, w.top[i:], p)
-	if !(w.top[i] <= w.max[i]) { // the sums so far may shrink
+	if !(w.top[i] <= w.max[i]) { // the sums so far may decrease
 		w.sum[i] += F(simd.Sum(sums))
 		clear(sums)
 	}

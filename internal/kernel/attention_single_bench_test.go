@@ -12,7 +12,7 @@ import (
 
 // BenchmarkAttentionOfOneQuery times a new token's attention to S tokens before it, in H heads of width 64 with K heads
 // of keys, which come from memory. It reports medians: microseconds, and of-reading, the time in which one thread reads
-// as much divided by that.
+// as many bytes divided by that.
 func BenchmarkAttentionOfOneQuery(b *testing.B) {
 	for _, s := range []struct{ h, k, s int }{
 		{12, 12, 64}, {12, 12, 256}, {12, 12, 1024}, {14, 2, 64}, {14, 2, 1024}, {14, 2, 4096},

@@ -28,8 +28,8 @@ func (r *attentionRun[F]) weighBySoftmax(w *forwardTiles[F], x *scores[F]) {
 	}
 }
 
-// raise lifts the maxima of the queries [t1,t2) to those of the tile, in top, and sets top to what to subtract from
-// the tile. A maximum may stay up to slack too low: then nothing needs to be scaled, and exp(slack) is far from
+// raise raises the maxima of the queries [t1,t2) to those of the tile in top, and sets top to the numbers to subtract
+// from the tile. A maximum may stay too low by up to slack: then nothing needs to be scaled, and exp(slack) is far from
 // overflow.
 func (w *forwardTiles[F]) raise(t1, t2, width int, watched bool) {
 	const slack = 8

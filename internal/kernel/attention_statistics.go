@@ -7,8 +7,8 @@ import (
 )
 
 // RowStatistics receives statistics of each row's weights before dropout, (B,H,T) each. A row that sees nothing, or
-// only scores of −∞, has −∞ as its largest score and product, all of a sink's share, and 0 otherwise. The weights of a
-// sigmoid are divided by their sum.
+// only scores of −∞, has −∞ as its largest score and product, a share of 1 for a sink, and 0 for all other statistics.
+// The weights of a sigmoid are divided by their sum.
 type RowStatistics[F Float] struct {
 	MaxScore   []F // the largest input of the softmax
 	MaxProduct []F // max Scale·q·k of the keys that the query sees
@@ -19,7 +19,7 @@ type RowStatistics[F Float] struct {
 	Sink       []F // exp(sink − lse) = 1 − Σ weight; 0 without a sink
 	Distance   []F // Σ weight·|t + Offset − s| over the keys s
 
-	Offset int // query t has the position Offset + t; weights of positions without a key are 0
+	Offset int // query t has the position Offset + t; weights at positions without a key are 0
 }
 
 // slices returns the statistics in order.
@@ -30,16 +30,17 @@ func (x *RowStatistics[F]) slices() [8][]F {
 // watched reports whether Forward computes statistics.
 func (c *AttentionCall[F]) watched() bool { return c.Stats.MaxScore != nil }
 
-// watchedRows has the statistics of each query of a block so far.
+// watchedRows holds the statistics of each query of a block so far.
 type watchedRows[F Float] struct {
 	score, product       []F // the largest
-	moment               []F // Σ exp(score−max)·(score−max), of the sink too; of a sigmoid Σ weight·log weight
+	moment               []F // Σ exp(score−max)·(score−max), including the sink; for a sigmoid Σ weight·log weight
 	distance             []F // Σ exp(score−max)·|t + Offset − s|
 	marks                []F // first, own and previous in one slice
 	first, own, previous []F // exp(score−max) of these keys, 0 if they are not seen
 }
 
-// begin forgets the rows before. The sink, if there is one, is the maximum and adds nothing to the moment.
+// begin clears the statistics of earlier rows. The sink, if there is one, is the maximum and adds nothing to the
+// moment.
 func (w *watchedRows[F]) begin(rows int) {
 	none := simd.NegInf[F]()
 	for t := range w.score[:rows] {
@@ -53,7 +54,7 @@ func (w *watchedRows[F]) begin(rows int) {
 	clear(w.distance[:rows])
 }
 
-// watchProducts takes the largest of each query's products, those that it does not see left out.
+// watchProducts updates the largest product of each query, without pairs that it does not see.
 func (r *attentionRun[F]) watchProducts(w *forwardTiles[F], x *scores[F], data []F) {
 	if x.hidden {
 		seen := *x
@@ -82,7 +83,7 @@ func (w *watchedRows[F]) shrink(t int, f, by, sum F) {
 	w.previous[t] *= f
 }
 
-// watchWeights takes exp(score−max) of the keys that are watched.
+// watchWeights stores exp(score−max) of the watched keys.
 func (r *attentionRun[F]) watchWeights(w *forwardTiles[F], x *scores[F]) {
 	from := x.t0 - w.t0
 	if x.s0 == 0 && x.s0 < r.biased() {
@@ -125,7 +126,7 @@ func takeDiagonal[F Float](y, x []F, first, rows int) {
 	}
 }
 
-// storeStatistics writes the statistics of the rows [t0,t0+rows) of a head, which are a block.
+// storeStatistics writes the statistics of the rows [t0,t0+rows) of a head, which form a block.
 func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], b, h, t0, rows int) {
 	first := (b*r.H+h)*r.T + t0
 	s, to := &w.watched, &r.Stats
@@ -161,9 +162,9 @@ func (r *attentionRun[F]) storeStatistics(w *forwardTiles[F], b, h, t0, rows int
 	}
 }
 
-// storeShares writes the sink's share of each query, and adds to the moment what takes the sink out of the entropy.
+// storeShares writes the sink's share for each query, and corrects the moment so that the entropy excludes the sink.
 func (r *attentionRun[F]) storeShares(w *forwardTiles[F], share []F, sink F) {
-	above := w.top[:len(share)] // by how much the sink is above the maximum
+	above := w.top[:len(share)] // difference between the sink and the maximum
 	for t, sum := range w.sum[:len(share)] {
 		above[t] = sink
 		if sum != 0 {

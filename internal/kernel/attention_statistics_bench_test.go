@@ -37,13 +37,13 @@ func BenchmarkAttentionStatistics(b *testing.B) {
 	}
 }
 
-// timed is something to be timed.
+// timed is a function to be timed.
 type timed struct {
 	name string
 	do   func()
 }
 
-// alternately times each in turn and reports the medians as multiples of the first's.
+// alternately times functions in turns and reports the medians as multiples of the first one's.
 func alternately(b *testing.B, base string, each []timed) {
 	times := make([][]float64, len(each))
 	for b.Loop() {

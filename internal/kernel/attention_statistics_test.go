@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// watch computes the statistics, in slices of their exact length.
+// watch computes the statistics, in slices of exactly their length.
 func (p *attentionProblem[F]) watch(offset int) RowStatistics[F] {
 	n := p.a.B * p.a.H * p.a.T
 	var s [8][]F
@@ -62,7 +62,7 @@ func requireBits[F Float](t require.TestingT, want, got []F) {
 func (p *attentionProblem[F]) closeRow(t require.TestingT, n *naive, stats *RowStatistics[F], row int, tol float64) {
 	a := p.a
 	weights := n.p[row*a.S:][:a.S]
-	if a.Sigmoid && !math.IsInf(n.lse[row], -1) { // divided by their sum
+	if a.Sigmoid && !math.IsInf(n.lse[row], -1) { // weights divided by their sum
 		weights = slices.Clone(weights)
 		for s := range weights {
 			weights[s] /= math.Exp(n.lse[row])
@@ -173,7 +173,8 @@ func (p *attentionProblem[F]) closeLargest(t require.TestingT, n *naive, cells C
 	}
 }
 
-// TestAttentionStatisticsOfHiddenRows takes rows that see nothing, with and without sinks, and rows of −∞ alone.
+// TestAttentionStatisticsOfHiddenRows uses rows that see nothing, with and without sinks, and rows with only scores of
+// −∞.
 func TestAttentionStatisticsOfHiddenRows(t *testing.T) {
 	for _, sinks := range []bool{false, true} {
 		p := newAttentionProblem[float32](Attention{B: 1, H: 2, K: 2, T: 70, S: 90, D: 5, DV: 3,
@@ -205,7 +206,7 @@ func TestAttentionStatisticsOfHiddenRows(t *testing.T) {
 	}
 }
 
-// TestAttentionStatisticsOfHugeScores takes scores that overflow an exponential by far: all weight is on one key.
+// TestAttentionStatisticsOfHugeScores uses scores whose exponentials would overflow by far: one key has all the weight.
 func TestAttentionStatisticsOfHugeScores(t *testing.T) {
 	for _, size := range []float32{1e4, 1e30} {
 		p := newAttentionProblem[float32](Attention{B: 1, H: 1, K: 1, T: 3, S: 100, D: 2, DV: 2}, false)
@@ -235,8 +236,8 @@ func TestAttentionStatisticsOfHugeScores(t *testing.T) {
 	}
 }
 
-// TestAttentionStatisticsOfRisingScores takes scores that rise from one block of keys to the next, so that what is
-// known of a row is scaled on the way, to 0 in the end.
+// TestAttentionStatisticsOfRisingScores uses scores that rise from one block of keys to the next, so that the running
+// statistics are scaled repeatedly, down to 0.
 func TestAttentionStatisticsOfRisingScores(t *testing.T) {
 	onPaths(t, testRisingScores[float32], testRisingScores[float64])
 }

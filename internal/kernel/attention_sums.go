@@ -12,7 +12,7 @@ func (r *attentionRun[F]) sumSinks() {
 		return
 	}
 	for h := range r.H {
-		sum, rest := 0., 0. // so that the sum of many rows is as exact as one of them
+		sum, rest := 0., 0. // so that the sum of many rows is as exact as one row's
 		for b := range r.B {
 			for t := range r.T {
 				row := (b*r.H+h)*r.T + t
@@ -31,7 +31,7 @@ func (r *attentionRun[F]) sumSinks() {
 	}
 }
 
-// wideDelta returns Σ dout⊙out of a row in float64: a sink's gradient may be a sum of only one.
+// wideDelta returns Σ dout⊙out of a row in float64, because a sink's gradient may be the sum over a single row.
 func (r *attentionRun[F]) wideDelta(b, h, t int) (sum float64) {
 	if r.Precision != Full {
 		return float64(r.delta[(b*r.H+h)*r.T+t])
@@ -50,8 +50,8 @@ func (r *attentionRun[F]) sinkShare(row, h int) F {
 	return r.factor[row] * F(math.Exp(float64(r.In.Sinks[h])-float64(shift[0])))
 }
 
-// sumTasks computes Σ dout⊙out of the rows of blocks of queries, and clears the rows of dq to which no block of
-// keys will add.
+// sumTasks computes Σ dout⊙out of the rows of blocks of queries, and clears the rows of dq to which no block of keys
+// adds.
 func (r *attentionRun[F]) sumTasks(lo, hi int) {
 	n := r.blocks()
 	var room *[]F
@@ -63,13 +63,13 @@ func (r *attentionRun[F]) sumTasks(lo, hi int) {
 		t0, t1 := i*r.height(), min((i+1)*r.height(), r.T)
 		at, delta := r.OutputAt.at(b, h, t0), r.delta[(b*r.H+h)*r.T:][t0:t1]
 		dout := rowsOf[F]{r.dout[at:], r.OutputAt.Row, r.DV}
-		if r.Precision == BFloat16 { // rounded, as in the products: what that changes in them and in these cancels
+		if r.Precision == BFloat16 { // rounded as in the products, so that the effects of rounding cancel
 			dout = roundedRows(dout, t1-t0, *room)
 		}
 		simd.RowDots(r.DV, r.Out[at:], r.OutputAt.Row, dout.data, dout.row, delta)
 		for i, v := range delta {
 			if !isFinite(v) && !r.seesAny(b, h, t0+i) {
-				delta[i] = 0 // an output of 0 times a NaN or ∞, which must not reach the sinks
+				delta[i] = 0 // 0 times a NaN or ∞, which must not reach the sinks
 			}
 		}
 		row, refined := (b*r.H+h)*r.T+t0, false

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// attentionProblem is an attention with its arguments, in slices that have more room than the layouts use.
+// attentionProblem is an attention with its arguments, in slices that are larger than the layouts need.
 type attentionProblem[F Float] struct {
 	a                   *Attention
 	in, grad            QKV[F]
@@ -26,8 +26,8 @@ type attentionProblem[F Float] struct {
 	sizeOut, sizeB      int
 }
 
-// newAttentionProblem makes an attention in contiguous (B,T,H·D) slices; if biased, with both biases and
-// sinks for each head, which the batch shares, and with log-gates.
+// newAttentionProblem makes an attention in contiguous (B,T,H·D) slices; if biased is true, it has both biases and
+// sinks for each head, shared by all batches, and log-gates.
 func newAttentionProblem[F Float](a Attention, biased bool) *attentionProblem[F] {
 	a.Scale = 1 / math.Sqrt(float64(a.D))
 	a.QueryAt, a.KeyAt = HeadsInRow(a.H, a.T, a.D), HeadsInRow(a.K, a.S, a.D)
@@ -52,7 +52,7 @@ func newAttentionProblem[F Float](a Attention, biased bool) *attentionProblem[F]
 	return p
 }
 
-// forget makes sums of log-gates from the given one on, with room between heads.
+// forget makes sums of log-gates that begin at the given value, with gaps between heads.
 func (p *attentionProblem[F]) forget(from float64) {
 	a := p.a
 	p.in.Forget, p.grad.Forget = a.NewForgetting(), a.NewForgetting()
@@ -84,7 +84,7 @@ func visibleRules(r *rand.Rand, batch, t, s int) map[string]func(b, t int) (int,
 	}
 	lo, hi := make([]int, batch*t), make([]int, batch*t)
 	for i := range lo {
-		lo[i], hi[i] = r.IntN(s+2)-1, r.IntN(s+2) // some empty, some reaching outside [0,S)
+		lo[i], hi[i] = r.IntN(s+2)-1, r.IntN(s+2) // some ranges are empty, some reach outside [0,S)
 	}
 	return map[string]func(b, t int) (int, int){
 		"all":          nil,
@@ -106,7 +106,7 @@ var ruleNames = []string{
 	"nothing",
 }
 
-// shownRules are rules for what Visible leaves, by name.
+// shownRules maps names to rules about the keys that Visible allows.
 func shownRules(r *rand.Rand, a *Attention) map[string]ShownFunc {
 	salt := r.Uint64()
 	scattered := func(b, h, t, s0 int, shown []bool) bool {
@@ -128,7 +128,7 @@ func shownRules(r *rand.Rand, a *Attention) map[string]ShownFunc {
 
 var shownNames = []string{"all", "all", "scattered", "some", "none"}
 
-// drawLayout lays rows out in one of the two usual ways, or with gaps everywhere.
+// drawLayout draws a layout of rows: one of the two usual ones, or one with gaps everywhere.
 func drawLayout(t *rapid.T, name string, batch, heads, rows, width int) (at HeadLayout, size int) {
 	switch rapid.IntRange(0, 2).Draw(t, name+" layout") {
 	case 0:
@@ -145,7 +145,8 @@ func drawLayout(t *rapid.T, name string, batch, heads, rows, width int) (at Head
 
 func drawProblem[F Float](t *rapid.T) *attentionProblem[F] { return drawQueries[F](t, 0, 3) }
 
-// drawQueries draws a problem of n queries, of any number if n is 0, and at most group heads for each head of keys.
+// drawQueries draws a problem with n queries, or with any number if n is 0, and with at most group query heads per key
+// head.
 func drawQueries[F Float](t *rapid.T, n, group int) *attentionProblem[F] {
 	lengths := []int{1, 2, 3, 5, 13, 64, 67, 128, 131, 197, 263}
 	widths := []int{1, 2, 3, 5, 7, 16, 17, 31, 64}
@@ -208,7 +209,7 @@ func drawQueries[F Float](t *rapid.T, n, group int) *attentionProblem[F] {
 	return p
 }
 
-// drawBias broadcasts over any of the axes; the others are contiguous, or have gaps.
+// drawBias draws a bias that is broadcast over any of the axes; the other axes are contiguous, or have gaps.
 func (p *attentionProblem[F]) drawBias(t *rapid.T) {
 	a, at := p.a, &p.a.BiasAt
 	step := rapid.IntRange(1, 2).Draw(t, "bias gap")
@@ -237,7 +238,7 @@ func (p *attentionProblem[F]) drawBias(t *rapid.T) {
 	}
 }
 
-// fill makes the arguments, and outputs full of a number that nothing computes.
+// fill makes the arguments, and outputs filled with a number that no computation gives.
 func (p *attentionProblem[F]) fill() {
 	a := p.a
 	p.guard = F(math.NaN())
@@ -267,14 +268,15 @@ func (p *attentionProblem[F]) run() {
 	p.call().Backward(p.grad, p.dout)
 }
 
-// tolerance is the error allowed relative to a sum of absolute values. The scores are rounded to eps times
-// the sum of their absolute products, which becomes the relative error of the weights, in the numerator and
-// in lse; the rest is sums, whose errors are random and do not reach 40 roundings.
+// tolerance is the error allowed relative to a sum of absolute values. The scores have errors of eps times the sum of
+// their absolute products, which become relative errors of the weights, in the numerator and in lse; all other errors
+// come from sums, are random and stay below 40 roundings.
 func (p *attentionProblem[F]) tolerance(n *naive) float64 {
 	return roundingOf[F]() * (40 + 6*n.scoreAbs)
 }
 
-// bounds are the errors allowed of numbers with these companions: tolerance, and in bfloat16 what its roundings change.
+// bounds returns the allowed errors of numbers with these companions: tolerance, and for bfloat16 the effect of its
+// roundings.
 func (p *attentionProblem[F]) bounds(n *naive, abs, rounded []float64) []float64 {
 	tol, bounds := p.tolerance(n), make([]float64, len(abs))
 	for i := range bounds {
@@ -286,7 +288,7 @@ func (p *attentionProblem[F]) bounds(n *naive, abs, rounded []float64) []float64
 	return bounds
 }
 
-// inBF16 makes the arguments those of bfloat16.
+// inBF16 rounds the arguments to bfloat16.
 func inBF16(p *attentionProblem[float32]) {
 	p.a.Precision = BFloat16
 	for _, x := range [][]float32{p.in.Q, p.in.K, p.in.V, p.dout} {
@@ -304,7 +306,7 @@ func roundingOf[F Float]() float64 {
 	return 0x1p-53
 }
 
-// close compares what lies in a layout with the reference, and checks that nothing else was written.
+// close compares the elements of a layout with the reference, and checks that nothing else was written.
 func (p *attentionProblem[F]) close(t require.TestingT, name string, got []F, heads, rows, width int, at HeadLayout,
 	want, bounds []float64) {
 	written := make([]bool, len(got))
@@ -362,8 +364,8 @@ func (p *attentionProblem[F]) verify(t require.TestingT) {
 	}
 }
 
-// closeForgetting compares the gradients of the sums of log-gates, which are sums over keys and over queries
-// of those of scores, which have these bounds.
+// closeForgetting compares the gradients of the sums of log-gates. These are sums of score gradients over keys and over
+// queries; the score gradients have the given bounds.
 func (p *attentionProblem[F]) closeForgetting(t require.TestingT, scores, bounds []float64) {
 	a, got := p.a, p.grad.Forget
 	query, queryBound, key, keyBound := a.NewForgetting(), a.NewForgetting(), a.NewForgetting(), a.NewForgetting()
@@ -385,8 +387,8 @@ func (p *attentionProblem[F]) closeForgetting(t require.TestingT, scores, bounds
 	}
 }
 
-// closeSums compares the gradient of a bias, of which element i of (B,H,T,S) uses the one at index, with sums of those
-// of scores, which have these bounds; those that none uses hold unused.
+// closeSums compares the gradient of a bias with sums of score gradients, which have the given bounds. Element i of
+// (B,H,T,S) uses the element of the bias at index; elements that no pair uses must hold unused.
 func (p *attentionProblem[F]) closeSums(t require.TestingT, name string, got []F, scores, bounds []float64,
 	index func(*Attention, int) int, unused F) {
 	want, bound, used := make([]float64, len(got)), make([]float64, len(got)), make([]bool, len(got))
@@ -420,7 +422,7 @@ func testAgainstNaive[F Float](t *testing.T, p simd.Set) {
 	})
 }
 
-// TestAttentionBF16AgainstNaive: rows are paired, and a rule may begin and end between two of a pair.
+// TestAttentionBF16AgainstNaive: rows are paired, and a rule's range may begin and end within a pair.
 func TestAttentionBF16AgainstNaive(t *testing.T) {
 	for _, p := range paths() {
 		if slowGo(p) {

@@ -45,7 +45,8 @@ func testSoftcap[F Float](t *testing.T, p simd.Set, tolerance float64) {
 	}
 }
 
-// TestAttentionDrop drops from tiles of any width what Dropout drops, on every path; what is not finite becomes NaN.
+// TestAttentionDrop drops the same elements from tiles of any width as Dropout, on every path; non-finite elements
+// become NaN.
 func TestAttentionDrop(t *testing.T) {
 	for _, p := range paths() {
 		onPath(t, p)
@@ -117,7 +118,7 @@ func TestAttentionExp(t *testing.T) {
 		assert.LessOrEqual(t, single, 1., "%v", p)
 		most := 1.
 		if p == simd.Go {
-			most = 2 // math.Exp errs by more than the polynomials do
+			most = 2 // the error of math.Exp is larger than that of the polynomials
 		}
 		assert.LessOrEqual(t, double, most, "%v", p)
 		for _, row := range []struct{ x, want float64 }{
@@ -148,7 +149,7 @@ func testExpOf[F Float](t *testing.T, p simd.Set, x, want float64) {
 	}
 }
 
-// TestAttentionRows compares the kernels that go along rows with plain Go, and rowDots with dot: the same bits.
+// TestAttentionRows compares the kernels for rows with plain Go, and rowDots with dot: the bits are the same.
 func TestAttentionRows(t *testing.T) { onPaths(t, testRows[float32], testRows[float64]) }
 
 func testRows[F Float](t *testing.T, p simd.Set) {

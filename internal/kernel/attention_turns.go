@@ -13,10 +13,10 @@ type gradientSums[F Float] struct {
 	delta  []F            // Σ dout⊙out of every row (B,H,T), or a better estimate of Σ weight·dP
 	low    []F            // the rounding error of delta
 	factor []F            // of every row, without the mark of saturation
-	turns  []atomic.Int32 // how many blocks of keys have added to a block of dq (B,H,blocks)
-	next   []atomic.Int32 // of each head, the block of keys to be handed out
+	turns  []atomic.Int32 // number of blocks of keys that have added to a block of dq (B,H,blocks)
+	next   []atomic.Int32 // for each head, the next block of keys to be assigned
 	failed atomic.Bool
-	// The sums of the biases' gradients, at the places of the gradients, where sums in float32 would lose digits.
+	// Sums of the biases' gradients, with the indices of the gradients, if sums in float32 would lose digits.
 	relativeSums, biasSums []float64
 	// axes along which tasks add to the same elements of dbias
 	shared struct{ batch, head, key bool }
@@ -79,9 +79,9 @@ func (r *attentionRun[F]) backwardCount() int {
 	return batches * heads * keys
 }
 
-// claim returns the task that stands for the given number. Blocks of keys of a head are assigned in order, so that a
-// task begins after the tasks that it waits for. Each worker starts with heads of its own, whose gradients stay in its
-// cache, and then helps with the heads of others.
+// claim returns the task with the given number. Blocks of keys of a head are assigned in order, so that a task begins
+// after the tasks that it waits for. Each worker starts with heads of its own, whose gradients stay in its cache, and
+// then helps with the heads of others.
 func (r *attentionRun[F]) claim(task int) int {
 	_, _, keys := r.backwardAxes()
 	for head := task / keys; ; head = (head + 1) % len(r.next) {

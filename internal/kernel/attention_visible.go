@@ -6,12 +6,12 @@ import (
 	"attention/internal/simd"
 )
 
-// ShownFunc sets shown[i] to whether query t of head h of batch b sees key s0+i, for all elements of shown, and
-// returns true. It may instead leave shown alone and return false: then the query sees all keys that Visible leaves.
+// ShownFunc sets shown[i] to whether query t of head h of batch b sees key s0+i, for all elements of shown, and returns
+// true. It may instead leave shown unchanged and return false: then the query sees all keys that Visible allows.
 // Several goroutines call it.
 type ShownFunc func(b, h, t, s0 int, shown []bool) bool
 
-// shownTo returns the Shown that is for a tile.
+// shownTo returns the Shown that applies to a tile.
 func (r *attentionRun[F]) shownTo(x *scores[F]) ShownFunc {
 	if x.of != nil {
 		return r.Chosen.Shown
@@ -19,7 +19,8 @@ func (r *attentionRun[F]) shownTo(x *scores[F]) ShownFunc {
 	return r.Shown
 }
 
-// readShown calls Shown for a tile and reports whether any query sees any of the keys. It sets hidden if one does not.
+// readShown calls Shown for a tile and reports whether any query sees any of the keys. It sets hidden if any query does
+// not see a key.
 func (r *attentionRun[F]) readShown(x *scores[F], w *attentionTiles[F]) (any bool) {
 	shown := r.shownTo(x)
 	if shown == nil {
@@ -34,7 +35,7 @@ func (r *attentionRun[F]) readShown(x *scores[F], w *attentionTiles[F]) (any boo
 	return any
 }
 
-// bound sets first and last to the keys of a tile, counted from its first, that Visible leaves to its queries.
+// bound sets first and last to the keys that Visible allows the queries of a tile, counted from the tile's first key.
 func (w *attentionTiles[F]) bound(x *scores[F], first, last []F) {
 	from := x.t0 - w.t0
 	for i, lo := range w.lo[from:][:x.queries] {
@@ -50,7 +51,7 @@ func (r *attentionRun[F]) hide(w *forwardTiles[F], x *scores[F]) {
 	r.setUnshown(&w.attentionTiles, x, x.data, simd.NegInf[F]())
 }
 
-// setUnshown sets the data of a tile to a number where Shown hides a key, by the answers of readShown.
+// setUnshown sets the elements of a tile whose keys Shown hides to a number, using the results of readShown.
 func (r *attentionRun[F]) setUnshown(w *attentionTiles[F], x *scores[F], data []F, to F) {
 	if r.shownTo(x) == nil {
 		return

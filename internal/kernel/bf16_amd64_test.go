@@ -8,12 +8,12 @@ import (
 	"attention/internal/simd"
 )
 
-// withoutPairs runs the rest of the test without the instructions of bfloat16, and everything else as before.
+// withoutPairs disables the bfloat16 instructions for the rest of the test, and nothing else.
 func withoutPairs(t *testing.T) {
 	t.Cleanup(simd.WithoutPairs())
 }
 
-// TestAttentionBF16Emulated: plain Go's products of pairs give the bits of the instructions in attention too.
+// TestAttentionBF16Emulated: in attention, too, plain Go's products of pairs give the bits of the instructions.
 func TestAttentionBF16Emulated(t *testing.T) {
 	if !simd.BF16() {
 		t.Skip("this processor has no instructions for products of bfloat16")

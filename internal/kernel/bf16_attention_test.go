@@ -5,10 +5,9 @@ import (
 	"testing"
 )
 
-// TestAttentionBF16Overflow: a key and a value that become infinite when they are rounded reach no query that does
-// not see them.
+// TestAttentionBF16Overflow: a key and a value that rounding makes infinite reach only queries that see them.
 func TestAttentionBF16Overflow(t *testing.T) {
-	const T, width, huge = lowBlock + 8, 8, lowBlock - 1 // query and key of that number
+	const T, width, huge = lowBlock + 8, 8, lowBlock - 1 // query and key with that number
 	for _, c := range []struct {
 		first  int // query that sees the key
 		reason string
@@ -40,8 +39,8 @@ func TestAttentionBF16Overflow(t *testing.T) {
 	}
 }
 
-// TestAttentionBF16OneKey: a query that sees one key has the weight 1, whatever its score. The gradient of that is what
-// rounding leaves of sums of float32, and not of bfloat16.
+// TestAttentionBF16OneKey: the weight of a query's only key is 1, whatever its score. The gradient of the score is a
+// rounding error of float32 sums, not of bfloat16.
 func TestAttentionBF16OneKey(t *testing.T) {
 	p := newAttentionProblem[float32](Attention{B: 3, H: 2, K: 2, T: 1, S: 1, D: 64, DV: 64, Precision: BFloat16}, false)
 	p.run()

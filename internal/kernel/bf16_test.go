@@ -9,7 +9,7 @@ import (
 	"attention/internal/simd"
 )
 
-// TestRoundBF16 compares with the nearer one of the two neighbours, for every bfloat16 and what lies above it.
+// TestRoundBF16 compares with the nearer of the two neighbours, for every bfloat16 and numbers just above it.
 func TestRoundBF16(t *testing.T) {
 	const smallest = 0x1p-126
 	of := func(upper uint32) float64 { return float64(math.Float32frombits(upper << 16)) }
@@ -46,8 +46,7 @@ func TestRoundBF16(t *testing.T) {
 	}
 }
 
-// TestGemmBF16 compares with sums in float64 of products of rounded operands, on every path and for any number of
-// threads.
+// TestGemmBF16 compares with float64 sums of products of rounded operands, on every path and for any number of threads.
 func TestGemmBF16(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const batch, m, n, k = 2, 37, 41, 129
@@ -95,7 +94,7 @@ func equalBits(x, y float32) bool {
 	return math.Float32bits(x) == math.Float32bits(y) || x != x && y != y
 }
 
-// anyBits returns numbers of which many are special: near the smallest and the largest ones, infinite, NaN, 0.
+// anyBits returns numbers, many of which are special: near the smallest and the largest ones, infinite, NaN, 0.
 func anyBits(r *rand.Rand, x []float32) {
 	for i := range x {
 		bits := r.Uint32()
@@ -110,7 +109,7 @@ func anyBits(r *rand.Rand, x []float32) {
 		case 3, 4:
 			bits = bits&0x80ffffff | 0x3f000000 // near 1
 		case 5:
-			bits = bits&0x81ffffff | 0x1e000000 // whose products are near the smallest
+			bits = bits&0x81ffffff | 0x1e000000 // their products are near the smallest numbers
 		}
 		x[i] = math.Float32frombits(bits)
 	}

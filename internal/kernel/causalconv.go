@@ -30,7 +30,7 @@ func (c CausalConv) check(y, x, weight int) {
 	fit("causal conv", c.C*c.N, weight)
 }
 
-// filters returns the weight (N, C): the numbers of one place of all channels together.
+// filters returns the weight as (N, C): the numbers of all channels for one position together.
 func filters[F Float](c CausalConv, weight []F) []F {
 	f := make([]F, len(weight))
 	for i, v := range weight {
@@ -39,7 +39,7 @@ func filters[F Float](c CausalConv, weight []F) []F {
 	return f
 }
 
-// row returns the inputs of a token, of one before the first if t < 0; nil means 0.
+// row returns the inputs of a token; a token before the first has t < 0. nil means 0.
 func (c CausalConv) row(b, t int) (at int, inState bool) {
 	if t < 0 {
 		return (b*(c.N-1) + c.N - 1 + t) * c.C, true
@@ -163,5 +163,5 @@ func (c convWeights[F]) Do(lo, hi int) {
 	}
 }
 
-// convBlock is how many products are added up before their sum is added in float64.
+// convBlock is the number of products that are summed before their sum is added in float64.
 const convBlock = 256

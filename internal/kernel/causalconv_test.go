@@ -28,8 +28,8 @@ func naiveConv(c CausalConv, in ConvOperands[float64]) []float64 {
 	return y
 }
 
-// TestCausalConv compares outputs with the formula and gradients with central differences of it, which are exact: the
-// loss is linear in each number.
+// TestCausalConv compares outputs with the formula, and gradients with its central differences, which are exact because
+// the loss is linear in each number.
 func TestCausalConv(t *testing.T) {
 	for _, c := range []CausalConv{{1, 1, 1, 1}, {2, 1, 3, 4}, {2, 7, 5, 4}, {1, 300, 130, 3}, {3, 2, 17, 5}} {
 		for _, optional := range []bool{false, true} {

@@ -2,7 +2,7 @@ package kernel
 
 import "slices"
 
-// The number of elements that are worth a goroutine: of functions that compute much, and of those that wait for
+// The numbers of elements that justify a goroutine: for functions that compute a lot, and for those that wait for
 // memory.
 const (
 	grainSlow = 1 << 11
@@ -12,7 +12,7 @@ const (
 // rowGrain returns the number of rows of cols elements that have about the given number of elements.
 func rowGrain(elements, cols int) int { return 1 + elements/max(cols, 1) }
 
-// columnGrain returns the number of columns of the given number of rows that are worth a goroutine: whole cache
+// columnGrain returns the number of columns that justify a goroutine for the given number of rows, in whole cache
 // lines.
 func columnGrain(rows int) int { return (1 + grainFast/rows/64) * 64 }
 
@@ -45,8 +45,8 @@ func fitRows(name string, n, cols int) (rows int) {
 	return n / cols
 }
 
-// checkSteps makes sure that pieces of the given width, counts[i] of them steps[i] apart along axis i, lie inside
-// a slice, without overflow.
+// checkSteps makes sure that pieces of the given width, of which there are counts[i] along axis i with stride steps[i],
+// are inside a slice, without overflow.
 func checkSteps(name string, length, width int, counts, steps []int) {
 	if width == 0 || slices.Contains(counts, 0) {
 		return

@@ -1,7 +1,7 @@
 package kernel
 
-// compiled are the functions, for one type of numbers, that are compiled only in this package. A package that calls
-// them through compiledFor does not compile them again, nor the functions that they call.
+// compiled lists functions for one type of numbers that are compiled only in this package. A package that calls them
+// through compiledFor compiles neither them nor the functions that they call again.
 type compiled[F Float] interface {
 	attentionForward(c AttentionCall[F])
 	attentionBackward(c AttentionCall[F], grad QKV[F], dout []F)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// closeSum reports whether a sum of count products whose sizes add up to size is what it should be: with count+3
-// roundings at most, in whatever order.
+// closeSum reports whether a sum of count products with absolute values that sum to size is correct: within count+3
+// roundings, in any order.
 func closeSum[F Float](got F, want, size float64, count int) bool {
 	eps := 0x1p-24
 	if simd.SizeOf[F]() == 8 {
@@ -21,7 +21,7 @@ func closeSum[F Float](got F, want, size float64, count int) bool {
 	return math.Abs(float64(got)-want) <= 2*float64(count+3)*eps*size
 }
 
-// testRowKernels compares dot, weigh and addOuter with sums in float64. memory returns where their arguments are.
+// testRowKernels compares dot, weigh and addOuter with sums in float64. memory returns the memory of their arguments.
 func testRowKernels[F Float](t *testing.T, p simd.Set, memory func([]F) []F) {
 	r := rand.New(rand.NewPCG(21, uint64(p)))
 	_, lanes := simd.TileShape[F]()
@@ -31,7 +31,7 @@ func testRowKernels[F Float](t *testing.T, p simd.Set, memory func([]F) []F) {
 		ld, alpha := n+padding, []F{0, 1, -0.5}[r.IntN(3)]
 		a := normals[F](r, (m-1)*ld+n)
 		for i := range a {
-			if i%ld >= n { // between the rows is NaN, which would show
+			if i%ld >= n { // NaN between the rows would be detected
 				a[i] = F(math.NaN())
 			}
 		}

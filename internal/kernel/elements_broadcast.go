@@ -14,8 +14,8 @@ type Broadcast struct {
 
 const maxIn = 3
 
-// NewBroadcast returns how operands of these shapes, at most three, are read, and the shape of the result. It reports
-// whether the shapes fit together.
+// NewBroadcast returns the Broadcast for at most three operands of these shapes, and the shape of the result. It
+// reports whether the shapes fit together.
 func NewBroadcast(shapes ...[]int) (b Broadcast, shape []int, ok bool) {
 	dims := 0
 	for _, s := range shapes {
@@ -53,7 +53,7 @@ func NewBroadcast(shapes ...[]int) (b Broadcast, shape []int, ok bool) {
 	return b, shape, true
 }
 
-// axis adds an axis before the ones it has, or lengthens the first of them.
+// axis adds an axis before the existing ones, or lengthens the first of them.
 func (b *Broadcast) axis(n int, steps [maxIn]int) {
 	if n == 1 {
 		return
@@ -83,8 +83,8 @@ func (b *Broadcast) fit(name string, result int, operands ...int) {
 	}
 }
 
-// A run is a part of the result, elements lo to hi, that lies on the last axis, and where the operands' parts begin.
-// An operand's part is as long, or one element that is repeated.
+// A run is a part of the result, elements lo to hi, along the last axis, and the positions at which the operands' parts
+// begin. An operand's part has the same length, or is one element that is repeated.
 type run struct {
 	lo, hi int
 	from   [maxIn]int
@@ -127,8 +127,8 @@ func part[E any](b *Broadcast, r run, i int, x []E) []E {
 	return x[r.from[i]:][:r.hi-r.lo]
 }
 
-// Select writes x where which holds and y elsewhere to z, which may be an operand that is not repeated. A nil x or y is
-// 0; which is the first operand.
+// Select writes x to z where which holds, and y elsewhere. z may be an operand that is not repeated. A nil x or y is 0;
+// which is the first operand.
 func Select[F Float](z []F, which []bool, x, y []F, b Broadcast) {
 	fit("select", b.n, len(z))
 	fit("select", b.sizes[0], len(which))

@@ -7,9 +7,8 @@ import (
 	"attention/internal/simd"
 )
 
-// Dropout writes x·1/(1−p) where an element is kept and x·0 where it is dropped: 0, or NaN for a NaN or ∞.
-// Element i is kept when hash(key, site, i) ≥ p·2⁶⁴, so any part of the mask can
-// be made again at any time. y may be x.
+// Dropout writes x·1/(1−p) where an element is kept and x·0 where it is dropped: 0, or NaN for a NaN or ∞. Element i is
+// kept when hash(key, site, i) ≥ p·2⁶⁴, so any part of the mask can be computed again at any time. y may be x.
 func Dropout[F Float](y, x []F, p float64, key int64, site int) {
 	seed := simd.Mix(simd.Mix(uint64(key)) + uint64(site)*simd.Golden)
 	dropBelow := uint64(p * math.Exp2(64))

@@ -31,7 +31,7 @@ func dropOnes(n int, p float64, key int64, site int) []float64 {
 	return y
 }
 
-// A run must be repeatable years later, by any version: the masks are fixed.
+// The masks must never change: a run must be repeatable years later, by any version.
 func TestDropoutMaskNeverChanges(t *testing.T) {
 	for _, c := range []struct {
 		p    float64
@@ -55,8 +55,7 @@ func TestDropoutMaskNeverChanges(t *testing.T) {
 	}
 }
 
-// Element i depends on key, site and i alone: not on how many there are, on the
-// type, or on how many goroutines share the work.
+// Element i depends only on key, site and i: not on the number of elements, the type, or the number of goroutines.
 func TestDropoutIsAFunctionOfTheIndex(t *testing.T) {
 	const n = 100_003
 	long := dropOnes(n, 0.3, 9, 4)
@@ -99,8 +98,7 @@ func TestDropoutAtTheEnds(t *testing.T) {
 	}
 }
 
-// Dropping is a product with 0, as in torch: it turns what is not finite into NaN, and
-// finite numbers into 0, of which none is −0.
+// Dropping multiplies by 0, as in torch: non-finite numbers become NaN, and finite numbers become 0, never −0.
 func TestDropoutOfSpecialValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	mask := dropOnes(64, 0.5, 3, 1)

@@ -5,7 +5,7 @@ import (
 	"attention/internal/simd"
 )
 
-// A Function is a function of a number, y = f(x). NaN, infinities and −0 give what they give in package math.
+// A Function is a function of a number, y = f(x). NaN, infinities and −0 give the results of package math.
 type Function int
 
 const (
@@ -23,7 +23,7 @@ const (
 	ReLU                 // max(x, 0)
 	ReLUSquared          // max(x, 0)² (So et al., arXiv:2109.08668)
 
-	// The functions from here on are worth a goroutine for fewer elements.
+	// The following functions justify a goroutine for fewer elements.
 
 	Log     // the natural logarithm, computed in float64
 	Exp     // eˣ
@@ -31,7 +31,7 @@ const (
 	Softcap // c₀·tanh(x/c₀)
 	Sigmoid // 1/(1 + e^−x)
 
-	// Of the functions from here on the slopes, too.
+	// The following functions have slopes, too.
 
 	SiLU       // x/(1 + e^−x)
 	GELU       // x·Φ(x), Φ the normal distribution (torch's gelu)

@@ -29,17 +29,17 @@ var functions = map[Function]func(x float64) float64{
 	ReLU:        func(x float64) float64 { return max(x, 0) },
 	InverseSqrt: func(x float64) float64 { return 1 / math.Sqrt(x) },
 	Log: func(x float64) float64 {
-		if x > 0 && x < 0x1p-1022 { // of which math.Log is wrong on amd64
+		if x > 0 && x < 0x1p-1022 { // for these math.Log is wrong on amd64
 			return math.Log(x*0x1p52) - 52*math.Ln2
 		}
 		return math.Log(x)
 	},
 }
 
-// fusedLog is whether Go's compiler fuses products and sums of math.Log, whose last digit is then another.
+// fusedLog says whether Go's compiler fuses products and sums in math.Log, which changes its last digit.
 const fusedLog = runtime.GOARCH == "arm64"
 
-// All paths give what package math gives, rounded once.
+// All paths give the results of package math, rounded once.
 func testApply[F Float](t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 3))
 	x := edges[F]()

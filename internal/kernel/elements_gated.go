@@ -26,7 +26,7 @@ func (c gatedCall[F]) Do(lo, hi int) {
 	})
 }
 
-// activate writes f(x) to y, for an f that Gated takes.
+// activate writes f(x) to y, for an f that Gated supports.
 func activate[F Float](f Function, y, x []F) {
 	switch f {
 	case SiLU:

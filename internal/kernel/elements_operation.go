@@ -5,8 +5,8 @@ import (
 	"attention/internal/simd"
 )
 
-// An Operation is one on two numbers. Where they are equal, Lesser and Greater give the first; where one is NaN they
-// give NaN (torch.minimum, torch.maximum). The comparisons after them give 1 or 0.
+// An Operation is an operation on two numbers. If they are equal, Lesser and Greater return the first; if one is NaN,
+// they return NaN (torch.minimum, torch.maximum). The comparisons after them give 1 or 0.
 type Operation int
 
 const (
@@ -70,10 +70,10 @@ func (c compareCall[F]) Do(lo, hi int) {
 	}
 }
 
-// roomForNumber is how many times a number is written out for the kernels, which take two arrays.
+// roomForNumber is how many copies of a number are written for the kernels, which need two arrays.
 const roomForNumber = 1 << 8
 
-// combineRun writes x op y to z. One of x and y may be a single number, which is written out into the room.
+// combineRun writes x op y to z. One of x and y may be a single number, whose copies are written to room.
 func combineRun[F Float](op Operation, z, x, y, room []F) {
 	if len(x) == len(y) {
 		combine(op, z, x, y)
@@ -109,7 +109,7 @@ func combine[F Float](op Operation, z, x, y []F) {
 	case Over:
 		simd.Div(z, x, y)
 	case Lesser:
-		simd.Lesser(z, y, x) // which gives its second where they are equal
+		simd.Lesser(z, y, x) // it returns its second argument if they are equal
 	case Greater:
 		simd.Greater(z, y, x)
 	case Less:

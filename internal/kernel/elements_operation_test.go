@@ -41,7 +41,7 @@ func operationsOf[F Float]() map[Operation]func(x, y F) F {
 	}
 }
 
-// edges are numbers at which functions differ from what they are elsewhere, each with its opposite.
+// edges are numbers at which functions behave differently, each with its negative.
 func edges[F Float]() []F {
 	tiny, huge := F(math.SmallestNonzeroFloat32), F(math.MaxFloat32)
 	if simd.SizeOf[F]() == 8 {
@@ -57,7 +57,7 @@ func edges[F Float]() []F {
 	return x
 }
 
-// requireSame requires the same bits, of any NaN.
+// requireSame requires the same bits; all NaNs count as equal.
 func requireSame[F Float](t *testing.T, want, got F, what ...any) {
 	same := math.Float64bits(float64(want)) == math.Float64bits(float64(got))
 	if !same && (want == want || got == got) {

@@ -14,7 +14,7 @@ import (
 // vectorCase is a kernel with its arguments for rows rows of cols elements, its results among them.
 type vectorCase[F Float] struct {
 	name     string
-	sameBits bool  // on all paths: the kernel rounds after every operation
+	sameBits bool  // the same bits on all paths: the kernel rounds after every operation
 	lengths  []int // of each argument
 	run      func(a [][]F)
 	inPlace  [][2]int // results that may lie where an argument lies
@@ -194,8 +194,10 @@ func clones[F Float](a [][]F) [][]F {
 	return b
 }
 
-// near compares what two paths give. Arguments are of order 1, and so is whatever is summed: each of cols (of
-// all n, for sums over everything) terms may be off by a few roundings; the largest values are e⁴.
+// near compares the results of two paths. Arguments and terms of sums are of order 1; each of cols terms (of all n, for
+// sums over everything) may differ by a few roundings, and the largest values are e⁴. Arguments are of order 1, and so
+// is whatever is summed: each of cols (of all n, for sums over everything) terms may be off by a few roundings; the
+// largest values are e⁴.
 func (c *vectorCase[F]) near(t *testing.T, want, got [][]F, terms int) {
 	eps := 0x1p-53
 	if simd.SizeOf[F]() == 4 {
@@ -290,7 +292,7 @@ func TestSumSquaresInFloat64(t *testing.T) {
 	x := make([]float32, 1001)
 	want := 0.0
 	for i := range x {
-		x[i] = 1e30 / float32(i+1) // the squares are no float32
+		x[i] = 1e30 / float32(i+1) // the squares are not exact in float32
 		want += float64(x[i]) * float64(x[i])
 	}
 	for _, p := range paths() {

@@ -22,7 +22,7 @@ func spacing[F Float](x float64) float64 {
 	return math.Ldexp(1, max(e-1-digits, least))
 }
 
-// unitsOff is the distance of got from the exact value, in units of the exact value's last place. Overflow is
+// unitsOff is the distance of got from the exact value, in units of the exact value's last place. An infinite result is
 // right from half a unit above the largest number on.
 func unitsOff[F Float](got F, want float64) float64 {
 	g := float64(got)
@@ -86,7 +86,7 @@ func exactExp(x float64) *big.Float {
 	return sum
 }
 
-// exactUnitsOff is unitsOff for an exact value that is no float64.
+// exactUnitsOff is unitsOff for an exact value that float64 cannot hold.
 func exactUnitsOff(got float64, want *big.Float) float64 {
 	near, _ := want.Float64()
 	if math.IsInf(near, 0) || math.IsInf(got, 0) {
@@ -96,8 +96,8 @@ func exactUnitsOff(got float64, want *big.Float) float64 {
 	return math.Abs(off) / spacing[float64](near)
 }
 
-// Over every number from 2⁻²⁷ to 110 of either sign, assembly is off by 0.895 units at most and plain Go, which
-// rounds its products, by 0.992.
+// For all numbers from 2⁻²⁷ to 110 of either sign, the error of the assembly is at most 0.895 units, and that of plain
+// Go, which rounds its products, at most 0.992.
 func TestExpSingleIsWithinOneUnit(t *testing.T) {
 	for _, p := range paths() {
 		onPath(t, p)
@@ -149,7 +149,7 @@ func testExpSpecial[F Float](t *testing.T) {
 		{x: -1000, want: 0},
 		{x: 1000, want: inf},
 	} {
-		for n := 1; n < 20; n++ { // whole vectors, and the rest of one
+		for n := 1; n < 20; n++ { // whole vectors, and a partial one
 			x, y := make([]F, n), make([]F, n)
 			x[n-1] = F(c.x)
 			Apply(Exp, Settings{}, y, x)

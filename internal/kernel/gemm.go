@@ -84,8 +84,8 @@ func (p Precision) String() string {
 // GOMAXPROCS.
 //
 // In BFloat16, which is for float32, the products of numbers are exact, and sums are rounded to float32 as VDPBF16PS
-// does, where plain Go computes them too: of two neighbours along K the second first, and numbers below the smallest
-// normal one are 0. All processors give the same bits, those of NaN excepted.
+// does: of two neighbours along K the second is added first, and numbers below the smallest normal one become 0. Plain
+// Go computes the same where the instruction is missing. All processors give the same bits, those of NaN excepted.
 //
 // A stored B is widened where it is copied or multiplied; the bits are those of widening all of it first. A single row
 // is limited by reading B from memory: in BFloat16 the row is rounded, and the product is that of Full.
@@ -97,11 +97,11 @@ type Product[F Float] struct {
 	C         Matrix[F]
 	Batch     int // 0 means 1
 	Precision Precision
-	symmetric bool // C is, and was before if it is read: the part below the diagonal's panels is copied from above
+	symmetric bool // C is symmetric before and after; the part below the diagonal's panels is copied
 	diagonal  int  // the column in which the diagonal of a symmetric C crosses the first row; negative left of it
 	how       method
-	packA     bool // copy A to where tiles read it well
-	packB     bool // the same for whole panels of B; the last, narrow one is always copied
+	packA     bool // whether A is copied to a layout that tiles read fast
+	packB     bool // the same for whole panels of B; the last, narrow panel is always copied
 }
 
 // Compute computes the product on all cores.
@@ -150,7 +150,7 @@ func (g *Product[F]) mirror() {
 	}
 }
 
-// alone computes a product without a batch, in Full, in the calling goroutine; that its matrices fit is not checked.
+// alone computes a product without a batch, in Full, in the calling goroutine. It does not check that the matrices fit.
 func (g *Product[F]) alone() {
 	if g.M == 0 || g.N == 0 {
 		return
@@ -159,7 +159,7 @@ func (g *Product[F]) alone() {
 	if g.M > fewRows && g.N%lanes == 0 && 0 < g.K && g.K <= blockK &&
 		g.B.Col == 1 && !g.A.aliased() && !g.B.aliased() &&
 		g.B.distance() < page {
-		// The same as the steps below, faster for small products.
+		// The same result as the steps below, but faster for small products.
 		for j := 0; j < g.N; j += 2 * lanes {
 			simd.Tile(g.M, min(2*lanes, g.N-j), g.K, g.Alpha, g.A.Data, g.A.Row, g.A.Col, rows*g.A.Row,
 				g.B.Data[j:], g.B.Row, g.Beta, g.C.Data[j:], g.C.Row)

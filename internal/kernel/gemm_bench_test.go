@@ -20,8 +20,8 @@ var benchShapes = []struct{ batch, m, n, k int }{
 	{1, 2048, 768, 768}, {1, 2048, 3072, 768}, {1, 768, 768, 2048},
 }
 
-// BenchmarkGemm reports the rate of every shape and transposition, and its ratio to what GOMAXPROCS times the
-// multiply-add loop do at that moment: other work on the machine then weighs on both alike.
+// BenchmarkGemm reports the rate of every shape and transposition, and its ratio to the rate of the multiply-add loop
+// on GOMAXPROCS cores at the same time: other work on the machine then affects both alike.
 func BenchmarkGemm(b *testing.B) {
 	b.Run("float32", benchmarkGemm[float32])
 	b.Run("float64", benchmarkGemm[float64])
@@ -76,7 +76,7 @@ func bestRates[F Float](x *problem[F], operations float64) (rate, peak float64) 
 	return rate, peak
 }
 
-// BenchmarkGemmPaths reports what every path of this processor makes of one large and one small product.
+// BenchmarkGemmPaths reports the rates of one large and one small product on every path of this processor.
 func BenchmarkGemmPaths(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, p := range paths() {

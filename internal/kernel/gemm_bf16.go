@@ -12,7 +12,7 @@ func (g *Product[F]) computePairs() {
 	p.compute()
 }
 
-// single returns a product of float32 as such.
+// single returns a float32 product with its type.
 func (g *Product[F]) single() Product[float32] {
 	single := func(x Matrix[F]) Matrix[float32] {
 		return Matrix[float32]{Data: simd.Singles(x.Data), Row: x.Row, Col: x.Col, Step: x.Step, Stored: x.Stored,
@@ -44,7 +44,7 @@ func (g pairProduct) compute() {
 const (
 	packedRows  = 32      // rows of A that are copied at a time
 	packedPairs = 8       // pairs of its columns
-	leastPairs  = 1 << 19 // multiply-adds below which another goroutine costs more than it brings
+	leastPairs  = 1 << 19 // multiply-adds below which another goroutine costs more than it saves
 	packedAs    = 16      // multiply-adds that take as long as copying an element
 	panelsOnce  = 4       // of B that are copied together: more of a row lies together than of a panel's part of it
 )
@@ -57,12 +57,12 @@ func distinct(batch, stride int) int {
 	return batch
 }
 
-// pairMatrix is the copies of A or B as pairs.
+// pairMatrix describes the copies of A or B as pairs.
 type pairMatrix struct {
 	count   int // of matrices that differ
 	room    *[]float32
 	each    int  // elements of the copy of a matrix
-	columns bool // the copy of A holds its columns, because these lie together in A
+	columns bool // the copy of A holds its columns, because these are contiguous in A
 	ld      int  // from one row, or column, of the copy to the next
 }
 
@@ -84,8 +84,8 @@ type pairProduct struct {
 	once          bool // each panel of B is read for one block: it is copied there
 }
 
-// layOut chooses where copies lie. B's are panels of columns; A's have the order of A. Rows that compete for the same
-// places in the cache are moved apart.
+// layOut chooses the layout of the copies. B's copies are panels of columns; A's keep the order of A. Rows that compete
+// for the same sets of the cache get other distances.
 func (g *pairProduct) layOut() {
 	g.pairs, g.panels = (g.K+1)/2, (g.N+simd.PairWidth-1)/simd.PairWidth
 	g.down = (g.M + blockRows - 1) / blockRows
@@ -115,7 +115,7 @@ func (g *pairProduct) giveBack() {
 	giveBack(g.b.room)
 }
 
-// do computes blocks of C. Blocks of k follow from k alone: the bits do not depend on the blocks of C.
+// do computes blocks of C. The blocks of k depend on k alone, so the bits do not depend on the blocks of C.
 func (g pairProduct) Do(lo, hi int) {
 	blocks := kBlocks(g.pairs)
 	var room, rows *[]float32

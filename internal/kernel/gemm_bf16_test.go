@@ -120,7 +120,7 @@ func TestGemmBF16Specials(t *testing.T) {
 	}
 }
 
-// TestGemmBF16Rows: a row alone, for which B is copied block by block, gets the bits that it gets among many.
+// TestGemmBF16Rows: a single row, for which B is copied block by block, gets the same bits as among many rows.
 func TestGemmBF16Rows(t *testing.T) {
 	const m, n, k = blockRows + 5, 70, 2*blockK + 600
 	r := rand.New(rand.NewPCG(11, 12))

@@ -10,29 +10,29 @@ import (
 const (
 	blockK      = 256
 	blockRows   = 384
-	partBlocks  = 4  // blocks of rows, at most, that share copies
-	groupPanels = 16 // copies of panels, of the rows of several blocks, that stay in the second-level cache, too
+	partBlocks  = 4  // largest number of blocks of rows that share copies
+	groupPanels = 16 // panels copied for the rows of several blocks; they stay in the second-level cache
 )
 
-// A matrix B of farBytes or more is taken to be in memory, not in a cache. Where panels are read in place, aheadBytes
+// A matrix B of farBytes or more is assumed to be in memory, not in a cache. Where panels are read in place, aheadBytes
 // of each row of a block are prefetched, so that memory serves more reads at a time. Copying needs no prefetch.
 const (
 	farBytes   = 1 << 20
 	aheadBytes = 512
-	longRow    = 12 << 10 // bytes of a row from which memory is read as fast by several rows together
+	longRow    = 12 << 10 // bytes of a row from which memory is read fast by several rows together
 
-	storedAhead = aheadBytes / 2 // columns of a stored B that are asked for at a time
-	storedTall  = 128            // rows, at least, for which it is widened
+	storedAhead = aheadBytes / 2 // columns of a stored B that are prefetched together
+	storedTall  = 128            // least number of rows for which it is widened
 )
 
 // blockHeight returns the number of rows of A that one goroutine multiplies by a panel of B at a time.
 func blockHeight[F Float]() int { return blockRows * 4 / simd.SizeOf[F]() }
 
-// kBlocks returns into how many blocks k is cut.
+// kBlocks returns the number of blocks of k.
 func kBlocks(k int) int { return (k + blockK - 1) / blockK }
 
-// tiles goes over k block by block, and for each block over groups of columns, blocks of rows and panels of columns. The
-// blocks of k follow from k alone. The copy of a panel serves all blocks of rows.
+// tiles processes k block by block, and for each block groups of columns, blocks of rows and panels of columns. The
+// blocks of k depend on k alone. The copy of a panel serves all blocks of rows.
 func (g *Product[F]) tiles() {
 	rows, lanes := simd.TileShape[F]()
 	width, height := 2*lanes, blockHeight[F]()

@@ -5,7 +5,7 @@ import (
 	"attention/internal/simd"
 )
 
-// Format is a way to store numbers in blocks.
+// Format is a format that stores numbers in blocks.
 type Format struct {
 	Numbers, Bytes int                               // of a block
 	Decode         func(to []float32, blocks []byte) // sets the numbers of whole blocks
@@ -56,7 +56,7 @@ func (b *Blocks) rows(y []float32, at, rows, n, row int) {
 	}
 }
 
-// take is Take in the calling goroutine. Of the first and the last block it may need a part.
+// take is Take in the calling goroutine. It may need only a part of the first and the last block.
 func (b *Blocks) take(y []float32, at int) {
 	for len(y) > 0 {
 		place, skip := at/b.Numbers*b.Bytes, at%b.Numbers
@@ -73,14 +73,14 @@ func (b *Blocks) take(y []float32, at int) {
 	}
 }
 
-// dots sets y to the products of rows, which begin row numbers apart from a first one, with x. Rows that are not read in
-// assembly are decoded, a few at a time.
+// dots sets y to the products of rows, which begin row numbers apart from a first one, with x. Rows that assembly does
+// not read are decoded, a few at a time.
 func (b *Blocks) dots(first, row int, x, y []float32) {
 	if k := len(x); b.Dot != nil && simd.ReadsBlocks() && row == k && k%simd.BlockNumbers == 0 && first%b.Numbers == 0 {
 		b.Dot.Dot(b.Data[first/b.Numbers*b.Bytes:], x, y)
 		return
 	}
-	const most = 1 << 12 // numbers, that they stay in the first-level cache
+	const most = 1 << 12 // numbers that fit into the first-level cache
 	together := max(1, min(len(y), most/len(x)))
 	room := borrow[float32](together * len(x))
 	for i := 0; i < len(y); i += together {

@@ -10,8 +10,8 @@ import (
 	"attention/internal/simd"
 )
 
-// guarded moves x into memory with pages on both sides that nobody may touch, flush with the one behind it or
-// with the one before it. A kernel that reads or writes outside then ends the test with a fault.
+// guarded moves x into memory with inaccessible pages on both sides, adjacent to the page behind it or to the one
+// before it. A kernel that reads or writes outside then ends the test with a fault.
 func guarded[F Float](t *testing.T, x []F, flushEnd bool) []F {
 	if len(x) == 0 {
 		return x
@@ -52,7 +52,7 @@ func testGuarded[F Float](t *testing.T, p simd.Set) {
 		m, n, k := ms[i/8%len(ms)], ns[i/8/len(ms)%len(ns)], ks[i/8/len(ms)/len(ns)]
 		x := newProblem[F](r, 1, i&1 != 0, i&2 != 0, m, n, k, 1, F(i&4), 0)
 		for _, o := range []*operand[F]{&x.a, &x.b, &x.c} {
-			// The guards of an operand lie behind its last element, where the real ones are to be.
+			// The guard elements of an operand would be at the position of the inaccessible page.
 			o.data = guarded(t, o.data[:(o.rows-1)*o.ld+o.cols], r.IntN(3) > 0)
 		}
 		x.check(t)

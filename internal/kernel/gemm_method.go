@@ -2,18 +2,18 @@ package kernel
 
 import "attention/internal/simd"
 
-// method is the way a product is computed. It follows from the shape alone, so that the bits of the result do
-// not depend on how the work is divided.
+// method is the way a product is computed. It depends on the shape alone, so that the bits of the result do not depend
+// on how the work is divided.
 type method uint8
 
 const (
 	byTiles method = iota
 	byDots         // one column: products of the rows of A with a vector
 	byScale        // nothing to multiply
-	byRows         // few rows: B is read along its rows
+	byRows         // few rows: B is read row by row
 )
 
-// manyColumns is how many columns of B make it worth to copy A: it is then read that often.
+// manyColumns is the number of columns of B from which copying A pays, because A is read once per column panel.
 const manyColumns = 2048
 
 // someColumns is the number of columns from which copying A pays if its columns have a stride of half a page or more:
@@ -24,8 +24,8 @@ const someColumns = 256
 // more: they are on many pages, and may compete for sets of the cache.
 const manyRows = 128
 
-// prepare chooses the method. A product with one row or column may be better computed as Cᵀ = Bᵀ·Aᵀ; then A
-// and B have changed places. A stored B takes A's place only for products of its rows with a vector.
+// prepare chooses the method. A product with one row or column may be faster as Cᵀ = Bᵀ·Aᵀ; then A and B are exchanged.
+// A stored B is exchanged only for products of its rows with a vector.
 func (g *Product[F]) prepare() {
 	if g.K == 0 {
 		g.how = byScale
@@ -59,7 +59,7 @@ func (g *Product[F]) part(l, i0, i1, j0, j1 int) Product[F] {
 	return p
 }
 
-// compute does the product with one goroutine.
+// compute computes the product with one goroutine.
 func (g *Product[F]) compute() {
 	switch g.how {
 	case byScale:
@@ -101,7 +101,7 @@ func (x *Matrix[F]) aliased() bool {
 // page is the size of a page of memory in bytes.
 const page = 4096
 
-// distance returns the bytes from one row to the next, or from one column to the next where that is more.
+// distance returns the number of bytes between rows or, if that is larger, between columns.
 func (x *Matrix[F]) distance() int { return max(x.Row, x.Col) * simd.SizeOf[F]() }
 
 // workspace is memory for copied blocks, reused from call to call.

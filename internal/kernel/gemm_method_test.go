@@ -8,14 +8,14 @@ import (
 	"attention/internal/simd"
 )
 
-// NaN and ±Inf go through products as IEEE 754 says, even when they meet zeros; α = 0 and β = 0 are the
-// exceptions that Product's comment names.
+// NaN and ±Inf propagate through products as IEEE 754 says, even when they are multiplied by zeros; α = 0 and β = 0 are
+// the exceptions that Product's comment names.
 func TestGemmSpecialValues(t *testing.T) {
 	onPaths(t, testSpecialProducts[float32], testSpecialProducts[float64])
 	onPaths(t, testSpecialFactors[float32], testSpecialFactors[float64])
 }
 
-// kind names a value, apart from its size.
+// kind classifies a value without its size.
 func kind[F Float](v F) string {
 	switch x := float64(v); {
 	case x != x:

@@ -5,14 +5,14 @@ import (
 	"attention/internal/simd"
 )
 
-// A product with few rows takes as long as it takes to read B. Tiles go down a few columns of it at a time; here B's
-// rows are read along, where the processor reads ahead.
+// A product with few rows takes as long as it takes to read B. Tiles read a few columns of B at a time; here B is read
+// row by row, in the direction in which the processor prefetches.
 const (
 	fewRows       = 4
 	fewRowsLeast  = 1 << 16 // elements of B from which this pays for more than one row
-	fewRowsWork   = 1 << 16 // elements of B that one goroutine takes at least
-	fewRowsAcross = 384     // columns that it takes at least
-	rowsTogether  = 8       // rows of B that stay in the first-level cache while all rows of A weigh them
+	fewRowsWork   = 1 << 16 // least number of elements of B for one goroutine
+	fewRowsAcross = 384     // least number of columns for one goroutine
+	rowsTogether  = 8       // rows of B that stay in the first-level cache while all rows of A use them
 )
 
 // readsAlong reports whether the product has so few rows that B is read along its rows.
@@ -22,7 +22,7 @@ func (g *Product[F]) readsAlong() bool {
 }
 
 // along computes a product with few rows: each is the sum of B's rows, weighted by a row of A. It adds in the order of
-// tiles, block by block of k: the bits are the same.
+// tiles, block by block of k, so the bits are the same.
 func (g *Product[F]) along() {
 	pool := poolOf[F](&workspaces)
 	w := pool.Get().(*workspace[F])
@@ -107,8 +107,8 @@ func (g *Product[F]) shareAlong() {
 	pool.Put(w)
 }
 
-// evenParts returns how many parts, at most most, each block is cut into: as few as give every core as many, and at
-// least four. The longer a row is read along, the faster.
+// evenParts returns the number of parts, at most most, into which each block is divided: few enough for long rows, but
+// at least four and such that every core gets the same number. Longer rows are read faster.
 func evenParts(blocks, most int) int {
 	const least = 4 // so that no core waits long for another
 	for parts := 1; parts < most; parts++ {
@@ -119,8 +119,8 @@ func evenParts(blocks, most int) int {
 	return most
 }
 
-// alongCall is the sums of a product with few rows: calls share blocks of k, each cut into as many blocks of columns as
-// there are across.
+// alongCall computes the sums of a product with few rows: its parts are blocks of k, each divided into across blocks of
+// columns.
 type alongCall[F Float] struct {
 	product Product[F]
 	weights Matrix[F]
@@ -137,7 +137,7 @@ func (c alongCall[F]) Do(lo, hi int) {
 	}
 }
 
-// dotRows is how many products of rows are computed before they go to C.
+// dotRows is the number of products of rows that are computed before they are written to C.
 const dotRows = 256
 
 // dots computes the single column of a product whose rows of A are contiguous.
@@ -161,7 +161,7 @@ func (g *Product[F]) dots() {
 		switch {
 		case g.A.stored():
 			dotsStored(w, g.A.from(i, 0), x, y)
-		case far: // a row after the other, for memory is then read along
+		case far: // row by row, because memory is then read sequentially
 			simd.RowDots(g.K, g.A.Data[i*g.A.Row:], g.A.Row, x, 0, y)
 		default:
 			simd.Dot(g.A.Data[i*g.A.Row:], g.A.Row, x, y)

@@ -5,7 +5,7 @@ import (
 	"attention/internal/simd"
 )
 
-// leastWork returns the number of multiply-adds below which starting another goroutine costs more than it brings.
+// leastWork returns the number of multiply-adds below which starting another goroutine costs more than it saves.
 func leastWork() float64 {
 	if simd.Current() == simd.Go {
 		return 1 << 16
@@ -13,7 +13,7 @@ func leastWork() float64 {
 	return 1 << 18
 }
 
-// tasks is a batch of products cut into blocks of C that are computed independently.
+// tasks is a batch of products divided into blocks of C that are computed independently.
 type tasks[F Float] struct {
 	product      Product[F]
 	down, across int // blocks of each product
@@ -47,9 +47,9 @@ func (g *Product[F]) share() {
 	pool.Put(t)
 }
 
-// cut chooses the blocks: no more rows than fit the cache, enough blocks to keep the workers busy evenly, and
-// none too small. Where rows are copied, blocks rather have many columns, unless there are enough anyway; else many
-// rows, of one panel of columns or more. A stored B is widened again for each block of rows, which are few then.
+// cut chooses the blocks: not more rows than fit the cache, enough blocks to balance the workers, and none too small.
+// Where rows are copied, blocks rather have many columns, unless there are enough anyway; else many rows, of one panel
+// of columns or more. A stored B is widened again for each block of rows, which are few then.
 func (t *tasks[F]) cut(workers int, work float64) {
 	g := &t.product
 	count := g.Batch
@@ -103,7 +103,7 @@ func (t *tasks[F]) Do(lo, hi int) {
 	}
 }
 
-// cutAt returns where part i of n begins when [0,n) is cut into parts at multiples of unit.
+// cutAt returns the beginning of part i if [0,n) is divided into parts at multiples of unit.
 func cutAt(i, parts, n, unit int) int {
 	return min(parallel.Share(i, parts, (n+unit-1)/unit)*unit, n)
 }

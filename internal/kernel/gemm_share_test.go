@@ -66,8 +66,8 @@ func TestGemmBitsDoNotDependOnGoroutines(t *testing.T) {
 	onPaths(t, testProcs[float32], testProcs[float64])
 }
 
-// A matrix of a batch, and a row or column of a larger product, must have the bits that they have alone when
-// both are computed by tiles: then a cache of keys gives what the whole sequence gave.
+// A matrix of a batch, and a row or column of a larger product, must have the bits that it has alone if both are
+// computed by tiles: this is why a cache of keys gives the results of the whole sequence.
 func TestGemmBitsDoNotDependOnNeighbours(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, p := range paths() {
@@ -89,8 +89,7 @@ func TestGemmBitsDoNotDependOnNeighbours(t *testing.T) {
 	}
 }
 
-// Heads that lie side by side in (B,T,H,D) memory are multiplied in place, with two query heads for each
-// key head.
+// Heads that are side by side in (B,T,H,D) memory are multiplied in place, with two query heads per key head.
 func TestGemmStridedHeads(t *testing.T) {
 	const B, T, S, K, G, D = 2, 3, 5, 2, 2, 7
 	const H = K * G
@@ -111,7 +110,7 @@ func TestGemmStridedHeads(t *testing.T) {
 					for d := range D {
 						want += q[((b*T+i)*H+h)*D+d] * k[((b*S+j)*K+h/G)*D+d]
 					}
-					// Both sums of seven products of size about 1 are within 7 roundings of the exact one.
+					// The errors of both sums of seven products of size about 1 are within 7 roundings.
 					if got := scores[((b*H+h)*T+i)*S+j]; math.Abs(got-want) > 1e-14 {
 						t.Fatalf("score (%d,%d,%d,%d) = %v, want %v", b, h, i, j, got, want)
 					}
@@ -143,8 +142,8 @@ func TestGemmAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestGemmSymmetric compares bits with those of a product that is not known to be symmetric, for products of a matrix
-// with its transpose and of a symmetric one with itself, on one processor and several. What lies behind the rows stays.
+// TestGemmSymmetric compares bits with those of the general product, for products of a matrix with its transpose and of
+// a symmetric one with itself, on one processor and on several. Memory behind the rows is unchanged.
 func TestGemmSymmetric(t *testing.T) {
 	onPaths(t, testSymmetric[float32], testSymmetric[float64])
 }

@@ -28,7 +28,7 @@ func storedNormals(r *rand.Rand, n int) (stored []uint16, wide []float32) {
 	return stored, wide
 }
 
-// inFives returns numbers in bfloat16 as blocks of five, which no row fits.
+// inFives returns bfloat16 numbers in blocks of five, into which no row divides.
 func inFives(stored []uint16) *Blocks {
 	const numbers = 5
 	b := &Blocks{&Format{Numbers: numbers, Bytes: 2 * numbers, Decode: func(to []float32, blocks []byte) {
@@ -45,7 +45,7 @@ func inFives(stored []uint16) *Blocks {
 	return b
 }
 
-// storedShapes has every way in which a product reads a stored matrix.
+// storedShapes covers every way in which a product reads a stored matrix.
 var storedShapes = []struct {
 	m, n, k int
 	reason  string
@@ -128,7 +128,7 @@ func testGemmStored(t *testing.T, precision Precision) {
 	}
 }
 
-// TestGemmStoredRefusesShortSlices holds what is checked before assembly runs.
+// TestGemmStoredRefusesShortSlices tests the checks that run before the assembly.
 func TestGemmStoredRefusesShortSlices(t *testing.T) {
 	x, w, y := make([]float32, 6), make([]uint16, 12), make([]float32, 8)
 	for _, precision := range []Precision{Full, BFloat16} {
@@ -179,7 +179,8 @@ func TestLinearLossOfStored(t *testing.T) {
 }
 
 // BenchmarkStored prints how fast a product of one row reads a stored matrix that lies in memory, at shapes of
-// Qwen2.5-0.5B, Llama-3.2-1B and, not transposed, GPT-2: the best of calls that take turns with reading as many bytes.
+// Qwen2.5-0.5B, Llama-3.2-1B and, not transposed, GPT-2: it uses the best of calls that alternate with reading the same
+// number of bytes.
 func BenchmarkStored(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const most = 1 << 28
@@ -207,7 +208,7 @@ func BenchmarkStored(b *testing.B) {
 		numbers := func() []float32 {
 			return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(next()))), size/2)
 		}
-		half, ld, whole := s.n/2, s.n/2, s.n // half as many columns of float32 are as many bytes
+		half, ld, whole := s.n/2, s.n/2, s.n // half as many float32 columns have the same number of bytes
 		if s.trans {
 			ld, whole = s.k, s.k
 		}

@@ -24,8 +24,8 @@ func onPath(t testing.TB, p simd.Set) {
 	t.Cleanup(func() { simd.Use(before) })
 }
 
-// paths are all that this processor can run, plain Go first. Under the race detector, which sees what plain Go writes
-// but no assembly, they are that and the best one.
+// paths are all that this processor can run, plain Go first. Under the race detector, which sees the memory accesses of
+// plain Go but not of assembly, they are plain Go and the best path.
 func paths() []simd.Set {
 	all := simd.Sets()
 	if testenv.Race && len(all) > 2 {
@@ -43,7 +43,7 @@ type problem[F Float] struct {
 	a, b, c        operand[F]
 }
 
-// operand is a batch of matrices in memory. What belongs to no matrix is a guard and holds NaN.
+// operand is a batch of matrices in memory. Elements that belong to no matrix are guards and hold NaN.
 type operand[F Float] struct {
 	trans bool
 	rows  int // as stored
@@ -123,9 +123,9 @@ func newProblem[F Float](r *rand.Rand, batch int, transA, transB bool, m, n, k i
 	}
 }
 
-// check runs the problem and compares every element of C with a sum in float64 (for float64 operands too: its
-// error is bounded in the same way). However a sum of k products is ordered, its error is below
-// k·ε·Σ|a||b|; α adds one rounding, β·C and the last sum one each. Two computations, so twice that.
+// check runs the problem and compares every element of C with a sum in float64 (for float64 operands too: its error is
+// bounded in the same way). The error of a sum of k products in any order is below k·ε·Σ|a||b|; α adds one rounding,
+// and β·C and the last sum one each. There are two computations, so the bound is doubled.
 func (p *problem[F]) check(t *testing.T) {
 	t.Helper()
 	eps := 0x1p-24
@@ -204,8 +204,8 @@ func testShapes[F Float](t *testing.T, p simd.Set) {
 		try(1, r.IntN(80), r.IntN(80), r.IntN(80), r.IntN(3))
 		try(r.IntN(4)*(1+r.IntN(3))*(1+r.IntN(3)), r.IntN(20), r.IntN(20), r.IntN(20), r.IntN(3))
 	}
-	// Several blocks of k, of rows, single rows and columns over many blocks, and leading dimensions that
-	// make the kernels copy (2048 and 4096 bytes, and near them).
+	// Several blocks of k and of rows, single rows and columns over many blocks, and leading dimensions for which the
+	// kernels copy (2048 and 4096 bytes, and near them).
 	try(1, 13, 2*lanes+1, 2*blockK+1, 1)
 	try(1, blockHeight[F]()+1, 37, 23, 0)
 	try(1, 29, 41, 4096/simd.SizeOf[F](), 0)
@@ -221,8 +221,8 @@ func testShapes[F Float](t *testing.T, p simd.Set) {
 
 func TestGemm(t *testing.T) { onPaths(t, testShapes[float32], testShapes[float64]) }
 
-// slowGo reports whether a path is plain Go under the race detector, which makes it ten times slower; what runs side by
-// side is the same on every path. Where there is no other path it is not slow.
+// slowGo reports whether a path is plain Go under the race detector, which makes it ten times slower. All paths share
+// their concurrent code, so it can be skipped unless it is the only path.
 func slowGo(p simd.Set) bool { return p == simd.Go && testenv.Race && len(paths()) > 1 }
 
 // onPaths runs a test of both types on every path that is not slowGo, as subtests.
@@ -245,7 +245,7 @@ func onPaths(t *testing.T, single, double func(t *testing.T, p simd.Set)) {
 // leavesOut reports whether -short leaves out a path: plain Go, if there is assembly.
 func leavesOut(p simd.Set) bool { return testing.Short() && p == simd.Go && len(paths()) > 1 }
 
-// skipPlainGo skips a test of a path that -short leaves out.
+// skipPlainGo skips a test on a path that -short leaves out.
 func skipPlainGo(t *testing.T, p simd.Set) {
 	if leavesOut(p) {
 		t.Skip("-short leaves out plain Go, which is many times slower")

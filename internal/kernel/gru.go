@@ -11,7 +11,7 @@ import (
 //	n = tanh(x + r⊙(W·h + b))
 //	h ← (1 − z)⊙n + z⊙h
 //
-// where x, W and b have the rows of r, z and n one after the other, as torch.nn.GRU has them.
+// where the rows of x, W and b are those of r, z and n one after another, as in torch.nn.GRU.
 type GRU struct {
 	B, T, H int
 	Reverse bool    // from the last token to the first
@@ -41,7 +41,7 @@ func (compiledHere[F]) gruForward(g GRU, out, gates, x, h0, weight, bias []F) {
 	}
 }
 
-// width returns the number of elements of a state h, 0 for a nil one, which stands for zeros.
+// width returns the number of elements of a state h, 0 for nil, which means zeros.
 func width[F Float](h []F, all int) int {
 	if h == nil {
 		return 0
@@ -66,7 +66,7 @@ func (g GRU) token(i int) int {
 	return i
 }
 
-// beyond reports whether a token is not one of sequence b.
+// beyond reports whether a token is behind the end of sequence b.
 func (g GRU) beyond(b, t int) bool { return g.Lengths != nil && int64(t) >= g.Lengths[b] }
 
 // before returns the states before step i, which lie ld elements apart; nil means 0.
@@ -121,11 +121,11 @@ func (s gruStep[F]) Do(lo, hi int) {
 	}
 }
 
-// GRUGradients is where GRUBackward writes: the gradients of x, h0, weight and bias, which may be nil, and scratch of
-// the size of X.
+// GRUGradients is the memory to which GRUBackward writes: the gradients of x, h0, weight and bias, which may be nil,
+// and scratch memory of the size of X.
 type GRUGradients[F Float] struct{ X, H0, Weight, Bias, Scratch []F }
 
-// GRUBackward writes the gradients, given dout (B, T, H) and what GRUForward read and wrote.
+// GRUBackward writes the gradients, given dout (B, T, H) and the operands and results of GRUForward.
 func GRUBackward[F Float](g GRU, d GRUGradients[F], dout, out, gates, h0, weight []F) {
 	compiledFor[F]().gruBackward(g, d, dout, out, gates, h0, weight)
 }

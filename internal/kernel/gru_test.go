@@ -54,7 +54,7 @@ func naiveGRUStep(x, h, weight, bias []float64) []float64 {
 	return next
 }
 
-// gruCases are sizes, directions and lengths that differ in what may go wrong.
+// gruCases are sizes, directions and lengths that cover the difficult cases.
 func gruCases() (cases []GRU) {
 	for _, size := range []GRU{
 		{B: 1, T: 1, H: 1},

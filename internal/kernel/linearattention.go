@@ -9,30 +9,30 @@ import "attention/internal/parallel"
 //	S ← a⊙S + β·k⊗(v − (a⊙S)ᵀ·k)        with: the delta rule (Yang et al., arXiv:2406.06484, 2412.06464)
 //	o = Scale·Sᵀ·q
 //
-// It is computed chunk by chunk: within a chunk by products of its tokens, as attention is, and with the tokens before
-// it by the state at its beginning.
+// It is computed chunk by chunk: within a chunk by products of its tokens, as in attention, and for earlier tokens by
+// the state at the chunk's beginning.
 type LinearAttention struct {
 	B, T, H, K, D, DV int
 	Scale             float64
-	Channels          bool    // whether Decay has a number for each of the D channels of a head, not one for all
-	Lengths           []int64 // of the sequences; nil means T. Tokens beyond change nothing, and their o is 0.
+	Channels          bool    // whether Decay has a number for each of the D channels of a head, or one for all
+	Lengths           []int64 // of the sequences; nil means T. Tokens behind the end change nothing, and their o is 0.
 	Precision                 // of products, except within the triangle of the delta rule; float64's is Full
 }
 
 // LinearOperands are the arguments of a LinearAttention, or their gradients: Q (B, T, H·D), K (B, T, K·D), V
-// (B, T, K·DV), the logarithms Decay (B, T, K) or (B, T, K·D), Beta (B, T, K), and State (B, K, D, DV) before
-// the first token. A nil Decay, Beta or State is none.
+// (B, T, K·DV), the logarithms Decay (B, T, K) or (B, T, K·D), Beta (B, T, K), and State (B, K, D, DV) before the first
+// token. A nil Decay, Beta or State means none.
 type LinearOperands[F Float] struct{ Q, K, V, Decay, Beta, State []F }
 
 // Chunk returns the number of tokens in a chunk.
 func (l LinearAttention) Chunk() int {
-	if l.Channels { // whose pairs of tokens take a row of numbers each
+	if l.Channels { // number of pairs of tokens, each with a row of numbers
 		return 16
 	}
 	return 64
 }
 
-// States returns how many states LinearForward keeps: those before each chunk and the last.
+// States returns the number of states that LinearForward stores: the state before each chunk and the last one.
 func (l LinearAttention) States() int { return (l.T+l.Chunk()-1)/l.Chunk() + 1 }
 
 // decayWidth returns how many decays a head of a token has.
@@ -51,8 +51,8 @@ func LinearForward[F Float](l LinearAttention, out, states []F, in LinearOperand
 	compiledFor[F]().linearForward(l, out, states, in)
 }
 
-// LinearBackward writes the gradients of all operands that are given, given dout and what LinearForward read and wrote.
-// That of State may be nil.
+// LinearBackward writes the gradients of all given operands, from dout and the operands and results of LinearForward.
+// The gradient of State may be nil.
 func LinearBackward[F Float](l LinearAttention, grad LinearOperands[F], dout, states []F, in LinearOperands[F]) {
 	compiledFor[F]().linearBackward(l, grad, dout, states, in)
 }

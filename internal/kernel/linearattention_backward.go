@@ -2,8 +2,8 @@ package kernel
 
 import "attention/internal/simd"
 
-// backward goes through the chunks of the heads [lo,hi) from the last to the first. ds is the gradient of the state
-// behind a chunk.
+// backward processes the chunks of the heads [lo,hi) from the last to the first. ds is the gradient of the state after
+// a chunk.
 func (c *linearChunk[F]) backward(lo, hi int, grad LinearOperands[F], dout, states []F) {
 	clear(c.dss)
 	for i := c.States() - 2; i >= 0; i-- {
@@ -41,7 +41,7 @@ func (c *linearChunk[F]) clearGradients(grad LinearOperands[F]) {
 //	y = decayed x·kᵀ                   dy = dz·uᵀ
 //	S ← a⊙S + keptᵀ·u                  dkept = u·dSᵀ,  dfaded = dz·Sᵀ
 //
-// z holds dz, and du dr.
+// z holds dz, and du holds dr.
 func (c *linearChunk[F]) differentiate(dout, s []F) {
 	queries, D, DV := c.queryRows(), c.D, c.DV
 	for r := range queries {
@@ -61,7 +61,7 @@ func (c *linearChunk[F]) differentiate(dout, s []F) {
 	c.weighRows(c.dk, c.dk, c.last, c.n)
 }
 
-// leaveGradients writes the gradients and makes ds that of the state before the chunk:
+// leaveGradients writes the gradients and sets ds to the gradient of the state before the chunk:
 //
 //	dβ = dr·v + dx·k of the rows of the delta rule
 func (c *linearChunk[F]) leaveGradients(grad LinearOperands[F], s []F) {
@@ -156,7 +156,7 @@ func (c *linearChunk[F]) countOutside(s []F) {
 	}
 }
 
-// addProducts adds x⊙y to the sums of channels, or x·y to that of a head.
+// addProducts adds x⊙y to the sums of channels, or x·y to the sum of a head.
 func (c *linearChunk[F]) addProducts(sums []float64, x, y []F) {
 	if !c.Channels {
 		var of [1]F

@@ -2,21 +2,21 @@ package kernel
 
 import "attention/internal/simd"
 
-// linearChunk is one head of a LinearAttention at work on a chunk of n tokens. With G = H/K, its rows are those of the
-// G heads of queries times Scale, one head after the other, and with the delta rule those of the keys times β.
+// linearChunk is the computation of one head of a LinearAttention for a chunk of n tokens. With G = H/K, its rows are
+// the queries of the G heads times Scale, one head after another, followed, with the delta rule, by the keys times β.
 type linearChunk[F Float] struct {
 	LinearAttention
 	in    LinearOperands[F]
 	b, h  int // the sequence and the head of keys
 	t, n  int // the first token and how many there are
 	until int // the sequence's length
-	rows  int // (G+1)·n with the delta rule, else G·n
+	rows  int // (G+1)·n with the delta rule, otherwise G·n
 	linearDecays[F]
 
 	k, x   []F // (n, D) keys, (rows, D) rows
 	kept   []F // (n, D) the keys, decayed up to the chunk's end
 	faded  []F // (rows, D) the rows, times the decays since the chunk's beginning
-	y      []F // (rows, n) products of rows and keys, decayed; 0 for later keys, and of the delta rule's rows their own
+	y      []F // (rows, n) products of rows and keys, decayed; 0 for later keys, and for a delta rule row's own key
 	z      []F // (rows, DV) forward the products of faded and the state, backward the gradients of these
 	u      []F // (n, DV) the values that tokens write to the state
 	dx, dk []F
@@ -25,7 +25,7 @@ type linearChunk[F Float] struct {
 	dss    []F // those of all heads
 	column [triangle]F
 
-	// Sums of products of numbers and their gradients, in float64 so that what cancels leaves nothing.
+	// Sums of products of numbers and their gradients, in float64 so that cancelling terms leave nothing.
 	decaySums []float64 // (n, width) of a token's rows, less those of its key with later rows
 	behind    []float64 // (n, width) of its key and the state at the chunk's end
 	through   []float64 // (width) of the states at the beginning and the end
@@ -80,7 +80,7 @@ func (c *linearChunk[F]) at(i, t int) {
 // queryRows returns how many rows are those of queries.
 func (c *linearChunk[F]) queryRows() int { return c.H / c.K * c.n }
 
-// token returns where the numbers of a head of token i of the chunk begin, among heads of a width.
+// token returns the index of the numbers of a head for token i of the chunk, for heads of a width.
 func (c *linearChunk[F]) token(i, heads, h, width int) int {
 	return ((c.b*c.T+c.t+i)*heads + h) * width
 }
@@ -187,7 +187,7 @@ func (c *linearChunk[F]) leave(out []F) {
 	}
 }
 
-// step is forward for one token: s becomes the state after it.
+// step is forward for one token. It sets s to the state after the token.
 //
 //	S ← a⊙S;  u = v or β·(v − Sᵀ·k);  S ← S + k⊗u;  o = Scale·Sᵀ·q
 func (c *linearChunk[F]) step(s, out []F) {

@@ -7,16 +7,16 @@ import (
 	"attention/internal/simd"
 )
 
-// linearDecays are the decays of a chunk: numbers from 0 to 1 that are multiplied up token by token. None is a
-// quotient or the exponential of a difference, so the strongest decays keep all bits. Numbers below the smallest normal
-// number become 0.
+// linearDecays are the decays of a chunk: numbers from 0 to 1 that are multiplied up token by token. No decay is
+// computed as a quotient or as the exponential of a difference, so even the strongest decays keep all bits. Numbers
+// below the smallest normal number become 0.
 type linearDecays[F Float] struct {
 	each  []F // (n, width) of each token
 	first []F // (n, width) from the chunk's beginning through each token
-	last  []F // (n, width) from behind each token to the chunk's end
-	pairs []F // (n, n) from behind a token, the column, through another; or, of a row at a time, (n, D)
+	last  []F // (n, width) from after each token to the chunk's end
+	pairs []F // (n, n) from after one token, the column, through another; or, for one row at a time, (n, D)
 
-	vanishes bool // whether some decay of the whole chunk is 0
+	vanishes bool // whether some decay over the whole chunk is 0
 
 	decayed []F // (n, D) the keys, decayed up to the current token
 	scratch []F
@@ -131,7 +131,7 @@ func (c *linearChunk[F]) multiplyPairs() {
 	}
 }
 
-// seen returns how many keys a row sees: those up to its token's key, which a row of the delta rule does not see.
+// seen returns how many keys a row sees: the keys up to its token's key, without that key for a row of the delta rule.
 func (c *linearChunk[F]) seen(r int) int {
 	if r < c.queryRows() {
 		return r%c.n + 1

@@ -58,7 +58,7 @@ func naiveLinearToken(l LinearAttention, in LinearOperands[float64], s, out []fl
 	}
 }
 
-// linearCase is a LinearAttention and which operands it has.
+// linearCase is a LinearAttention with the list of its operands.
 type linearCase struct {
 	LinearAttention
 	decay, beta, state bool
@@ -93,7 +93,7 @@ func linearCases() (cases []linearCase) {
 	return cases
 }
 
-// draw returns operands in float64 whose values are those of float32. Keys have a length of about 1.
+// draw returns operands in float64 whose values are exact in float32. Keys have a length of about 1.
 func (c linearCase) draw(r *rand.Rand) (in LinearOperands[float64]) {
 	n := c.B * c.T
 	numbers := func(given bool, n int, lo, hi float64) []float64 {
@@ -129,7 +129,7 @@ func (o *LinearOperands[F]) list() []*[]F {
 	return []*[]F{&o.Q, &o.K, &o.V, &o.Decay, &o.Beta, &o.State}
 }
 
-// like returns room for the gradients of operands, filled with NaN.
+// like returns memory for the gradients of operands, filled with NaN.
 func (o *LinearOperands[F]) like() (grad LinearOperands[F]) {
 	for i, x := range o.list() {
 		if *x != nil {

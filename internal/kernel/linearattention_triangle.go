@@ -2,7 +2,7 @@ package kernel
 
 import "attention/internal/simd"
 
-// triangle is how many rows of a triangular system are solved one by one.
+// triangle is the number of rows of a triangular system that are solved one by one.
 const triangle = 16
 
 // solve replaces u by the solution of (1 + L)·x = u.

@@ -8,10 +8,10 @@ import (
 	"attention/internal/simd"
 )
 
-// Targets holds the right one of the Cols logits of every row of x.
+// Targets holds the target class of every row of x, which has Cols logits.
 type Targets[F Float] struct {
 	IDs       []int64 // of each row, in [0,Cols) or one of Ignore
-	Ignore    []int64 // the ids of rows that do not count
+	Ignore    []int64 // ids of rows that are ignored
 	Cols      int
 	Smoothing float64 // the part of the target that is spread over all classes
 	Weight    []F     // of each class, or nil
@@ -45,7 +45,7 @@ func (t *Targets[F]) fit(x int) (rows int) {
 //
 //	(1−ε)·w[target]·(log Σexp(x) − x[target]) + ε/Cols·Σ w[c]·(log Σexp(x) − x[c])
 //
-// with the smoothing ε and the weights w, computed in float64; 0 for a row that does not count.
+// with the smoothing ε and the weights w, computed in float64; 0 for an ignored row.
 func CrossEntropy[F, G Float](losses []G, x []F, t Targets[F]) {
 	rows := t.fit(len(x))
 	fit("cross entropy", rows, len(losses))
@@ -53,7 +53,7 @@ func CrossEntropy[F, G Float](losses []G, x []F, t Targets[F]) {
 }
 
 // SumCrossEntropy returns the sum of the losses of all rows. The losses of rows whose target is nearly certain are
-// exact only where the other terms do not hide their errors.
+// exact only if the other terms do not exceed their errors.
 func SumCrossEntropy[F Float](x []F, t Targets[F]) float64 {
 	losses := borrow[float64](t.fit(len(x)))
 	defer giveBack(losses)
@@ -128,7 +128,7 @@ func (c *crossEntropyCall[F, G]) weighted(x []F) float64 {
 	return total
 }
 
-// sure is the loss below which rounding to F, of a sum that is about 1, shows in it.
+// sure is the loss below which the rounding to F of a sum of about 1 has a visible effect.
 const sure = 1. / 8
 
 // lossOfSure returns the loss of a target that is nearly certain, log(1 + Σ exp(x − x[target])) over the other x.
@@ -183,7 +183,7 @@ type crossEntropyBackwardCall[F Float] struct {
 	total   float64 // of the weights
 }
 
-// A row of −∞ alone has no softmax: NaN.
+// A row of −∞ only has no softmax: the result is NaN.
 func (c crossEntropyBackwardCall[F]) Do(lo, hi int) {
 	cols := c.t.Cols
 	spread := c.t.Smoothing / float64(cols)

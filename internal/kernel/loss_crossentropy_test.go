@@ -15,8 +15,8 @@ func totalLoss[F Float](x []F, targets []int64, cols int, ignore int64) float64 
 	return SumCrossEntropy(x, Targets[F]{IDs: targets, Cols: cols, Ignore: []int64{ignore}})
 }
 
-// testCrossEntropy compares with −log softmax(x)[target] and its gradient in float64. A sum of exponentials of
-// cols terms is off by at most cols roundings; x itself, of size spread, is rounded once.
+// testCrossEntropy compares with −log softmax(x)[target] and its gradient in float64. A sum of cols exponentials has an
+// error of at most cols roundings; x itself, of size spread, is rounded once.
 func testCrossEntropy[F Float](t *testing.T, eps float64) {
 	r := rand.New(rand.NewPCG(41, 1))
 	for _, s := range rowShapes {
@@ -84,7 +84,7 @@ func TestCrossEntropyOfSpecialRows(t *testing.T) {
 			{x: []float64{0, inf, 0}, loss: "NaN"},
 		} {
 			dx := make([]float64, 6)
-			x := append(c.x, 0, 0, 0) // a row beside it, which nothing reaches
+			x := append(c.x, 0, 0, 0) // a row next to it, which must not be read
 			require.Equal(t, c.loss, kind(totalLoss(x, []int64{1, -100}, 3, -100)), "%v: %v", p, c.x)
 			CrossEntropyBackward(dx, x, Targets[float64]{IDs: []int64{1, 2}, Cols: 3, Ignore: []int64{-100}}, []float64{1}, 1)
 			require.InDelta(t, 1.0/3, dx[3], 1e-15)

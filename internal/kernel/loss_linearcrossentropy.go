@@ -17,15 +17,15 @@ type LinearLoss[F Float] struct {
 	Divisor float64 // of the gradients
 	Logits  []F     // room for LogitsAtOnce
 	Precision
-	DX, DW []F // where the gradients of the sum of the losses, divided, go; nil for none
+	DX, DW []F // memory for the gradients of the sum of the losses, divided; nil for none
 }
 
-// manyLogits is how many logits are worth to be computed in blocks of rows.
+// manyLogits is the number of logits from which computing them in blocks of rows pays.
 const manyLogits = 1 << 24
 
-// LogitsAtOnce returns how many logits a LinearLoss of a number of rows holds at a time: all of them if they are few,
-// else those of as many rows as one step of a product with a sum over rows takes. DW has so the bits that it has of
-// the product over all rows.
+// LogitsAtOnce returns the number of logits that a LinearLoss of a number of rows holds at a time: all of them if there
+// are few, otherwise those of the rows that a product sums in one step. DW then has the bits of the product over all
+// rows.
 func LogitsAtOnce(rows, cols int) int {
 	blocks := lossBlocks(rows, cols)
 	return (rows + blocks - 1) / blocks * cols
@@ -38,7 +38,7 @@ func lossBlocks(rows, cols int) int {
 	return (rows + blockK - 1) / blockK
 }
 
-// Sum returns the sum of the losses, as SumCrossEntropy does, and computes the gradients that are asked for.
+// Sum returns the sum of the losses, as SumCrossEntropy does, and computes the requested gradients.
 func (l *LinearLoss[F]) Sum() float64 {
 	rows, cols := len(l.Targets.IDs), l.Targets.Cols
 	fit("linear cross entropy", rows*l.Width, len(l.X))
@@ -84,7 +84,7 @@ func (l *LinearLoss[F]) timesW(trans bool, m, n, k int, x, y []F) {
 		Precision: l.Precision}.Compute()
 }
 
-// backward replaces logits by the gradient of their loss, by what Softcap was given if it was.
+// backward replaces logits by the gradient of their loss, with respect to the input of Softcap if there is a cap.
 func (l *LinearLoss[F]) backward(logits []F, t Targets[F]) {
 	if l.Cap == 0 {
 		CrossEntropyBackward(logits, logits, t, one[F](), l.Divisor)
@@ -99,7 +99,7 @@ type cappedBackwardCall[F Float] struct {
 	limit F
 }
 
-// do keeps the capped logits of one row at a time, since their gradient takes their place.
+// do stores the capped logits of one row at a time, since their gradient overwrites them.
 func (c cappedBackwardCall[F]) Do(lo, hi int) {
 	cols := c.t.Cols
 	capped := borrow[F](cols)

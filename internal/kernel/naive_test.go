@@ -2,11 +2,11 @@ package kernel
 
 import "math"
 
-// naive is an attention that keeps every (B,H,T,S) intermediate, in float64, with the formulas written out.
-// Every result has a companion: the same sum over absolute values, which is what rounding errors grow with. Those that
-// end in R are what the roundings to bfloat16 change in a result at most, in units of halfBF16.
+// naive is an attention that stores every (B,H,T,S) intermediate, in float64, with the formulas written out. Every
+// result has a companion: the same sum over absolute values, to which rounding errors are proportional. The companions
+// that end in R bound the effect of bfloat16 roundings on a result, in units of halfBF16.
 //
-// Nothing runs beside this and other references. go:norace lets them be as fast under the race detector as elsewhere.
+// No other goroutine runs during this reference and others, so go:norace makes them fast under the race detector.
 type naive struct {
 	a              *Attention
 	q, k, v, bias  []float64 // dense (B,H,T,D), (B,K,S,D), (B,K,S,DV), (B,H,T,S)
@@ -41,7 +41,7 @@ func dense[F Float](x []F, b, heads, rows, width int, at HeadLayout) []float64 {
 	return y
 }
 
-// denseBias is the sum of both biases and of what is forgotten.
+// denseBias is the sum of both biases and of the log-gates' part.
 //
 //go:norace
 func denseBias[F Float](a *Attention, in QKV[F]) []float64 {
@@ -63,7 +63,7 @@ func denseBias[F Float](a *Attention, in QKV[F]) []float64 {
 // isBiased reports whether element i of (B,H,T,S) has a bias.
 func isBiased(a *Attention, i int) bool { return i%a.S < a.S-a.Unbiased }
 
-// biasIndex is where element i of (B,H,T,S) finds its bias.
+// biasIndex returns the index of the bias of element i of (B,H,T,S).
 func biasIndex(a *Attention, i int) int {
 	s, t, h, b := i%a.S, i/a.S%a.T, i/a.S/a.T%a.H, i/a.S/a.T/a.H
 	return b*a.BiasAt.Batch + h*a.BiasAt.Head + t*a.BiasAt.Query + s*a.BiasAt.Key
@@ -155,7 +155,7 @@ func (n *naive) forwardRow(row, key, b, t int) {
 			x, slope[s] = a.Softcap*y, 1-y*y
 		}
 		if a.Score != nil && s < a.biased() {
-			n.scoreAbs = max(n.scoreAbs, float64(a.B+2*a.H+3*a.T+a.S)) // what drawn functions add before a sine
+			n.scoreAbs = max(n.scoreAbs, float64(a.B+2*a.H+3*a.T+a.S)) // added before the sine of drawn functions
 			change := a.ScoreSlope(x, b, row/a.T%a.H, t, s)
 			slope[s], steep[s] = slope[s]*change, max(1, math.Abs(change))
 			x = a.Score(x, b, row/a.T%a.H, t, s)
@@ -210,7 +210,7 @@ func (n *naive) backward(dout []float64) {
 	n.rows(func(row, key, _, _ int) { n.backwardRow(dout, row, key, dp, dpAbs, common) })
 }
 
-// backwardRow adds what a query's row gives to the gradients. dp, dpAbs (S) and common (D) are room.
+// backwardRow adds the contributions of a query's row to the gradients. dp, dpAbs (S) and common (D) are room.
 //
 // In bfloat16, with u = halfBF16, the kernel rounds three operands; q, k, v and dout are bfloat16 already:
 //
@@ -219,8 +219,8 @@ func (n *naive) backward(dout []float64) {
 //   - p·z of the backward, for dv.
 //   - ds·slope, by u·|slope|·(|ds| + p·u·deltaR): ds = p·(dp·z − delta) already has p·u·deltaR from delta.
 //
-// All of a row has the same error of delta: dq gets it times |Σ p·slope·k|. In dk errors of several rows meet, and in
-// gradients of biases, which get ds before it is rounded. A sigmoid has no delta.
+// All elements of a row share the error of delta: dq gets it times |Σ p·slope·k|. In dk, and in gradients of biases,
+// the errors of several rows add up; biases get ds before it is rounded. A sigmoid has no delta.
 //
 //go:norace
 func (n *naive) backwardRow(dout []float64, row, key int, dp, dpAbs, common []float64) {

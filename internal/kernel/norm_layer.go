@@ -29,13 +29,13 @@ func (c layerNormCall[F]) Do(lo, hi int) {
 	simd.NormRows(hi-lo, c.cols, y, mean, rstd, x, c.gamma, c.beta, c.eps)
 }
 
-// LayerNormBackward writes the gradients of LayerNorm for the gradient dy of y, with the mean and rstd that it
-// gave. Any of dx, dgamma and dbeta may be nil, which leaves it out; gamma is nil if it was. dx may be dy.
+// LayerNormBackward writes the gradients of LayerNorm for the gradient dy of y, with the mean and rstd that it gave.
+// Any of dx, dgamma and dbeta may be nil and is then left out; gamma is nil if it was in the forward. dx may be dy.
 //
 //	x̂ = (x − mean)·rstd, g = dy⊙gamma:  dx = rstd·(g − mean(g) − x̂·mean(g⊙x̂)), dgamma = Σ dy⊙x̂, dbeta = Σ dy
 //
-// The rows are done in shares, each with its own sums for dgamma and dbeta, which are added up in the end. The shares
-// depend on the sizes alone, and so do the bits of the result.
+// The rows are processed in shares, each with its own sums for dgamma and dbeta, which are added up in the end. The
+// shares depend on the sizes alone, and therefore so do the bits of the result.
 func LayerNormBackward[F Float](dx, dgamma, dbeta, dy, x, gamma, mean, rstd []F, cols int) {
 	const name = "layer norm backward"
 	rows := fitRows(name, len(x), cols)
@@ -67,13 +67,13 @@ func LayerNormBackward[F Float](dx, dgamma, dbeta, dy, x, gamma, mean, rstd []F,
 	}
 }
 
-// normShares returns the number of shares in which rows that are summed up are done: enough for many cores.
+// normShares returns the number of shares for rows that are summed: enough for many cores.
 func normShares(rows, cols int) int { return min(1+rows*cols/grainFast, 16, rows) }
 
 // A layerNormBackwardCall is split by shares.
 type layerNormBackwardCall[F Float] struct {
 	dx, dy, x, gamma, mean, rstd []F
-	sums                         []F // the dgamma and the dbeta of each share; nil if neither is asked for
+	sums                         []F // the dgamma and the dbeta of each share; nil if neither is requested
 	cols                         int
 }
 

@@ -36,8 +36,8 @@ func wide[F Float](x []F) []float64 {
 	return y
 }
 
-// testNorm compares with float64. The sums of cols terms are off by a few roundings of their size, and a mean of
-// 10 beside deviations of 1 costs that factor.
+// testNorm compares with float64. The sums of cols terms have errors of a few roundings of their size, and a mean of 10
+// with deviations of 1 multiplies the error by 10.
 func testNorm[F Float](t *testing.T, roundings float64) {
 	r := rand.New(rand.NewPCG(51, 1))
 	for _, s := range [][2]int{{1, 2}, {3, 7}, {5, 64}, {4, 769}, {301, 130}} {

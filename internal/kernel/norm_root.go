@@ -60,9 +60,9 @@ func (c rootNormCall[F]) Do(lo, hi int) {
 //
 //	dx = r·(g − x·slope·Σ g⊙x), dweight = Σ dy⊙x·r over the rows
 //
-// The rows are done in shares, each with its own sum for dweight, which stands where the dx of its last row belongs.
-// When all sums are done, they are added up and these last rows follow. The shares depend on the sizes alone, and so
-// do the bits of the result.
+// The rows are processed in shares, each with its own sum for dweight, which is stored in place of the dx of its last
+// row. When all sums are complete, they are added up and these last rows follow. The shares depend on the sizes alone,
+// and therefore so do the bits of the result.
 func NormByRootBackward[F Float](dx, dweight, dy, x, weight []F, f RootNorm) {
 	const name = "norm backward"
 	cols := len(weight)
@@ -86,7 +86,7 @@ type rootNormBackwardCall[F Float] struct {
 	factor            RootNorm
 }
 
-// do does the shares [lo,hi) except for their last rows.
+// do processes the shares [lo,hi) except their last rows.
 func (c rootNormBackwardCall[F]) Do(lo, hi int) {
 	cols := len(c.weight)
 	rows := len(c.x) / cols

@@ -7,12 +7,12 @@ import (
 	"attention/internal/simd"
 )
 
-// A Permutation is another order of the axes of a row-major array, as runs of elements that stay together: y has the
-// runs one after the other; their axes, from the last to the first, have these lengths and steps in x.
+// A Permutation is a new order of the axes of a row-major array. It copies runs of elements that stay together: y has
+// the runs one after another; their axes, from the last to the first, have these lengths and strides in x.
 type Permutation struct {
 	n, run         int
 	lengths, steps []int
-	turned         int // the axis of neighbours in x, where y has no runs
+	turned         int // the axis that is contiguous in x, if y has no runs
 }
 
 // NewPermutation returns the order in which axis i of the result is axis order[i] of an array of these lengths.
@@ -41,7 +41,7 @@ func NewPermutation(lengths, order []int) Permutation {
 	return p
 }
 
-// Permute writes x in another order of its axes to y, which is not x (torch.permute).
+// Permute writes x in another order of its axes to y, which must not be x (torch.permute).
 func Permute[F Float](y, x []F, p Permutation) {
 	fit("permute", p.n, len(x), len(y))
 	switch {
@@ -56,10 +56,10 @@ func Permute[F Float](y, x []F, p Permutation) {
 	}
 }
 
-// turnedBlock is the number of neighbours in x that are read at once: a line of the cache or two.
+// turnedBlock is the number of contiguous elements of x that are read together: one or two cache lines.
 const turnedBlock = 16
 
-// A turnCall transposes: in the last axis of y lie elements that lie apart in x, and the other way round.
+// A turnCall transposes: elements that are contiguous in y are strided in x, and vice versa.
 type turnCall[F Float] struct {
 	y, x   []F
 	p      Permutation

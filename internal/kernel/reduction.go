@@ -6,9 +6,9 @@ import (
 	"attention/internal/parallel"
 )
 
-// A Reduction describes how the elements of a row-major array are combined along some of its axes. The array is read
-// as (Outer, N, Inner), and the results are (Outer, Inner). Where the reduced axes are no neighbours, the array is
-// copied with those axes last first.
+// A Reduction describes how the elements of a row-major array are combined along some of its axes. The array is read as
+// (Outer, N, Inner), and the results are (Outer, Inner). If the reduced axes are not adjacent, the array is first
+// copied with those axes last.
 type Reduction struct {
 	Outer, N, Inner int
 	there, back     Permutation // of the copy
@@ -76,7 +76,7 @@ func (r *Reduction) fit(name string, x, y int) {
 	fit(name, r.Outer*r.Inner, y)
 }
 
-// gather returns x as (Outer, N, Inner), and the memory of the copy, if it is one.
+// gather returns x as (Outer, N, Inner), and the memory of the copy, if it made one.
 func gather[F Float](r *Reduction, x []F) ([]F, *[]F) {
 	if !r.copied {
 		return x, nil
@@ -86,7 +86,7 @@ func gather[F Float](r *Reduction, x []F) ([]F, *[]F) {
 	return *room, room
 }
 
-// scatter calls fill for memory that is (Outer, N, Inner), and puts what it has filled in into the order of x.
+// scatter calls fill for memory of shape (Outer, N, Inner), and copies the result into the order of x.
 func scatter[F Float](r *Reduction, x []F, fill func(x []F)) {
 	if !r.copied {
 		fill(x)
@@ -108,7 +108,7 @@ func (r *Reduction) runs(lo, hi int, f func(outer, lo, hi int)) {
 	}
 }
 
-// borrow returns memory that holds anything.
+// borrow returns memory with undefined contents.
 func borrow[F Float](n int) *[]F {
 	room, _ := poolOf[F](&rooms).Get().(*[]F)
 	if room == nil {

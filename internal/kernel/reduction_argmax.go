@@ -2,8 +2,8 @@ package kernel
 
 import "attention/internal/parallel"
 
-// ArgMaxOver writes where along the reduced axes, counted row-major, the largest x is: the first among equals, and the
-// first NaN if there is one (torch.argmax).
+// ArgMaxOver writes the index of the largest x along the reduced axes, counted in row-major order: the first of equal
+// ones, and the first NaN if there is one (torch.argmax).
 func ArgMaxOver[F Float](ids []int, x []F, r Reduction) {
 	r.fit("argmax", len(x), len(ids))
 	x, room := gather(&r, x)
@@ -33,8 +33,8 @@ func (c argMaxCall[F]) Do(lo, hi int) {
 // above orders numbers, NaN above every other number.
 func above[F Float](x, y F) bool { return x > y || x != x && y == y }
 
-// TopK writes where the k largest of each row of cols elements are, the largest first, the first among equals, and NaN
-// before all others. 0 < k ≤ cols.
+// TopK writes the indices of the k largest elements of each row of cols elements. The largest comes first, equal ones
+// in their order, and NaN before all others. 0 < k ≤ cols.
 func TopK[F Float](ids []int, x []F, k, cols int) {
 	rows := fitRows("top k", len(x), cols)
 	fit("top k", rows*k, len(ids))

@@ -58,7 +58,7 @@ func (c maxMiddleCall[F]) Do(lo, hi int) {
 }
 
 // MaxBackward writes dx = dy for the x that were the largest, shared evenly among equals, and 0 for the others (as
-// torch.amax). Among NaNs none is the largest. dx may be x.
+// torch.amax). If there is a NaN, no element gets a gradient. dx may be x.
 func MaxBackward[F Float](dx, x, y, dy []F, r Reduction) {
 	r.fit("max backward", len(x), len(y))
 	r.fit("max backward", len(dx), len(dy))
@@ -75,7 +75,7 @@ func MaxBackward[F Float](dx, x, y, dy []F, r Reduction) {
 	})
 }
 
-// maxSharesCall computes what each of the largest gets.
+// maxSharesCall computes the share of each largest element.
 type maxSharesCall[F Float] struct {
 	shares, x, y, dy []F
 	r                Reduction
@@ -104,7 +104,7 @@ func (c maxSharesCall[F]) Do(lo, hi int) {
 	}
 }
 
-// equals returns how many of x are v.
+// equals returns the number of elements of x that equal v.
 func equals[F Float](x []F, v F) F {
 	n := 0
 	for _, w := range x {

@@ -5,8 +5,8 @@ import (
 	"attention/internal/simd"
 )
 
-// Sums of up to sumBlock elements, or as many rows, are added one after the other in several places at a time, in
-// float64; the sums of blocks pairwise. The blocks depend on the lengths alone.
+// Up to sumBlock elements, or as many rows, are added one after another, in several interleaved sums, in float64; the
+// sums of blocks are added pairwise. The blocks depend on the lengths alone.
 const sumBlock = 1 << 10
 
 // Sum returns Σ x, summed in float64.
@@ -73,7 +73,7 @@ func sumPart[F Float](x []F) float64 {
 	return simd.Sum(x)
 }
 
-// short is the number of elements that are not worth calling assembly.
+// short is the number of elements up to which calling assembly does not pay.
 const short = 16
 
 // pairwise returns the sum of every step-th element.
@@ -138,7 +138,7 @@ func (c sumMiddleCall[F, G]) Do(lo, hi int) {
 	}
 }
 
-// sumRows sums n columns of some rows. Short rows are read several at a time, as one.
+// sumRows sums n columns of some rows. Several short rows are read together, as one row.
 func (c sumMiddleCall[F, G]) sumRows(total []float64, x []F, rows, n int) {
 	clear(total)
 	if group := sumWidth / 2 / n; group > 1 && n == c.r.Inner && rows >= group {

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shapesAndAxes are what reductions are tested on: axes at either end, in the middle, apart, of length 1, all, none.
+// shapesAndAxes are test cases of reductions: axes at either end, in the middle, not adjacent, of length 1, all axes,
+// none.
 var shapesAndAxes = []struct{ shape, axes []int }{
 	{shape: []int{}, axes: []int{}},
 	{shape: []int{7}, axes: []int{0}},
@@ -39,7 +40,7 @@ var shapesAndAxes = []struct{ shape, axes []int }{
 	{shape: []int{70, 3, 1100}, axes: []int{0, 2}},
 }
 
-// eachReduced calls f for every element of a shape with its place among the results.
+// eachReduced calls f for every element of a shape with the index of its result.
 func eachReduced(shape, axes []int, f func(i, to int)) {
 	index := make([]int, len(shape))
 	for i := range countOf(shape) {
@@ -104,10 +105,10 @@ func nans[F Float](n int) []F {
 	return x
 }
 
-// withinBound requires what a pairwise sum in float32 guarantees: an error of at most 2⁻²³·log₂n·Σ|x|. A result that
-// is rounded to float32 once more has half a unit of it added.
+// withinBound requires the accuracy of a pairwise sum in float32: an error of at most 2⁻²³·log₂n·Σ|x|. A result that is
+// rounded to float32 once more may have another half unit.
 func withinBound(t *testing.T, x []float64, got float64, rounded float64) {
-	total, lost, size := 0.0, 0.0, 0.0 // with what rounding takes from the total
+	total, lost, size := 0.0, 0.0, 0.0 // the total and its rounding error
 	for _, v := range x {
 		sum, took := simd.TwoSum(total, v)
 		total, lost = sum, lost+took

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// exactSigmoid keeps its digits on both sides: it is e^x/(1 + e^x) below 0.
+// exactSigmoid is exact on both sides: below 0 it is e^x/(1 + e^x).
 func exactSigmoid(x float64) float64 {
 	if x < 0 {
 		e := math.Exp(x)
@@ -19,8 +19,8 @@ func exactSigmoid(x float64) float64 {
 	return 1 / (1 + math.Exp(-x))
 }
 
-// testSigmoid allows roundings of the values themselves: a sigmoid far below 0 has all its digits. A slope is of
-// order 1, but the rounding of 1−s in it counts x times, until 1−s is 0.
+// testSigmoid allows roundings of the values themselves: a sigmoid far below 0 has full precision. A slope is of order
+// 1, but the rounding error of 1−s in it is multiplied by x, until 1−s is 0.
 func testSigmoid[F Float](t *testing.T, p simd.Set, eps float64) {
 	r := rand.New(rand.NewPCG(71, 1))
 	x := []F{0, 1, -1, 30, -30, 80, -80, 1e4, -1e4, 1e30, -1e30}

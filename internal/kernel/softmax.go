@@ -5,8 +5,8 @@ import (
 	"attention/internal/simd"
 )
 
-// Softmax writes exp(x−max)/Σexp(x−max) of every row of cols elements to y, which may be x. A row that is −∞
-// throughout gives zeros; one with a NaN or +∞ gives NaN.
+// Softmax writes exp(x−max)/Σexp(x−max) of every row of cols elements to y, which may be x. A row of −∞ only gives
+// zeros; one with a NaN or +∞ gives NaN.
 func Softmax[F Float](y, x []F, cols int) {
 	fit("softmax", len(x), len(y))
 	rows := fitRows("softmax", len(x), cols)

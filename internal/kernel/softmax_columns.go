@@ -7,23 +7,23 @@ import (
 	"attention/internal/simd"
 )
 
-// Columns are distributions whose elements lie apart: an array (…, N, Inner), each of whose columns of N elements is
-// one; of probabilities, or of their logarithms.
+// Columns describes distributions with strided elements: in an array (…, N, Inner), each column of N elements is a
+// distribution, of probabilities or of their logarithms.
 type Columns struct {
 	N, Inner int
 	Log      bool
 }
 
-// columnsWidth is the number of columns that are computed side by side.
+// columnsWidth is the number of columns that are computed together.
 const columnsWidth = 128
 
-// split returns the number of parts of columnsWidth columns in n elements, and how many are worth a goroutine.
+// split returns the number of parts of columnsWidth columns in n elements, and how many of them justify a goroutine.
 func (c Columns) split(n int) (parts, grain int) {
 	wide := (c.Inner + columnsWidth - 1) / columnsWidth
 	return n / (c.N * c.Inner) * wide, rowGrain(grainSlow, c.N*min(c.Inner, columnsWidth))
 }
 
-// part returns where part i begins, and its number of columns.
+// part returns the beginning of part i, and its number of columns.
 func (c Columns) part(i int) (at, width int) {
 	wide := (c.Inner + columnsWidth - 1) / columnsWidth
 	from := i % wide * columnsWidth
@@ -79,7 +79,7 @@ func (c softmaxColumnsCall[F]) Do(lo, hi int) {
 	}
 }
 
-// finish divides by the sums, or subtracts their logarithms. A sum that is 0 does neither.
+// finish divides by the sums, or subtracts their logarithms. Columns whose sum is 0 are left unchanged.
 func (c softmaxColumnsCall[F]) finish(at int, top []F, sum []float64) {
 	for j, s := range sum {
 		switch {
@@ -103,7 +103,7 @@ func (c softmaxColumnsCall[F]) finish(at int, top []F, sum []float64) {
 	}
 }
 
-// SoftmaxColumnsBackward writes the gradient of what went into SoftmaxColumns, computed of what came out and of its
+// SoftmaxColumnsBackward writes the gradient of the input of SoftmaxColumns, computed from its output and the output's
 // gradient, to dx, which may be y or dy. The gradient of a column of −∞ is 0.
 func SoftmaxColumnsBackward[F Float](dx, y, dy []F, c Columns) {
 	fit("softmax columns backward", len(y), len(dy), len(dx))

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Columns are the rows of the array with its last two axes in the other order.
+// Columns give the results of rows of the array with its last two axes exchanged.
 func testSoftmaxColumns[F Float](t *testing.T, eps float64) {
 	r := rand.New(rand.NewPCG(5, 8))
 	for _, c := range []struct{ outer, n, inner int }{

@@ -7,8 +7,7 @@ import (
 	"attention/internal/simd"
 )
 
-// LogSoftmax writes x − log Σexp(x) of every row of cols elements to y, which may be x. A row that is −∞ throughout
-// stays so.
+// LogSoftmax writes x − log Σexp(x) of every row of cols elements to y, which may be x. A row of −∞ only is unchanged.
 func LogSoftmax[F Float](y, x []F, cols int) {
 	fit("log softmax", len(x), len(y))
 	parallel.Do(logSoftmaxCall[F]{y, x, cols}, fitRows("log softmax", len(x), cols), rowGrain(grainSlow, cols))
@@ -35,7 +34,7 @@ func (c logSoftmaxCall[F]) Do(lo, hi int) {
 }
 
 // LogSoftmaxBackward writes dx = dy − softmax(x)·Σ dy of every row of cols elements, for y = LogSoftmax(x); 0 in a row
-// that is −∞ throughout. dx may be y or dy.
+// of −∞ only. dx may be y or dy.
 func LogSoftmaxBackward[F Float](dx, y, dy []F, cols int) {
 	fit("log softmax backward", len(y), len(dy), len(dx))
 	rows := fitRows("log softmax", len(y), cols)

@@ -40,9 +40,9 @@ func plainSoftmax[F Float](x []F) []float64 {
 	return y
 }
 
-// testSoftmax compares with plain rows. The sum of n positive terms, each rounded
-// once, is off by at most n roundings, and the quotient by as many; a rounding of
-// x − max is that many times larger in its exponential.
+// testSoftmax compares with plain rows. The sum of n positive terms, each rounded once, has a relative error of at most
+// n roundings, and the quotient the same again; a rounding error of x − max is multiplied by its size in the
+// exponential.
 func testSoftmax[F Float](t *testing.T, eps float64) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, s := range rowShapes {

@@ -7,7 +7,7 @@ import (
 
 // The solvers round after every operation, on every processor: a step gives the same bits everywhere.
 
-// Adam does a step of Adam or AdamW, which differ in where the decay goes:
+// Adam makes a step of Adam or AdamW, which differ in the place of the decay:
 //
 //	value = keep·value                      AdamW's decay
 //	d = grad + λ·value                      Adam's decay
@@ -28,7 +28,7 @@ func (c adamCall[F]) Do(lo, hi int) {
 	simd.Adam(c.value[lo:hi], c.grad[lo:hi], c.m[lo:hi], c.v[lo:hi], &c.constants)
 }
 
-// SGD does a step of SGD without momentum:
+// SGD makes a step of SGD without momentum:
 //
 //	d = grad + λ·value
 //	value = value − lr·d
@@ -44,7 +44,7 @@ type sgdCall[F Float] struct {
 
 func (c sgdCall[F]) Do(lo, hi int) { simd.SGD(c.value[lo:hi], c.grad[lo:hi], c.lr, c.decay) }
 
-// Momentum does a step of SGD with momentum μ:
+// Momentum makes a step of SGD with momentum μ:
 //
 //	d = grad + λ·value
 //	buffer = μ·buffer + d

@@ -21,7 +21,7 @@ func MuonMomentum[F Float](update, grad, buffer []F, momentum float64) {
 	})
 }
 
-// The quintic of Muon's Newton–Schulz iteration and what its norm is at least.
+// The coefficients of the quintic in Muon's Newton–Schulz iteration, and the smallest norm by which it divides.
 const (
 	newtonA, newtonB, newtonC = 3.4445, -4.775, 2.0315
 	newtonEps                 = 1e-7
@@ -33,13 +33,13 @@ func NewtonSchulzRoom(rows, cols int) int {
 	return rows*cols + 2*n*n
 }
 
-// NewtonSchulz brings the singular values of a matrix (rows, cols) near 1 and returns it, in x or in work
-// (Jordan et al. 2024; torch.optim.Muon, which rounds each product to bfloat16). One step is, with X
-// divided by its norm at first and the quintic's a, b and c,
+// NewtonSchulz brings the singular values of a matrix (rows, cols) near 1 and returns it, in x or in work (Jordan et
+// al. 2024; torch.optim.Muon, which rounds each product to bfloat16). X is first divided by its norm. With the
+// quintic's coefficients a, b and c, one step is
 //
 //	A = X·Xᵀ;  X = a·X + (b·A + c·A·A)·X
 //
-// and for more rows than columns the same of Xᵀ.
+// and, for more rows than columns, the same with Xᵀ.
 func NewtonSchulz[F Float](x []F, rows, cols, steps int, work []F) []F {
 	n, size := min(rows, cols), rows*cols
 	next, gram, poly := work[:size], work[size:size+n*n], work[size+n*n:size+2*n*n]

@@ -43,7 +43,7 @@ func benchmarkVector[F Float](b *testing.B) {
 	}
 }
 
-// bestTime is the time of one run, of as many as take a fifth of a millisecond.
+// bestTime returns the time of one run, averaged over the runs in a fifth of a millisecond.
 func bestTime(f func()) (seconds float64) {
 	for times := 1; ; times *= 2 {
 		start := time.Now()

@@ -7,7 +7,7 @@ import (
 	"attention/internal/simd"
 )
 
-// testVectorGuarded puts every argument between pages that nobody may touch.
+// testVectorGuarded puts every argument between inaccessible pages.
 func testVectorGuarded[F Float](t *testing.T, p simd.Set) {
 	r := rand.New(rand.NewPCG(35, uint64(p)))
 	for _, cols := range []int{1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65} {
@@ -26,12 +26,12 @@ func TestVectorStaysInsideItsSlices(t *testing.T) {
 	onPaths(t, testVectorGuarded[float32], testVectorGuarded[float64])
 }
 
-// testRowKernelsGuarded puts each argument between pages that nobody may touch.
+// testRowKernelsGuarded puts each argument between inaccessible pages.
 func testRowKernelsGuarded[F Float](t *testing.T, p simd.Set) {
 	calls := 0
 	testRowKernels(t, p, func(x []F) []F {
 		calls++
-		return guarded(t, x, calls%5 < 3) // each of the arguments at both ends
+		return guarded(t, x, calls%5 < 3) // each argument at either end of the memory
 	})
 }
 

@@ -13,18 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A browser that leaves a page sends SIGPIPE to the program that serves it; a run must not end by that.
+// A browser that leaves a page sends SIGPIPE to the program that serves the page. This must not end a run.
 func TestUntilSignalIgnoresConnections(t *testing.T) {
 	ctx, release := UntilSignal(context.Background(), syscall.SIGPIPE, syscall.SIGUSR2)
 	defer release()
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGPIPE))
-	time.Sleep(50 * time.Millisecond) // in which it would arrive
+	time.Sleep(50 * time.Millisecond) // time in which the signal would arrive
 	require.NoError(t, ctx.Err())
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGUSR2))
 	<-ctx.Done()
 }
 
-// A SIGPIPE that waits to be looked at does not keep out a signal that counts.
+// A pending SIGPIPE does not block a signal that ends the command.
 func TestArrivals(t *testing.T) {
 	counts, perhaps := arrivals(syscall.SIGPIPE, syscall.SIGUSR2)
 	defer signal.Stop(counts)

@@ -61,7 +61,7 @@ func (o options) show(ctx context.Context, w io.Writer, content string) error {
 	return cmp.Or(printCells(ctx, out, cells), out.Err())
 }
 
-// printLines prints an array of ids for each line of a text. Its last line needs no end.
+// printLines prints an array of ids for each line of a text. The last line needs no newline at its end.
 func printLines(ctx context.Context, out io.Writer, t *text.SubwordTokenizer, content string) error {
 	for line := range strings.Lines(content) {
 		ids, err := term.Await(ctx, func() ([]int, error) { return t.Encode(strings.TrimRight(line, "\r\n")) })
@@ -83,7 +83,7 @@ func sizes(content string, tokens int) string {
 		float64(len(content))/float64(tokens))
 }
 
-// cellsOf returns the ids with their texts, in quotes: a blank before a word is a part of its token.
+// cellsOf returns the ids with their texts in quotes, since a blank before a word belongs to its token.
 func cellsOf(t *text.SubwordTokenizer, ids []int) ([]string, error) {
 	width := len(strconv.Itoa(t.Len() - 1))
 	first, err := t.Decode(ids[:1])
@@ -93,7 +93,7 @@ func cellsOf(t *text.SubwordTokenizer, ids []int) ([]string, error) {
 	cells := make([]string, len(ids))
 	for i, id := range ids {
 		token := first
-		if i > 0 { // after another token it has the blank that a text does not begin with
+		if i > 0 { // after another token its text has a blank, which the beginning of a text does not have
 			both, err := t.Decode([]int{ids[0], id})
 			if err != nil {
 				return nil, err

@@ -1,5 +1,4 @@
-// Package tokenize is the command attention tokenize, which shows the tokens of a text, and learns a tokenizer from
-// one.
+// Package tokenize is the command attention tokenize, which shows the tokens of a text and learns tokenizers.
 package tokenize
 
 import (

@@ -47,8 +47,8 @@ func (c command) check() error {
 	return nil
 }
 
-// begin makes a new run, or restores the run that --resume names. It reports wrong flags and files before it makes the
-// run folder.
+// begin makes a new run, or restores the run that --resume names. It reports wrong flags and files before it creates
+// the run folder.
 func (c command) begin() (*training, error) {
 	if c.Flags.Changed("resume") {
 		dir, checkpoint := models.FolderOf(settings.Given(c.Flags, "resume"))
@@ -126,7 +126,7 @@ func (c command) oldRun(dir string) (*training, error) {
 type training struct {
 	*session.Session
 	config settings.Config
-	init   *models.Inspection // the folder of the initial weights; nil without one, and until they are read
+	init   *models.Inspection // the folder of the initial weights; nil if there is none, and until the weights are read
 	corpus *settings.Corpus
 	model  settings.Model
 	prompt []int // of the sample
@@ -151,7 +151,7 @@ func (c command) newTraining(config settings.Config, corpus *settings.Corpus) (*
 	return r, err
 }
 
-// makeModel makes the model, and finds the prompt of its sample.
+// makeModel makes the model and chooses the prompt of its sample.
 func (r *training) makeModel() error {
 	dt, err := r.config.TensorType()
 	if err != nil {

@@ -20,12 +20,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// worsening are flags of a run whose validation loss rises after a few steps, in which the learning rate grows to one
-// that is far too large.
+// worsening are flags of a run whose validation loss rises after a few steps, because its learning rate grows far too
+// large.
 var worsening = strings.Fields(
 	"--lr 1 --min-lr 0 --warmup 39 --decay-steps 40 --steps 40 --eval-every 2 --save-every 5 --keep 3")
 
-// validations returns the validation losses of a run by their steps, each step's first.
+// validations returns the validation losses of a run by their steps. Of several losses of a step it returns the first.
 func validations(t *testing.T, folder string) (losses map[int]float64, last int) {
 	content, err := os.ReadFile(filepath.Join(folder, metrics.FileName))
 	require.NoError(t, err)
@@ -97,7 +97,8 @@ func TestTrainBest(t *testing.T) {
 	require.Equal(t, outcome(t, other)[metrics.FileName], lines, "the training itself is the same")
 }
 
-// TestTrainBestOnParts: validations during training are over random batches; the last one is of the best model.
+// TestTrainBestOnParts: validations during training use random batches; the last one evaluates the best model on the
+// whole split.
 func TestTrainBestOnParts(t *testing.T) {
 	folder, printed := tinyRun(t, append(worsening, "--best", "--eval-batches", "2")...)
 	r, err := session.ReadReport(folder)
@@ -112,7 +113,7 @@ func TestTrainBestOnParts(t *testing.T) {
 	require.Equal(t, before, outcome(t, folder))
 }
 
-// TestTrainPatience: a run ends after some validations that are no better, and continues with more patience.
+// TestTrainPatience: a run ends after some validations without an improvement, and continues with more patience.
 func TestTrainPatience(t *testing.T) {
 	folder, printed := tinyRun(t, append(worsening, "--patience", "3", "--best")...)
 	losses, last := validations(t, folder)
@@ -142,7 +143,8 @@ func TestTrainPatience(t *testing.T) {
 	require.Contains(t, printed, "\nThe run ended after 6 of 40 steps: the last 2 validations were not lower by 100.\n")
 }
 
-// TestTrainBestStopped: Ctrl-C saves the best model so far, and the run ends like one that was not stopped.
+// TestTrainBestStopped: Ctrl-C saves the best model so far. A run that continues afterwards ends with the result of an
+// uninterrupted one.
 func TestTrainBestStopped(t *testing.T) {
 	dir := t.TempDir()
 	text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm/run"), filepath.Join(dir, "stopped/run")
@@ -169,7 +171,7 @@ func TestTrainBestStopped(t *testing.T) {
 	require.True(t, term.IsInterrupted(err) || strings.Contains(err.Error(), "holds no model"))
 }
 
-// TestTrainFrozen: frozen parameters keep their initial values, and are counted apart.
+// TestTrainFrozen: frozen parameters keep their initial values and are counted separately.
 func TestTrainFrozen(t *testing.T) {
 	initial, _ := tinyRun(t, "--lr", "0", "--min-lr", "0")
 	folder, printed := tinyRun(t, "--freeze", "tokens", "--freeze", "attention.W_*")

@@ -20,10 +20,10 @@ import (
 // statsTokens is the most tokens of the text of --head-stats.
 const statsTokens = 1024
 
-// collapsed is the entropy, in nats, below which a head looks at one key only: with 0.1 that key has a weight of 0.98.
+// collapsed is an entropy in nats. A head with less looks at one key only: at 0.1 nats that key has a weight of 0.98.
 const collapsed = 0.1
 
-// checkHeads returns an error for --head-stats with a model that has no heads.
+// checkHeads returns an error if --head-stats is given for a model without heads.
 func (r *training) checkHeads() error {
 	if !r.config.HeadStats {
 		return nil
@@ -54,8 +54,8 @@ type headNumber struct {
 	number float64
 }
 
-// headNumbers returns a statistic of heads.Record, such as the entropy, of all heads in a record, ascending. NaN
-// comes first.
+// headNumbers returns a statistic of heads.Record, such as the entropy, for all heads in a record, in ascending order.
+// NaN comes first.
 func headNumbers(r record.Record, statistic string) (all []headNumber) {
 	for _, name := range slices.Sorted(maps.Keys(r.Numbers)) {
 		if layer, ok := strings.CutPrefix(name, statistic+"."); ok {
@@ -90,7 +90,7 @@ func (r *training) printHeads(at record.Record) {
 	}
 }
 
-// extremes returns the least and the largest entropy, and the largest score, of heads in their order.
+// extremes returns the least and the largest entropy, and the largest score, of heads in the order of heads.Record.
 func extremes(entropies, scores []headNumber) []string {
 	if len(entropies) == 0 {
 		return nil
@@ -102,7 +102,8 @@ func extremes(entropies, scores []headNumber) []string {
 	}
 }
 
-// collapse returns how many heads have collapsed, if one has. Heads come in the order of their entropies.
+// collapse describes the number of collapsed heads, if there are any. The entropies of the heads must be in ascending
+// order.
 func collapse(entropies []headNumber) []string {
 	low := slices.IndexFunc(entropies, func(h headNumber) bool { return h.number >= collapsed })
 	if low < 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A head has collapsed below 0.1 nats, or if its entropy is no number.
+// A head has collapsed if its entropy is below 0.1 nats or NaN.
 func TestCollapsedHeads(t *testing.T) {
 	for _, c := range []struct {
 		want   string

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// every names all themes of the help together.
+// every is the name for all themes of the help together.
 const every = "all"
 
 const summary = `Train a language model on a text: --model layer, the default, which is one
@@ -31,7 +31,7 @@ const example = `  attention train
   attention train --resume runs/novel
   attention train --resume runs/novel --steps 4000`
 
-// addHelp makes --help print the page of themes, --help THEME a theme and --help all everything.
+// addHelp makes --help print the list of themes, --help THEME one theme, and --help all every theme.
 func addHelp(cmd *cobra.Command) {
 	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		asked := strings.Join(cmd.Flags().Args(), " ")

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestThemes: every flag is in one theme, and a theme has flags of the command only.
+// TestThemes: every flag of the command is in exactly one theme, and a theme has only flags of the command.
 func TestThemes(t *testing.T) {
 	in := map[string]string{}
 	for _, theme := range themes {
@@ -26,8 +26,8 @@ func TestThemes(t *testing.T) {
 	require.Empty(t, in, "no flags of the command")
 }
 
-// TestHelp: the first page has the themes and the names of all flags, a theme its own flags with what they do, and all
-// has everything.
+// TestHelp: the first page has the themes and the names of all flags. The page of a theme describes the flags of the
+// theme, and "all" describes all flags.
 func TestHelp(t *testing.T) {
 	first, err := commandtest.Output(t.Context(), New(), "--help")
 	require.NoError(t, err)

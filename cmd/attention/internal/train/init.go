@@ -13,8 +13,8 @@ import (
 	"attention/train/checkpoint"
 )
 
-// readInit reads the initial weights and completes their source. If that has a checksum, the weights must match it.
-// They come first: files that do not fit may be of any size.
+// readInit reads the initial weights and completes their source. If the source has a checksum, the weights must match
+// it. The checksum is compared first, because files that do not match may have any size.
 func (r *training) readInit() error {
 	if err := r.readSource(r.config.Init); err != nil {
 		return fmt.Errorf("--init: %w", err)
@@ -44,12 +44,12 @@ func (r *training) readSource(s *settings.TextSource) error {
 
 // readFile reads the initial weights in a safetensors file.
 func (r *training) readFile(path string) error {
-	if filepath.Ext(path) == ".gguf" { // which says what is wanted
+	if filepath.Ext(path) == ".gguf" { // the error names the expected file
 		_, err := models.Inspect(path)
 		return err
 	}
 	_, err := checkpoint.ReadParams(path, r.model.Params())
-	if of, ok := errors.AsType[*fs.PathError](err); ok { // it cannot be opened
+	if of, ok := errors.AsType[*fs.PathError](err); ok { // the file cannot be opened
 		return of
 	}
 	if !errors.Is(err, checkpoint.ErrDamaged) {
@@ -61,7 +61,7 @@ func (r *training) readFile(path string) error {
 	return atPath(path, train.CheckFinite(r.model.Params()))
 }
 
-// readFolder reads the initial weights of a GPT or another decoder in a folder.
+// readFolder reads the initial weights of a GPT or another decoder from a folder.
 func (r *training) readFolder(path string) (err error) {
 	if r.config.Model.Layer != nil {
 		return fmt.Errorf("%s: got a folder, want a safetensors file: only --model %s takes folders", path,
@@ -83,7 +83,7 @@ func (r *training) readFolder(path string) (err error) {
 	return g.CopyTo(r.model.Params())
 }
 
-// atPath returns an error about a file: it begins with its path.
+// atPath returns an error about a file; its text begins with the path.
 func atPath(path string, err error) error {
 	if err == nil {
 		return nil

@@ -26,8 +26,8 @@ func lastLoss(t *testing.T, dir string) float64 {
 	return lines[len(lines)-1]["validation_loss"]
 }
 
-// TestTrainInitFolder: a run's folder and its export give form, tokenizer and weights,
-// with --init and from a config file alike.
+// TestTrainInitFolder: the folder of a run, or its export, gives a new run the form, the tokenizer and the weights.
+// --init and a config file have the same effect.
 func TestTrainInitFolder(t *testing.T) {
 	const flags = "--bias=false --activation relu --tokenizer bytes --vocab 260 --hidden 12 --dropout 0.1 --dtype float64"
 	first, _ := tinyRun(t, append(tinyGPT, strings.Fields(flags)...)...)
@@ -59,7 +59,7 @@ func TestTrainInitFolder(t *testing.T) {
 		require.Equal(t, c.Vocabulary, got.Vocabulary)
 		require.Equal(t, dir, got.Init.Name)
 		require.InDelta(t, lastLoss(t, first), lastLoss(t, again), 1e-14)
-		// Killed before its first checkpoint, it begins with the same weights.
+		// A run that was killed before its first checkpoint begins with the same weights when it is resumed.
 		before := outcome(t, again)
 		killBeforeCheckpoint(t, again)
 		resume(t, again, "--sample", "0")
@@ -67,7 +67,7 @@ func TestTrainInitFolder(t *testing.T) {
 	}
 }
 
-// TestTrainInitCrops: a shorter context keeps the first positions, and float32 rounds.
+// TestTrainInitCrops: a shorter context keeps the first positions, and float32 rounds the weights.
 func TestTrainInitCrops(t *testing.T) {
 	first, _ := tinyRun(t, append(tinyGPT, "--dtype", "float64")...)
 	c, err := models.ReadConfig(first, settings.Train)
@@ -135,15 +135,16 @@ func TestTrainInitWrong(t *testing.T) {
 	}
 }
 
-// TestTrainInitFileOfAnotherForm: weights of equal shapes may belong to a model that computes something else with
-// them. The metadata of a run's model says which, wherever the file is; without it, the config beside the file does.
+// TestTrainInitFileOfAnotherForm: a file with weights of the right shapes may belong to a model of another form. The
+// metadata of a run's model has the form, wherever the file is. A file without metadata has the form of the config
+// beside it.
 func TestTrainInitFileOfAnotherForm(t *testing.T) {
 	gpt, _ := tinyRun(t, tinyGPT...)
 	c, err := models.ReadConfig(gpt, settings.Train)
 	require.NoError(t, err)
 	text, err := os.ReadFile(c.Text.Name)
 	require.NoError(t, err)
-	others := filepath.Join(t.TempDir(), "others") // as many characters, one of them another
+	others := filepath.Join(t.TempDir(), "others") // the same number of characters; one of them differs
 	require.NoError(t, os.WriteFile(others, bytes.ReplaceAll(text, []byte("q"), []byte("Q")), 0o644))
 	own := filepath.Join(gpt, "model.safetensors")
 	away := filepath.Join(t.TempDir(), "away.safetensors")
@@ -165,7 +166,7 @@ func TestTrainInitFileOfAnotherForm(t *testing.T) {
 			args := append(strings.Fields("--model gpt --layers 2 --width 8 --context 6 --sample 0 "+row.args), stay...)
 			err := trainTo(t.Context(), new(bytes.Buffer),
 				append(args, "--text", row.text, "--init", file, "--out", filepath.Join(t.TempDir(), "run"))...)
-			if row.want == "" || file == foreign { // which does not tell
+			if row.want == "" || file == foreign { // which does not tell the form
 				require.NoError(t, err, "%s, %s", row.args, file)
 			} else {
 				require.EqualError(t, err, "--init: "+file+": "+row.want)
@@ -180,7 +181,7 @@ func copyFile(t *testing.T, from, to string) {
 	require.NoError(t, os.WriteFile(to, content, 0o644))
 }
 
-// TestTrainInit: a file must hold all of the weights, as numbers, and no others.
+// TestTrainInit: a file must hold all weights of the model, as numbers, and no other tensors.
 func TestTrainInit(t *testing.T) {
 	other, _ := tinyRun(t, "--seed", "5")
 	init := filepath.Join(other, "model.safetensors")

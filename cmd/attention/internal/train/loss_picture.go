@@ -14,7 +14,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// drawLoss draws training and validation loss over the steps, and the losses of counting tokens.
+// drawLoss draws the training loss and the validation loss over the steps, and the losses of the models that count
+// tokens.
 func (r *training) drawLoss(w io.Writer) error {
 	text := "the built-in text"
 	if !r.config.Text.Builtin() {
@@ -25,7 +26,8 @@ func (r *training) drawLoss(w io.Writer) error {
 		Curves: r.curves()}.Write(w)
 }
 
-// curves returns the lines to draw, each with its last value in the legend. The line of single steps is pale.
+// curves returns the lines of the picture, each with its last value in the legend. The line of the losses of single
+// steps is pale.
 func (r *training) curves() []plot.Curve {
 	blue, pale := color.NRGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0xff}, color.NRGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0x50}
 	orange, grey := color.NRGBA{R: 0xe6, G: 0x55, B: 0x0d, A: 0xff}, color.NRGBA{R: 0x77, G: 0x77, B: 0x77, A: 0xff}
@@ -59,7 +61,7 @@ func (r *training) curves() []plot.Curve {
 	return curves
 }
 
-// meanLosses divides the steps into at most n groups of one size and returns the mean of each.
+// meanLosses divides the steps into at most n groups of equal size and returns the mean of each group.
 func meanLosses(steps []train.StepResult, n int) plotter.XYs {
 	size := (len(steps) + n - 1) / n
 	var points plotter.XYs

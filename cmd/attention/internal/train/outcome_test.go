@@ -31,7 +31,7 @@ func contents(t *testing.T, folder string) map[string]string {
 	return files
 }
 
-// outcome returns the files of a run folder without the run's speed and its report, which has dates.
+// outcome returns the files of a run folder, without the speed of the run and without its report, which has dates.
 func outcome(t *testing.T, folder string) map[string]string {
 	files := contents(t, folder)
 	delete(files, session.ReportFile)

@@ -32,14 +32,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// viewed is attention train --view, while it trains.
+// viewed is a running attention train --view.
 type viewed struct {
 	t      *testing.T
 	folder string
 	stop   context.CancelFunc // as Ctrl-C does
 	ended  chan error
-	goOn   chan struct{} // closed to let go on a run that startHeld has started
-	atLine func()        // called by the run when it has printed a line of its table of losses; or nil
+	goOn   chan struct{} // closed to let a run of startHeld continue
+	atLine func()        // called when the run has printed a line of its table of losses; or nil
 
 	mu      sync.Mutex
 	printed bytes.Buffer
@@ -59,14 +59,14 @@ func (v *viewed) print(text []byte) {
 	v.printed.Write(text)
 }
 
-// tableLine matches a line of the table of losses, which a run prints after each evaluation.
+// tableLine matches a line of the table of losses. A run prints such a line after each evaluation.
 const tableLine = `(?m)^ +\d+ +\d+\.\d{4} `
 
 // startViewed starts a tiny run with a page.
 func startViewed(t *testing.T, flags ...string) *viewed { return (&viewed{t: t}).start(flags...) }
 
-// startHeld starts a tiny run with a page that waits after its first evaluation until goOn is closed: what a test asks
-// before is asked of a run that trains.
+// startHeld starts a tiny run with a page. The run waits after its first evaluation until goOn is closed, so that a
+// test can send requests to a run that certainly trains.
 func startHeld(t *testing.T, flags ...string) *viewed {
 	v := &viewed{t: t, goOn: make(chan struct{})}
 	v.atLine = func() {
@@ -92,7 +92,7 @@ func (v *viewed) start(flags ...string) *viewed {
 	return v
 }
 
-// says waits until a pattern is printed and returns what it matched.
+// says waits until the run prints text that matches a pattern, and returns the match.
 func (v *viewed) says(pattern string) (found string) {
 	v.t.Helper()
 	re := regexp.MustCompile(pattern)
@@ -111,7 +111,7 @@ func (v *viewed) url() string {
 	return strings.TrimSuffix(v.says(`http://127\.0\.0\.1:\d+/[A-Z2-7]+/#`), "#")
 }
 
-// get returns the answer of a request, or false if the server has ended.
+// get returns the answer to a request, or false if the server has ended.
 func get(url string, body ...string) (answer []byte, ok bool) {
 	send := func() (*http.Response, error) { return http.Get(url) }
 	if len(body) > 0 {
@@ -126,8 +126,8 @@ func get(url string, body ...string) (answer []byte, ok bool) {
 	return answer, err == nil && r.StatusCode == http.StatusOK
 }
 
-// follow waits for the first of the page's events: from then on the server knows that it is followed. The returned
-// function reads the others until the server ends, and returns the state in the last one.
+// follow waits for the first event of the page. Then the server knows that a page follows the run. The returned
+// function reads the other events until the server ends, and returns the state in the last one.
 func follow(t *testing.T, url string) (last func() lastState) {
 	r, err := http.Get(url + "events")
 	require.NoError(t, err)
@@ -149,7 +149,7 @@ func follow(t *testing.T, url string) (last func() lastState) {
 // lastState is what a page is told of the end of a run.
 type lastState struct{ State, Error string }
 
-// A run that somebody looks at, all the time, gives the same bits as one without a page. Its looks see the weights as
+// A run whose page constantly sends requests has the same bits as a run without a page. The answers show the weights as
 // they change.
 func TestTrainViewChangesNoBit(t *testing.T) {
 	flags := append(tinyGPT, "--steps", "1000", "--eval-every", "50", "--head-stats")
@@ -159,7 +159,7 @@ func TestTrainViewChangesNoBit(t *testing.T) {
 	v := (&viewed{t: t, atLine: func() { commandtest.Await(looking, live.Waiting) }}).start(flags...)
 	url := v.url()
 	last := follow(t, url)
-	seen := map[int]string{} // the first head's queries by the steps before
+	seen := map[int]string{} // the queries of the first head, by the number of steps
 	for range 100 {
 		var look struct {
 			ID    string
@@ -192,7 +192,7 @@ func TestTrainViewChangesNoBit(t *testing.T) {
 	}
 }
 
-// A run that is stopped, or fails, ends with its page, which is told so.
+// When a run is stopped or fails, its server ends, and the page is notified.
 func TestTrainViewTellsHowARunEnds(t *testing.T) {
 	v := startHeld(t, "--steps", "1000000", "--eval-every", "1")
 	url := v.url()
@@ -229,7 +229,7 @@ func TestTrainViewWrongFlags(t *testing.T) {
 	})
 }
 
-// --open gives the URL to the system's opener; without one, a line says so and the run goes on.
+// --open passes the URL to the system's opener. Without an opener, a line says so and the run continues.
 func TestTrainViewOpens(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the opener is not xdg-open")
@@ -257,7 +257,7 @@ func TestTrainViewOpens(t *testing.T) {
 	v.stop()
 	require.NoError(t, <-v.ended)
 
-	// An opener that fails when the run is done.
+	// Here the opener fails after the run is done.
 	script = "#!/bin/sh\nwhile [ -d " + bin + " ] && [ ! -e " + bin + "/done ]; do /bin/sleep 0.01; done; exit 3\n"
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(script), 0o755))
 	v = startViewed(t, "--open")
@@ -268,7 +268,7 @@ func TestTrainViewOpens(t *testing.T) {
 	require.NoError(t, <-v.ended)
 }
 
-// Of several processes only rank 0 has a page.
+// With several processes, only rank 0 serves a page.
 func TestTrainViewTogether(t *testing.T) {
 	group, err := parallel.NewLocal(2)
 	require.NoError(t, err)
@@ -297,7 +297,7 @@ func TestTrainViewTogether(t *testing.T) {
 	require.NoError(t, pages[0].Close())
 }
 
-// A run that has ended before its page was shown leaves no listener.
+// A run that ends before its page is shown leaves no listener.
 func TestTrainViewOfNoRun(t *testing.T) {
 	dir := t.TempDir()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

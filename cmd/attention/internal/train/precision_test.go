@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTrainInBFloat16: a run in bf16 that was stopped ends with the bits of one that was not, and others than a run in
-// full precision; a change of the precision is told.
+// TestTrainInBFloat16: a bf16 run that was stopped and resumed ends with the bits of an uninterrupted one. They differ
+// from those of a run in full precision. A resumed run reports a change of the precision.
 func TestTrainInBFloat16(t *testing.T) {
 	t.Setenv("ATTENTION_BF16", "emulated")
 	dir := t.TempDir()
@@ -55,11 +55,11 @@ func TestTrainInBFloat16(t *testing.T) {
 	require.Contains(t, resume(t, folder("full"), "--precision", "bf16", "--steps", "14"), "in the precision \"full\"")
 }
 
-// resumedVariable is the environment's variable with the folder that TestResumeInBFloat16Elsewhere resumes.
+// resumedVariable is the environment variable with the folder that TestResumeInBFloat16Elsewhere resumes.
 const resumedVariable = "TRAIN_TEST_RESUMED"
 
-// TestResumeInBFloat16Elsewhere: a run that began in bf16 goes on in it where a new one is refused, with the same bits
-// and a line that says so.
+// TestResumeInBFloat16Elsewhere: a run that began in bf16 is resumed where a new bf16 run is refused. It has the same
+// bits, and a line says so.
 func TestResumeInBFloat16Elsewhere(t *testing.T) {
 	if folder := os.Getenv(resumedVariable); folder != "" {
 		require.ErrorContains(t, simd.CheckBF16(), "bf16: ")
@@ -89,7 +89,7 @@ func TestResumeInBFloat16Elsewhere(t *testing.T) {
 	requireSameOutcome(t, filepath.Join(dir, "calm", "run"), filepath.Join(dir, "stopped", "run"))
 }
 
-// Bfloat16 is refused for float64, and where the processor or the environment does not have it.
+// bf16 is refused for float64, and if the processor or the environment does not support it.
 func TestTrainRefusesPrecision(t *testing.T) {
 	for _, c := range []struct{ environment, flags, want string }{
 		{"emulated", "--precision fp8", `--precision: got "fp8", want one of full, bf16`},
@@ -101,7 +101,7 @@ func TestTrainRefusesPrecision(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 	}
 	t.Setenv("ATTENTION_BF16", "")
-	if refused := simd.CheckBF16(); refused != nil { // other processors take it
+	if refused := simd.CheckBF16(); refused != nil { // other processors accept it
 		_, err := commandtest.Output(t.Context(), New(), "--precision", "bf16", "--out", t.TempDir())
 		require.EqualError(t, err, "--precision: "+refused.Error())
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// trainTogether executes attention train in several processes that are goroutines, with flags by rank, and returns
-// what each printed, and its error.
+// trainTogether executes attention train in several processes, which are goroutines, with the flags of each rank. It
+// returns the output and the error of each process.
 func trainTogether(ctx context.Context, t *testing.T, size int, flags func(rank int) []string) ([]string, []error) {
 	group, err := parallel.NewLocal(size)
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func sharedFlags(folder string, more ...string) []string {
 
 func everyRank(flags []string) func(int) []string { return func(int) []string { return flags } }
 
-// A run of several processes leaves the folder of one process, which it prints once; its windows grow.
+// A run of several processes writes the folder of a run of one process and prints its output once. Its windows grow.
 func TestProcessesLeaveTheSameRun(t *testing.T) {
 	alone, grows := filepath.Join(t.TempDir(), "run"), []string{"--context-growth", "2:2", "--context-growth", "4:3"}
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), sharedFlags(alone, grows...)...))
@@ -69,7 +69,7 @@ func TestProcessesLeaveTheSameRun(t *testing.T) {
 	}
 }
 
-// A stopped run resumes with another number of processes.
+// A stopped run can be resumed with another number of processes.
 func TestProcessesResumeTheSameRun(t *testing.T) {
 	alone, folder := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), sharedFlags(alone, "--eval-every", "1")...))
@@ -97,7 +97,7 @@ func requireSameModel(t *testing.T, want, got string) {
 	require.True(t, bytes.Equal(wanted, found))
 }
 
-// What one process refuses, all refuse before there is a folder, with one line.
+// If one process refuses a flag or file, all processes end before a folder is made, with one line.
 func TestProcessesRefuse(t *testing.T) {
 	text, other := filepath.Join(t.TempDir(), "text"), filepath.Join(t.TempDir(), "text")
 	require.NoError(t, os.WriteFile(text, bytes.Repeat([]byte("abcdefgh "), 100), 0o644))
@@ -134,7 +134,7 @@ func TestProcessesRefuse(t *testing.T) {
 	}
 }
 
-// A folder with fewer batches a step than processes is resumed by fewer.
+// A run with fewer batches per step than processes can be resumed only by fewer processes.
 func TestProcessesRefuseToResume(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), sharedFlags(folder, "--accumulate", "2")...))
@@ -143,7 +143,7 @@ func TestProcessesRefuseToResume(t *testing.T) {
 		"they share the batches of a step")
 }
 
-// Processes of which some begin a run and some resume one end at once, with a line that says which.
+// If some processes begin a run and others resume one, all end at once, with a line that names both groups.
 func TestProcessesRefuseOtherTasks(t *testing.T) {
 	folder, old := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), sharedFlags(old)...))

@@ -12,14 +12,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The caps of a probe.
+// The limits of a probe.
 const (
 	probeTokens  = 32      // of its text
-	probeWeights = 100_000 // of all heads together; it has fewer tokens if need be
+	probeWeights = 100_000 // of all heads together; a probe that would exceed it has fewer tokens
 )
 
-// probedTokens returns the number of tokens of the text whose attention weights a run records, or 0 if the model has no
-// head or too many of them.
+// probedTokens returns the number of tokens of the text whose attention weights a run records. It is 0 if the model has
+// no heads or too many.
 func probedTokens(c settings.ModelConfig) int {
 	heads := c.Heads()
 	if heads == 0 {
@@ -27,14 +27,14 @@ func probedTokens(c settings.ModelConfig) int {
 	}
 	n := int(math.Sqrt(float64(probeWeights / heads)))
 	if !c.Causal() {
-		return min(c.Context(), n) // training uses its last query only
+		return min(c.Context(), n) // training uses only its last query
 	}
 	return min(c.Context(), n, probeTokens)
 }
 
-// recordConfig returns what the run records: parts of the matrices that make queries, and the attention weights of
-// validation text from the start of a word, whatever the prompt is. With --head-stats it also records the statistics of
-// each head over more of the text.
+// recordConfig returns what the run records: parts of the query matrices, and the attention weights of a validation
+// text. The text begins with a word and does not depend on the prompt. With --head-stats it also records the statistics
+// of each head over more of the text.
 func (r *training) recordConfig() (c record.Config, err error) {
 	shown := probedTokens(r.config.Model)
 	n := shown
@@ -76,8 +76,8 @@ func vector(ids []int) *tensor.Dense {
 	return tensor.New(tensor.WithShape(len(ids)), tensor.WithBacking(ids))
 }
 
-// probe returns the attention weights over some ids, whose tokens about has, and with --head-stats the statistics of
-// each head over more of them.
+// probe returns the attention weights over ids, whose tokens are in about. With --head-stats it also returns the
+// statistics of each head over more of them.
 func (r *training) probe(b *layers.Build, in layers.Inputs, about text.WeightTexts) (p record.Probe, err error) {
 	if ids := in[probeIDs]; ids != nil {
 		weights, err := r.model.AttentionWeights(b, ids)

@@ -17,7 +17,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A run records its weights, the attention of a text and, if asked, statistics of its heads, and draws them.
+// A run records its weights and the attention in a text, and with --head-stats statistics of its heads, and draws them.
 func TestTrainRecords(t *testing.T) {
 	folder, printed := tinyRun(t, append(tinyGPT, "--head-stats", "--prompt", "whole")...)
 	w, err := record.Read(t.Context(), folder, nil)
@@ -50,7 +50,7 @@ func TestTrainRecords(t *testing.T) {
 	}
 }
 
-// A run without records begins to record where it resumes. A file that is damaged is refused.
+// A run without a recording begins one when it is resumed. A damaged recording is refused.
 func TestTrainResumesWithoutRecords(t *testing.T) {
 	calm, _ := tinyRun(t, "--steps", "20")
 	folder, _ := tinyRun(t, "--steps", "10", "--decay-steps", "20")

@@ -131,14 +131,15 @@ func (r *training) printEvaluation(e loop.Evaluation) {
 	r.Table.Row(r.Out, append(cells, r.History.Steps[len(r.History.Steps)-1].GradNorm, rate)...)
 }
 
-// mostShown is the maximum number of parameters with a row in a report. For a larger model the report shows the first
-// and the last few.
+// mostShown is the maximum number of parameters with a row in a report. For a larger model the report shows only the
+// first and the last few parameters.
 const (
 	mostShown = 12
 	lastShown = 4
 )
 
-// printUpdates shows how far training moved each parameter, and a corner of the query weights before and after.
+// printUpdates shows how far training moved each parameter, and a corner of the query weights before and after
+// training.
 func (r *training) printUpdates(shown []moved.Tensor) {
 	width, corner := len("parameter"), shown[0] // if the layer has no weights of its own
 	queries, _ := r.model.Queries()
@@ -173,7 +174,7 @@ func cornerString(t *tensor.Dense) string {
 	return tensorprint.Format(dense.Float64s(corner.(*tensor.Dense)), []int{rows, cols})
 }
 
-// cacheBytes returns the memory that a whole text takes in the caches of all layers.
+// cacheBytes returns the memory that the caches of all layers take for a text of full length.
 func cacheBytes(c layers.DecoderConfig, dt tensor.Dtype) (n int) {
 	for i := range c.NumLayers {
 		n += c.Block(i).CacheWidth() // of a token

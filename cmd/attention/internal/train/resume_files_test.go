@@ -23,8 +23,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTrainResumeRefuses: a folder that is no run, flags that would change the run, and
-// changed files are errors.
+// TestTrainResumeRefuses: the command refuses to resume a folder without a run, a run with changed files, and flags
+// that would change the run.
 func TestTrainResumeRefuses(t *testing.T) {
 	folder, _ := tinyRun(t)
 	path := func(name ...string) string { return filepath.Join(append([]string{folder}, name...)...) }
@@ -53,7 +53,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 		path("nothere"))
 	requireError("--resume: "+text+": got a file, want the folder of a model", text)
 
-	// Files that are changed, one at a time.
+	// Files that the test changes, one at a time.
 	spoil := func(name string, change func(string) string, want string, args ...string) {
 		good, err := os.ReadFile(name)
 		require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestTrainResumeRefuses(t *testing.T) {
 	resume(t, folder)
 }
 
-// A run says at its end what was removed from its folder meanwhile, and its model is there all the same.
+// At its end a run names the files that were removed from its folder during the training, and still saves its model.
 func TestTrainSaysWhatWasRemoved(t *testing.T) {
 	dir := t.TempDir()
 	text, folder := filepath.Join(dir, "text.txt"), filepath.Join(dir, "run")
@@ -110,8 +110,8 @@ func TestTrainSaysWhatWasRemoved(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestTrainResumesFromAnOlderCheckpoint: if the newest is damaged, the command in the
-// error resumes from an older one.
+// TestTrainResumesFromAnOlderCheckpoint: if the newest checkpoint is damaged, the command in the error resumes from an
+// older one.
 func TestTrainResumesFromAnOlderCheckpoint(t *testing.T) {
 	folder, _ := tinyRun(t, "--save-every", "5", "--keep", "3", "--dropout", "0.2")
 	want := outcome(t, folder)
@@ -145,8 +145,7 @@ func TestTrainResumesWithOtherKernels(t *testing.T) {
 	require.Contains(t, resume(t, checkpoint), note)
 }
 
-// TestTrainRecordsKernels: config.json has the name of the kernels that trained last, which resuming only writes, and
-// report.json also what was measured.
+// TestTrainRecordsKernels: config.json names the kernels that trained last. Only resuming updates this name.
 func TestTrainRecordsKernels(t *testing.T) {
 	folder, printed := tinyRun(t)
 	line := "\nkernels   " + simd.InstructionSet() + ", "

@@ -32,7 +32,7 @@ var tinyGPT = strings.Fields("--model gpt --layers 2 --lr 0.01")
 var gptFiles = slices.DeleteFunc(slices.Clone(runFiles),
 	func(name string) bool { return name == session.AttentionPicture })
 
-// TestTrainGPT trains with every tokenizer.
+// TestTrainGPT trains a GPT with every tokenizer.
 func TestTrainGPT(t *testing.T) {
 	for _, c := range []struct {
 		tokenizer, text string
@@ -72,7 +72,7 @@ func TestTrainGPT(t *testing.T) {
 	}
 }
 
-// TestTrainGPTReports: the head gives the model's size and memory.
+// TestTrainGPTReports: the first lines of the output have the size and the memory of the model.
 func TestTrainGPTReports(t *testing.T) {
 	_, printed := tinyRun(t, append(tinyGPT, "--kv-heads", "1", "--residual-dropout", "0.25", "--dtype", "float64",
 		"--batch", "16")...)
@@ -87,8 +87,8 @@ memory    weights 0\.0 MB, gradients 0\.0 MB, solver 0\.0 MB, graph 0\.[1-9] MB,
 `, printed)
 }
 
-// TestTrainGPTResumes: a run that was stopped twice ends like one that was not, with
-// dropout, several batches in a step and evaluations over random batches.
+// TestTrainGPTResumes: a run that was stopped twice ends like an uninterrupted one. It has dropout, several batches per
+// step and evaluations over random batches.
 func TestTrainGPTResumes(t *testing.T) {
 	dir := t.TempDir()
 	text, calm, folder := filepath.Join(dir, "text"), filepath.Join(dir, "calm/run"), filepath.Join(dir, "stopped/run")
@@ -122,7 +122,7 @@ func TestTrainGPTResumes(t *testing.T) {
 	}
 }
 
-// TestTrainEvaluates: every evaluation is on the same random batches; one at the end is on all.
+// TestTrainEvaluates: all evaluations use the same random batches, except that the one at the end uses all batches.
 func TestTrainEvaluates(t *testing.T) {
 	folder, printed := tinyRun(t, append(tinyGPT, "--eval-batches", "2", "--lr", "0", "--min-lr", "0")...)
 	losses := map[int][]float64{}
@@ -155,8 +155,8 @@ func metricLines(t *testing.T, folder string) (lines []map[string]float64) {
 	return lines
 }
 
-// TestTrainGPTAsPyTorch: the losses of a hundred steps through the text in order are
-// those of testdata/torch/gpt_train.py.
+// TestTrainGPTAsPyTorch: the losses of a hundred steps, through the text in order, are those of
+// testdata/torch/gpt_train.py.
 func TestTrainGPTAsPyTorch(t *testing.T) {
 	file := golden.Load(t, "torch/gpt_train.safetensors")
 	// The first nine tenths of the text are the golden ids.
@@ -168,7 +168,7 @@ func TestTrainGPTAsPyTorch(t *testing.T) {
 	for _, c := range []struct {
 		name, dtype string
 		flags       []string
-		tol         float64 // rounding errors grow over the steps; measured 2e-15 and 5e-7
+		tol         float64 // rounding errors grow over the steps; the measured differences are 2e-15 and 5e-7
 	}{
 		{name: "bias", dtype: "float64", tol: 1e-13},
 		{name: "plain", dtype: "float32", flags: []string{"--bias=false", "--activation", "gelu"}, tol: 5e-6},

@@ -24,8 +24,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// TestTrainIsRepeatable: the same flags give the same model, pictures and sample,
-// also with dropout, and another seed gives others.
+// TestTrainIsRepeatable: the same flags give the same model, pictures and sample, also with dropout. Another seed gives
+// others.
 func TestTrainIsRepeatable(t *testing.T) {
 	flags := []string{"--layer", "causal", "--dropout", "0.3"}
 	outcome := func(more ...string) map[string]string {
@@ -87,8 +87,8 @@ func TestTrainDecay(t *testing.T) {
 	require.NotEqual(t, matrices, biases("--decay", "all"))
 }
 
-// TestTrainFallsBelowBigram: on the built-in text a shortened default run learns more
-// than pairs of characters give, with a margin wide enough for any seed.
+// TestTrainFallsBelowBigram: on the built-in text a shortened default run has a lower loss than a bigram model, with a
+// margin that is wide enough for any seed.
 func TestTrainFallsBelowBigram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short leaves out a run of 500 steps of the default model")
@@ -130,7 +130,7 @@ func TestTrainTexts(t *testing.T) {
 	}
 }
 
-// runText trains on a text repeated to more than 200 characters.
+// runText trains on a text that is repeated until it has more than 200 characters.
 func runText(t *testing.T, text string) {
 	commandtest.DrawPictures(t)
 	dir := t.TempDir()
@@ -147,7 +147,7 @@ func runText(t *testing.T, text string) {
 	commandtest.RequirePicture(t, dir+"/run/attention.png", commandtest.WeightColors())
 }
 
-// TestSettingsOfARun: a run's config.json repeats the run, whatever its flags were.
+// TestSettingsOfARun: the config.json of a run, used as a config file, repeats the run for any flags.
 func TestSettingsOfARun(t *testing.T) {
 	for _, flags := range []string{
 		"--model gpt --layers 1 --kv-heads 1 --hidden 5 --activation relu --norm-eps 0.01 --bias=false --tie=false " +
@@ -159,14 +159,14 @@ func TestSettingsOfARun(t *testing.T) {
 		"--layer multi_head_wrapper --qkv-bias --dropout 0.1 --beta1 0.8 --eps 1e-5",
 	} {
 		folder, _ := tinyRun(t, strings.Fields(flags)...)
-		again := filepath.Join(t.TempDir(), "run") // the name is in the pictures
+		again := filepath.Join(t.TempDir(), "run") // the pictures contain the name of the run
 		require.NoError(t, trainTo(t.Context(), io.Discard, "--config", filepath.Join(folder, settings.ConfigFile),
 			"--out", again))
 		requireSameOutcome(t, folder, again)
 	}
 }
 
-// TestSettingsNameAnotherFile: the text of a config must be unchanged.
+// TestSettingsNameAnotherFile: a config file is refused if its text has changed.
 func TestSettingsNameAnotherFile(t *testing.T) {
 	folder, _ := tinyRun(t, "--tokenizer", "characters")
 	c, err := models.ReadConfig(folder, settings.Train)
@@ -188,7 +188,7 @@ func TestSettingsNameAnotherFile(t *testing.T) {
 		": text: got 'é' at position 0, want one of the vocabulary's 28 characters")
 }
 
-// TestTrainNumbersRuns: without --out each run gets a folder of its own.
+// TestTrainNumbersRuns: without --out each run gets a new folder.
 func TestTrainNumbersRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.MkdirAll("runs/2", 0o755))
@@ -204,7 +204,7 @@ func TestTrainNumbersRuns(t *testing.T) {
 	require.ErrorContains(t, trainTo(t.Context(), new(bytes.Buffer)), "--out: mkdir runs: ")
 }
 
-// TestTrainFromStandardInput: the text is read from there, to the same model.
+// TestTrainFromStandardInput: a text from standard input gives the same model as one from a file.
 func TestTrainFromStandardInput(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.txt")
@@ -222,7 +222,7 @@ func TestTrainFromStandardInput(t *testing.T) {
 	require.True(t, want[settings.ModelFile] == got[settings.ModelFile])
 }
 
-// TestTrainBeginsWhereAKilledOneDidNot: the remains of a run killed before it began are not a run.
+// TestTrainBeginsWhereAKilledOneDidNot: a run can begin in a folder in which another run was killed before it began.
 func TestTrainBeginsWhereAKilledOneDidNot(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.MkdirAll("run/checkpoints", 0o755))
@@ -233,7 +233,7 @@ func TestTrainBeginsWhereAKilledOneDidNot(t *testing.T) {
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), "--steps", "1", "--sample", "0", "--out", "run"))
 	require.Equal(t, runFiles, namesIn(t, "run"))
 
-	// Checkpoints of another run are not used.
+	// A run does not use checkpoints of another run.
 	for _, name := range namesIn(t, "run") {
 		if name != settings.CheckpointsFolder {
 			require.NoError(t, os.Remove(filepath.Join("run", name)))

@@ -12,8 +12,8 @@ import (
 	"attention/train/text"
 )
 
-// promptIDs returns the tokens that the sample continues: --prompt, or a window of the
-// validation split from a word's start.
+// promptIDs returns the tokens that the sample continues: --prompt, or else a window of the validation split that
+// begins with a word.
 func (r *training) promptIDs(prompt string) ([]int, error) {
 	if prompt == "" {
 		n := r.model.Context()
@@ -36,12 +36,12 @@ func (r *training) promptIDs(prompt string) ([]int, error) {
 // shownPrompt is the number of tokens of the validation split that a sample continues.
 const shownPrompt = 64
 
-// printSample continues the prompt with tokens drawn from the model, and keeps the text for the report.
+// printSample continues the prompt with tokens drawn from the model's distribution, and keeps the text for the report.
 func (r *training) printSample(ctx context.Context) error {
 	if r.config.Sample.Tokens == 0 {
 		return nil
 	}
-	runtime.GC() // the memory of the weights' snapshot is enough for a cache
+	runtime.GC() // the memory of the weights' snapshot is large enough for a cache
 	ids, err := r.sample(ctx)
 	if err != nil && ctx.Err() != nil {
 		return term.Interrupted(fmt.Errorf("interrupted before the sample; %s holds the model", r.Folder.Path))

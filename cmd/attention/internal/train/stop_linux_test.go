@@ -20,9 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestTrainOnAFullDisk: a run without room for a checkpoint prints how to resume it once
-// there is some, and that works. A limit on file sizes stands in for a full disk: it leaves
-// room for the files of go test itself.
+// TestTrainOnAFullDisk: a run without space for a checkpoint prints how to resume it once there is space, and that
+// command works. A limit on file sizes simulates the full disk; it leaves enough for the files of go test itself.
 func TestTrainOnAFullDisk(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ)
 	defer signal.Reset(syscall.SIGXFSZ)
@@ -51,8 +50,8 @@ func TestTrainOnAFullDisk(t *testing.T) {
 	require.True(t, maps.Equal(want, got))
 }
 
-// alone reports whether the test runs in a process of its own, as with a limit that leaves no room for the files of go
-// test. If it does not yet, alone runs it in one.
+// alone reports whether the test runs in its own process, for example with a limit that leaves too little for the files
+// of go test. If the test shares a process, alone runs it in a new one.
 func alone(t *testing.T) bool {
 	const variable = "ATTENTION_TEST_ALONE"
 	if os.Getenv(variable) == t.Name() {
@@ -65,8 +64,8 @@ func alone(t *testing.T) bool {
 	return false
 }
 
-// If the disk is full only at the very end, the error is one line of what could not be written, each apart, and of the
-// command that writes it anew.
+// If the disk is full only at the very end, the error has one line. It lists the files that could not be written, and
+// the command that writes them again.
 func TestTrainEndsOnAFullDisk(t *testing.T) {
 	if !alone(t) {
 		return
@@ -95,7 +94,7 @@ func TestTrainEndsOnAFullDisk(t *testing.T) {
 	require.Equal(t, runFiles, namesIn(t, folder))
 }
 
-// TestTrainInAReadOnlyFolder: it is an error at the start and later.
+// TestTrainInAReadOnlyFolder: a read-only folder is an error at the start, and also if it becomes read-only later.
 func TestTrainInAReadOnlyFolder(t *testing.T) {
 	folder, _ := tinyRun(t)
 	parent := filepath.Dir(folder)
@@ -120,8 +119,8 @@ func TestTrainInAReadOnlyFolder(t *testing.T) {
 	require.Equal(t, before, contents(t, folder))
 }
 
-// asNobody calls a function with the permissions of nobody if the tests run as root, for
-// whom no folder is read-only. Only this goroutine gets them.
+// asNobody calls a function with the permissions of the user nobody if the tests run as root, for whom no folder is
+// read-only. Only this goroutine gets those permissions.
 func asNobody(t *testing.T, do func()) {
 	if os.Getuid() == 0 {
 		runtime.LockOSThread()

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// doOnce does something when a text is first printed.
+// doOnce calls a function when a text is printed for the first time.
 type doOnce struct {
 	bytes.Buffer
 	text string
@@ -33,8 +33,7 @@ func (d *doOnce) Write(p []byte) (int, error) {
 var filesWithoutModel = []string{"checkpoints", "config.json", "metrics.jsonl", "report.json", "watch.jsonl",
 	"watch.safetensors"}
 
-// TestTrainStopped: an interrupted run keeps what it has learnt, and the error names the command
-// that resumes it.
+// TestTrainStopped: an interrupted run saves its state, and the error names the command that resumes it.
 func TestTrainStopped(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -58,8 +57,7 @@ func TestTrainStopped(t *testing.T) {
 	require.Equal(t, filesWithoutModel, namesIn(t, "nothing"))
 }
 
-// TestTrainCannotWrite: a failure to print or save is an error, and the rest is still
-// saved.
+// TestTrainCannotWrite: a failure to print or to save is an error, and all other files are still saved.
 func TestTrainCannotWrite(t *testing.T) {
 	t.Chdir(t.TempDir())
 	err := trainTo(t.Context(), commandtest.Full{}, "--steps", "2", "--out", "printing")
@@ -79,7 +77,7 @@ func TestTrainCannotWrite(t *testing.T) {
 	require.NoDirExists(t, "gone")
 }
 
-// TestTrainFailsAfterCheckpoints: the error names the checkpoint to resume from.
+// TestTrainFailsAfterCheckpoints: the error names the checkpoint from which the run can be resumed.
 func TestTrainFailsAfterCheckpoints(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	checkpoints := filepath.Join(folder, settings.CheckpointsFolder)
@@ -91,7 +89,7 @@ func TestTrainFailsAfterCheckpoints(t *testing.T) {
 		filepath.Join(checkpoints, "step-00000005.safetensors")+" with: attention train --resume "+folder)
 }
 
-// TestTrainDiverges: a run that ends in NaN reports why and leaves no model.
+// TestTrainDiverges: a run whose loss becomes NaN reports the reason and leaves no model.
 func TestTrainDiverges(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "run")

@@ -28,7 +28,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childVariable is set in the environment of a child, which never starts another.
+// childVariable is set in the environment of a child process. A child never starts another one.
 const childVariable = "ATTENTION_TEST_CHILD"
 
 // TestMain makes the test binary stand in for the command in a child.
@@ -42,14 +42,14 @@ func TestMain(m *testing.M) {
 // child is attention train in a process of its own.
 type child struct {
 	process *os.Process
-	printed *bytes.Buffer // stdout and stderr, to be read when it is done
+	printed *bytes.Buffer // stdout and stderr; read them when the process is done
 	done    chan struct{}
-	err     error // when it is done
+	err     error // closed when the process is done
 }
 
 func startTrain(t *testing.T, args ...string) *child { return startTrainTo(t, nil, args...) }
 
-// startTrainTo starts a child that prints to a file, unless that is nil.
+// startTrainTo starts a child that prints to a file, or to memory if the file is nil.
 func startTrainTo(t *testing.T, stdout *os.File, args ...string) *child {
 	require.Empty(t, os.Getenv(childVariable), "a child was asked to start children of its own")
 	self, err := os.Executable()
@@ -77,7 +77,7 @@ func (c *child) kill() {
 	<-c.done
 }
 
-// until waits for a condition and reports whether it held before the process ended.
+// until waits until a condition holds or the process has ended, and reports whether the condition held.
 func (c *child) until(so func() bool) bool {
 	for !so() {
 		select {
@@ -89,17 +89,17 @@ func (c *child) until(so func() bool) bool {
 	return true
 }
 
-// TestTrainInterrupted: Ctrl-C ends a run with exit code 130 and prints the command that
-// resumes it; until then no other process may resume it.
+// TestTrainInterrupted: Ctrl-C ends a run with exit code 130, and the run prints the command that resumes it. Until the
+// run has ended, no other process can resume it.
 func TestTrainInterrupted(t *testing.T) {
 	dir := t.TempDir()
-	text, calm := filepath.Join(dir, "text.txt"), filepath.Join(dir, "calm/run") // pictures name their run
+	text, calm := filepath.Join(dir, "text.txt"), filepath.Join(dir, "calm/run") // pictures have the name of their run
 	folder := filepath.Join(dir, "it's stopped/run")
 	require.NoError(t, os.WriteFile(text, []byte(tinyText), 0o644))
 	flags := []string{"--steps", "3000", "--dropout", "0.2", "--save-every", "0", "--keep", "1", "--eval-every", "2"}
 	require.NoError(t, trainTo(t.Context(), new(bytes.Buffer), append(tinyFlags(text, calm), flags...)...))
 
-	reader, stdout, err := os.Pipe() // which holds less than the run prints, so that it does not end before it is read
+	reader, stdout, err := os.Pipe() // holds less than the run prints, so that the run cannot end before the test reads
 	require.NoError(t, err)
 	defer reader.Close()
 	c := startTrainTo(t, stdout, append(append(tinyFlags(text, dir), "--out", folder), flags...)...)
@@ -133,12 +133,12 @@ func TestTrainInterrupted(t *testing.T) {
 	requireSameOutcome(t, calm, folder)
 }
 
-// TestTrainSignalled: a run that is ended from outside saves, prints how to resume it and
-// exits as a shell command does.
+// TestTrainSignalled: a run that is ended by a signal saves its state, prints how to resume it and exits like a shell
+// command.
 func TestTrainSignalled(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		signals []syscall.Signal // none: the reader of its output goes away
+		signals []syscall.Signal // no signal: the reader of its output ends
 		status  int
 	}{
 		{name: "terminated", signals: []syscall.Signal{syscall.SIGTERM}, status: 143},
@@ -167,11 +167,11 @@ func TestTrainSignalled(t *testing.T) {
 				require.NoError(t, reader.Close())
 			}
 			for i, s := range c.signals {
-				if err := started.process.Signal(s); i == 0 || !errors.Is(err, os.ErrProcessDone) { // of the first one
+				if err := started.process.Signal(s); i == 0 || !errors.Is(err, os.ErrProcessDone) { // the first one
 					require.NoError(t, err)
 				}
 				if c.status == 130 && s == syscall.SIGHUP {
-					time.Sleep(100 * time.Millisecond) // long enough to end
+					time.Sleep(100 * time.Millisecond) // long enough for the process to end
 					requireSteps(t, started, folder)
 				}
 			}
@@ -196,8 +196,8 @@ func requireSteps(t *testing.T, c *child, folder string) {
 	require.True(t, c.until(func() bool { return fileSize(path) > before+4096 }), c.printed)
 }
 
-// fileSize returns the size of a file, 0 if there is none. It is called so often that
-// go test should not record each call.
+// fileSize returns the size of a file, or 0 if there is none. The tests call it so often that go test should not record
+// each call.
 func fileSize(path string) int64 {
 	var info unix.Stat_t
 	if unix.Stat(path, &info) != nil {
@@ -206,7 +206,7 @@ func fileSize(path string) int64 {
 	return info.Size
 }
 
-// TestTrainMoved: no path leads to the checkpoints of a run whose folder was moved, so that none is named.
+// TestTrainMoved: if the folder of a run was moved, the error names no checkpoint, because no path leads to one.
 func TestTrainMoved(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())

@@ -9,7 +9,7 @@ import (
 	"attention/cmd/attention/internal/session"
 )
 
-// printSummary prints the losses of the model and of counting, and a sentence that compares them.
+// printSummary prints the losses of the model and of the models that count tokens, and a sentence that compares them.
 func (r *training) printSummary() {
 	l := r.Losses()
 	fmt.Fprintf(r.Out, "\n%s in %.1f s; losses in nats per %s:\n",
@@ -36,7 +36,7 @@ func (r *training) printSummary() {
 	switch {
 	case l.Validation == nil:
 		fmt.Fprintln(r.Out, "There was no validation.")
-	case l.Bigram == nil: // nothing to compare with
+	case l.Bigram == nil: // there is no loss to compare with
 	case *l.Validation < *l.Bigram:
 		fmt.Fprintf(r.Out, "The validation loss is %.4f below the bigram's: so much has the attention\n"+
 			"learnt from the %s before the last one.\n", *l.Bigram-*l.Validation, r.corpus.Unit())

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReport: report.json has what each session did, and the losses, sizes and sample at the end.
+// TestReport: report.json describes each session, and has the final losses, sizes and sample.
 func TestReport(t *testing.T) {
 	begin := commandtest.SetClock(t)
 	t.Chdir(t.TempDir())
@@ -61,7 +61,7 @@ func TestReport(t *testing.T) {
 	require.Contains(t, string(text), `"begin": "2026-03-04T05:06:07Z"`)
 }
 
-// The report of a run has from its first step on when and how it began, and that it trains.
+// From the first step on, the report of a run says when and how the run began, and that it is training.
 func TestReportOfARunningRun(t *testing.T) {
 	begin := commandtest.SetClock(t)
 	t.Chdir(t.TempDir())
@@ -87,7 +87,7 @@ func TestReportOfARunningRun(t *testing.T) {
 	require.Len(t, finished.Sessions, 1)
 }
 
-// Equal runs differ in report.json only, and one that failed has a report too.
+// Equal runs differ only in report.json. A failed run has a report, too.
 func TestReportOfFailures(t *testing.T) {
 	commandtest.SetClock(t)
 	dir := t.TempDir()
@@ -99,7 +99,7 @@ func TestReportOfFailures(t *testing.T) {
 	require.Nil(t, r.Losses.Validation)
 }
 
-// A damaged report is not replaced in silence.
+// A damaged report is replaced only with a message.
 func TestReportDamaged(t *testing.T) {
 	folder, _ := tinyRun(t)
 	path := filepath.Join(folder, session.ReportFile)
@@ -115,7 +115,7 @@ func TestReportDamaged(t *testing.T) {
 	require.Equal(t, []int{12, 15}, []int{r.Sessions[0].From, r.Sessions[0].To})
 }
 
-// The preset for a first try learns more than pairs of characters give.
+// The preset for a first try reaches a lower loss than a bigram model.
 func TestTinyFallsBelowBigram(t *testing.T) {
 	if !testenv.All {
 		t.Skip("a whole run")
@@ -130,7 +130,7 @@ func TestTinyFallsBelowBigram(t *testing.T) {
 		`( +\d\.\d{4}){5}\nThat of validation .*\nThe validation loss is 0\.\d+ below the bigram's: `), out.String())
 }
 
-// A run that is stopped shows its losses too.
+// A stopped run prints its losses, too.
 func TestSummaryOfAStoppedRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &doOnce{text: "validation  ", do: cancel}

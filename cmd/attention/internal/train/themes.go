@@ -1,6 +1,6 @@
 package train
 
-// theme is a part of the command's help: what there is to say about some flags.
+// theme is a part of the command's help: a text about some flags.
 type theme struct {
 	name, title string
 	text        string

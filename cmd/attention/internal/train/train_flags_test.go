@@ -14,8 +14,8 @@ import (
 // refused is a command line, split at spaces, and its error.
 type refused struct{ args, want string }
 
-// requireRefused requires that each call fails with one line that names the flag, before
-// it prints or makes anything.
+// requireRefused requires that each call fails with one line that names the flag. Before that line the call prints and
+// creates nothing.
 func requireRefused(t *testing.T, calls []refused) {
 	commandtest.InBadFolder(t)
 	before := commandtest.Files(t)

@@ -27,12 +27,12 @@ import (
 
 func init() { commandtest.SketchPictures() }
 
-// trainTo runs attention train the way main does, printing to w.
+// trainTo runs attention train as main does, with the output to w.
 func trainTo(ctx context.Context, w io.Writer, args ...string) error {
 	return commandtest.Run(ctx, w, w, New(), args...)
 }
 
-// tinyText has 864 characters, 28 of them different.
+// tinyText has 864 characters; 28 of them are distinct.
 var tinyText = strings.Repeat("the quick brown fox jumps over a lazy dog\nand goes on\n", 16)
 
 // tinyRun trains a tiny model on tinyText in a new folder and returns the folder
@@ -53,7 +53,7 @@ func tinyFlags(text, folder string) []string {
 		text + " --out " + folder)
 }
 
-// tinyShapes are the parameters of a tiny model, V 28, with one of the layers.
+// tinyShapes are the parameters of a tiny model with 28 tokens and one of the layers.
 func tinyShapes(layer string) map[string][]int {
 	shapes := map[string][]int{
 		"tokens.weight": {28, 8}, "positions.weight": {6, 8}, "output.weight": {28, 8}, "output.bias": {28},
@@ -83,7 +83,7 @@ func tinyShapes(layer string) map[string][]int {
 	return shapes
 }
 
-// TestTrainLeavesARunFolder: its files are well-formed, with every layer.
+// TestTrainLeavesARunFolder: the files of a run folder are well-formed, for every layer.
 func TestTrainLeavesARunFolder(t *testing.T) {
 	commandtest.DrawPictures(t)
 	for _, layer := range chapter.Names() {
@@ -124,8 +124,7 @@ func namesIn(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// requireMetrics requires a line for each of the 12 steps and for the evaluations
-// after 5, 10 and 12 of them.
+// requireMetrics requires a line for each of the 12 steps and for the evaluations after steps 5, 10 and 12.
 func requireMetrics(t *testing.T, folder string) {
 	text, err := os.ReadFile(filepath.Join(folder, "metrics.jsonl"))
 	require.NoError(t, err)
@@ -149,7 +148,7 @@ func requireMetrics(t *testing.T, folder string) {
 	require.Equal(t, []float64{5, 10, 12}, evaluations)
 }
 
-// requireReport requires the lines of the report, plain since the output is no terminal.
+// requireReport requires the lines of the report without control sequences, since the output is no terminal.
 func requireReport(t *testing.T, printed, folder string, shapes map[string][]int) {
 	require.NotContains(t, printed, "\r")
 	require.NotContains(t, printed, "\x1b")
@@ -191,8 +190,8 @@ func sampled(t *testing.T, printed string) string {
 	return sample
 }
 
-// TestTrainFolderIsEnough: config.json and model.safetensors recreate the model,
-// whose loss is the last one in metrics.jsonl, to the last bit.
+// TestTrainFolderIsEnough: config.json and model.safetensors are enough to build the model. Its loss equals the last
+// one in metrics.jsonl, to the last bit.
 func TestTrainFolderIsEnough(t *testing.T) {
 	for _, layer := range []string{"multi_head", "self_v2", "additive"} {
 		folder, _ := tinyRun(t, "--layer", layer, "--dtype", "float64", "--qkv-bias")

@@ -20,9 +20,9 @@ import (
 // shownTokens is the maximum number of tokens of a window in a picture of attention weights.
 const shownTokens = 32
 
-// pictured returns the window of tokens that the picture is about, and the index of the first one that it shows: the
-// prompt, or else validation text from a word's start. A long text is cut to its beginning, or to its end if a layer
-// sees the window as a whole, since training uses only its last query.
+// pictured returns a window of tokens and the index of the first token that the picture shows. The window is the
+// prompt, or else validation text that begins with a word. A long text is cut to its beginning. For a layer that sees
+// the window as a whole it is cut to its end, since training uses only the last query.
 func (r *training) pictured() (window []int, first int, err error) {
 	context := r.model.Context()
 	n := min(context, shownTokens)
@@ -44,8 +44,8 @@ func weightsTitle(m settings.ModelConfig, n int, dir string) string {
 	return fmt.Sprintf("%s, layer 0, step %d, run %s", m.Title(), n, models.Name(dir))
 }
 
-// drawWeights draws the attention weights of each head: a row for each query, a column for each key, grey where the
-// mask hides the key.
+// drawWeights draws the attention weights of each head, with a row for each query and a column for each key. Cells that
+// the mask hides are grey.
 func (r *training) drawWeights(w io.Writer, m settings.AttentionNetwork) error {
 	window, first, err := r.pictured()
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *training) drawWeights(w io.Writer, m settings.AttentionNetwork) error {
 	return picture.Write(w)
 }
 
-// shownWeights returns a head's weights (t, t) from the first token shown on. Keys after a causal head's query are
+// shownWeights returns the weights (t, t) of a head from the first shown token on. Keys after a causal head's query are
 // hidden.
 func shownWeights(weights []float64, t, first int, causal bool) (shown []float64) {
 	for query := first; query < t; query++ {
@@ -85,7 +85,7 @@ func shownWeights(weights []float64, t, first int, causal bool) (shown []float64
 	return shown
 }
 
-// windowWeights returns the attention weights ([H,] T, T) of a window, without dropout.
+// windowWeights returns the attention weights ([H,] T, T) for a window, without dropout.
 func windowWeights(m settings.AttentionNetwork, window []int) ([]float64, error) {
 	f, err := layers.NewFunc(m.Params(), func(b *layers.Build, in layers.Inputs) []*G.Node {
 		return b.Nodes(m.Weights(b, in["ids"]))

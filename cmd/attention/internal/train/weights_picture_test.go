@@ -27,7 +27,7 @@ var (
 	}
 )
 
-// The picture begins at a token, and no query of a causal head sees a later key, not even as a weight of 0.
+// The picture begins at a token. No query of a causal head has a weight on a later key, not even one of 0.
 func TestShownWeights(t *testing.T) {
 	square := []float64{
 		1, 0, 0,
@@ -41,7 +41,7 @@ func TestShownWeights(t *testing.T) {
 	}
 }
 
-// TestPromptIsPictured: another prompt gives another picture of the weights of the same model.
+// TestPromptIsPictured: another prompt gives another picture of the attention weights of the same model.
 func TestPromptIsPictured(t *testing.T) {
 	files := func(prompt string) (model, picture string) {
 		folder, _ := tinyRun(t, "--prompt", prompt)
@@ -58,14 +58,14 @@ func TestPromptIsPictured(t *testing.T) {
 	require.False(t, picture == other)
 }
 
-// A picture names its model, its run and the number of steps.
+// The title of a picture names the model, the run and the number of steps.
 func TestWeightsTitle(t *testing.T) {
 	m := settings.ModelConfig{Layer: &chapter.LanguageModelConfig{Attention: chapter.Config{Layer: "causal"}}}
 	require.Equal(t, "causal, layer 0, step 7, run first", weightsTitle(m, 7, "runs/first"))
 }
 
-// TestPictured: the prompt, or text from a word's start, of at most 32 characters, with the last query of a
-// whole window.
+// TestPictured: the picture shows the prompt, or text that begins with a word. It has at most 32 characters, and the
+// last query of a whole window.
 func TestPictured(t *testing.T) {
 	const validation = "hatever the eye sees, and whatever the ear can hear, is kept"
 	longest := strings.Repeat("so long a prompt ", 4)
@@ -104,7 +104,7 @@ func TestPictured(t *testing.T) {
 		require.LessOrEqual(t, len(window), c.context)
 		if c.layer == "additive" {
 			require.Len(t, window, c.context, c.reason)
-		} else if c.prompt == "" { // the sample begins there too
+		} else if c.prompt == "" { // the sample begins with this prompt, too
 			ids, err := r.promptIDs("")
 			require.NoError(t, err)
 			sampled, err := r.corpus.Tokenizer.Decode(ids)

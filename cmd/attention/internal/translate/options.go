@@ -17,7 +17,7 @@ import (
 type options struct {
 	flags *pflag.FlagSet
 	settings.Config
-	pairs []dates.Pair // of --date, without ISO dates
+	pairs []dates.Pair // values of --date, without dates in ISO form
 }
 
 // text returns the text of a flag.
@@ -44,8 +44,8 @@ func (o *options) read() (err error) {
 	return o.checkPaths()
 }
 
-// checkPaths returns an error if the run folder has a picture's name or the picture cannot be written, before the
-// training.
+// checkPaths returns an error before the training if the picture cannot be written, or if its path is that of the run
+// folder.
 func (o *options) checkPaths() error {
 	out, picture := o.text("out"), o.text("picture")
 	if strings.EqualFold(filepath.Ext(out), ".png") {

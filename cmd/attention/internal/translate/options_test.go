@@ -18,7 +18,7 @@ func TestTranslateWrongFlags(t *testing.T) {
 	before := commandtest.Files(t)
 	for _, c := range []struct {
 		args string
-		date string // of --date, which may have blanks
+		date string // value of --date, which may contain blanks
 		want string
 	}{
 		{args: "--steps 0", want: "--steps: got 0, want at least 1"},

@@ -11,7 +11,7 @@ import (
 	"attention/train/tasks/dates"
 )
 
-// ownDates returns the dates of --date, without ISO dates.
+// ownDates returns the dates of --date, without their ISO forms.
 func ownDates(given []string) (pairs []dates.Pair, err error) {
 	for _, written := range given {
 		p, err := dates.Untranslated(written)
@@ -23,10 +23,10 @@ func ownDates(given []string) (pairs []dates.Pair, err error) {
 	return pairs, nil
 }
 
-// leastDigits is the fewest digits of a date: those of a day and of a year.
+// leastDigits is the least number of digits in a date: those of a day and of a year.
 const leastDigits = 3
 
-// noteNoDates notes the texts of --date that are no dates. The model writes ten characters for any text.
+// noteNoDates prints a note about texts of --date that are not dates. The model writes ten characters for any text.
 func noteNoDates(notes io.Writer, pairs []dates.Pair) {
 	for _, p := range pairs {
 		digits := 0
@@ -41,7 +41,7 @@ func noteNoDates(notes io.Writer, pairs []dates.Pair) {
 	}
 }
 
-// translateOwn translates dates in batches and prints them. The pairs it returns have the translations.
+// translateOwn translates dates in batches and prints them. The returned pairs have the translations.
 func translateOwn(ctx context.Context, w io.Writer, t *dates.Translator, batch int, own []dates.Pair) (
 	[]dates.Pair, error) {
 	got, err := t.TranslateAll(ctx, &dates.ListedPairs{Pairs: own, Out: dates.NewBatch(t.Alphabets, batch)})

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTranslateOwnDates: dates of one's own have the same translations after the training, of the saved model and of
-// the last checkpoint, whatever their case and number.
+// TestTranslateOwnDates: the dates of --date have the same translations right after the training, with the saved model
+// and with the last checkpoint. Their case and their number do not matter.
 func TestTranslateOwnDates(t *testing.T) {
 	commandtest.DrawPictures(t)
 	t.Chdir(t.TempDir())
@@ -64,7 +64,8 @@ func TestOwnDatesPrintingFails(t *testing.T) {
 	require.ErrorContains(t, err, "--model: train: parameters: ")
 }
 
-// A model is used only with the config.json that it was trained with, and only if it has numbers: finished or not.
+// A model can be used only with the config.json of its training, and only if its weights are finite. The run need not
+// be finished.
 func TestReadModelRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, printTo(t.Context(), io.Discard, append(tinyTranslate("1"), "--out", "run")...))
@@ -101,7 +102,7 @@ func TestReadModelRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "run/model.safetensors: parameter ")
 }
 
-// TestNoDates: what has no day and year in digits is no date, and a line says so.
+// TestNoDates: a text without a day and a year in digits is not a date, and a line says so.
 func TestNoDates(t *testing.T) {
 	for written, want := range map[string]string{
 		"yesterday": `attention: --date: "yesterday" is no date: want a day and a year in digits` + "\n",

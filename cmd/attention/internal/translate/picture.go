@@ -12,8 +12,8 @@ import (
 	"attention/train/tasks/dates"
 )
 
-// writeCross writes a picture of the cross-attention weights of a pair in a run to the file out. Without one it writes to
-// the run folder f.
+// writeCross writes a picture of the cross-attention weights of a pair to the file out, or to the run folder f if out
+// is empty.
 func writeCross(m *dates.Model, w io.Writer, of string, f *session.Folder, out string, p dates.Pair) error {
 	weights, err := m.CrossWeights(p)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// recordConfig returns what the run records: how its weights move, and all attention weights of the held-out date in
+// recordConfig returns what the run records: changes of its weights, and all attention weights of the held-out date in
 // the picture.
 func (r *translation) recordConfig() (record.Config, error) {
 	queries := record.Matrix{Rows: r.options.Model.Dates.EmbedDim}

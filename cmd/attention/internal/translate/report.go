@@ -46,7 +46,7 @@ func (r *translation) end() session.End {
 		Commands: []string{program.Command("translate", "--model", r.Folder.Path) + ` --date "6 august 1963"`}}
 }
 
-// printVerdict prints how many held-out dates were translated right, and examples.
+// printVerdict prints the number of correctly translated held-out dates, and examples.
 func (r *translation) printVerdict(got []string, translated time.Duration) {
 	var wrong, right []int
 	for i, p := range r.heldOut.Pairs {

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReport: report.json has what each session did, and attention runs reads it.
+// TestReport: report.json describes each session, and attention runs can read it.
 func TestReport(t *testing.T) {
 	begin := commandtest.SetClock(t)
 	t.Chdir(t.TempDir())
@@ -54,7 +54,7 @@ func TestReport(t *testing.T) {
 	}, s.Sessions)
 }
 
-// A run that failed says so, and a damaged report is not replaced in silence.
+// The report of a failed run says so. A damaged report is replaced only with a message.
 func TestReportOfFailures(t *testing.T) {
 	t.Chdir(t.TempDir())
 	fail := stopAt{"     3 ", func() { require.NoError(t, os.Mkdir("dates/model.safetensors", 0o755)) }}

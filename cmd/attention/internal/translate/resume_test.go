@@ -33,7 +33,7 @@ func (w stopAt) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// stopped runs attention translate, interrupts it when it prints the text, and returns its error.
+// stopped runs attention translate, interrupts it when it prints a given text, and returns its error.
 func stopped(t *testing.T, text string, args ...string) error {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -55,8 +55,8 @@ func outcomes(t *testing.T, folder string) map[string]string {
 	return files
 }
 
-// TestTranslateResumes: a run that was interrupted, in training and while it translates, ends with the bits of one
-// that was left alone.
+// TestTranslateResumes: a run that was interrupted during training and during translation ends with the bits of an
+// uninterrupted one.
 func TestTranslateResumes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	flags := strings.Fields("--steps 105 --batch 100 --width 6 --heads 2 --seed 5 --out")
@@ -67,7 +67,7 @@ func TestTranslateResumes(t *testing.T) {
 	require.EqualError(t, err, "stopped after 0 of 105 steps; "+
 		"resume with: attention translate --resume stopped/run")
 	require.Equal(t, 130, term.ExitCode(err))
-	err = stopped(t, "   100 ", "--resume", "stopped/run") // is printed before the checkpoint is saved
+	err = stopped(t, "   100 ", "--resume", "stopped/run") // printed before the checkpoint is saved
 	require.EqualError(t, err, "stopped after 100 of 105 steps; "+
 		"resume with: attention translate --resume stopped/run")
 	require.NoFileExists(t, "stopped/run/model.safetensors")
@@ -88,7 +88,7 @@ func TestTranslateResumes(t *testing.T) {
 	require.Contains(t, out.String(), strings.ReplaceAll(want, "calm", "stopped"))
 }
 
-// TestTranslateResumesCheckpoint: a damaged checkpoint is not used, and the one before it leads to the same bits.
+// TestTranslateResumesCheckpoint: a damaged checkpoint is skipped, and the one before it leads to the same bits.
 func TestTranslateResumesCheckpoint(t *testing.T) {
 	t.Chdir(t.TempDir())
 	flags := strings.Fields("--steps 105 --batch 100 --width 6 --heads 2 --out run")
@@ -104,7 +104,7 @@ func TestTranslateResumesCheckpoint(t *testing.T) {
 	require.Equal(t, want, outcomes(t, "run"))
 }
 
-// TestTranslateRefusesToResume lists folders that no run can continue in.
+// TestTranslateRefusesToResume lists folders in which no run can continue.
 func TestTranslateRefusesToResume(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, printTo(t.Context(), io.Discard,

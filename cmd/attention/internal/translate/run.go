@@ -27,7 +27,7 @@ type translation struct {
 	heldOut  *dates.ListedPairs
 }
 
-// execute translates with the model of a run, or begins or resumes one.
+// execute translates with the model of a run, or begins or resumes a run.
 func (o options) execute(ctx context.Context, w, notes io.Writer) error {
 	if err := o.read(); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (o options) execute(ctx context.Context, w, notes io.Writer) error {
 	})
 }
 
-// begin returns a new run, or the one of --resume.
+// begin returns a new run, or the run of --resume.
 func (o options) begin(w, notes io.Writer) (*translation, error) {
 	if o.text("resume") == "" {
 		r, err := newTranslation(w, o)
@@ -106,12 +106,12 @@ func (r *translation) plan() (session.Plan, error) {
 	}, err
 }
 
-// drawnPair is the index of the held-out date in the picture. It has a day of the
-// week, which the translation does not need.
+// drawnPair is the index of the held-out date in the picture. That date has a day of the week, which is not needed for
+// the translation.
 const drawnPair = 2
 
-// finish saves the model, and translates the held-out dates and the ones of --date. It draws the first --date, or else
-// a held-out date.
+// finish saves the model, and translates the held-out dates and the dates of --date. It draws the first date of --date,
+// or else a held-out date.
 func (r *translation) finish(ctx context.Context) error {
 	if err := r.Save(); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 
 func init() { commandtest.SketchPictures() }
 
-// printTo runs attention translate as main does, printing to w.
+// printTo runs attention translate as main does, with the output to w.
 func printTo(ctx context.Context, w io.Writer, args ...string) error {
 	return commandtest.Run(ctx, w, w, New(), args...)
 }
@@ -33,7 +33,7 @@ func exactMatch(t *testing.T, printed string) float64 {
 	return percent
 }
 
-// An eighth of a whole run learns most dates.
+// After an eighth of the default steps the model translates most dates.
 func TestTranslateLearns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short leaves out a run of 200 steps, and all that it prints")
@@ -59,7 +59,7 @@ func TestTranslateLearns(t *testing.T) {
 	commandtest.RequirePicture(t, picture, commandtest.WeightColors())
 }
 
-// A whole run reaches 99 %. It takes 20 s of CPU time.
+// With the default steps 99 % of the dates are translated correctly. The run takes 20 s of CPU time.
 func TestTranslateReaches99Percent(t *testing.T) {
 	if !testenv.All {
 		t.Skip("a whole run")
@@ -115,7 +115,7 @@ func TestTranslateStops(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// A failed print is an error.
+// If printing fails, the command returns an error.
 func TestTranslatePrintingFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.ErrorContains(t, printTo(t.Context(), commandtest.Full{}, tinyTranslate("1")...),

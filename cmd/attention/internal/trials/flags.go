@@ -9,13 +9,13 @@ import (
 
 // Flags are the flags of a command that trains small models, each from several seeds, and compares them.
 type Flags struct {
-	Steps int    // of training each model; 0 means the command's own number
+	Steps int    // of the training of each model; 0 means the command's default
 	Seeds int    // how many
 	Seed  int64  // the first one
-	Out   string // the folder; empty means the first free one of the command's
+	Out   string // the folder; empty means the first free one with the command's name
 }
 
-// Define adds the flags to a set. steps says in words what Steps is by default.
+// Define adds the flags to a set. steps describes the default of Steps in words.
 func (t *Flags) Define(f *pflag.FlagSet, command, steps string, seeds int) {
 	f.IntVar(&t.Steps, "steps", 0, fmt.Sprintf("training steps of each model (default: %s)", steps))
 	f.IntVar(&t.Seeds, "seeds", seeds, "how many times everything is trained")
@@ -24,7 +24,7 @@ func (t *Flags) Define(f *pflag.FlagSet, command, steps string, seeds int) {
 		command))
 }
 
-// maxSeeds keeps the length of a command in sight.
+// maxSeeds limits the length of a command.
 const maxSeeds = 100
 
 // Validate returns an error for the first wrong flag of a parsed set.

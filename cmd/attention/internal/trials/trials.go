@@ -1,5 +1,5 @@
-// Package trials is what commands share that train small models from several seeds and compare them: the flags, the
-// trainings in their order, and the folder of results.
+// Package trials has the common parts of commands that train small models from several seeds and compare them: the
+// flags, the order of the trainings, and the folder of results.
 package trials
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Run calls a command's function with a context that Ctrl-C and lost terminals end.
+// Run calls a command's function with a context that ends at Ctrl-C and when the terminal is lost.
 func Run(cmd *cobra.Command, f func(ctx context.Context) error) error {
 	ctx, release := term.UntilSignal(cmd.Context(), term.LostSignals()...)
 	defer release()
@@ -28,15 +28,15 @@ type Trials struct {
 	Out   *term.Output
 	Dir   *folder.Dir
 	Seeds []int64
-	Files []string // the files of Write, without report.json
+	Files []string // the files that Write wrote, without report.json
 
 	mutex   sync.Mutex // guards the fields below
 	bar     *term.Progress
-	reports map[int]func() error // of trials that have ended
+	reports map[int]func() error // of ended trials
 	next    int                  // the trial whose report is called next
 }
 
-// Open makes the folder of a command's results, which the caller closes.
+// Open makes the folder of a command's results. The caller must close it.
 func (t Flags) Open(out *term.Output, command string) (*Trials, error) {
 	dir, err := folder.MakeEmpty(t.Out, command)
 	if err != nil {
@@ -63,7 +63,7 @@ func (t *Trials) WriteReport(report any) error {
 	})
 }
 
-// Each runs n trials of steps steps, beside of them at the same time. A trial calls Step for each step. Each calls the
+// Each runs n trials of some steps each, several at the same time. A trial calls Step for each step. Each calls the
 // reports in the order of the trials. The first error ends all trials.
 func (t *Trials) Each(ctx context.Context, n, steps, beside int,
 	trial func(ctx context.Context, i int) (report func() error, err error)) error {
@@ -95,21 +95,21 @@ func (t *Trials) Each(ctx context.Context, n, steps, beside int,
 	return context.Cause(ctx)
 }
 
-// Step shows that a trial has taken a step.
+// Step shows on the progress line that a trial has taken a step.
 func (t *Trials) Step(loss float64) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.bar.Step(loss)
 }
 
-// end calls the reports whose turn has come when trial i has ended.
+// end is called when trial i has ended. It calls the reports of all trials up to the first one that still runs.
 func (t *Trials) end(i int, report func() error) error {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.reports[i] = report
 	for ; t.reports[t.next] != nil; t.next++ {
 		report := t.reports[t.next]
-		delete(t.reports, t.next) // also after an error, so that none is called twice
+		delete(t.reports, t.next) // also after an error, so that no report is called twice
 		t.bar.Clear()
 		if err := report(); err != nil {
 			return err

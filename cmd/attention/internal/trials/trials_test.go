@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Trials report in their order, whichever ends first.
+// The reports of trials are called in their order, whichever trial ends first.
 func TestTrialsReportInOrder(t *testing.T) {
 	var printed bytes.Buffer
 	second := make(chan bool)
@@ -31,7 +31,7 @@ func TestTrialsReportInOrder(t *testing.T) {
 	require.Equal(t, "trial 0\ntrial 1\ntrial 2\ntrial 3\n", printed.String())
 }
 
-// The first error, of a trial or of a report, ends all trials, and is the error of all.
+// The first error of a trial or a report ends all trials, and Each returns it.
 func TestTrialsEndWithTheFirstError(t *testing.T) {
 	wrong := errors.New("wrong")
 	all := &Trials{Out: term.NewOutput(&bytes.Buffer{})}

@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The kept models write what their report says: those with attention every length, the squeezed one short strings only.
+// The kept models reach the results of their report: models with attention write strings of every length correctly, the
+// one without only short strings.
 func TestKeptModels(t *testing.T) {
 	models, r, err := readRivals(kept)
 	require.NoError(t, err)
@@ -56,7 +57,7 @@ func TestWhyView(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		err := commandtest.Run(ctx, in, io.Discard, New(), "--view")
-		in.CloseWithError(err) // else a URL that is not printed would be waited for
+		in.CloseWithError(err) // otherwise the test would wait for a URL that is never printed
 		ended <- err
 	}()
 	line := make([]byte, 1000)

@@ -10,7 +10,7 @@ import (
 	"attention/train/tasks/tiles"
 )
 
-// pictureTask is the task's name, pictureSteps how long each model is trained without --steps.
+// pictureTask is the task's name, and pictureSteps the default number of training steps of each model.
 const (
 	pictureTask  = "picture"
 	pictureSteps = 2000
@@ -18,7 +18,7 @@ const (
 	testPictures = 320 // of each seed
 )
 
-// picture returns the task of answering the tiles of a picture that ask for a digit.
+// picture returns the task in which some tiles of a picture ask for a digit of another tile.
 func picture() task {
 	return task{
 		name: pictureTask,

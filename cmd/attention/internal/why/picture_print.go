@@ -10,7 +10,8 @@ import (
 	"attention/train/tasks/tiles"
 )
 
-// printFocus prints the means over the seeds, and how often each head of the first seed looks at the right tile.
+// printFocus prints the means over the seeds, and how often each head of the first seed has its largest weight on the
+// right tile.
 func (c *comparison) printFocus(r *taskReport) {
 	if len(c.Seeds) > 1 {
 		fmt.Fprintln(c.Out)
@@ -34,7 +35,7 @@ func (c *comparison) printFocus(r *taskReport) {
 	fmt.Fprintf(c.Out, "%s\n%s\n%s\n", heads, arrows, colours)
 }
 
-// drawFocus draws a new picture, with lines from each asker to the tiles that it attends to.
+// drawFocus draws a new picture, with lines from each asking tile to the tiles that it attends to.
 func (c *comparison) drawFocus(ctx context.Context, m eye) error {
 	pictures := tiles.NewPictures(1, streamed(c.Seeds[0], shownStream))
 	seen, err := m.Glance(ctx, pictures)

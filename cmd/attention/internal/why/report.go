@@ -5,7 +5,7 @@ import (
 	"attention/train/tasks/tiles"
 )
 
-// report is the content of report.json: every number of a run.
+// report is the content of report.json: all numbers of a run.
 type report struct {
 	Command string      `json:"command"`
 	Version string      `json:"version"`
@@ -20,11 +20,11 @@ type taskReport struct {
 	Batch    int           `json:"batch"`
 	Rate     float64       `json:"learning_rate"`
 	Letters  string        `json:"letters,omitempty"`
-	Seconds  float64       `json:"seconds"`                // that all trainings took, some side by side
-	Strings  int           `json:"test_strings,omitempty"` // of each length and seed
+	Seconds  float64       `json:"seconds"`                // of all trainings together; some ran at the same time
+	Strings  int           `json:"test_strings,omitempty"` // for each length and seed
 	Lengths  []int         `json:"lengths,omitempty"`
 	Pictures int           `json:"test_pictures,omitempty"` // of each seed
-	Chance   float64       `json:"chance,omitempty"`        // the share of right answers by guessing
+	Chance   float64       `json:"chance,omitempty"`        // the share of right answers of a guess
 	Models   []modelReport `json:"models"`
 }
 
@@ -32,12 +32,12 @@ type taskReport struct {
 type modelReport struct {
 	Name       string              `json:"name"`
 	Parameters int                 `json:"parameters"`
-	Loss       []float64           `json:"loss"`             // mean of the last steps, in nats a letter or an answer
-	Exact      [][]float64         `json:"exact,omitempty"`  // the share of strings of each length that are right
+	Loss       []float64           `json:"loss"`             // mean over the last steps, in nats per letter or answer
+	Exact      [][]float64         `json:"exact,omitempty"`  // the share of right strings of each length
 	Digits     []float64           `json:"digits,omitempty"` // the share of right answers; a digit asks for itself
 	Arrows     []float64           `json:"arrows,omitempty"`
 	Colours    []float64           `json:"colours,omitempty"`
-	Focus      [][]tiles.HeadFocus `json:"focus,omitempty"` // of each head of each block
+	Focus      [][]tiles.HeadFocus `json:"focus,omitempty"` // for each head of each block
 }
 
 // at returns the share of right strings of a length for each seed.

@@ -11,20 +11,20 @@ import (
 	"attention/train/tasks/reversal"
 )
 
-// reverseTask is the task's name, reverseSteps how long each model is trained without --steps.
+// reverseTask is the task's name, and reverseSteps the default number of training steps of each model.
 const (
 	reverseTask  = "reverse"
 	reverseSteps = 1300
 	reverseBatch = 32
-	testStrings  = 64 // of each length and seed
+	testStrings  = 64 // for each length and seed
 )
 
 // rivals are the models in the order of the table.
 var rivals = []struct {
 	kind  reversal.Kind
 	mark  byte        // on a terminal
-	ink   color.NRGBA // which the colour-blind can tell from the others
-	width float64     // of its curve in points: one is visible behind another
+	ink   color.NRGBA // which colour-blind people can distinguish from the others
+	width float64     // width of its curve in points; it makes a curve visible behind another one
 }{
 	{reversal.Squeezed, 's', color.NRGBA{R: 0xd5, G: 0x5e, A: 0xff}, 2},
 	{reversal.Attending, 'a', color.NRGBA{G: 0x72, B: 0xb2, A: 0xff}, 6},

@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// curves returns the picture of the shares of right strings: the mean of the seeds, and each seed thin.
+// curves returns the picture of the shares of right strings: thick lines for the means over the seeds, thin ones for
+// single seeds.
 func (r *taskReport) curves() plot.Curves {
 	picture := plot.Curves{X: "length of the string", Y: "right to the last letter, %", Shares: true}
 	n := len(r.Models[0].Exact)
@@ -51,7 +52,8 @@ func faint(c color.NRGBA) color.NRGBA {
 // drawnLength is the length of the string in the picture of attention weights.
 const drawnLength = 20
 
-// drawReverseAttention draws at which letters the models of the first seed look when they write a string backwards.
+// drawReverseAttention draws, for the models of the first seed, the attention weights on the letters of a string that
+// they write backwards.
 func (c *comparison) drawReverseAttention(ctx context.Context, models []learner) error {
 	drawn := reversal.NewStrings(1, streamed(c.Seeds[0], shownStream+1))
 	drawn.Draw([]int{drawnLength})

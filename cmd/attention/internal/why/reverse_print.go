@@ -9,7 +9,7 @@ import (
 	"attention/train/tasks/reversal"
 )
 
-// shownLengths are the lengths of the strings whose reverses by every model are printed.
+// shownLengths are the lengths of the example strings. Their reverses by every model are printed.
 var shownLengths = []int{6, 12, 40}
 
 // tableLengths are the columns of the table.
@@ -55,7 +55,7 @@ func seedsText(n int) string {
 	return fmt.Sprintf("%d seeds", n)
 }
 
-// printWritings prints what each model of the first seed writes for a few strings, with wrong letters in capitals.
+// printWritings prints the output of each model of the first seed for a few strings, with wrong letters in capitals.
 func (c *comparison) printWritings(ctx context.Context, models []learner) error {
 	drawn := reversal.NewStrings(len(shownLengths), streamed(c.Seeds[0], shownStream))
 	drawn.Draw(shownLengths)
@@ -77,7 +77,7 @@ func (c *comparison) printWritings(ctx context.Context, models []learner) error 
 	return nil
 }
 
-// markWrong returns the written text, with letters that differ from the wanted ones in capitals.
+// markWrong returns the written text with wrong letters in capitals.
 func markWrong(written, want string) string {
 	text := []byte(written)
 	for i := range text {

@@ -18,10 +18,10 @@ import (
 // task is a task that several models learn from the same examples.
 type task struct {
 	name        string
-	report      taskReport // its settings and the names of its models, without results
+	report      taskReport // columns of the table of trained models
 	title, head string     // of the table of trained models
 	create      func(model int, s layers.Scope) (learner, error)
-	// results returns the end of a model's row in the table, of the last seed that its report has.
+	// results returns the last cells of a model's row in the table, for the last seed in its report.
 	results func(r modelReport) string
 	// compare prints and draws the results of the models of the first seed.
 	compare func(ctx context.Context, c *comparison, r *taskReport, first []learner) error
@@ -32,11 +32,11 @@ type learner interface {
 	Params() *layers.Params
 	Loss(b *layers.Build, in layers.Inputs) []*G.Node
 	examples(random *rand.Rand) train.Source
-	// examine asks the model new examples. It returns a function that adds the shares of right answers to a report.
+	// examine tests the model on new examples. It returns a function that adds the shares of right answers to a report.
 	examine(ctx context.Context, random *rand.Rand) (record func(*modelReport), err error)
 }
 
-// run trains the models of a task from all seeds, and compares them.
+// run trains the models of a task from all seeds and compares them.
 func (c *comparison) run(ctx context.Context, t task) (*taskReport, error) {
 	r := &t.report
 	if c.options.Steps > 0 {

@@ -20,7 +20,7 @@ func whyOutput(ctx context.Context, args ...string) (string, error) {
 	return commandtest.Output(ctx, New(), args...)
 }
 
-// A run of both tasks prints tables of 80 columns, and writes pictures and a report of all numbers.
+// A run of both tasks prints tables of 80 columns, and writes pictures and a report with all numbers.
 func TestWhy(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := "--steps 3 --seeds 2 --seed 7"
@@ -96,7 +96,7 @@ func TestWrongFlagsOfWhy(t *testing.T) {
 	require.NoDirExists(t, "why")
 }
 
-// Ctrl-C ends it with one line.
+// After Ctrl-C the command prints one line.
 func TestWhyIsInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -105,7 +105,7 @@ func TestWhyIsInterrupted(t *testing.T) {
 	require.EqualError(t, err, "interrupted")
 }
 
-// A full disk, or a reader that has gone, is an error.
+// A full disk, and output without a reader, are errors.
 func TestWhyWithoutAReader(t *testing.T) {
 	t.Chdir(t.TempDir())
 	err := commandtest.Run(t.Context(), commandtest.Full{}, commandtest.Full{}, New(), "--task", "picture", "--steps", "1",
@@ -113,8 +113,8 @@ func TestWhyWithoutAReader(t *testing.T) {
 	require.EqualError(t, err, "printing: no space left")
 }
 
-// Attention is what the task needs: a sixth of a run finds most coloured pairs, and without it none. It takes 14
-// seconds of CPU time.
+// The task needs attention: after a sixth of the default steps a model with attention finds most coloured pairs, and
+// one without it finds none. It takes 14 seconds of CPU time.
 func TestPictureNeedsAttention(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a sixth of a run")
