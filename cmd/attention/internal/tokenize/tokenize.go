@@ -119,7 +119,7 @@ func (o options) content() (string, error) {
 	return string(raw), nil
 }
 
-// learn learns a tokenizer from a text, writes it and prints how long its tokens are there.
+// learn learns a tokenizer from a text, writes it and prints the mean length of its tokens in that text.
 func (o options) learn(ctx context.Context, w io.Writer, content string) error {
 	learned, err := term.Await(ctx, func() ([]byte, error) {
 		learned, err := text.LearnBytePairs(content, o.vocab)

@@ -121,7 +121,7 @@ func corpusOf(t *testing.T, characters string) *settings.Corpus {
 	return &settings.Corpus{Corpus: &text.Corpus{Tokenizer: v}}
 }
 
-// TestMeanLosses: groups of one size, the last one smaller.
+// TestMeanLosses: the groups have equal sizes, except that the last one may be smaller.
 func TestMeanLosses(t *testing.T) {
 	var steps []train.StepResult
 	for n := range 7 {
@@ -132,7 +132,7 @@ func TestMeanLosses(t *testing.T) {
 	require.Empty(t, meanLosses(nil, 100))
 }
 
-// TestCurvesNameLastValues: the legend has the values with which the curves end, as the table of losses has them.
+// TestCurvesNameLastValues: the legend has the last value of each curve, as the table of losses has it.
 func TestCurvesNameLastValues(t *testing.T) {
 	r := &training{corpus: &settings.Corpus{Corpus: &text.Corpus{NGram: &text.NGram{Unigram: 2.5, Bigram: 2}}},
 		Session: &session.Session{Last: &loop.Evaluation{Step: 60, Loss: 1.4}}}

@@ -140,7 +140,7 @@ func (r *translation) finish(ctx context.Context) error {
 	return writeCross(r.model, r.Out, of, r.Folder, r.options.text("picture"), drawn)
 }
 
-// Settings that have no flag.
+// Settings without a flag.
 const (
 	peakRate  = 0.003
 	warmup    = 100 // steps

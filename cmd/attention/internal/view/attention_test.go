@@ -54,8 +54,8 @@ func nextAt(t testing.TB, g *pretrained.GPT, text string, temperature float64, c
 	return next
 }
 
-// requireNext requires that a column of the table of what comes next, 1 before changes and 2 after them, has the ten
-// likeliest tokens, with their probabilities.
+// requireNext requires that a column of the table of next tokens has the ten likeliest tokens and their probabilities.
+// Column 1 is before changes, and column 2 after them.
 func (p *page) requireNext(column int, want map[string]float64) {
 	p.t.Helper()
 	largest := slices.Sorted(maps.Values(want))
@@ -83,8 +83,8 @@ func numbers(t testing.TB, texts []string) (all []float64) {
 	return all
 }
 
-// requireSight requires that the tokens have the colours of the weights of those that the chosen one sees, and arcs
-// from 2 % of the largest on.
+// requireSight requires that tokens have the colours of the weights of the chosen token. Arcs must lead to tokens with
+// at least 2 % of the largest weight.
 func (p *page) requireSight(weights []float64) {
 	p.t.Helper()
 	most := slices.Max(weights)
@@ -102,7 +102,8 @@ func (p *page) requireSight(weights []float64) {
 	require.ElementsMatch(p.t, arcs, js[[]string](p, `[...document.querySelectorAll(".arcs .arc")].map((e) => e.dataset.k)`))
 }
 
-// told returns how much a head of two layers of three tells on a token of 11, of which 3 and 8 are no letters.
+// told returns how telling a head is on a token of 11, of which tokens 3 and 8 are not letters. The head belongs to the
+// second of three layers.
 func told(weights [][]float64, head, q int) (most float64) {
 	for k := 1; k < q-1; k++ {
 		others := 0.0
@@ -117,8 +118,8 @@ func told(weights [][]float64, head, q int) (most float64) {
 	return most
 }
 
-// The first screen shows where the token and the head look that tell most; a token and a head that are clicked are
-// followed, and the numbers are the library's.
+// The first screen shows the most telling token and head. The reader can click another token or head, and the numbers
+// are those of the library.
 func TestFirstScreen(t *testing.T) {
 	t.Parallel()
 	g := commandtest.SmallGPT(t)
@@ -127,7 +128,7 @@ func TestFirstScreen(t *testing.T) {
 	p := openPage(t, "", "--model", commandtest.WriteGPT(t, g), "--text", text)
 	p.waitFor(arcsDrawn)
 	row := func(layer, head, q int) []float64 { return weights[layer][head*121+q*11:][:q+1] }
-	best, q := 0, 0 // the head and the token that tell most
+	best, q := 0, 0 // the most telling head and token
 	for h := range 6 {
 		for at := range 11 {
 			if told(weights, h, at) > told(weights, best, q) {
@@ -135,7 +136,7 @@ func TestFirstScreen(t *testing.T) {
 			}
 		}
 	}
-	// Those that tell most on a token, in order.
+	// The most telling heads on a token, in order.
 	order := func(q int) (names []string) {
 		all := []int{0, 1, 2, 3, 4, 5}
 		slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(told(weights, b, q), told(weights, a, q)) })
@@ -167,7 +168,7 @@ func TestFirstScreen(t *testing.T) {
 	p.requireSight(row(1, 2, 8))
 	p.requireNext(1, nextAt(t, g, text, 1.5, func(*layers.Build) {}))
 
-	// The keyboard does the same.
+	// The keyboard has the same effects.
 	p.set("layer=1&head=2&q=7")
 	p.do(chromedp.Focus(chromedp.CSS(`.token[data-k="7"]`)), chromedp.KeyEvent(kb.ArrowLeft))
 	require.Contains(t, p.text(".picture .readout"), fmt.Sprintf("“g” 7 → “f” 6: weight %.4f", row(1, 2, 7)[6]))
@@ -176,7 +177,7 @@ func TestFirstScreen(t *testing.T) {
 	p.settle()
 	p.requireSight(row(1, 2, 6))
 
-	// The numbers of a weight are one click away.
+	// One click shows the numbers of a weight.
 	most := row(1, 2, 6)
 	at := slices.Index(most, slices.Max(most))
 	p.click(`.mostattended [aria-label^="Why "]`)
@@ -184,7 +185,7 @@ func TestFirstScreen(t *testing.T) {
 	require.Contains(t, p.text("h2"), fmt.Sprintf("Query 6 “f” and key %d", at))
 }
 
-// Typing changes everything; tokens are appended by a click, drawn, and taken back.
+// Typing updates the whole page. Tokens can be appended by a click, drawn at random, and removed again.
 func TestTyping(t *testing.T) {
 	t.Parallel()
 	g := commandtest.SmallGPT(t)
@@ -221,8 +222,8 @@ func TestTyping(t *testing.T) {
 	p.expectProblem("400")
 }
 
-// A hidden token and a head that is off change where tokens look and what comes next, as in the library; what was before
-// is in the same picture.
+// A hidden token and a head that is switched off change the attention and the next tokens, as in the library. The same
+// picture also shows the state before the change.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	g := commandtest.SmallGPT(t)
@@ -259,7 +260,7 @@ func TestChanges(t *testing.T) {
 	p.waitFor(fmt.Sprintf(`location.hash.includes("hide=%s") && document.querySelector(".arcs .before")`, most))
 	p.requireNext(1, before)
 
-	// Any token is hidden and shown again where it is chosen.
+	// Any token can be hidden and shown again where it is chosen.
 	p.set("layer=1&head=1&q=4")
 	p.click(`[data-keep="hide"]`)
 	p.waitFor(`document.querySelector('.token[data-k="4"]').classList.contains("off")`)
@@ -272,7 +273,7 @@ func TestChanges(t *testing.T) {
 	p.waitFor(`!location.hash.includes("hide=")`)
 }
 
-// The tokens that a long text has out of sight get the colours of another head, too.
+// The tokens of a long text that are out of sight also get the colours of another head.
 func TestTokensOutOfSight(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "layer=0&head=1&q=599", "--model", largeGPT(t, 1, 2, 300), "--text", strings.Repeat("abbaab", 100))

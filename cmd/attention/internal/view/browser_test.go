@@ -27,7 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain lets more tests run at once than there are processors: they wait for the browser most of the time.
+// TestMain allows more parallel tests than processors, because the tests mostly wait for the browser.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	atOnce := flag.Lookup("test.parallel")
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 // smoke is the one test that opens the page with -short.
 const smoke = "TestHeadsShowTheLibrarysNumbers"
 
-// needPage skips a test of the page with -short, unless it is smoke or looks for races.
+// needPage skips a test of the page with -short, except a smoke test and a test under the race detector.
 func needPage(t testing.TB) {
 	t.Helper()
 	if testing.Short() && !testenv.Race && t.Name() != smoke {
@@ -48,7 +48,7 @@ func needPage(t testing.TB) {
 	}
 }
 
-// chromium is started once for all tests; each has a tab of its own.
+// chromium is started once for all tests, and each test has its own tab.
 var chromium = sync.OnceValues(func() (context.Context, error) {
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -62,15 +62,15 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.DisableGPU, chromedp.WSURLReadTimeout(patience),
-		// Tabs share a few processes, whose beginnings are a fifth of the browser's work otherwise.
+		// Tabs share a few processes, because starting processes would be a fifth of the browser's work.
 		chromedp.Flag("renderer-process-limit", "3"), chromedp.Flag("disable-site-isolation-trials", true),
 		chromedp.Flag("disable-features", "Translate,BackForwardCache,SpareRendererForSitePerProcess"))
 	ctx, _ := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, _ = chromedp.NewContext(ctx) // ends with the test's process
+	ctx, _ = chromedp.NewContext(ctx) // ends with the process of the test
 	return ctx, chromedp.Do(ctx)
 })
 
-// browser returns the context of Chromium. Where there is none the test is skipped.
+// browser returns the context of Chromium, or skips the test if Chromium is not installed.
 func browser(t testing.TB) context.Context {
 	needPage(t)
 	ctx, err := chromium()
@@ -86,18 +86,18 @@ type page struct {
 	t    testing.TB
 	url  string
 	ctx  context.Context
-	stop func() error // the command, which is over then
+	stop func() error // the command, which has ended
 
-	haste int  // how much faster the page's clock is
-	moves bool // things move on the page by themselves
+	haste int  // the factor by which the page's clock is faster
+	moves bool // whether elements of the page move without a reader's action
 
 	mu       sync.Mutex
-	origin   string   // to which requests may go
-	problems []string // errors of the console, exceptions, and requests to elsewhere
+	origin   string   // requests to it are allowed
+	problems []string // errors of the console, exceptions, and requests to other origins
 }
 
-// openPage starts attention view, opens its page with a state and waits until that is shown. At the end of the test the
-// page must have had no errors.
+// openPage starts attention view, opens its page with a state and waits until the page shows that state. At the end of
+// the test the page must have had no errors.
 func openPage(t testing.TB, state string, args ...string) *page {
 	p := beginPage(t, state, args...)
 	p.settle()
@@ -120,7 +120,7 @@ func (p *page) open(url string) {
 	p.settle()
 }
 
-// tab opens a tab of Chromium, from which there may be no request but to the origin.
+// tab opens a tab of Chromium that may send requests only to the origin.
 func tab(t testing.TB, url, origin string) *page {
 	p := &page{t: t, url: url, haste: 1, origin: origin}
 	ctx, cancel := chromedp.NewContext(browser(t), chromedp.WithListener(p.listen))
@@ -167,7 +167,7 @@ func (p *page) listen(event any) {
 	}
 }
 
-// expectProblem removes the errors that a test has caused.
+// expectProblem removes errors that a test caused on purpose.
 func (p *page) expectProblem(part string) {
 	p.t.Helper()
 	require.Eventually(p.t, func() bool {
@@ -200,7 +200,7 @@ func descriptionOf(o *runtime.RemoteObject) string {
 	return fmt.Sprint(o.Description, " ", o.Value)
 }
 
-// serve starts attention view and returns its URL, and a function that ends it as Ctrl-C does.
+// serve starts attention view. It returns the URL, and a function that ends the command as Ctrl-C does.
 func serve(t testing.TB, args ...string) (url string, stop func() error) {
 	needPage(t)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A run is compared with its checkpoints, without a second --model.
+// A run can be compared with its checkpoints, without a second --model.
 func TestCompareCheckpoints(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
@@ -28,7 +28,8 @@ func TestCompareCheckpoints(t *testing.T) {
 	p.screenshots(t, "compare-checkpoints")
 }
 
-// Two models over one text: their weights and the difference; models that see other tokens are refused.
+// Compare shows the weights of two models over one text, and their difference. Models with different tokens are
+// refused.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	a, b := commandtest.SmallGPT(t), commandtest.SmallGPT(t)
@@ -55,7 +56,7 @@ func TestCompare(t *testing.T) {
 	require.InDelta(t, y, second, 6e-5)
 	require.InDelta(t, y-x, difference, 6e-5)
 	p.requireDifference(all[121:242], others[121:242], 11)
-	p.set("panel=compare&q=6&k=2&head=1&theme=dark") // which turns the legends dark, too
+	p.set("panel=compare&q=6&k=2&head=1&theme=dark") // which makes the legends dark, too
 	_, dark := plot.Palettes()
 	c := colourAt(t, dark.Weights, 0.5/64)
 	require.Equal(t, fmt.Sprintf("rgb(%d,%d,%d)", c[0], c[1], c[2]),
@@ -65,8 +66,8 @@ func TestCompare(t *testing.T) {
 	p.expectProblem("400")
 }
 
-// requireDifference requires that the third picture has the end of its scale where the weights (T, T) differ most, that
-// of the sign of b − a, and grey after the diagonal.
+// requireDifference checks the third picture. The cell where the weights (T, T) differ most has the end colour of the
+// scale for the sign of b − a, and cells after the diagonal are grey.
 func (p *page) requireDifference(a, b []float64, T int) {
 	p.t.Helper()
 	most := 0
@@ -76,13 +77,13 @@ func (p *page) requireDifference(a, b []float64, T int) {
 		}
 	}
 	light, _ := plot.Palettes()
-	end := colourAt(p.t, light.Signed, 1) // blue, of what is more
+	end := colourAt(p.t, light.Signed, 1) // blue: the second model has the larger weight
 	if b[most] < a[most] {
 		end = colourAt(p.t, light.Signed, 0)
 	}
 	picture, geometry := p.canvas(".three section:last-child canvas")
 	cell, x, y := float(p.t, geometry["cell"]), float(p.t, geometry["x"]), float(p.t, geometry["y"])
-	at := func(q, k int) [3]uint8 { // in a corner of the cell, beside the number
+	at := func(q, k int) [3]uint8 { // in a corner of the cell, away from the number
 		return pixel(picture, int(x+cell*(float64(k)+0.12)), int(y+cell*(float64(q)+0.12)))
 	}
 	require.Equal(p.t, end, at(most/T, most%T), "query %d, key %d", most/T, most%T)

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A page that its reader saves opens from the disk with the text, the head and the changes that it had.
+// A saved page opens from the disk with the text, the head and the changes that its reader chose.
 func TestSavedPageHasWhatWasChosen(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--model", gptFolder(t), "--text", "abc")
@@ -50,7 +50,7 @@ func TestSavedPageHasWhatWasChosen(t *testing.T) {
 	p.waitFor(headReady)
 }
 
-// An exported page opens from the disk and shows the same numbers, without a request to anywhere.
+// An exported page opens from the disk and shows the same numbers, without any request.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	g := commandtest.SmallGPT(t)
@@ -89,8 +89,7 @@ func TestExport(t *testing.T) {
 	p.waitFor(`document.querySelector("[role=alert]").textContent.includes("not part of the exported page")`)
 }
 
-// The page of a run of nano-char's size, with what it recorded, has 8 MB at most, and so has the one that a reader saves
-// with changes and a second checkpoint. Nothing is left out.
+// The exported page of a run of nano-char's size, with its recording, has at most 8 MB. No part is left out.
 func TestExportHasRoom(t *testing.T) {
 	needPage(t)
 	t.Parallel()
@@ -100,7 +99,7 @@ func TestExportHasRoom(t *testing.T) {
 	out, err := exec.Command(program, "train", "--preset", "nano-char", "--steps", "8", "--eval-every", "1",
 		"--eval-batches", "1", "--save-every", "4", "--keep", "2", "--out", filepath.Join(dir, "run")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	const most = 8_000_000 - 2000*150 // of a whole run's steps, which has as many evaluations
+	const most = 8_000_000 - 2000*150 // the steps of a whole run, which has as many evaluations
 	text := strings.Repeat("attention ", 7)[:64]
 	file := filepath.Join(dir, "page.html")
 	notes, err := commandtest.Output(t.Context(), view.New(), "--run", filepath.Join(dir, "run"), "--text", text, "--export", file)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A link and a saved page show the head that the page itself has chosen, on every panel.
+// A link, and a saved page, show the head that the page itself has chosen, on every panel.
 func TestLinksHaveTheProposedHead(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "text=bad+c%C3%A9g+abba+dab", "--model", gptFolder(t), "--text", "abc")
@@ -42,15 +42,15 @@ func TestLinksHaveTheProposedHead(t *testing.T) {
 	require.Equal(t, sentence, saved.text(".sentence"))
 	require.Contains(t, saved.text(".where"), where)
 
-	// Another text has its own most telling head, as long as no reader has chosen one.
+	// The page chooses the most telling head of each new text until the reader chooses one.
 	p.set("panel=attention&text=" + strings.Repeat("abc", 4) + "&layer=" + head[0] + "&head=" + head[1])
 	p.click(`[data-layer="0"][data-head="0"]`)
 	p.set("panel=attention&text=cab&layer=0&head=0")
 	require.Contains(t, p.text(".where"), "layer 0, head 0. ")
 }
 
-// Of an empty text, and of one that the model cannot read, the page says so, and shows neither the picture nor the note
-// of the text before as if they were its own.
+// If a text is empty or the model cannot read it, the page says so. It then shows neither the picture nor the note of
+// the previous text.
 func TestNoPictureOfNoText(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--model", gptFolder(t), "--text", "abc")
@@ -79,7 +79,7 @@ func TestNoPictureOfNoText(t *testing.T) {
 	p.waitFor("!" + stale)
 }
 
-// Where queries are another text than keys, the page offers to hide what the headline says is looked at most.
+// If queries and keys belong to different texts, the page offers to hide the token that the headline names.
 func TestHideIsOfWhatIsLookedAt(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "layer=2&head=1", "--model", datesRun(t, 1), "--text", "3 sep '75\n1975")
@@ -90,7 +90,7 @@ func TestHideIsOfWhatIsLookedAt(t *testing.T) {
 	require.Equal(t, "Hide “"+most+"”", p.text(`[data-keep="hide"]`))
 }
 
-// A full window of 64 letters is one row on a screen of 1280 pixels, and so is one of 80.
+// A full window of 64 letters fits into one row on a screen of 1280 pixels, and so do 80 letters.
 func TestAFullWindowIsOneRow(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{40, 64, 80} {
@@ -101,7 +101,8 @@ func TestAFullWindowIsOneRow(t *testing.T) {
 	}
 }
 
-// Widths of arcs are those of the weights, and a flat row is said to be flat.
+// The widths of arcs are proportional to the weights. The page says that a row is flat if all its weights are about
+// equal.
 func TestFlatRowsAreFlat(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "layer=0&head=0&q=59", "--model", largeGPT(t, 1, 1, 64), "--text", strings.Repeat("ab", 30))
@@ -120,7 +121,7 @@ func TestFlatRowsAreFlat(t *testing.T) {
 	}
 }
 
-// A head that is switched off keeps its own weights: the page shows no second fan, and says what changes.
+// A head that is switched off keeps its own weights: the page shows no second fan of arcs, and describes the change.
 func TestSwitchedOffHeadSaysWhatChanges(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "layer=1&head=1", "--model", gptFolder(t), "--text", "abc défg\nab")
@@ -134,7 +135,7 @@ func TestSwitchedOffHeadSaysWhatChanges(t *testing.T) {
 	require.Contains(t, p.text(".effect"), "Dashed ones: before them.")
 }
 
-// The arcs are saved as a picture with the tokens, and their weights as a table.
+// The arcs can be saved as a picture with the tokens, and their weights as a table.
 func TestArcsAreSaved(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "layer=1&head=1", "--model", gptFolder(t), "--text", "abc défg\nab")
@@ -161,7 +162,7 @@ func quoted(t testing.TB, text string) string {
 	return string(q)
 }
 
-// Tokens without a glyph have a name.
+// Tokens without a glyph are shown by name.
 func TestTokensWithoutAGlyph(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--model", gptFolder(t), "--text", "abc")
@@ -173,7 +174,7 @@ func TestTokensWithoutAGlyph(t *testing.T) {
 		m.shown({ text: "\\xe6", part: true, of: "日", at: 2 }))`))
 }
 
-// A token is one line beside its row of numbers, however long its name.
+// A token stays on one line beside its row of numbers, however long its name is.
 func TestRowNamesAreOneLine(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "panel=steps&section=head&layer=0&head=0", "--model", gptFolder(t), "--text", "abc défg\nab")
@@ -182,7 +183,7 @@ func TestRowNamesAreOneLine(t *testing.T) {
 	require.Less(t, js[float64](p, `document.querySelector(".matrix tbody th").getBoundingClientRect().height`), 32.0)
 }
 
-// The one point of a curve has the colour that the legend gives it.
+// If a curve has only one point, the point has the curve's colour in the legend.
 func TestOnePointHasItsColour(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--model", gptFolder(t), "--text", "abc")

@@ -89,7 +89,7 @@ func streamed(seed int64, stream uint64) *rand.Rand {
 // warmup is the number of steps before the highest learning rate.
 const warmup = 50
 
-// train trains a model by the settings of its task. It returns the mean loss of the last steps.
+// train trains a model with the settings of its task. It returns the mean loss of the last steps.
 func (c *comparison) train(ctx context.Context, m learner, r *taskReport, seed int64) (mean float64, err error) {
 	last := min(50, r.Steps)
 	l, err := loop.New(m.Params(), m.Loss, loop.Config{

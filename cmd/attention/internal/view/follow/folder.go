@@ -16,7 +16,7 @@ type Folder struct {
 	dir string
 
 	mu   sync.Mutex
-	runs map[string]*Run // that were asked for, by their names
+	runs map[string]*Run // runs that were requested, by their names
 }
 
 // Listed describes a run of a folder.
@@ -35,7 +35,7 @@ func OpenFolder(dir string) (*Folder, error) {
 	return f, err
 }
 
-// List describes the runs, the newest first and runs without a date last. It leaves out entries that are no runs.
+// List describes the runs, the newest first and runs without a date last. It omits entries that are not runs.
 func (f *Folder) List() ([]Listed, error) {
 	names, err := folder.Names(f.dir)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The runs of a folder are described, the newest first, and followed by their names; what is no run is left out.
+// The runs of a folder are listed, the newest first, and can be followed by name. Entries that are not runs are
+// omitted.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	_, err := OpenFolder(dir)
@@ -49,7 +50,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// Of any number of values the first, the last and evenly spread ones are kept, at least half of most.
+// Of any number of values it keeps the first, the last and others at regular intervals. It keeps at least half as many
+// as the limit allows.
 func TestThinned(t *testing.T) {
 	var l thinned[int]
 	_, ok := l.end()

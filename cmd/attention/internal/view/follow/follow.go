@@ -1,5 +1,5 @@
-// Package follow reads what a run records, while it trains or afterwards: its losses, its state, and the changes of its
-// weights. It only reads the run's folder, so it does not change the run.
+// Package follow reads the recording of a run, during and after the training: its losses, its state, and the changes of
+// its weights. It only reads the run's folder, so it does not change the run.
 package follow
 
 import (
@@ -26,32 +26,32 @@ type Run struct {
 	tail        *metrics.Tail
 	state       State
 	stale       bool           // whether the config must be read again
-	sessions    int            // of the report when it was read
+	sessions    int            // time of the report when it was read
 	ngram       session.Losses // of counting
 	steps       thinned[train.StepResult]
 	evaluations thinned[loop.Evaluation]
-	version     int // of the state; counts its changes
+	version     int // version of the state; it counts changes
 
 	recorded recorded
 
-	from     time.Time // of the first look at a run that trains
+	from     time.Time // time of the first look at a run that trains
 	fromStep int       // the last step at that time
 }
 
-// State is the state of a run as its files show it. It has some steps of a long run only, evenly spread.
+// State is the state of a run as its files show it. Of a long run it has only some steps, at regular intervals.
 type State struct {
 	Name        string             `json:"name"`
 	State       string             `json:"state"` // running, finished, stopped, failed or unfinished
 	Error       string             `json:"error,omitempty"`
 	Text        string             `json:"text"`
 	Model       string             `json:"model"`
-	Command     string             `json:"command"` // that made the run: train, finetune or translate
+	Command     string             `json:"command"` // command that made the run: train, finetune or translate
 	Planned     int                `json:"planned"`
 	Losses      session.Losses     `json:"losses"`
 	Samples     []Sample           `json:"samples"`
 	Steps       []train.StepResult `json:"steps"`
 	Evaluations []loop.Evaluation  `json:"evaluations"`
-	SecondsLeft float64            `json:"secondsLeft,omitempty"` // at the present speed; 0 if it is not known
+	SecondsLeft float64            `json:"secondsLeft,omitempty"` // time left at the present speed; 0 if it is not known
 	Version     int                `json:"version"`
 }
 
@@ -73,7 +73,7 @@ func Open(dir string) (*Run, error) {
 	return r, r.Update()
 }
 
-// readConfig reads what changes only when the run is resumed or replaced by another.
+// readConfig reads the config, which changes only when the run is resumed or replaced by another.
 func (r *Run) readConfig() error {
 	s, err := session.Summarize(r.dir)
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *Run) Update() (err error) {
 		changed = true
 	}
 	r.state.State, r.state.Error, r.state.Losses = state, wrong, report.Losses
-	r.state.Losses.Bigram = cmp.Or(report.Losses.Bigram, r.ngram.Bigram) // a run that trains has not reported them yet
+	r.state.Losses.Bigram = cmp.Or(report.Losses.Bigram, r.ngram.Bigram) // a running training has not reported them yet
 	r.state.Losses.Unigram = cmp.Or(report.Losses.Unigram, r.ngram.Unigram)
 	r.measure()
 	r.state.Samples = nil
@@ -140,7 +140,7 @@ func (r *Run) readMetrics() (changed bool, err error) {
 		e, ok := line.Evaluation()
 		if !ok {
 			r.steps.add(line.StepResult)
-		} else if last, ok := r.evaluations.end(); ok && last.Step == e.Step { // of all the text, after random batches
+		} else if last, ok := r.evaluations.end(); ok && last.Step == e.Step { // over the whole text, after random batches
 			r.evaluations.setEnd(e)
 		} else {
 			r.evaluations.add(e)

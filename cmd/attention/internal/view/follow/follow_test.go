@@ -60,7 +60,7 @@ func (f *runFolder) report(change func(r *session.Report)) {
 	f.write(session.ReportFile, text)
 }
 
-// begun is the report of a session that trains, or was killed.
+// begun is the report of a session that is training or was killed.
 func begun(r *session.Report) {
 	r.Sessions[0] = session.SessionReport{State: "unfinished"}
 	r.Losses = session.Losses{}
@@ -88,7 +88,7 @@ func evaluatedAt(s State) (numbers []int) {
 	return numbers
 }
 
-// Each line is read once it is whole; the version counts changes only.
+// A line is read only when it is complete, and the version counts only changes.
 func TestARunGrows(t *testing.T) {
 	f := newFolder(t)
 	f.report(begun)
@@ -122,7 +122,8 @@ func TestARunGrows(t *testing.T) {
 	require.Equal(t, whole.Evaluations, other.State().Evaluations)
 }
 
-// The steps before a wrong line change the version once; so do the steps after it, when it is mended.
+// The steps before a wrong line change the version once. When the line is corrected, the steps after it change the
+// version again.
 func TestStepsBeforeAWrongLine(t *testing.T) {
 	f := newFolder(t)
 	f.metrics(3)
@@ -143,8 +144,8 @@ func TestStepsBeforeAWrongLine(t *testing.T) {
 	require.Equal(t, before+2, updated(t, r).Version, "nothing is new")
 }
 
-// A run that is resumed from an earlier checkpoint takes steps again. That is seen even if it has more lines than
-// before by the time of the next look, and so are other numbers of planned steps.
+// A run that is resumed from an earlier checkpoint repeats steps. The reader notices this even if the run has more
+// lines than before by the next look. It also notices another number of planned steps.
 func TestARunResumes(t *testing.T) {
 	f := newFolder(t)
 	f.metrics(20)
@@ -170,7 +171,7 @@ func TestARunResumes(t *testing.T) {
 	require.Len(t, s.Samples, 2)
 }
 
-// A folder that is removed is an error, which says what is wrong, until there is a run again: another one.
+// After the folder is removed, the error gives this reason until the folder has a run again, which is another one.
 func TestAFolderIsReplaced(t *testing.T) {
 	f := newFolder(t)
 	r, err := Open(f.path)
@@ -218,7 +219,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// The state changes while it is followed, and the time left is that at the speed since the first look.
+// The state changes while the run is followed. The time left is computed from the speed since the first look.
 func TestTimeLeft(t *testing.T) {
 	now, real := time.Now(), program.Now
 	program.Now = func() time.Time { return now }
@@ -248,7 +249,7 @@ func TestTimeLeft(t *testing.T) {
 	require.Greater(t, s.Version, before)
 }
 
-// Who asks at the same time as another gets the same value, read once, and who leaves does not wait.
+// Concurrent callers get the same value, which is read once. A caller whose context ends does not wait.
 func TestRecordingIsShared(t *testing.T) {
 	f := newFolder(t)
 	r, err := Open(f.path)
@@ -298,9 +299,9 @@ func TestRecording(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist, "a run that recorded none")
 }
 
-// Of a file of many lines only what is new is read, and some steps and validations are kept.
+// Of a long file only new lines are read, and only some steps and validations are kept.
 func TestLongRuns(t *testing.T) {
-	const steps = 6*most + 1 // more than are kept, even of every fourth
+	const steps = 6*most + 1 // more than the limit, even if only every fourth is kept
 	f := newFolder(t)
 	var text strings.Builder
 	for i := range steps {
@@ -320,7 +321,7 @@ func TestLongRuns(t *testing.T) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer file.Close()
-	_, err = file.WriteAt([]byte("no JSON"), 0) // which nobody reads again
+	_, err = file.WriteAt([]byte("no JSON"), 0) // which is never read again
 	require.NoError(t, err)
 	_, err = file.WriteAt(fmt.Appendf(nil, `{"step":%d,"loss":1}`+"\n", steps+1), int64(text.Len()))
 	require.NoError(t, err)
@@ -342,7 +343,7 @@ func TestTogether(t *testing.T) {
 				if i%4 == 0 {
 					f.metrics(len(f.lines))
 				}
-				if err := r.Update(); err != nil { // a line of another's that is being written
+				if err := r.Update(); err != nil { // a line that another process is still writing
 					require.ErrorContains(t, err, "want a JSON object")
 				}
 				r.State()
@@ -353,7 +354,7 @@ func TestTogether(t *testing.T) {
 	require.Len(t, updated(t, r).Steps, 40)
 }
 
-// The state has the command that made the run, which a page's advice is for.
+// The state has the command that made the run, because the page's advice depends on it.
 func TestTheCommandOfARun(t *testing.T) {
 	f := newFolder(t)
 	command := func() string {

@@ -9,7 +9,7 @@ import (
 // most is how many values a thinned list holds.
 const most = 4096
 
-// thinned holds the first and the last of many values, and some between them, evenly spread.
+// thinned holds the first and the last of many values, and some values between them at regular intervals.
 type thinned[T any] struct {
 	kept  []T
 	every int // the number of a kept value is a multiple of this; the last value is kept, too

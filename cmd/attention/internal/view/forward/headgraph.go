@@ -8,18 +8,18 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// headGraph computes statistics of a layer's heads. The number of the head is its input, so that one plan serves all
-// heads.
+// headGraph computes statistics of a layer's heads. The index of the head is an input of the graph, so that one plan
+// serves all heads.
 type headGraph struct {
 	head    *G.Node
 	stats   *graph.AttentionStats
-	largest *G.Node // the largest weights of cells
+	largest *G.Node // the largest weights of blocks
 	machine *machine.Machine
 
-	weights, norms *G.Node // of linear attention: see Layer.Implied
+	weights, norms *G.Node // for linear attention: see Layer.Implied
 }
 
-// newHeadGraph plans the statistics, with the cells that largest makes. They are computed from the layer's own memory.
+// newHeadGraph plans the statistics, with the cells that largest makes. The graph reads the memory of the layer itself.
 // The graph of a layer of linear attention is for one head alone.
 func (l *Layer) newHeadGraph(head int, largest func(s *graph.AttentionStats) (*G.Node, error)) (*headGraph, error) {
 	g := new(headGraph)

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// mostImplied is the most tokens of a text whose implied weights, T² of each head, are computed.
+// mostImplied is the largest number of tokens for which the implied weights, T² for each head, are computed.
 const mostImplied = 2048
 
 // newLinearLayer returns a layer of linear attention, with operands of a graph that has not run yet.
@@ -48,8 +48,8 @@ func (l *Layer) addImplied(g *headGraph, head int) (err error) {
 	return err
 }
 
-// addImpliedStats also adds the weights' statistics: those of an attention whose scores are the logarithms of the
-// weights' sizes, which divides these by their sum.
+// addImpliedStats adds the statistics of the implied weights as well. They are those of an attention whose scores are
+// the logarithms of the absolute weights; this attention divides the absolute weights by their sum.
 func (l *Layer) addImpliedStats(g *headGraph, head int) error {
 	if err := l.addImplied(g, head); err != nil {
 		return err
@@ -68,8 +68,8 @@ func (l *Layer) addImpliedStats(g *headGraph, head int) error {
 	return err
 }
 
-// Implied returns the weights (T, T) that the state of a head of linear attention implies, the largest size in each
-// row, and the norm of the state after each token.
+// Implied returns the weights (T, T) that the state of a head of linear attention implies, the largest absolute weight
+// in each row, and the norm of the state after each token.
 func (l *Layer) Implied(head int) (weights, most, norms []float32, err error) {
 	g := new(headGraph)
 	g.machine, err = plan(func() (G.Nodes, error) {

@@ -15,8 +15,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Linear attention has the weights that its states imply, with their statistics, and the norms of the states; its
-// layers stand among the others.
+// Linear attention has the weights that its states imply, their statistics, and the norms of the states. Its layers are
+// in the list with the others.
 func TestLooksAtLinearAttention(t *testing.T) {
 	dir, p, m := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 9, "num_layers": 3,
 		"pattern": [0, 1, 0], "blocks": [

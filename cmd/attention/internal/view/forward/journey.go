@@ -8,10 +8,10 @@ import (
 	"attention/layers/chapter"
 )
 
-// Journey is one token's way through a model and one of its layers: what each step makes of it.
+// Journey is the path of one token through a model and one of its layers, with the result of each step.
 type Journey struct {
 	Steps []JourneyStep `json:"steps"`
-	Next  []Candidate   `json:"next"` // the likeliest tokens to follow it
+	Next  []Candidate   `json:"next"` // the likeliest next tokens
 }
 
 // JourneyStep is a step of a journey. Its formula names the steps before it.
@@ -21,7 +21,7 @@ type JourneyStep struct {
 	Exact   *chapter.Formula `json:"exact,omitempty"` // nil if the formula is words
 	Place   string           `json:"place"`           // of the model: partIn …
 	Shape   []int            `json:"shape"`           // (N), (H, N) of heads, or (L, N) of blocks
-	Block   *int             `json:"block,omitempty"` // which of L blocks is that of the layer
+	Block   *int             `json:"block,omitempty"` // index of the layer's block among L blocks
 	Values  []float32        `json:"-"`               // NaN for hidden keys
 }
 
@@ -34,10 +34,11 @@ const (
 	partOut       = "out"
 )
 
-// ErrForgotten is the error about the weights of a run that trains after newer ones were looked at.
+// ErrForgotten is the error for a running training whose weights are no longer available, because newer ones were
+// requested since.
 var ErrForgotten = errors.New("the weights are not kept any more")
 
-// Forget makes the pass forget the model's weights: it has no journeys then but those that are computed.
+// Forget releases the model's weights. Afterwards the pass has only those journeys that are already computed.
 func (l *Pass) Forget() { l.journeys.open.Store(nil) }
 
 // mostLogits is the most logits that a journey ends with; of more it has the likeliest tokens alone.

@@ -44,7 +44,7 @@ func (j *journey) add(name, formula string, values []float32, heads int) {
 	}
 }
 
-// stages adds the stages of a token, a row of theirs, outside of blocks and in the layer's block.
+// stages adds the stages of a token, one row of each, outside of blocks and in the layer's block.
 func (j *journey) stages(w *way, row int) error {
 	from, to := w.block(j.layer.Path)
 	for i, s := range w.stages {
@@ -68,14 +68,14 @@ func (j *journey) stages(w *way, row int) error {
 			if err := j.attention(); err != nil {
 				return err
 			}
-			heads = s.width / j.layer.valueWidth() // half as many as softmaxes, if those are subtracted
+			heads = s.width / j.layer.valueWidth() // half as many as softmaxes, if pairs of them are subtracted
 		}
 		j.add(s.Name, s.Formula, s.row(row), heads)
 	}
 	return nil
 }
 
-// blocks adds the vectors after all blocks of a model that has several. from is the first stage of the layer's.
+// blocks adds the vectors after all blocks of a model that has several. from is the layer's first stage.
 func (j *journey) blocks(w *way, row, from int) {
 	var all []float32
 	n, own := 0, 0
@@ -93,7 +93,7 @@ func (j *journey) blocks(w *way, row, from int) {
 	}
 }
 
-// block returns the stages of the block of a layer, the first and the end.
+// block returns the range of stages of a layer's block.
 func (w *way) block(path string) (from, to int) {
 	is := false
 	for i, s := range w.stages {
@@ -108,7 +108,7 @@ func (w *way) block(path string) (from, to int) {
 	return from, len(w.stages)
 }
 
-// attention adds the steps from the vector that the attention takes to its weights.
+// attention adds the steps from the input vector of the attention to its weights.
 func (j *journey) attention() error {
 	l := j.layer
 	o := l.kept
@@ -139,7 +139,7 @@ func (j *journey) attention() error {
 	j.add("scores", l.scoreFormula(), scores, l.Heads)
 	from := "scores"
 	if slices.ContainsFunc(weights, func(w float32) bool { return w != w }) {
-		from = "masked" // which the page shows: the scores of what is seen
+		from = "masked" // which the page shows: the scores of visible keys
 	}
 	j.add("weights", l.weightFormula(from), weights, l.Heads)
 	return nil
@@ -187,7 +187,7 @@ func (l *Layer) scoreFormula() string {
 	return text
 }
 
-// weightFormula returns the formula of the weights of a layer, from a step.
+// weightFormula returns the formula for the weights of a layer, which refers to a step.
 func (l *Layer) weightFormula(from string) string {
 	switch {
 	case l.Sigmoid:

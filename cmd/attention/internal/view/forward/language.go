@@ -20,7 +20,8 @@ func (m language) params() *layers.Params { return m.Model.Params() }
 func (m language) String() string         { return m.Model.String() }
 func (m language) most() int              { return m.Model.Context() }
 
-// example returns a sentence or, if the tokenizer lacks a token of it, the text of the tokenizer's first tokens.
+// example returns a sentence. If the tokenizer lacks a token of it, example returns the text of the tokenizer's first
+// tokens.
 func (m language) example() string {
 	const sentence = "The attention of each word is what it looks at."
 	if _, err := m.Tokenizer.Encode(sentence); err == nil {
@@ -67,18 +68,18 @@ type languageText struct {
 	model language
 	text  string
 	ids   []int
-	cut   int // number of tokens before these, which the model does not see
+	cut   int // number of earlier tokens, which the model does not see
 	input *G.Node
-	rows  *G.Node // (N) the tokens whose next ones build scores; nil for the last one
+	rows  *G.Node // (N) the tokens whose next tokens build scores; nil for the last token only
 	of    int     // N; 0 for the last one
 }
 
-// operandsOf is a network of one layer of another type than layers.Attention.
+// operandsOf is a network with one layer of a type other than layers.Attention.
 type operandsOf interface {
 	Operands(b *layers.Build, ids *G.Node) (layers.AttentionOperands, error)
 }
 
-// nexter is a network that computes the logits of the last token alone, or of some tokens.
+// nexter is a network that can compute the logits of the last token alone, or of a few tokens.
 type nexter interface {
 	Next(b *layers.Build, ids *G.Node) (*G.Node, error)
 	NextAt(b *layers.Build, ids, rows *G.Node) (*G.Node, error)

@@ -19,48 +19,48 @@ import (
 // Pass is a model over a text.
 type Pass struct {
 	Name      string        `json:"-"`     // of the model
-	Steps     int           `json:"steps"` // of its run that the weights have had; 0 if that is not known
+	Steps     int           `json:"steps"` // number of the run's steps that the weights had; 0 if that is not known
 	Cut       int           `json:"cut"`   // number of tokens before the window, which the model does not see
 	Whole     string        `json:"whole"` // the text; of a translation with the part that the model has written
 	Sequences []Sequence    `json:"sequences"`
 	Layers    []*Layer      `json:"layers"`
-	Next      [][]Candidate `json:"next"` // the likeliest tokens after a text, or at each place of a translation
+	Next      [][]Candidate `json:"next"` // the likeliest tokens after a text, or at each position of a translation
 
-	expects  []expected // at each of these places
+	expects  []expected // at each of these positions
 	journeys journeys
 }
 
-// Layer is one attention of a model, with its queries, keys and values.
+// Layer is one attention layer of a model, with its queries, keys and values.
 type Layer struct {
 	Path string `json:"path"`
 	place
-	Fixed    bool    `json:"fixed,omitempty"` // whether it has neither heads nor masks to change
+	Fixed    bool    `json:"fixed,omitempty"` // whether neither its heads nor its masks can be changed
 	Heads    int     `json:"heads"`
 	KeyHeads int     `json:"key_heads"` // each is shared by Heads/KeyHeads heads
-	Width    int     `json:"width"`     // of a head's queries and keys, D
+	Width    int     `json:"width"`     // width D of a head's queries and keys
 	T        int     `json:"t"`
 	S        int     `json:"s"`
 	Scale    float64 `json:"scale"`
 	Softcap  float64 `json:"softcap,omitempty"`
 	Additive bool    `json:"additive,omitempty"`
-	Turned   bool    `json:"turned,omitempty"` // whether queries and keys are normalised or turned after the projection
+	Turned   bool    `json:"turned,omitempty"` // whether queries and keys are normalised or rotated after the projection
 	Sinks    bool    `json:"sinks,omitempty"`  // whether each head has a score without a key
 	// Whether weights are sigmoids of scores plus a bias.
 	Sigmoid     bool    `json:"sigmoid,omitempty"`
 	SigmoidBias float64 `json:"sigmoid_bias,omitempty"`
-	// Whether it is linear attention, whose weights are those that its state implies: see Implied.
+	// Whether the layer is linear attention. Its weights are those that its state implies: see Implied.
 	Linear bool `json:"linear,omitempty"`
 
-	kept   layers.AttentionOperands // in their own graph
-	linear layers.LinearOperands    // the same of linear attention
-	shown  []heads.Keys             // to all heads, or to each
+	kept   layers.AttentionOperands // nodes of their own graph
+	linear layers.LinearOperands    // the same for linear attention
+	shown  []heads.Keys             // of all heads, or one for each head
 
 	queryTokens, keyTokens []Token
-	common                 *common // with the layers between the same sequences
+	common                 *common // together with the other layers between the same sequences
 
 	mu        sync.Mutex
 	graph     *headGraph // nil before the first head's summary, and after the last one's
-	summaries []*Summary // of each head; nil until they are asked for
+	summaries []*Summary // one for each head; nil until they are requested
 }
 
 // newLayer returns a layer with operands of a graph that has not run yet.
@@ -105,13 +105,13 @@ func (l *Layer) keep() error {
 	return nil
 }
 
-// seen returns the ranges of keys that query t of a head sees, the first key and the end of each.
+// seen returns the ranges of keys that query t of a head sees, as pairs of the first key and the end.
 func (l *Layer) seen(head, t int) []uint32 {
 	shown := &l.shown[head%len(l.shown)]
 	return shown.Keys[2*shown.Start[t] : 2*shown.Start[t+1]]
 }
 
-// Head returns the operands of a head, and the keys that its queries see.
+// Head returns the operands of a head, and the ranges of keys that its queries see.
 func (l *Layer) Head(head int) (heads.Operands, heads.Keys, error) {
 	h, err := heads.Of(l.kept, head)
 	if err != nil {
@@ -120,7 +120,7 @@ func (l *Layer) Head(head int) (heads.Operands, heads.Keys, error) {
 	return h, l.shown[head%len(l.shown)], nil
 }
 
-// float32sOf returns the value of a node in float32, which is not to be changed; nil for nil.
+// float32sOf returns the value of a node in float32, or nil for nil. The caller must not change it.
 func float32sOf(n *G.Node) []float32 {
 	if n == nil {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// What each kind of mask hides is not shown, and is −1 in a thumbnail: not 0. A row that sees nothing has no weights.
+// Keys that a mask hides are not shown, and are −1 in a thumbnail, not 0. A row whose keys are all hidden has no
+// weights.
 func TestMasks(t *testing.T) {
 	b := layers.NewBuild(layers.NewParams(tensor.Float32, 1), layers.Eval)
 	segments := b.InputOf(tensor.Int, "segments", 7)

@@ -21,14 +21,14 @@ type Model struct {
 	Title   string   `json:"title"` // what it is
 	Notes   []string `json:"notes,omitempty"`
 	Most    int      `json:"most"`    // tokens of a text
-	Example string   `json:"example"` // a text that it can read
+	Example string   `json:"example"` // an example text that it can read
 
 	IsSample bool `json:"sample,omitempty"` // whether it is part of the program
 
 	IsLive bool `json:"live,omitempty"` // whether a run still trains it
 	Steps  int  `json:"-"`              // steps of the run that the weights have had; 0 if that is not known
 
-	encodes bool // whether it is an encoder
+	encodes bool // reads the weights of a checkpoint at each call
 
 	open func() (network, error)                   // reads the weights of a checkpoint each time
 	now  func(ctx context.Context) (*Model, error) // returns the model of a run that trains; nil for other models
@@ -40,13 +40,14 @@ type network interface {
 	params() *layers.Params
 	most() int
 	example() string
-	// read reads a text and tokens that follow it; its errors begin with "text: ", as tokenizers' do, or "then: ".
+	// read reads a text and the tokens that follow it. Its errors begin with "text: ", as those of tokenizers do, or with
+	// "then: ".
 	read(text string, then []int) (reading, error)
 }
 
 // reading is the input of a network: a text, or a text and its translation.
 type reading interface {
-	// build makes the inputs in a graph and returns the logits (N, V) of N tokens to come.
+	// build makes the inputs in a graph and returns the logits (N, V) of N next tokens.
 	build(b *layers.Build) *G.Node
 	// place returns the purpose of the layer at a path, and the numbers of its sequences.
 	place(path string) place
@@ -63,14 +64,15 @@ type place struct {
 	Keys    int    `json:"keys"`
 }
 
-// newest, as a number of steps, asks for the weights of the folder itself, not of one of its checkpoints.
+// newest, in place of a number of steps, requests the weights in the folder itself, not those of one of its
+// checkpoints.
 const newest = -1
 
-// Open is OpenFrom for a folder, or a checkpoint's file.
+// Open is OpenFrom for a folder or the file of a checkpoint.
 func Open(path string) (*Model, error) { return OpenFrom(models.Source{Dir: path}) }
 
-// OpenFrom reads a model, whose folder may be a checkpoint's file. That of a checkpoint is read again for each pass; it
-// is read here so that a damaged one is an error.
+// OpenFrom reads a model from a folder or from the file of a checkpoint. Each pass reads a checkpoint again; OpenFrom
+// also reads it, so that a damaged checkpoint is an error.
 func OpenFrom(from models.Source) (*Model, error) {
 	dir, steps, ok := models.CheckpointAt(from.Dir)
 	if !ok {
@@ -89,7 +91,7 @@ func OpenFrom(from models.Source) (*Model, error) {
 	return m, nil
 }
 
-// openNetwork reads a network and its name: with its newest weights, or as it was at the checkpoint after some steps.
+// openNetwork reads a network and its name, with its newest weights or with those of the checkpoint after some steps.
 func openNetwork(from models.Source, steps int) (n network, name string, notes []string, err error) {
 	in, err := from.Inspect(io.Discard)
 	if err != nil {
@@ -151,7 +153,7 @@ func (m *Model) Checkpoints(from models.Source) (all []*Model) {
 	return all
 }
 
-// Of returns a model that is open. Its weights are those after some steps of a run.
+// Of returns a model for a network that is already open. Its weights are those after some steps of a run.
 func Of(name string, m *models.OpenModel, steps int) *Model {
 	n := language{m}
 	of := newModel(name, n, func() (network, error) { return n, nil })
@@ -165,7 +167,7 @@ func Live(name string, m settings.Model, now func(ctx context.Context) (*Model, 
 	return &Model{Name: name, Title: m.String(), Most: m.Context(), IsLive: true, now: now}
 }
 
-// Now returns the model with the weights of this moment, which do not change any more.
+// Now returns the model with the weights at this moment. The returned weights do not change.
 func (m *Model) Now(ctx context.Context) (*Model, error) {
 	if m.now == nil {
 		return m, nil

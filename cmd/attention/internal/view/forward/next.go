@@ -25,7 +25,7 @@ type Next struct {
 // mostCandidates is how many candidates a pass has.
 const mostCandidates = 10
 
-// expected is the logits of the tokens that may come at a place, and their tokenizer.
+// expected is the logits of the next tokens at some positions, and their tokenizer.
 type expected struct {
 	logits    []float64
 	tokenizer text.Tokenizer
@@ -38,7 +38,7 @@ func (f *passGraph) expected(t text.Tokenizer, row int) expected {
 	return expected{slices.Clone(dense.Float64s(f.logits.Value())[row*v:][:v]), t}
 }
 
-// expect gives a pass the likeliest tokens of some places.
+// expect stores the likeliest tokens at some positions in a pass.
 func (l *Pass) expect(places ...expected) error {
 	l.expects = places
 	for at := range places {
@@ -55,8 +55,8 @@ func (l *Pass) expect(places ...expected) error {
 const MaxTemperature = 10
 
 // NextAt returns the likely tokens at a place, with the probabilities softmax(logits/temperature). With temperature 0
-// only the likeliest token remains. The drawn token is the first, in the order of falling probability, at which the sum
-// of the probabilities exceeds draw, from 0 to 1.
+// only the likeliest token remains. The drawn token is the first one, in descending order of probability, at which the
+// cumulative probability exceeds draw, a number from 0 to 1.
 func (l *Pass) NextAt(place int, temperature, draw float64) (*Next, error) {
 	switch {
 	case place < 0 || place >= len(l.expects):
@@ -97,7 +97,8 @@ func (of expected) next(temperature, draw float64) (*Next, error) {
 	return &Next{all[:last], all[last]}, nil
 }
 
-// softmax returns the probabilities of logits at a temperature; at 0 that of the first largest one is 1.
+// softmax returns the probabilities of logits at a temperature. At temperature 0 the first largest logit has
+// probability 1.
 func softmax(logits []float64, temperature float64) []float64 {
 	out := make([]float64, len(logits))
 	most := slices.Max(logits)

@@ -22,8 +22,8 @@ func seen(t testing.TB, r Request) *Pass {
 	return l
 }
 
-// The probabilities are softmax(logits/temperature); the drawn token is where their sum, the likeliest first, passes
-// the number.
+// The probabilities are softmax(logits/temperature). The drawn token is the one at which the cumulative probability,
+// the likeliest first, exceeds the given number.
 func TestNextAt(t *testing.T) {
 	l := seen(t, Request{Text: "abc"})
 	plain, err := l.NextAt(0, 1, 0)
@@ -63,7 +63,7 @@ func TestNextAt(t *testing.T) {
 	}
 }
 
-// Tokens that follow the text are read as if they were its end.
+// Appended tokens have the same effect as the same tokens at the end of the text.
 func TestThen(t *testing.T) {
 	whole := seen(t, Request{Text: "abcd"})
 	then := []int{whole.Sequences[0].Tokens[2].ID, whole.Sequences[0].Tokens[3].ID}
@@ -77,7 +77,7 @@ func TestThen(t *testing.T) {
 	require.ErrorContains(t, err, "then: got token -1, want 0 to ")
 }
 
-// A head is telling as its definition says; the largest weights are those of the rows.
+// The measure of a telling head follows its definition, and the largest weights are the maxima of the rows.
 func TestTelling(t *testing.T) {
 	l := seen(t, Request{Text: "abcdefgabc"})
 	for _, layer := range l.Layers {
@@ -109,8 +109,9 @@ func TestTelling(t *testing.T) {
 	require.Nil(t, got.Statistics.Telling, "no query sees five keys")
 }
 
-// A page on a published model opens on the head and token that tell most: a pronoun on its noun, a name on the same
-// name, a word on what followed it before. The values are those of transformers, by testdata/published/tells.py.
+// The page of a published model opens with its most telling head and token. That token attends from a pronoun to its
+// noun, from a name to the same name, or from a word to the one after its previous occurrence. The values are those of
+// transformers, by testdata/published/tells.py.
 func TestOpensOnATellingHead(t *testing.T) {
 	m, err := Open(golden.Published(t, "smollm2"))
 	require.NoError(t, err)

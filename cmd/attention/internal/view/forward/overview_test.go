@@ -29,7 +29,7 @@ func layerOf(t testing.TB, x []float32, width int, c graph.AttentionConfig) *Lay
 	return l
 }
 
-// An overview has the largest weight of each block, of weights that are computed one by one.
+// An overview has the largest weight of each block. The test computes each weight separately.
 func TestOverview(t *testing.T) {
 	for _, size := range []int{1, 5, 1024, 1025, 2051} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
@@ -72,8 +72,8 @@ func TestOverview(t *testing.T) {
 	}
 }
 
-// A checkpoint is a model: of a run that is not finished the same as the run's, and by its path the same as in the
-// list.
+// A checkpoint can be opened as a model. The last checkpoint of an unfinished run equals the run's model, and a
+// checkpoint opened by its path equals the one in the list.
 func TestCheckpoints(t *testing.T) {
 	for _, c := range []struct {
 		run, text string
@@ -120,7 +120,8 @@ func (p pieces) Decode(ids []int) (s string, err error) {
 	return s, nil
 }
 
-// Tokens that together are a character have it and their places in it; a part whose rest is missing has its bytes.
+// Tokens that together make a character have that character and their numbers in it. A part without the rest has its
+// bytes.
 func TestTokensOfOneCharacter(t *testing.T) {
 	all := pieces{"a", "\xe6", "\x97", "\xa5", " \xe6", "\x9c\xac"}
 	got, err := tokensOf(all, []int{1, 2, 3, 0, 4, 5, 1, 2, 0, 1})

@@ -18,7 +18,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The scores, log-sum-exps and shown keys of each of the chapter's layers give the library's weights.
+// The scores, log-sum-exps and visible keys of each of the chapter's layers give the library's weights.
 func TestLooksGiveTheLibrarysWeights(t *testing.T) {
 	for _, name := range chapter.Names() {
 		dir, p, m := commandtest.LayerRun(t, name)
@@ -49,8 +49,8 @@ func TestLooksGiveTheLibrarysWeights(t *testing.T) {
 	}
 }
 
-// So do those of a decoder's layers, which have different heads, windows, sinks, positions, latents, gates and sigmoids;
-// and its heads can be switched off.
+// The same holds for the layers of decoders, which have various heads, windows, sinks, positions, latents, gates and
+// sigmoids. The heads of these layers can be switched off.
 func TestLooksAtADecoder(t *testing.T) {
 	dir, p, m := commandtest.DecoderRun(t)
 	b := layers.NewBuild(p, layers.Eval)
@@ -92,8 +92,8 @@ func TestLooksAtADecoder(t *testing.T) {
 	}
 }
 
-// Each head of sparse attention shows the blocks that it chooses, and both softmaxes of a head of differential attention
-// are heads of their own, whose difference are its weights.
+// A head of sparse attention shows the blocks that it chooses. In differential attention both softmaxes of a head are
+// heads of their own; the difference of their weights is the weights of the head.
 func TestLooksAtSparseAndDifferentialAttention(t *testing.T) {
 	dir, p, m := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 9, "num_layers": 2,
 		"pattern": [0, 1], "blocks": [
@@ -130,7 +130,7 @@ func TestLooksAtSparseAndDifferentialAttention(t *testing.T) {
 	}
 }
 
-// headWeights returns the weights (T, S) of a head, as the page computes them.
+// headWeights computes the weights (T, S) of a head as the page does.
 func headWeights(t testing.TB, l *Layer, head int) []float64 {
 	t.Helper()
 	s, err := l.Summary(head)
@@ -149,7 +149,7 @@ func headWeights(t testing.TB, l *Layer, head int) []float64 {
 	return weights
 }
 
-// score returns the score of a query and a key, as the page computes it.
+// score computes the score of a query and a key as the page does.
 func score(l *Layer, p heads.Operands, q, k int) (score float64) {
 	for d := range l.Width {
 		x, y := float64(p.Query[q*l.Width+d]), float64(p.Key[k*l.Width+d])
@@ -178,7 +178,7 @@ func texts(tokens []Token) (s string) {
 	return s
 }
 
-// A layer without heads and masks of its own cannot be changed; the others can.
+// A layer without heads and masks cannot be changed; all other layers can.
 func TestChangesOfLayers(t *testing.T) {
 	for _, name := range chapter.Names() {
 		dir, _, _ := commandtest.LayerRun(t, name)

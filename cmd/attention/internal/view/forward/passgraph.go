@@ -14,8 +14,8 @@ import (
 
 // passGraph is the graph of a pass.
 type passGraph struct {
-	layers  []*Layer // with operands of this graph
-	logits  *G.Node  // (N, V), of the tokens to come
+	layers  []*Layer // their operands belong to this graph
+	logits  *G.Node  // (N, V), of the next tokens
 	machine *machine.Machine
 }
 
@@ -38,7 +38,8 @@ func plan(build func() (G.Nodes, error)) (m *machine.Machine, err error) {
 	return m, err
 }
 
-// newPassGraph builds the graph of a text. Heads can be changed once the layers are known: then it is built again.
+// newPassGraph builds the graph of a text. Heads can be changed only when the layers are known; then the graph is built
+// again.
 func newPassGraph(p *layers.Params, text reading, r Request) (f *passGraph, err error) {
 	m, err := plan(func() (G.Nodes, error) {
 		if f, _, err = buildPassGraph(p, text, Request{}, nil); err != nil {
@@ -75,7 +76,7 @@ func (f *passGraph) wanted() (G.Nodes, error) {
 			}
 		}
 		_, err := mask.WithNodes(p.Config.Mask, func(n *G.Node) *G.Node {
-			if n.Op() != nil { // it is computed, as the choice of blocks is
+			if n.Op() != nil { // it is computed, like the choice of blocks
 				wanted = append(wanted, n)
 			}
 			return n
@@ -124,7 +125,7 @@ func buildPassGraph(p *layers.Params, text reading, r Request, known []*Layer) (
 	return f, b, b.Err()
 }
 
-// addLayers adds the layers of the calls of a build, in their order.
+// addLayers adds the layers in the order in which a build calls them.
 func (f *passGraph) addLayers(b *layers.Build, text reading) error {
 	linear := b.LinearCalls("*")
 	addLinear := func(upTo int) error {
@@ -152,7 +153,7 @@ func (f *passGraph) addLayers(b *layers.Build, text reading) error {
 	return addLinear(len(calls))
 }
 
-// keep gives a pass the layers, with copies of the values that the machine computed.
+// keep stores the layers in a pass, with copies of the computed values.
 func (f *passGraph) keep(l *Pass) error {
 	all := map[[2]int]*common{}
 	for i, layer := range f.layers {

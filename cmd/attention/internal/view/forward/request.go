@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Request is a text to look at, and what to change in the model.
+// Request is a text, and changes of the model.
 type Request struct {
 	Text  string `json:"text"`
 	Then  []int  `json:"then,omitempty"`  // tokens that follow the text, by their ids
@@ -19,7 +19,7 @@ type Request struct {
 	Heads []Head `json:"heads,omitempty"` // whose outputs are scaled
 }
 
-// Head is a head, by the numbers of its layer and itself from 0, and the factor of its output.
+// Head is a head, by the index of its layer and its own index, both from 0, and the factor of its output.
 type Head struct {
 	Layer  int     `json:"layer"`
 	Head   int     `json:"head"`
@@ -47,8 +47,8 @@ func (r Request) scale(b *layers.Build, known []*Layer) error {
 	return nil
 }
 
-// hideKeys hides tokens from the layers whose paths match. These layers see n tokens, which begin at position first;
-// positions outside of them are left alone.
+// hideKeys hides tokens from the layers whose paths match. These layers see n tokens from position first on; other
+// positions are not affected.
 func hideKeys(b *layers.Build, positions []int, first, n int, paths ...string) {
 	keep := slices.Repeat([]int{1}, n)
 	for _, at := range positions {
@@ -59,7 +59,7 @@ func hideKeys(b *layers.Build, positions []int, first, n int, paths ...string) {
 	if !slices.Contains(keep, 0) {
 		return
 	}
-	// A constant would merge with another whose print, which is cut, is the same.
+	// A constant could be merged with a different one, because graphs compare constants by a truncated print.
 	in := b.InputOf(tensor.Int, "keep "+strings.Join(paths, " "), n)
 	b.Mask(mask.Keep{Keep: b.Of(in, let(in, keep))}, paths...)
 }

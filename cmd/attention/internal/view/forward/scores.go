@@ -32,7 +32,7 @@ func (l *Layer) row(t int) (scores, weights []float32, err error) {
 	return scores, weights, nil
 }
 
-// score returns the input of the softmax for a query and a key, also for a key that the mask hides.
+// score returns the input of the softmax for a query and a key, even if the mask hides the key.
 func (l *Layer) score(h heads.Operands, t, key int) (score float64) {
 	q, k := h.Query[t*l.Width:][:l.Width], h.Key[key*l.Width:][:l.Width]
 	for d := range q {
@@ -49,7 +49,7 @@ func (l *Layer) score(h heads.Operands, t, key int) (score float64) {
 	if h.Bias != nil {
 		score += float64(h.Bias[t-key+l.S-1])
 	}
-	n := len(h.LogGates) // the last l.T are those of the queries
+	n := len(h.LogGates) // the last l.T positions are those of the queries
 	own := n - l.T + t
 	for i := min(key, own) + 1; i <= max(key, own) && key < n; i++ {
 		score += math.Copysign(1, float64(own-key)) * float64(h.LogGates[i])
@@ -57,7 +57,7 @@ func (l *Layer) score(h heads.Operands, t, key int) (score float64) {
 	return score
 }
 
-// weight returns the weight of a score, by the log-sum-exp of its query.
+// weight computes the weight of a score from the log-sum-exp of its query.
 func (l *Layer) weight(score, lse float64) float64 {
 	if l.Sigmoid {
 		return 1 / (1 + math.Exp(-score-l.SigmoidBias))

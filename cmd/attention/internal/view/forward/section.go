@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Section is a section of the chapter, whose steps a page computes from the values of inputs and weights.
+// Section is a section of the chapter. A page computes its steps from the values of inputs and weights.
 type Section struct {
 	Number int      `json:"number"`
 	Title  string   `json:"title"`
@@ -23,13 +23,13 @@ type Section struct {
 	Steps  []Step   `json:"steps"`
 }
 
-// Step is a step of a section. It has either Values or Exact, the formula that the page computes them by.
+// Step is a step of a section. It has either Values or Exact, the formula from which the page computes the values.
 type Step struct {
 	chapter.Step
 	Shape  []int     `json:"shape"`
 	Values []float64 `json:"values,omitempty"`
-	Whole  []int     `json:"whole,omitempty"` // the shape that Values are a corner of
-	Count  bool      `json:"count,omitempty"` // Values are a size, or a number of things
+	Whole  []int     `json:"whole,omitempty"` // the shape of the matrix whose corner is in Values
+	Count  bool      `json:"count,omitempty"` // whether Values are a size or a count
 }
 
 // Contents returns the titles of the chapter's sections.
@@ -47,14 +47,14 @@ func CheckSentence(sentence string) error {
 	return config.Named(s.Validate(), sectionNames)
 }
 
-// sectionNames are the names of a section's fields in errors, by which the page knows them.
+// sectionNames are the names that the page uses for a section's fields, for errors.
 var sectionNames = map[string]string{"Words": "sentence"}
 
-// wordless holds the sections without words once they were asked for: they are always the same.
+// wordless caches the sections without words, which are always the same.
 var wordless sync.Map
 
-// NewSection computes a section, by its number from 1. Sections with words run on those of a sentence, or on the
-// chapter's without one.
+// NewSection computes a section, by its number from 1. Sections with words use those of a sentence, or those of the
+// chapter if there is no sentence.
 func NewSection(number int, sentence *string) (Section, error) {
 	all := chapter.Sections()
 	if number < 1 || number > len(all) {
@@ -92,7 +92,7 @@ func newStep(s chapter.Step) Step {
 	return out
 }
 
-// cornerSize is how many rows and columns are kept of a matrix that has more than chapter.MaxWords.
+// cornerSize is the number of rows and columns that are kept of a matrix with more than chapter.MaxWords.
 const cornerSize = 8
 
 // corner keeps the first rows and columns of a large matrix.

@@ -11,17 +11,17 @@ import (
 
 // Summary has the statistics of a head, without its weights.
 type Summary struct {
-	LSE        []float32 // (T) log-sum-exp of each query's scores, with the sink; −∞ for one that sees no key
+	LSE        []float32 // (T) log-sum-exp of each query's scores, with the sink; −∞ for a query that sees no key
 	Most       []float32 // (T) the largest weight of each query
 	Statistics Statistics
 	Rows, Cols int
-	Thumbnail  []float32 // (Rows, Cols) the largest weight of each part; −1 where the mask hides all of it
+	Thumbnail  []float32 // (Rows, Cols) the largest weight of each block; −1 where the mask hides the whole block
 
 	peaks []peak
 }
 
-// Statistics are means over the queries that see a key, except Largest. A statistic that the layer does not have is
-// nil. Implied weights of a linear layer count by their absolute values, divided by the sum of these in the row.
+// Statistics are means over the queries that see a key, except for Largest. A statistic that the layer does not have is
+// nil. For a linear layer the implied weights are replaced by their absolute values, divided by the row's sum.
 type Statistics struct {
 	Entropy  *float64 `json:"entropy,omitempty"`  // of the weights, in nats
 	First    *float64 `json:"first,omitempty"`    // weight on the first key
@@ -30,7 +30,7 @@ type Statistics struct {
 	Largest  *float64 `json:"largest,omitempty"`  // the largest score
 	Distance *float64 `json:"distance,omitempty"` // mean distance from the query, by weight, in positions
 
-	Same  *float64 `json:"same,omitempty"`  // weight on earlier tokens that equal the query's
+	Same  *float64 `json:"same,omitempty"`  // weight on earlier tokens that equal the query's token
 	After *float64 `json:"after,omitempty"` // weight on the tokens after these
 
 	// Telling is how much the head shows about the text: the mean of (1 − entropy/ln n)·(1 − first − self) over the
@@ -141,7 +141,7 @@ func mostOf(of *graph.AttentionStats) []float32 {
 	return most
 }
 
-// finite returns a number as JSON has it: nil for NaN and ∞.
+// finite returns a number in the form of JSON: nil for NaN and ∞.
 func finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -149,8 +149,8 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// hide sets those cells of a head to a value in which the mask shows no query any key. row and column return the row of
-// a query and the column of a key in the cells.
+// hide sets those cells of a head to a value in which the mask hides every key from every query. row and column return
+// the row of a query and the column of a key in the cells.
 func (l *Layer) hide(head int, cells []float32, value float32, columns int, row, column func(at int) int) {
 	shown := make([]bool, columns) // of a row of cells
 	for t := range l.T {

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// cellsSide is the most rows and columns of the cells in which heads are compared. It is a multiple of thumbnailSide, so
-// that a cell of a thumbnail has whole ones.
+// cellsSide is the most rows and columns of the cells in which heads are compared. It is a multiple of thumbnailSide,
+// so that each cell of a thumbnail consists of whole cells.
 const cellsSide = 10 * thumbnailSide
 
 // common is the sum of the weights of all heads between two sequences.
@@ -30,7 +30,7 @@ func (c *common) add(cells []float32) {
 	}
 }
 
-// peak is a cell of a row in which a head may tell something, and the part of its weight that counts.
+// peak is the cell of a row that may be telling, and the part of its weight that counts.
 type peak struct {
 	column       int
 	weight, part float32
@@ -73,7 +73,7 @@ func (l *Layer) counts(r, c, rows int) float32 {
 	return float32((d - 1) / (d + 2))
 }
 
-// spoken reports whether a token has a letter or a digit and is no mark, as <|end|> and [SEP] are.
+// spoken reports whether a token has a letter or a digit and is not a mark such as <|end|> or [SEP].
 func spoken(t Token) bool {
 	is := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 	return strings.ContainsFunc(t.Text, is) && !mark.MatchString(t.Text)
@@ -81,8 +81,8 @@ func spoken(t Token) bool {
 
 var mark = regexp.MustCompile(`^(<.+>|\[.+\])$`)
 
-// repeats returns the mean weights on earlier tokens that equal the query's, and on those after these, over the queries
-// that have such tokens; nil if none has. The cells are single weights.
+// repeats returns two means over the queries with earlier equal tokens: of the weight on these tokens, and of the
+// weight on the tokens after them. It returns nil if no query has such tokens. The cells are single weights.
 func (l *Layer) repeats(cells []float32) (same, after *float64) {
 	if len(l.keyTokens) != l.S || l.Queries != l.Keys || len(cells) != l.T*l.S {
 		return nil, nil
@@ -107,19 +107,19 @@ func (l *Layer) repeats(cells []float32) (same, after *float64) {
 	return finite(onSame / queries), finite(onAfter / queries)
 }
 
-// leastTold is what a head tells at least on the token with which a page opens.
+// leastTold is the least measure with which a head and a token are chosen when a page opens.
 const leastTold = 0.1
 
 // Tells is how much each head tells on each token: its weight less the mean weight of the other heads at the same place,
 // times (d − 1)/(d + 2) at a distance of d tokens; the most of all keys, without the first. Between two texts it is the
 // largest weight.
 type Tells struct {
-	Rows  []int     `json:"rows"`           // of each layer: T, or cellsSide of a longer text
-	Best  []int     `json:"best,omitempty"` // layer, head and token that tell most; of a translation, from text to text
-	Tells []float32 `json:"-"`              // (Heads, Rows) of each layer in turn
+	Rows  []int     `json:"rows"`           // rows of each layer: T, or cellsSide for a longer text
+	Best  []int     `json:"best,omitempty"` // most telling layer, head and token; of a translation, between the texts
+	Tells []float32 `json:"-"`              // (Heads, Rows) of all layers in their order
 }
 
-// Tells computes what the heads tell, from the summaries of all of them.
+// Tells computes how telling the heads are, from the summaries of all of them.
 func (l *Pass) Tells() (*Tells, error) {
 	t := new(Tells)
 	most, crosses := float32(leastTold), false
@@ -167,7 +167,7 @@ func (l *Layer) tell(head, r int) (tell float32) {
 	return tell
 }
 
-// tokenOf returns the token of a row of cells: the one whose weight on a key that counts is the largest.
+// tokenOf returns the token in a row of cells that has the largest weight on a key that counts.
 func (l *Layer) tokenOf(head, r int) (token int, err error) {
 	rows := min(l.T, cellsSide)
 	from, most := (r*l.T+rows-1)/rows, float32(0)

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What heads tell follows from their single weights, by the definition: of letters, not of the blank and the line end.
+// The measure of telling heads follows from the single weights, by its definition. Only letters count, not the blank
+// and the newline.
 func TestTells(t *testing.T) {
 	const text = "abc défg\nab"
 	p := seen(t, Request{Text: text})
@@ -50,7 +51,7 @@ func TestTells(t *testing.T) {
 		}
 	}
 	require.Equal(t, best, got.Best)
-	// The text has a and b twice: the second ones are at 9 and 10.
+	// The text contains a and b twice: the second time at positions 9 and 10.
 	for h := range 6 {
 		s, err := p.Layers[h/3].Summary(h % 3)
 		require.NoError(t, err)
@@ -59,7 +60,7 @@ func TestTells(t *testing.T) {
 	}
 }
 
-// In a long text, whose cells have several tokens, the best token is the one with the largest weight of its cell.
+// In a long text a cell covers several tokens. The chosen token is the one with the largest weight in its cell.
 func TestTellsOfALongText(t *testing.T) {
 	m, err := Open(commandtest.WriteGPT(t, commandtest.LongGPT(t, 2*cellsSide)))
 	require.NoError(t, err)

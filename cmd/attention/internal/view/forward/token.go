@@ -11,9 +11,9 @@ import (
 type Token struct {
 	ID   int    `json:"id"`
 	Text string `json:"text"`
-	Part bool   `json:"part,omitempty"` // Text has hexadecimal bytes: the token is a part of a character
-	Of   string `json:"of,omitempty"`   // the characters of which it is a part, if the tokens beside it have the rest
-	At   int    `json:"at,omitempty"`   // which of their tokens it is, from 1
+	Part bool   `json:"part,omitempty"` // whether Text has hexadecimal bytes because the token is a part of a character
+	Of   string `json:"of,omitempty"`   // the character of which it is a part, if the neighbouring tokens have the rest
+	At   int    `json:"at,omitempty"`   // its number among the tokens of the character, from 1
 }
 
 // Sequence is the tokens of a text, or of one of two texts.

@@ -39,7 +39,7 @@ func openTranslation(in *models.Inspection, steps int) (n network, notes []strin
 	return translation{m, in.Config}, notes, err
 }
 
-// read reads a date as people write it and, in a second line if there is one, how its translation begins.
+// read reads a date in a common form. An optional second line has the beginning of its translation.
 func (m translation) read(given string, then []int) (reading, error) {
 	if len(then) > 0 {
 		return nil, errors.New("then: got tokens, want none: the model writes the translation")
@@ -73,7 +73,7 @@ func (m translation) read(given string, then []int) (reading, error) {
 type pair struct {
 	model    translation
 	source   []int
-	written  []int   // the beginning of the translation that the text has; the model writes the rest
+	written  []int   // the beginning of the translation in the text; the model writes the rest
 	from, to *G.Node // the inputs
 }
 
@@ -84,7 +84,7 @@ const (
 	isoToWrite // the translation
 )
 
-// The roles of layers.
+// The roles of attention layers.
 const (
 	encoderRole = "encoder"
 	decoderRole = "decoder"
@@ -107,7 +107,7 @@ func (t *pair) place(path string) place {
 	return place{encoderRole, dateRead, dateRead}
 }
 
-// hide hides characters of the date, whose positions come first, and of the translation.
+// hide hides characters of the date and of the translation. Positions count the characters of the date first.
 func (t *pair) hide(b *layers.Build, positions []int) error {
 	n := len(t.source)
 	hideKeys(b, positions, 0, n, "*.encoder.*", "*.multihead_attn")
@@ -115,9 +115,9 @@ func (t *pair) hide(b *layers.Build, positions []int) error {
 	return checkPositions(positions, n+dates.ISOLength)
 }
 
-// run completes the translation with the likeliest character each time.
+// run completes the translation with the likeliest character at each step.
 func (t *pair) run(ctx context.Context, f *passGraph, l *Pass) error {
-	reads := make([]int, dates.ISOLength) // no earlier character sees those that are not written yet
+	reads := make([]int, dates.ISOLength) // earlier characters do not see characters that are not written yet
 	reads[0] = t.model.Begin()
 	copy(reads[1:], t.written)
 	if err := let(t.from, t.source); err != nil {
@@ -126,7 +126,7 @@ func (t *pair) run(ctx context.Context, f *passGraph, l *Pass) error {
 	if err := let(t.to, reads); err != nil {
 		return err
 	}
-	from := min(len(t.written), dates.ISOLength-1) // the last one is not read
+	from := min(len(t.written), dates.ISOLength-1) // the last character is not read
 	ids, err := tasks.Greedy(reads[from:], 1, func() ([]int, error) {
 		if err := f.machine.Run(ctx); err != nil {
 			return nil, err

@@ -15,13 +15,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// datesRun writes the folder of a run of attention translate. With large weights each difference between dates counts.
+// datesRun writes the folder of a run of attention translate. With large weights even small differences between dates
+// matter.
 func datesRun(t testing.TB) (dir string, m *dates.Model) {
 	return commandtest.DatesRun(t, dates.Config{EmbedDim: 6, NumHeads: 2, NumLayers: 2}, 3, 4)
 }
 
-// The layers of a pair have the library's weights, the roles and sequences of what they are for, and the translation is
-// that of attention translate.
+// The layers for a pair have the library's weights, and the right roles and sequences. The translation is that of
+// attention translate.
 func TestPairs(t *testing.T) {
 	const written = "3 sep '75"
 	dir, m := datesRun(t)
@@ -93,8 +94,7 @@ func weightsOfPair(t testing.TB, m *dates.Model, l *Pass) (all [][]float64) {
 	return all
 }
 
-// A given beginning stays, and the model goes on from it; hidden characters get no weight, and heads can be switched
-// off.
+// A given beginning stays, and the model continues it. Hidden characters get no weight, and heads can be switched off.
 func TestChangesOfPairs(t *testing.T) {
 	dir, _ := datesRun(t)
 	model, err := Open(dir)

@@ -15,8 +15,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// journeys computes the stages of a pass's tokens when a request needs them, for as many tokens together as fit in
-// memory, and keeps the last ones.
+// journeys computes the stages of a pass's tokens on request, for as many tokens at once as fit into memory. It keeps
+// the most recent ones.
 type journeys struct {
 	open    atomic.Pointer[func() (network, error)] // nil once the weights are forgotten
 	request Request
@@ -31,7 +31,7 @@ type way struct {
 	stages   []stage
 }
 
-// stage is a stage of a model: its Value (N, width) is the rows of the tokens, until they are computed.
+// stage is a stage of a model. Value (N, width) has a row for each token; it is nil until it is computed.
 type stage struct {
 	layers.Stage
 	width  int
@@ -44,7 +44,7 @@ func (s stage) row(at int) []float32 { return s.values[at*s.width:][:s.width] }
 // mostWay is the most bytes of a way of several tokens.
 var mostWay = 32 << 20
 
-// at returns a way that has a token, and the token's row there.
+// at returns a way that contains a token, and the token's row in it.
 func (j *journeys) at(ctx context.Context, l *Pass, token int) (*way, int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -109,7 +109,7 @@ func (j *journeys) compute(ctx context.Context, open func() (network, error), l 
 // newWay returns the stages of a build of a text, which are not computed yet.
 func newWay(b *layers.Build, t *languageText) *way {
 	w := &way{n: t.of}
-	known := map[[2]string]bool{} // the operands of a fixed layer make some stages twice
+	known := map[[2]string]bool{} // the operands of a fixed layer make some stages a second time
 	for _, s := range b.Stages() {
 		name := [2]string{s.Path, s.Name}
 		if known[name] {
