@@ -32,23 +32,22 @@ var readmes = []string{"../../README.md", manual, guide, "benchmarks.md", "model
 	"../../layers/README.md", "../../layers/names.md", "../../layers/cookbook.md", "../../layers/chapter/README.md",
 	"../../layers/chapter/afterbook.md", "../../testdata/claims/speedrun.md"}
 
-// foreign are the beginnings of shell lines that are not run: they download, need PyTorch, or run these tests.
+// foreign are the beginnings of shell lines that the test skips: they download, need PyTorch, or run these tests.
 var foreign = []string{"curl ", "apt-get ", "python3 ", "go test ", "hf "}
 
-// install is the shell line that installs the program from the repository, for the first README. What it installs runs
-// the lines after it; those of other READMEs are run by the test binary.
+// install is the shell line that installs the program from the repository, in the first README. The installed program
+// runs the lines after it. The lines of the other READMEs run the test binary.
 const install = "go install ./cmd/attention"
 
-// goRun begins a shell line that builds and runs the program. Here it is built there and run in the README's folder,
-// so that what the line writes stays out of the repository.
+// goRun is the beginning of a shell line that builds and runs the program. The test builds it in the repository and
+// runs it in the README's folder, so that the line writes no files into the repository.
 const goRun = "go run ./cmd/attention "
 
-// untilCtrlC ends a line that serves a page: it waits until the program says so, and ends it.
+// untilCtrlC is appended to a line that serves a page: it waits until the program prints the URL, and sends Ctrl-C.
 const untilCtrlC = "> said 2>&1 & until grep -qs Ctrl-C said || ! kill -0 $!; do sleep 0.1; done; cat said; " +
 	"rm said; kill -TERM $!; wait $!"
 
-// shortened are the lines of long runs, with the flags that they get here besides
-// their own, or with their end.
+// shortened are the lines of long runs, with flags that the test adds, or with an end such as untilCtrlC.
 var shortened = map[string]string{
 	goRun + "train --steps 800 --out runs/first":       "--steps 20",
 	"attention train --out runs/first":                 "--steps 20",
@@ -103,10 +102,10 @@ var shortened = map[string]string{
 	"attention train --preset tiny --out runs/live --view":     "--steps 20 " + untilCtrlC,
 }
 
-// programVariable is in the environment of the shell lines: with it the test binary is the program.
+// programVariable is in the environment of the shell lines: if it is set, the test binary is the program.
 const programVariable = "ATTENTION_TEST_PROGRAM"
 
-// TestMain makes the program draw sketches of its pictures, which no test here looks at.
+// TestMain makes the program draw its pictures as sketches, since no test here looks at them.
 func TestMain(m *testing.M) {
 	commandtest.SketchPictures()
 	if os.Getenv(programVariable) != "" {
@@ -115,8 +114,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestReadmeShellLines runs every shell block of the READMEs, those of one README in order in one new folder. What the
-// block of text after it shows is printed.
+// TestReadmeShellLines runs every shell block of the READMEs. The blocks of one README run in their order in one new
+// folder. The program must print the block of text after a shell block.
 func TestReadmeShellLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute of CPU time")
@@ -151,7 +150,7 @@ func TestReadmeShellLines(t *testing.T) {
 	}
 }
 
-// shellLines returns the lines of a script as they are run here, some shortened.
+// shellLines returns the lines of a script in the form in which the test runs them: some are shortened.
 func shellLines(script string, installs bool, shortened map[string]string) (lines []string) {
 	for _, line := range strings.Split(strings.ReplaceAll(script, "\\\n", ""), "\n") {
 		line, _, _ = strings.Cut(line, "  #")
@@ -168,8 +167,8 @@ func shellLines(script string, installs bool, shortened map[string]string) (line
 	return lines
 }
 
-// readmeFolder returns a new folder in which the shell lines of a README can be run, with the program and the files
-// that they name, and their environment.
+// readmeFolder returns a new folder in which the shell lines of a README can run, and their environment. The folder has
+// the program and the files that the lines name.
 func readmeFolder(t *testing.T, root, path string) (dir string, environment []string) {
 	dir = t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
@@ -205,7 +204,8 @@ func readmeFolder(t *testing.T, root, path string) (dir string, environment []st
 	return dir, append(os.Environ(), "PATH="+programs, "GOBIN="+filepath.Join(dir, "bin"), programVariable+"=1")
 }
 
-// exportSmall writes a folder of Hugging Face with a small model, trained with more flags, in place of a published one.
+// exportSmall writes a Hugging Face folder with a small model in place of a published one. flags are added to those of
+// its training.
 func exportSmall(t *testing.T, dir string, flags ...string) {
 	run := filepath.Join(t.TempDir(), "small")
 	trainText(t, slices.Concat(strings.Fields("--model gpt --tokenizer gpt2 --layers 1 --heads 1 --width 4 --context 256"),
@@ -214,7 +214,7 @@ func exportSmall(t *testing.T, dir string, flags ...string) {
 	require.NoError(t, err)
 }
 
-// TestReadmeRuns holds each README to the runs that its own earlier lines make.
+// TestReadmeRuns checks that each README uses only runs that its own earlier lines make.
 func TestReadmeRuns(t *testing.T) {
 	for _, path := range readmes {
 		made := map[string]bool{}
@@ -233,7 +233,7 @@ func TestReadmeRuns(t *testing.T) {
 	}
 }
 
-// TestManualFlags: the manual's table links each command to its section there or to one of another page, and no README has flags that no command has.
+// TestManualFlags: the manual has a section for each command, and the READMEs use only flags that some command has.
 func TestManualFlags(t *testing.T) {
 	known := []string{"help", "version", "local-dir"} // the last is that of hf
 	for _, command := range newRoot().Commands() {
@@ -248,7 +248,7 @@ func TestManualFlags(t *testing.T) {
 	}
 }
 
-// TestReadmeLinks finds what the READMEs link to.
+// TestReadmeLinks checks that all links in the READMEs have a target.
 func TestReadmeLinks(t *testing.T) {
 	for _, path := range readmes {
 		link, code := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`), regexp.MustCompile("(?ms)^```.*?^```")
@@ -295,8 +295,8 @@ func TestGuideRooms(t *testing.T) {
 	}
 }
 
-// TestFiguresNameTheirKernels: a section with means of trainings over seeds names the kernels, which decide in what order
-// sums are added and so what a seed trains to.
+// TestFiguresNameTheirKernels: a section with means over several seeds names the kernels. They determine the order of
+// the terms in sums, and therefore the result of a seed.
 func TestFiguresNameTheirKernels(t *testing.T) {
 	of, found := regexp.MustCompile(`(?i)seeds?\b`), 0
 	for _, path := range readmes {

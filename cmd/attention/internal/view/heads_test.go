@@ -32,7 +32,7 @@ type forwarder interface {
 	Forward(b *layers.Build, ids *G.Node) (*G.Node, error)
 }
 
-// layerWeights returns the weights (H, T, T) of each layer that the library computes, whole, for a text.
+// layerWeights returns the complete weights (H, T, T) of each layer for a text, computed by the library.
 func layerWeights(t testing.TB, m forwarder, tokenizer text.Tokenizer, text string) (all [][]float64) {
 	ids, err := tokenizer.Encode(text)
 	require.NoError(t, err)
@@ -63,7 +63,8 @@ func colourAt(t testing.TB, palette string, part float64) [3]uint8 {
 	return [3]uint8(c)
 }
 
-// weightColours returns the colours that a weight may have in a row whose largest is most: two where it is between them.
+// weightColours returns the possible colours of a weight in a row with the largest weight most: two if the weight is
+// between two colours.
 func weightColours(t testing.TB, weight, most float64) (all [][3]uint8) {
 	light, _ := plot.Palettes()
 	for _, off := range []float64{-1e-6, 1e-6} {
@@ -72,7 +73,7 @@ func weightColours(t testing.TB, weight, most float64) (all [][3]uint8) {
 	return all
 }
 
-// hiddenColour is that of what a mask hides, on light paper.
+// hiddenColour is the colour of masked cells, on light paper.
 var hiddenColour = [3]uint8{236, 238, 241}
 
 // canvas returns the picture of a canvas and its data attributes.
@@ -92,7 +93,7 @@ func pixel(picture image.Image, x, y int) [3]uint8 {
 	return [3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)}
 }
 
-// The canvas of a head that was clicked has the colours of the library's numbers, and grey where the mask hides.
+// The canvas of the chosen head has the colours of the library's weights, and grey in masked cells.
 func TestHeadsShowTheLibrarysNumbers(t *testing.T) {
 	t.Parallel()
 	g := commandtest.SmallGPT(t)
@@ -107,8 +108,8 @@ func TestHeadsShowTheLibrarysNumbers(t *testing.T) {
 	}
 }
 
-// requireColours requires that the heat map shows weights (T, T), each row scaled by its largest and zeros after the
-// diagonal hidden.
+// requireColours requires that the heat map shows weights (T, T). Each row is scaled by its largest weight, and the
+// cells after the diagonal are hidden.
 func (p *page) requireColours(weights []float64, T int) {
 	p.t.Helper()
 	picture, geometry := p.canvas(".heatmap canvas")
@@ -117,7 +118,7 @@ func (p *page) requireColours(weights []float64, T int) {
 	require.NoError(p.t, err)
 	for q := range T {
 		for k := range T {
-			// In a corner of the cell, beside the number.
+			// In a corner of the cell, away from the number.
 			got := pixel(picture, int(x+(float64(k)+0.15)*cell), int(y+(float64(q)+0.15)*cell))
 			want := [][3]uint8{hiddenColour}
 			if k <= q || weights[q*T+k] > 0 {
@@ -130,7 +131,7 @@ func (p *page) requireColours(weights []float64, T int) {
 
 const headReady = `document.querySelector(".heatmap canvas")?.dataset.ready === "yes"`
 
-// The keyboard moves the chosen cell, whose pair, weight and score are read out; the state of the URL is restored.
+// The keyboard moves the chosen cell, and its pair, weight and score are announced. The state in the URL is restored.
 func TestHeadsByKeyboard(t *testing.T) {
 	t.Parallel()
 	g := commandtest.SmallGPT(t)
@@ -154,7 +155,7 @@ func TestHeadsByKeyboard(t *testing.T) {
 	p.waitFor(`document.querySelector("h3")?.textContent.includes("products")`)
 }
 
-// The mean of the heads, all weights as a table, the statistics and their order, and pictures.
+// The panel has the mean of the heads, all weights as a table, the statistics in any order, and pictures.
 func TestHeadsTablesAndPictures(t *testing.T) {
 	t.Parallel()
 	g := commandtest.SmallGPT(t)
@@ -197,8 +198,9 @@ func TestHeadsTablesAndPictures(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// statisticsOf returns entropy, weight on the first key, on itself and on the one before, and distance: means over the
-// queries of weights (T, T); and how telling they are, the mean over the queries that see 5 keys or more.
+// statisticsOf returns means over the queries of weights (T, T): entropy, weight on the first key, on the query itself
+// and on the key before it, and distance. It also returns how telling they are, a mean over the queries that see at
+// least 5 keys.
 func statisticsOf(w []float64, T int) (of [6]float64) {
 	for q := range T {
 		if q >= 4 {

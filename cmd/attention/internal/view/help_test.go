@@ -17,7 +17,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A first visit has three hints, and a later one none.
+// The first visit shows three hints, and later visits none.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--model", gptFolder(t), "--text", "abc")
@@ -32,7 +32,7 @@ func TestHints(t *testing.T) {
 	require.Zero(t, js[int](p, `document.querySelectorAll(".hints").length`))
 }
 
-// Each statistic has a sentence, which the keyboard shows too.
+// Each statistic has an explanation, which the keyboard can show, too.
 func TestTips(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "panel=heads", "--model", gptFolder(t), "--text", "abc défg")
@@ -48,7 +48,7 @@ func TestTips(t *testing.T) {
 	p.waitFor(`document.querySelector(".tip").hidden`)
 }
 
-// The tab key reaches the text, the chosen token and head, and all that changes something.
+// The tab key reaches the text, the chosen token and head, and every control.
 func TestTheKeyboardReachesEverything(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "layer=1&head=1&q=4", "--model", gptFolder(t), "--text", "abc défg")
@@ -67,7 +67,7 @@ func TestTheKeyboardReachesEverything(t *testing.T) {
 	require.NotContains(t, reached, "3", "tokens are one stop of the tab key")
 }
 
-// Of two numbers the larger one never looks smaller.
+// A larger number never looks smaller than a smaller one.
 func TestNumbersKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--model", gptFolder(t), "--text", "abc")
@@ -96,7 +96,8 @@ func longGPT(t testing.TB) string {
 	return commandtest.WriteGPT(t, &pretrained.GPT{Model: m, Params: params, Tokenizer: vocabulary, EndOfText: -1})
 }
 
-// Up to 64 tokens stand at both axes of a matrix; of more the text stands beside it and follows the chosen cell.
+// Up to 64 tokens are written at both axes of a matrix. For more tokens the text is beside it and follows the chosen
+// cell.
 func TestMatricesHaveTheirTokens(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "panel=heads", "--model", longGPT(t), "--text", strings.Repeat("abcd", 16))

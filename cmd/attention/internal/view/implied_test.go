@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// linearRun writes the folder of a decoder of a layer with the delta rule and one of full attention.
+// linearRun writes the folder of a decoder with a layer of the delta rule and a layer of full attention.
 func linearRun(t testing.TB) string {
 	dir, _, _ := commandtest.DecoderRunOf(t, `{"vocab_size": 5, "context_length": 9, "num_layers": 2,
 		"pattern": [0, 1], "blocks": [
@@ -18,8 +18,8 @@ func linearRun(t testing.TB) string {
 	return dir
 }
 
-// Linear attention shows the weights that its states imply, which it says, and the norm of the states; panels of scores
-// say that there are none.
+// For linear attention the page shows the weights that its states imply, and says so. It also shows the norm of the
+// states. Panels of scores say that there are no scores.
 func TestImpliedWeights(t *testing.T) {
 	t.Parallel()
 	dir := linearRun(t)

@@ -42,8 +42,8 @@ func (p *page) openStep(name string) {
 	p.waitFor(fmt.Sprintf(`document.querySelector("[data-stage='%s'] .entry")`, name))
 }
 
-// requireStep requires that a step which is open lists the largest numbers of a line, and the sum or product that gives
-// each.
+// requireStep requires that an open step lists the largest numbers of a line, each with the sum or product that gives
+// it.
 func (p *page) requireStep(name string, line []float32) {
 	p.t.Helper()
 	of := fmt.Sprintf(`[data-stage=%q] `, name)
@@ -59,8 +59,8 @@ func (p *page) requireStep(name string, line []float32) {
 	}
 }
 
-// Each step opens to the library's numbers, from the first vector to the next token, by mouse and keyboard; another token,
-// head or layer is followed.
+// Each step opens and shows the library's numbers, from the first vector to the next token, with the mouse and the
+// keyboard. The panel follows a change of the token, head or layer.
 func TestJourneyShowsTheLibrarysNumbers(t *testing.T) {
 	t.Parallel()
 	const text = "abc défg\nab"
@@ -85,7 +85,7 @@ func TestJourneyShowsTheLibrarysNumbers(t *testing.T) {
 	require.Regexp(t, `^heads\[\d\] = .* = 0\.\d+·.* = −?\d\.\d+$`, p.text(`[data-stage="heads"] .numbers`))
 	require.Contains(t, p.text(".attended > .note"), "6 of 11 tokens are hidden")
 
-	for _, name := range []string{"scores", "masked", "weights"} { // the tokens stand below
+	for _, name := range []string{"scores", "masked", "weights"} { // the tokens are below
 		require.Equal(t, "abc·défg⏎ab", p.text(fmt.Sprintf("[data-stage=%q] .letters", name)))
 	}
 	require.Equal(t, 3, js[int](p, `document.querySelectorAll(".letters").length`))
@@ -111,7 +111,7 @@ func TestJourneyShowsTheLibrarysNumbers(t *testing.T) {
 	p.waitFor(`document.querySelector("[data-stage=heads] .entry .value")?.textContent === "0.0000"`)
 }
 
-// A page in a file has the journeys of its texts, and every kind of model has one or says why not.
+// A page in a file has the journeys of its texts. Every kind of model has a journey, or the panel says why it has none.
 func TestJourneysOfModels(t *testing.T) {
 	t.Parallel()
 	llama := commandtest.SmallLlama(t)
@@ -143,7 +143,7 @@ func TestJourneysOfModels(t *testing.T) {
 	p.requireStep("after mlp", journeyOf(t, llama, "the cat", 1, 0)["after mlp"].Values)
 }
 
-// The panel violates no rule of axe-core, closed and open, at both sizes; with all tests in both schemes.
+// The panel violates no rule of axe-core, closed and open, at both sizes; if all tests run, in both colour schemes.
 func TestJourneyIsAccessible(t *testing.T) {
 	t.Parallel()
 	script := axe(t)

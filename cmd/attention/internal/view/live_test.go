@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attention builds the program once, without what debuggers read.
+// attention builds the program once, without debug information.
 var attention = sync.OnceValues(func() (path string, err error) {
 	dir, err := os.MkdirTemp("", "attention")
 	if err != nil {
@@ -38,9 +38,9 @@ var attention = sync.OnceValues(func() (path string, err error) {
 type process struct {
 	*exec.Cmd
 	t     *testing.T
-	page  *page // a tab for its page, which is there before the run begins: some runs are over soon
+	page  *page // a tab for its page, opened before the run begins, because some runs end soon
 	ended chan error
-	goOn  chan struct{} // closed to read what it prints after the URL: a run that prints much waits for that; or nil
+	goOn  chan struct{} // closed to let the test read the output after the URL, which may block the run; or nil
 
 	mu      sync.Mutex
 	printed bytes.Buffer
@@ -59,7 +59,7 @@ func (p *process) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// pageURL finds the URL of the page in what is printed.
+// pageURL finds the URL of the page in the output.
 var pageURL = regexp.MustCompile(`page +(http://\S+)#panel=training\n`)
 
 func (p *process) text() string {
@@ -103,7 +103,7 @@ func (p *process) start(args ...string) *process {
 	return p
 }
 
-// says waits for a text that the process prints.
+// says waits for a text in the output of the process.
 func (p *process) says(part string) {
 	require.Eventually(p.t, func() bool { return strings.Contains(p.text(), part) }, patience, 10*time.Millisecond, part)
 }
@@ -130,7 +130,7 @@ func (p *process) follow() *page {
 	return p.page
 }
 
-// hasten makes the page's clock run fast, so that a test need not sit through the rests that the page gives a run.
+// hasten makes the page's clock run faster, because the page pauses between requests to a run.
 func (p *page) hasten() {
 	p.haste = 10
 	p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -150,8 +150,8 @@ func (p *page) status(part string) {
 	p.waitFor(fmt.Sprintf(`document.querySelector(".status")?.textContent.includes(%q)`, part))
 }
 
-// The page of a run that trains: its curves grow, a reload goes on, its heads are those of the moment. The run is
-// stopped, resumed and done, and the page says so.
+// The page of a training run shows growing curves and the current heads, and a reload continues them. When the run is
+// stopped, resumed and finished, the page says so.
 func TestTrainView(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
@@ -185,7 +185,7 @@ func TestTrainView(t *testing.T) {
 	require.Less(t, js[int](p, curve+`.split("L").length`), 1400, "two points a pixel")
 	p.screenshots(t, "live")
 
-	// The heads of the moment, which follow the run by themselves; a later pass sees later weights.
+	// The shown heads follow the run automatically, and a later pass uses later weights.
 	p.set("panel=heads&layer=1&head=1")
 	p.waitFor(headReady)
 	steps := func() int { return js[int](p, `Number(document.querySelector("[data-steps]").dataset.steps)`) }
@@ -227,12 +227,12 @@ func TestTrainView(t *testing.T) {
 	p.set("panel=heads")
 	p.waitFor(headReady)
 	run.says("the run is done; serving its page until Ctrl-C")
-	p.do(chromedp.Navigate("about:blank")) // the page still asks for thumbnails
+	p.do(chromedp.Navigate("about:blank")) // the page is still requesting thumbnails
 	require.Equal(t, 0, run.interrupt())
 }
 
-// A run whose loss is not finite ends at once; the page that was open says why. Before that the run prints more than a
-// pipe holds, and so waits until the page is open.
+// A run whose loss is not finite ends at once, and the open page says why. Before that the run prints more than a pipe
+// holds, and so waits until the page is open.
 func TestTrainViewNotFinite(t *testing.T) {
 	t.Parallel()
 	run := (&process{t: t, ended: make(chan error, 1), goOn: make(chan struct{})}).start(strings.Fields(
@@ -246,7 +246,7 @@ func TestTrainViewNotFinite(t *testing.T) {
 	p.status("The program has ended")
 }
 
-// A server that is gone without a word is said, once the browser notices.
+// If a server disappears without a notice, the page says so after the browser detects it.
 func TestTrainViewKilled(t *testing.T) {
 	t.Parallel()
 	run := startTrain(t, strings.Fields("--model gpt --layers 1 --width 8 --context 16 --batch 2 --steps 1000000 --out "+
@@ -261,7 +261,7 @@ func TestTrainViewKilled(t *testing.T) {
 	p.problems = nil // of trying again
 }
 
-// When a run is finished, no panel says that it still trains: the weights are those after its last step.
+// After a run has finished, no panel says that it is training, and the weights are those after its last step.
 func TestFinishedRunsTrainNoMore(t *testing.T) {
 	t.Parallel()
 	needPage(t)

@@ -33,11 +33,11 @@ func layerRun(t testing.TB) string {
 	return dir
 }
 
-// A control is something to choose, click or move in a panel.
+// A control is an element of a panel that can be chosen, clicked or moved.
 type control struct {
 	Name  string `json:"name"`
 	Tag   string `json:"tag"`
-	Still bool   `json:"still"` // it has nothing else to choose, or is chosen or disabled
+	Still bool   `json:"still"` // whether it has no other option, or is already chosen, or disabled
 }
 
 // controls returns the controls of the panel in their order.
@@ -48,7 +48,7 @@ func (p *page) controls() []control {
 		e.options.length < 2 : e.disabled || !!e.closest(`+chosen+`)}))`)
 }
 
-// driver are the functions of the page that controls are found and used with.
+// driver are JavaScript functions that find and use controls.
 const driver = `
 	window.controls = () => [...document.querySelectorAll("main button, main select, main input, main textarea")];
 	window.nameOf = (e) => e.getAttribute("aria-label") || e.closest("label")?.firstChild.textContent.trim() ||
@@ -68,14 +68,14 @@ const driver = `
 	};
 	true`
 
-// Every panel shows every kind of model, and each of its controls does something, without an error.
+// Every panel shows every kind of model. Each of its controls has an effect and causes no error.
 func TestEveryControlOfEveryModel(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []struct {
 		name   string
 		models []string
 		text   string
-		panels map[string][]string // the controls that each has to have
+		panels map[string][]string // the controls that each panel must have
 	}{
 		{name: "gpt", text: "abc défg\nab", panels: map[string][]string{
 			"attention": {"text", "layer 1 head 2", "Switch head off", "factor", "Undo all changes", "Next token", "temperature"},
@@ -118,7 +118,7 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 					names = append(names, c.Name)
 				}
 				require.Subset(t, names, kind.panels[panel], "%s, %s", kind.name, panel)
-				seen := map[control]int{} // of a name; the order of the heads' rows may have changed
+				seen := map[control]int{} // with this name; the order of the heads' rows may have changed
 				for _, c := range all {
 					nth := seen[control{Name: c.Name, Tag: c.Tag}]
 					seen[control{Name: c.Name, Tag: c.Tag}]++
@@ -131,7 +131,7 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 					p.settle()
 					require.False(t, js[bool](p, `!!document.querySelector("main [role=alert]")`), "%s: %s", what, p.text("main"))
 					if strings.Contains("PNG SVG CSV", c.Name) {
-						continue // which changes nothing else
+						continue // which has no other effect
 					}
 					p.restore(state)
 				}
@@ -141,7 +141,7 @@ func TestEveryControlOfEveryModel(t *testing.T) {
 	}
 }
 
-// restore sets the whole state of the page, which shows nothing else then.
+// restore sets the complete state of the page.
 func (p *page) restore(state string) {
 	p.t.Helper()
 	p.set(state)
@@ -152,7 +152,7 @@ func (p *page) restore(state string) {
 			document.querySelectorAll(".statistics tbody tr").length === document.querySelectorAll(".thumbnail").length)`))
 }
 
-// Cross-attention has both texts, and the colours of the library's numbers are those of the table.
+// Cross-attention shows both texts, and the colours match the library's numbers in the table.
 func TestCrossAttention(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "panel=heads&layer=2&head=1&q=2&k=5", "--model", datesRun(t, 1), "--text", "3 sep '75\n1975")
@@ -195,7 +195,7 @@ func TestCrossAttention(t *testing.T) {
 	p.screenshots(t, "cross-changed")
 }
 
-// A simple layer has nothing to hide or to switch off, and the page says so.
+// A simple layer has nothing that can be hidden or switched off, and the page says so.
 func TestLayersWithNothingToChange(t *testing.T) {
 	t.Parallel()
 	dir, _, _ := commandtest.LayerRun(t, "simple")
@@ -205,7 +205,7 @@ func TestLayersWithNothingToChange(t *testing.T) {
 	require.Zero(t, js[int](p, `document.querySelectorAll(".arcs .before, [data-keep=off], .mostattended [aria-label^=Hide]").length`))
 }
 
-// Without a text each model reads one that it can.
+// Without a text each model reads an example that it can encode.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--model", datesRun(t, 1))
@@ -219,7 +219,7 @@ func TestExamples(t *testing.T) {
 	require.False(t, js[bool](p, `!!document.querySelector("[role=alert]")`))
 }
 
-// The bytes of a character that is cut into tokens are marked.
+// If a character is split into tokens, its bytes are marked.
 func TestPartsOfCharacters(t *testing.T) {
 	t.Parallel()
 	params := layers.NewParams(tensor.Float32, 7)

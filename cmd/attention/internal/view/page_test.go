@@ -33,7 +33,7 @@ func themes() []string {
 	return []string{"light"}
 }
 
-// requireAccessible requires that what the page shows violates no rule of axe-core.
+// requireAccessible requires that the page in its present state violates no rule of axe-core.
 func (p *page) requireAccessible(what, script string) {
 	p.t.Helper()
 	js[bool](p, script+"; true")
@@ -41,7 +41,7 @@ func (p *page) requireAccessible(what, script string) {
 		v.id + ": " + v.nodes.map((n) => n.html).join(" | ").slice(0, 300)))`), what)
 }
 
-// No panel violates a rule of axe-core, at both sizes; with all tests in both schemes.
+// No panel violates a rule of axe-core, at both sizes; if all tests run, in both colour schemes.
 func TestAccessibility(t *testing.T) {
 	t.Parallel()
 	script := axe(t)
@@ -66,7 +66,7 @@ func TestAccessibility(t *testing.T) {
 	})
 }
 
-// panelState is a state of a panel, and when it is shown.
+// panelState is a state of a panel, and a condition that holds when it is shown.
 type panelState struct{ state, ready string }
 
 // checkPanels runs axe-core on panels.
@@ -77,7 +77,7 @@ func checkPanels(t *testing.T, p *page, script string, states []panelState) {
 			p.waitFor(state.ready)
 			p.requireAccessible(state.state+", "+theme, script)
 			p.do(chromedp.EmulateViewport(390, 844))
-			p.waitFor(`document.documentElement.scrollWidth <= 390`) // a phone's page does not scroll sideways
+			p.waitFor(`document.documentElement.scrollWidth <= 390`) // on a phone the page does not scroll sideways
 			if testenv.All || strings.HasPrefix(state.state, "panel=attention") {
 				p.requireAccessible(state.state+", "+theme+", of a phone", script)
 			}
@@ -87,7 +87,7 @@ func checkPanels(t *testing.T, p *page, script string, states []panelState) {
 	}
 }
 
-// A token that is markup is shown as text, and one that is a part of a character as its bytes.
+// A token that contains markup is shown as text, and a part of a character as its bytes.
 func TestTextsAreNoMarkup(t *testing.T) {
 	t.Parallel()
 	const markup = `<script>top.x=1</script><b>&amp;`
@@ -109,7 +109,7 @@ func TestTextsAreNoMarkup(t *testing.T) {
 	require.Equal(t, 1, js[int](p, `document.querySelectorAll("script").length`))
 }
 
-// Without the server the page says what to do.
+// If the server has ended, the page says what to do.
 func TestServerGone(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "panel=heads", "--model", commandtest.WriteGPT(t, commandtest.SmallGPT(t)), "--text", "abc")

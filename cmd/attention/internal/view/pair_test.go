@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The products of a pair sum to its product, and the path ends at the library's weight; another pair of another head
-// is chosen by the selects.
+// The products of a pair add up to its score, and the last step is the library's weight.
 func TestPairSumsToTheScore(t *testing.T) {
 	t.Parallel()
 	g := commandtest.SmallGPT(t)

@@ -75,7 +75,7 @@ func startWhy(t *testing.T, program string) (url string) {
 	return strings.TrimSpace(line)
 }
 
-// take writes a picture of a state of the page, as a reader sees it who has read the hints.
+// take writes a picture of a state of the page without the hints.
 func (p *page) take(dir, name, state, ready string) {
 	p.t.Helper()
 	js[string](p, `document.cookie = "attention-hints=seen; path=/"`)
@@ -92,7 +92,7 @@ func (p *page) take(dir, name, state, ready string) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), small(p.t, picture), 0o644))
 }
 
-// small returns a picture as PNG, in few colours.
+// small encodes a picture as PNG with few colours.
 func small(t testing.TB, picture image.Image) []byte {
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
 	var out bytes.Buffer
@@ -100,7 +100,7 @@ func small(t testing.TB, picture image.Image) []byte {
 	return out.Bytes()
 }
 
-// fewColours returns a picture in at most 256 colours: of those that are alike, the one that it has most of.
+// fewColours reduces a picture to at most 256 colours: similar colours become the most frequent one of them.
 func fewColours(picture image.Image) image.Image {
 	size := picture.Bounds()
 	from, count := image.NewRGBA(size), map[color.RGBA]int{}
@@ -111,7 +111,7 @@ func fewColours(picture image.Image) image.Image {
 		}
 	}
 	alike := func(c color.RGBA) color.RGBA { return color.RGBA{R: c.R / 12, G: c.G / 12, B: c.B / 12} }
-	most, sum := map[color.RGBA]color.RGBA{}, map[color.RGBA]int{} // of those that are alike
+	most, sum := map[color.RGBA]color.RGBA{}, map[color.RGBA]int{} // among similar ones
 	byCount := func(count map[color.RGBA]int) func(a, b color.RGBA) int {
 		return func(a, b color.RGBA) int {
 			return cmp.Or(count[b]-count[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
@@ -141,7 +141,7 @@ func fewColours(picture image.Image) image.Image {
 	return out
 }
 
-// Six pictures of the page stand in the READMEs, and each is small.
+// The READMEs have six pictures of the page, and each file is small.
 func TestPicturesStandInTheReadmes(t *testing.T) {
 	var text []byte
 	for _, path := range []string{"../../README.md", "../../../../README.md"} {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// With one model, Compare shows two of its heads and their difference.
+// With only one model, Compare shows two of its heads and their difference.
 func TestCompareHeadsOfOneModel(t *testing.T) {
 	t.Parallel()
 	g := commandtest.SmallGPT(t)
@@ -31,7 +31,7 @@ func TestCompareHeadsOfOneModel(t *testing.T) {
 	}
 }
 
-// The chosen head of many is in sight.
+// The chosen head is scrolled into view if there are many heads.
 func TestTheChosenHeadIsInSight(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "panel=heads&layer=19&head=1", "--model", largeGPT(t, 24, 2, 8), "--text", "abab")
@@ -43,7 +43,7 @@ func TestTheChosenHeadIsInSight(t *testing.T) {
 	require.True(t, js[bool](p, inSight))
 }
 
-// The names of long tokens cover nothing that stands beside them.
+// Long token names do not overlap other elements.
 func TestLongNamesCoverNothing(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "layer=1&head=1", "--model", gptFolder(t), "--text", "abc défg\nab")

@@ -19,7 +19,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// openRivals opens the page of untrained models that write strings backwards.
+// openRivals opens the page for untrained models of the task reverse.
 func openRivals(t *testing.T, state string) (*page, []server.Rival) {
 	needPage(t)
 	var rivals []server.Rival
@@ -46,7 +46,7 @@ func openRivals(t *testing.T, state string) (*page, []server.Rival) {
 	return p, rivals
 }
 
-// written waits until the page shows what all models write for a text, and returns it.
+// written waits until the page shows the outputs of all models for a text, and returns them.
 func (p *page) written(text string) (all []string) {
 	p.t.Helper()
 	p.waitFor(fmt.Sprintf(`document.querySelector("#string").value === %q &&
@@ -64,7 +64,8 @@ func (p *page) typeString(text string) {
 	p.settle()
 }
 
-// The letters are those that the models write, a wrong one with the right one below it; lines go where the models look.
+// The page shows the letters that the models write, and the right letter below a wrong one. Lines lead to the letters
+// that the models attend to.
 func TestReversedIsTheModels(t *testing.T) {
 	t.Parallel()
 	p, rivals := openRivals(t, "text=abcdefg&at=7")
@@ -116,7 +117,8 @@ func TestReversedIsTheModels(t *testing.T) {
 	require.Equal(t, 92, js[int](p, `document.querySelectorAll("[data-rival=squeezed] svg rect:not(.vector)").length`))
 }
 
-// The string grows and shrinks by its slider, the letters that are written by theirs, with the keyboard too.
+// A slider changes the length of the string, and each model's slider the number of written letters. The keyboard works,
+// too.
 func TestReversedGrows(t *testing.T) {
 	t.Parallel()
 	p, _ := openRivals(t, "text=abcde&at=5")
@@ -136,8 +138,8 @@ func TestReversedGrows(t *testing.T) {
 	p.written(long)
 }
 
-// Without a string of its reader's the page begins with five letters, which become 25 by themselves. Keys pause it and
-// go on, and add a letter or take one away; so do its button and the reader's own string.
+// Until the reader enters a string, the page begins with five letters and grows the string to 25 automatically. Keys
+// pause it and go on, and add a letter or take one away; so do its button and the reader's own string.
 func TestTheStringGrowsByItself(t *testing.T) {
 	t.Parallel()
 	p, rivals := openRivals(t, "")
@@ -168,7 +170,7 @@ func TestTheStringGrowsByItself(t *testing.T) {
 	require.Equal(t, "Longer", p.text("#grow"), "the reader has taken over")
 	p.written("abc")
 
-	// A reader who wants no motion has the long string at once.
+	// If the browser asks for reduced motion, the page shows the long string at once.
 	p.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}})
@@ -181,7 +183,7 @@ func TestTheStringGrowsByItself(t *testing.T) {
 	p.written(js[string](p, `document.querySelector("#string").value`))
 }
 
-// The page violates no rule of axe-core, and a phone's does not scroll sideways, with the longest string either.
+// The page violates no rule of axe-core, and does not scroll sideways on a phone, even with the longest string.
 func TestReversedIsAccessible(t *testing.T) {
 	t.Parallel()
 	script := axe(t)

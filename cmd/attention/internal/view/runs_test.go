@@ -33,7 +33,8 @@ func (p *page) follow(selector string) {
 	p.do(chromedp.Navigate(js[string](p, fmt.Sprintf("document.querySelector(%q).href", selector))))
 }
 
-// A folder of runs is listed; the losses of those that are chosen stand in one chart, and each is opened and left.
+// The page lists the runs of a folder and draws the losses of chosen runs in one chart. The reader can open each run
+// and return.
 func TestRunsOfAFolder(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--run", runsFolder(t, "first", "<b>second", "third"))
@@ -67,7 +68,7 @@ func TestRunsOfAFolder(t *testing.T) {
 	}
 }
 
-// An exported page has the list and the losses, without ways into the runs.
+// An exported page has the list and the losses, but no links to the runs.
 func TestExportHasRuns(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "page.html")
@@ -82,7 +83,7 @@ func TestExportHasRuns(t *testing.T) {
 	require.Zero(t, js[int](p, `document.querySelectorAll("main a").length`))
 }
 
-// Without flags the newest run is shown, and beside it the list of all.
+// Without flags the page shows the newest run, and a list of all runs beside it.
 func TestNewestRunAndTheList(t *testing.T) {
 	needPage(t)
 	dir := runsFolder(t)
@@ -98,8 +99,8 @@ func TestNewestRunAndTheList(t *testing.T) {
 	require.Contains(t, string(text), `"training":true`)
 }
 
-// The list violates no rule of axe-core, nor does the menu of its chart, which the keyboard opens and closes; a phone's
-// page does not scroll sideways.
+// The list, and the menu of its chart, violate no rule of axe-core. The keyboard opens and closes the menu. On a phone
+// the page does not scroll sideways.
 func TestRunsAreAccessible(t *testing.T) {
 	t.Parallel()
 	script := axe(t)

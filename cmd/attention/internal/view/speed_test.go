@@ -21,7 +21,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// largeGPT writes a GPT with heads of width 64 that reads 2 × n characters.
+// largeGPT writes the folder of a GPT with heads of width 64 that reads 2 × n characters.
 func largeGPT(b testing.TB, numLayers, heads, n int) string {
 	vocabulary, err := text.NewVocabulary("ab")
 	require.NoError(b, err)
@@ -43,7 +43,7 @@ const timing = `
 		return performance.now();
 	};
 	window.change = async (act, is) => {
-		await new Promise((done) => setTimeout(done, 100)); // a reader looks at what there is
+		await new Promise((done) => setTimeout(done, 100)); // the reader looks at the picture
 		const begin = performance.now();
 		act();
 		await until(is);
@@ -73,9 +73,9 @@ const timing = `
 	};
 	true`
 
-// BenchmarkPage reports how long a reader waits at the first screen for a model of 12 layers of 12 heads at T 1024, and
-// for a frame while zooming and panning at T 4096. After a key stroke and before the first head the time of the forward
-// pass is left out.
+// BenchmarkPage reports two waiting times: of the first screen for a model of 12 layers with 12 heads at T 1024, and of
+// a frame while zooming and panning at T 4096. The times after a keystroke and before the first head exclude the
+// forward pass.
 func BenchmarkPage(b *testing.B) {
 	for b.Loop() {
 		p := beginPage(b, "", "--model", largeGPT(b, 12, 12, 512), "--text", strings.Repeat("abaab", 1023/5))
@@ -98,8 +98,8 @@ func BenchmarkPage(b *testing.B) {
 	}
 }
 
-// switches returns the milliseconds from a click on the picture of a head until the head is painted, ascending, of at
-// most n heads, until over says so.
+// switches returns the times in milliseconds from a click on a head's picture until the head is painted, in ascending
+// order. It measures at most n heads, or until over returns true.
 func switches(p *page, n int, over func() bool) (all []float64) {
 	for i := 0; i < n && !over(); i++ {
 		layer, head := (5*i+1)%12, (7*i+2)%12
@@ -133,8 +133,9 @@ func BenchmarkZoom(b *testing.B) {
 	}
 }
 
-// BenchmarkPassMemory reports, for each token, what the server keeps of a pass whose heads have all been seen, and the
-// most that it had while it looked, garbage of up to a tenth included: the same at any length.
+// BenchmarkPassMemory reports two sizes per token: the memory that the server keeps for a pass after all its heads were
+// shown, and the largest memory meanwhile. The latter includes up to a tenth of garbage. Both are the same at any
+// length.
 func BenchmarkPassMemory(b *testing.B) {
 	m, err := forward.Open(largeGPT(b, 2, 2, 4096))
 	require.NoError(b, err)
@@ -169,7 +170,7 @@ func heap() float64 {
 	return objects()
 }
 
-// objects returns the bytes of objects, those that nobody holds any more included.
+// objects returns the bytes of all objects, including unreachable ones.
 func objects() float64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)

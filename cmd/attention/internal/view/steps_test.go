@@ -31,7 +31,7 @@ func (p *page) shownNumbers() map[string][]float64 {
 	return all
 }
 
-// openSection waits for a section.
+// openSection opens a section and waits for it.
 func (p *page) openSection(number int, state string) {
 	p.t.Helper()
 	p.set(fmt.Sprintf("panel=steps&section=%d%s", number, state))
@@ -65,7 +65,7 @@ func (p *page) requireSteps(steps []chapter.Step) {
 	}
 }
 
-// move moves a number of the matrix that has the slider.
+// move changes a number in the matrix that has the slider.
 func (p *page) move(at int, to float64) {
 	p.t.Helper()
 	js[bool](p, fmt.Sprintf(`((step) => {
@@ -77,8 +77,9 @@ func (p *page) move(at int, to float64) {
 	})(document.querySelector(".sliders").closest("[data-step]"))`, at, at, to))
 }
 
-// Each section's numbers are the library's, and after a slider of W_query, of the first weights that have sliders, or
-// of the tokens has moved, those of the library with that number. The formula of each number gives it.
+// Each section shows the library's numbers. After a slider has changed a number, the section shows the library's
+// results for that number. The sliders are those of W_query, of the first weights with sliders, or of the tokens. The
+// formula of each number gives it.
 func TestStepsEqualTheLibrary(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "", "--chapter")
@@ -94,7 +95,7 @@ func TestStepsEqualTheLibrary(t *testing.T) {
 		}
 		name := js[string](p, `document.querySelector(".sliders").closest("[data-step]").dataset.step`)
 		of := slices.IndexFunc(steps, func(s chapter.Step) bool { return s.Name == name })
-		first := map[int]string{1: "x", 2: "x", 24: "key"}[s.Number] // where there are no weights
+		first := map[int]string{1: "x", 2: "x", 24: "key"}[s.Number] // if there are no weights
 		require.True(t, name == first || first == "" && strings.Contains(name, "W_query"), "section %d: %s", s.Number, name)
 		numbers := slices.Clone(dense.Float64s(steps[of].Value))
 		for at, to := range map[int]float64{len(numbers) - 1: -1.25, 0: 1.5} {
@@ -143,8 +144,8 @@ func (p *page) requireFormulas(section int) {
 	require.Equal(p.t, slices.Contains([]int{15, 17, 20}, section), told == 0, "section %d", section)
 }
 
-// Pointing at a number shows its formula and names, and marks the cells that it is made of; the arrow keys walk.
-// The state of the URL is restored, and the numbers are again as they were.
+// Pointing at a number shows its formula and names, and marks the cells from which it is computed. The arrow keys move
+// the selection. The state in the URL is restored, and the numbers return to their original values.
 func TestStepsAreExplained(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "section=5", "--chapter")
@@ -190,8 +191,8 @@ func TestStepsAreExplained(t *testing.T) {
 	require.Equal(t, "step", rows[6][0])
 }
 
-// Why is open until a reader closes it; arrows lead from what a step is computed from; the buttons lead from section to
-// section; the experiment's rows are curves.
+// The text Why is open until a reader closes it. Arrows lead to a step from its operands, and buttons lead from section
+// to section. The rows of the experiment are curves.
 func TestChapterLeadsOn(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "section=16", "--chapter")
@@ -225,7 +226,7 @@ func TestChapterLeadsOn(t *testing.T) {
 	p.waitFor(`document.querySelector('[aria-label="the section before"]').disabled`)
 }
 
-// The reader's own words, from the page and from the command; wrong ones are refused and say why.
+// The reader can enter words on the page or on the command line. Wrong words are refused with the reason.
 func TestStepsOnOwnWords(t *testing.T) {
 	t.Parallel()
 	p := openPage(t, "section=11", "--chapter", "--text", "the cat sat")
@@ -263,7 +264,7 @@ func TestStepsOnOwnWords(t *testing.T) {
 	check("the", "cat", "sat")
 }
 
-// A head's steps in a model end at the library's weights, and its formulas are true.
+// The steps of a head in a model end at the library's weights, and the formulas give the shown values.
 func TestStepsOfAHead(t *testing.T) {
 	t.Parallel()
 	g := commandtest.SmallGPT(t)
@@ -278,8 +279,8 @@ func TestStepsOfAHead(t *testing.T) {
 	require.InDeltaSlice(t, weights[1][:121], p.shownNumbers()["weights"], 1e-6)
 }
 
-// Every layer of the chapter, as a model folder, and the cross-attention of a translator have steps that give the
-// weights of Heads, which are the op's.
+// Steps give the same weights as Heads for every layer of the chapter, as a model folder, and for the cross-attention
+// of a translator. The weights are those of the op.
 func TestStepsOfModels(t *testing.T) {
 	t.Parallel()
 	check := func(dir, state, text string) {
@@ -310,7 +311,7 @@ func TestStepsOfModels(t *testing.T) {
 	check(datesRun(t, 1), "&layer=2&head=1", "3 sep '75\n1975")
 }
 
-// An exported page has the sections with their sliders, and the heads' steps, from the disk.
+// An exported page, opened from the disk, has the sections with their sliders, and the steps of heads.
 func TestExportHasSteps(t *testing.T) {
 	t.Parallel()
 	g := commandtest.SmallGPT(t)
@@ -341,7 +342,7 @@ func TestExportHasSteps(t *testing.T) {
 	require.InDeltaSlice(t, layerWeights(t, g.Model, g.Tokenizer, "a b")[1][9:18], p.shownNumbers()["weights"], 1e-6)
 }
 
-// The panel violates no rule of axe-core, at both sizes; with all tests in both schemes.
+// The panel violates no rule of axe-core, at both sizes; if all tests run, in both colour schemes.
 func TestStepsAreAccessible(t *testing.T) {
 	t.Parallel()
 	script := axe(t)
@@ -353,7 +354,7 @@ func TestStepsAreAccessible(t *testing.T) {
 	}
 }
 
-// The command refuses what no section can run on.
+// The command refuses sentences for which no section can be computed.
 func TestChapterRefuses(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -25,7 +25,7 @@ func runFolder(t testing.TB) string {
 	return dir
 }
 
-// A finished run is replayed from what it recorded.
+// The page replays a finished run from its recording.
 func TestTrainingOfAFinishedRun(t *testing.T) {
 	t.Parallel()
 	dir := runFolder(t)
@@ -63,7 +63,8 @@ func TestTrainingOfAFinishedRun(t *testing.T) {
 	p.screenshots(t, "training")
 }
 
-// A run of attention translate has its own words: it has no --head-stats, and what it wrote is a translation.
+// The page of a run of attention translate has its own texts: the run has no --head-stats, and its output is a
+// translation.
 func TestTrainingOfATranslation(t *testing.T) {
 	t.Parallel()
 	dir := datesRun(t, 1)
@@ -75,7 +76,7 @@ func TestTrainingOfATranslation(t *testing.T) {
 	require.Contains(t, p.text(`[aria-label="Largest score of the heads"]`), "attention translate records none")
 }
 
-// The curves of a run grow while it trains; a reload shows the same, and an error its reason.
+// The curves of a run grow while it trains. A reload shows the same curves, and an error shows its reason.
 func TestTrainingLive(t *testing.T) {
 	t.Parallel()
 	dir := runFolder(t)
@@ -88,9 +89,9 @@ func TestTrainingLive(t *testing.T) {
 	state := func(s string) {
 		changed := bytes.Replace(text, []byte(`"state": "finished"`), []byte(s), 1)
 		require.NoError(t, os.WriteFile(report+".new", changed, 0o644))
-		require.NoError(t, os.Rename(report+".new", report)) // as a run does
+		require.NoError(t, os.Rename(report+".new", report)) // in the way a run does
 	}
-	write := func(n int) { // whole, whenever somebody reads
+	write := func(n int) { // complete at every moment
 		require.NoError(t, os.WriteFile(metrics+".new", bytes.Join(lines[:n], nil), 0o644))
 		require.NoError(t, os.Rename(metrics+".new", metrics))
 	}

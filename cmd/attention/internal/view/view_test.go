@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// --open gives the URL to the system's opener; a failure is one line, and the page is served.
+// --open passes the URL to the system's opener. If the opener fails, the command prints one line and still serves the
+// page.
 func TestOpen(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the opener is not xdg-open")
@@ -43,7 +44,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// notes calls done when its last text is written.
+// notes calls done when the last text of a list is written.
 type notes struct {
 	bytes.Buffer
 	last string

@@ -12,19 +12,19 @@ import (
 	"attention/cmd/attention/internal/view/forward"
 )
 
-// live gives the page of a running training copies of the model's weights, made between two steps. A copy is made only
-// when the page asks for one.
+// live gives the page copies of the weights of a model in training, which are made between two steps. A copy is made
+// only when the page asks for one.
 type live struct {
 	run   *session.Session
-	open  func() (*models.OpenModel, error) // with a copy of the current weights
+	open  func() (*models.OpenModel, error) // requests that wait for a copy of the current weights
 	asked chan chan<- copied
-	rests chan struct{} // closed when training is over and the weights change no more
+	rests chan struct{} // closed when training is over and the weights no longer change
 
-	mu   sync.Mutex // held to copy the weights after that
+	mu   sync.Mutex // locked while the weights are copied after that
 	last copied
 }
 
-// copied is a copy of the model, or why there is none.
+// copied is a copy of the model, or the reason why there is none.
 type copied struct {
 	model *forward.Model
 	err   error
@@ -37,7 +37,7 @@ func newLive(s *session.Session, open func() (*models.OpenModel, error)) *live {
 // waiting is the number of pages that ask for weights now.
 var waiting atomic.Int32
 
-// Waiting reports whether a page asks for the weights of a run that trains in this process.
+// Waiting reports whether a page has requested the weights of a run that trains in this process.
 func Waiting() bool { return waiting.Load() > 0 }
 
 // now waits for the end of the step and returns the model.

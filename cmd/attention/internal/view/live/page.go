@@ -26,7 +26,7 @@ func (p *Page) AddFlags(to *pflag.FlagSet) {
 type Shown struct {
 	Model     settings.Model
 	Tokenizer text.Tokenizer
-	Prompt    []int                             // ids of the text that the page begins with
+	Prompt    []int                             // ids of the initial text of the page
 	Copy      func() (*models.OpenModel, error) // returns the model with a copy of the current weights
 }
 
@@ -41,7 +41,7 @@ type Page struct {
 	ended chan error // nil before it serves
 }
 
-// Of makes the page show a model, and returns it for the plan of the run; nil without --view.
+// Of makes the page show a model, and returns the page for the plan of the run; it returns nil without --view.
 func (p *Page) Of(m Shown) session.Page {
 	if p.Shown = m; p.server == nil {
 		return nil
@@ -77,7 +77,7 @@ func (p *Page) Show(ctx context.Context, s *session.Session) error {
 	}
 	p.live = newLive(s, p.Copy)
 	p.server.Show(followed, prompt, forward.Live(models.Name(s.Folder.Path), p.Model, p.live.now))
-	ctx, p.end = context.WithCancel(context.WithoutCancel(ctx)) // which lasts until the model is saved
+	ctx, p.end = context.WithCancel(context.WithoutCancel(ctx)) // context that lasts until the model is saved
 	p.ended = make(chan error, 1)
 	go func() { p.ended <- p.server.Run(ctx) }()
 	p.flags.OpenBrowser(p.URL(), p.notes)
@@ -91,7 +91,7 @@ func (p *Page) Between() { p.live.between() }
 // change.
 func (p *Page) TrainingDone() { close(p.live.rests) }
 
-// wait serves the page of a run that is done until the context ends.
+// wait serves the page after the run until the context ends.
 func (p *Page) wait(ctx context.Context) {
 	if p.shows() {
 		program.Note(p.notes, "the run is done; serving its page until Ctrl-C")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// handler returns the answer to a request: a pack, or anything that is sent as JSON.
+// handler returns the answer to a request: a pack, or any other value, which is sent as JSON.
 type handler func(r *http.Request) (any, error)
 
 // within answers at most cap(busy) requests concurrently and refuses more. A request holds its place only while its
@@ -35,11 +35,11 @@ func (f handler) within(busy chan struct{}) http.Handler {
 		}
 		w.Header().Set("Content-Type", kind)
 		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
-		_, _ = w.Write(answer) // the browser may have gone
+		_, _ = w.Write(answer) // the browser may have disconnected
 	})
 }
 
-// answer returns the bytes and the type of the answer to a request, and leaves its place.
+// answer returns the bytes and the type of the answer to a request, and releases its place.
 func (f handler) answer(r *http.Request, leave func()) (body []byte, kind string, err error) {
 	defer leave()
 	defer func() {
@@ -65,7 +65,7 @@ func (f handler) answer(r *http.Request, leave func()) (body []byte, kind string
 	return body, "application/json", err
 }
 
-// enter takes a place, if there is one, which leave gives back.
+// enter takes a place if one is free; leave releases it.
 func enter(places chan struct{}) (leave func(), ok bool) {
 	select {
 	case places <- struct{}{}:
@@ -92,13 +92,13 @@ func limited(places chan struct{}, next http.Handler) http.Handler {
 func writeError(w http.ResponseWriter, code int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(struct { // the browser may have gone
+	_ = json.NewEncoder(w).Encode(struct { // the browser may have disconnected
 		Error string `json:"error"`
 	}{err.Error()})
 }
 
-// timed is a writer whose reader has some time for each part of the answer: a connection on which nothing moves is
-// ended, and a slow one is not.
+// timed is a writer with a time limit for each part of the answer: a connection without progress is closed, but a slow
+// one is not.
 type timed struct {
 	http.ResponseWriter
 	each time.Duration
@@ -114,7 +114,7 @@ func timeWrites(each time.Duration, next http.Handler) http.Handler {
 // Unwrap returns the writer for http.ResponseController.
 func (t *timed) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
-// begin begins the time of a part. The server ends the last one's with the request.
+// begin starts the time of a part. The server clears the last deadline when the request ends.
 func (t *timed) begin() {
 	_ = http.NewResponseController(t.ResponseWriter).SetWriteDeadline(time.Now().Add(t.each)) // a closed one fails later
 }

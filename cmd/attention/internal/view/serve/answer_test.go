@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serving serves a handler within limits until the end of the test, and returns its URL and how many connections it has
-// open.
+// serving serves a handler within limits until the end of the test. It returns the URL and a function that counts open
+// connections.
 func serving(t *testing.T, of limits, h http.Handler) (url string, open *atomic.Int64) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -37,12 +37,12 @@ func serving(t *testing.T, of limits, h http.Handler) (url string, open *atomic.
 // large is an answer that no socket holds.
 var large = strings.Repeat("0123456789abcdef", 1<<20)
 
-// Readers that never read hold no place, and are ended after a while. One that reads slowly is not.
+// Clients that never read take no place, and are disconnected after a while. A client that reads slowly is not.
 func TestReadersThatNeverReadAreEnded(t *testing.T) {
 	of := small()
 	url, open := serving(t, of, handler(func(*http.Request) (any, error) { return large, nil }).
 		within(make(chan struct{}, 1)))
-	begins := func() net.Conn { // to read, and stops
+	begins := func() net.Conn { // a few bytes, and then stops
 		c := dial(t, url, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 		head := make([]byte, len("HTTP/1.1 200"))
 		_, err := io.ReadFull(c, head)
@@ -57,7 +57,7 @@ func TestReadersThatNeverReadAreEnded(t *testing.T) {
 	require.Equal(t, 200, code)
 	require.Len(t, body, len(large)+2)
 	slow, got := begins(), 0
-	for buffer := make([]byte, 1<<20); ; time.Sleep(100 * time.Millisecond) { // longer than the time of a part, in all
+	for buffer := make([]byte, 1<<20); ; time.Sleep(100 * time.Millisecond) { // in total longer than a part may take
 		n, err := io.ReadFull(slow, buffer)
 		if got += n; err != nil {
 			break
@@ -67,7 +67,7 @@ func TestReadersThatNeverReadAreEnded(t *testing.T) {
 	require.Eventually(t, func() bool { return open.Load() == 0 }, time.Minute, time.Millisecond, "all are ended")
 }
 
-// A body that never comes holds no place, and its connection is ended.
+// A request whose body never arrives takes no place, and its connection is closed.
 func TestBodiesThatNeverComeAreEnded(t *testing.T) {
 	of := small()
 	of.body = time.Second
@@ -90,7 +90,7 @@ func TestBodiesThatNeverComeAreEnded(t *testing.T) {
 	require.Eventually(t, func() bool { return open.Load() == 0 }, time.Minute, time.Millisecond)
 }
 
-// A stream is longer than the time of a part if its events are far apart, and ends if nobody reads them.
+// A stream whose events are far apart may last longer than the limit of a part. It ends if the client does not read.
 func TestStreamsStay(t *testing.T) {
 	of := small()
 	of.answer, of.body = 200*time.Millisecond, 200*time.Millisecond
@@ -113,7 +113,7 @@ func TestStreamsStay(t *testing.T) {
 	answer, err := http.Get(url)
 	require.NoError(t, err)
 	read := bufio.NewScanner(answer.Body)
-	for range 6 { // an event is two lines
+	for range 6 { // an event consists of two lines
 		require.True(t, read.Scan(), read.Err())
 	}
 	answer.Body.Close()

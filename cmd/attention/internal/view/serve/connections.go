@@ -44,7 +44,7 @@ func (l *connections) Accept() (net.Conn, error) {
 	}
 }
 
-// admit gives a connection a place, another one's if there is no other.
+// admit gives a connection a place. If none is free, it closes another connection.
 func (l *connections) admit(c net.Conn) (*connection, bool) {
 	l.mu.Lock()
 	var ended *connection
@@ -69,7 +69,7 @@ func (l *connections) admit(c net.Conn) (*connection, bool) {
 	return admitted, true
 }
 
-// Close gives the place back.
+// Close releases the place.
 func (c *connection) Close() error {
 	c.of.mu.Lock()
 	if i := slices.Index(c.of.open, c); i >= 0 {
@@ -87,14 +87,14 @@ func withConnection(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// showsToken notes that the connection of a request has shown the token.
+// showsToken marks the connection of a request that had the token.
 func showsToken(request context.Context) {
 	if c, ok := request.Value(connectionKey{}).(*connection); ok {
 		c.set(func() { c.known = true })
 	}
 }
 
-// noteState notes whether a connection waits for a request.
+// noteState records whether a connection is waiting for a request.
 func noteState(c net.Conn, state http.ConnState) {
 	if c, ok := c.(*connection); ok {
 		c.set(func() { c.idle = state == http.StateIdle })
@@ -117,8 +117,8 @@ type limits struct {
 	answer      time.Duration // for a reader to take each part of an answer
 }
 
-// newLimits returns the limits of a process that may open n descriptors. Clients get a quarter of them, so that a run
-// that trains in the same process always finds some.
+// newLimits returns the limits of a process with n descriptors. Clients may use a quarter of them, so that a run in the
+// same process always has enough.
 func newLimits(n uint64) limits {
 	const most, least = 512, 8
 	connections := int(max(min(n/4, most), least))

@@ -11,17 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dial connects to a server of a URL and sends a text.
+// dial connects to the server of a URL and sends a text.
 func dial(t *testing.T, url, text string) net.Conn {
 	host, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
 	c, err := net.Dial("tcp", host)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
-	_, _ = io.WriteString(c, text) // the server may have ended it
+	_, _ = io.WriteString(c, text) // the server may have closed it
 	return c
 }
 
-// ends waits until the server ends a connection, and returns what it has sent.
+// ends waits until the server closes a connection, and returns the text that the server has sent.
 func ends(t *testing.T, c net.Conn, within time.Duration) string {
 	require.NoError(t, c.SetReadDeadline(time.Now().Add(within)))
 	got, err := io.ReadAll(c)
@@ -39,13 +39,13 @@ func small() limits {
 		header: 5 * time.Second, body: 5 * time.Second, answer: time.Second}
 }
 
-// Connections that never show the token take no place of those that do, whatever they send.
+// Connections without the token take no place of those with it, whatever they send.
 func TestConnectionsWithoutTheTokenLeave(t *testing.T) {
 	s, err := newServer(Config{Addr: "127.0.0.1:0"}, small())
 	require.NoError(t, err)
 	start(t, s)
 	require.Equal(t, io.Discard, s.server.ErrorLog.Writer(), "nothing is printed")
-	known := &http.Client{Transport: new(http.Transport)} // one connection, from the first to the last
+	known := &http.Client{Transport: new(http.Transport)} // one connection for all requests
 	answers := func(c *http.Client) {
 		t.Helper()
 		r, err := c.Get(s.URL + "view")
@@ -70,7 +70,7 @@ func TestConnectionsWithoutTheTokenLeave(t *testing.T) {
 	}
 }
 
-// Connections with the token that wait for their next request make room for new ones; those with a request do not.
+// An idle connection with the token is closed for a new one; a connection with a request is not.
 func TestConnectionsWithTheTokenStay(t *testing.T) {
 	l := &connections{most: 2}
 	admit := func() (*connection, bool) {
@@ -94,7 +94,7 @@ func TestConnectionsWithTheTokenStay(t *testing.T) {
 	require.Equal(t, []*connection{first}, l.open)
 }
 
-// Clients have a part of the descriptors, and the run the rest.
+// Clients may use a part of the descriptors, and the rest is for the run.
 func TestNewLimits(t *testing.T) {
 	for descriptors, want := range map[uint64]int{0: 8, 100: 25, 256: 64, 1024: 256, 20000: 512, 1 << 40: 512} {
 		of := newLimits(descriptors)

@@ -4,5 +4,5 @@ package serve
 
 import "math"
 
-// descriptors returns how many descriptors this process may have open: there is no limit to know of here.
+// descriptors returns the limit of open descriptors of this process; this system has no known limit.
 func descriptors() uint64 { return math.MaxInt32 }

@@ -8,7 +8,7 @@ import "syscall"
 func descriptors() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return 0 // which leaves the fewest connections
+		return 0 // the default that leaves the fewest connections
 	}
 	return uint64(limit.Cur)
 }

@@ -1,15 +1,15 @@
 // Package serve is the web server of attention view: a page, and the numbers that it draws.
 //
-// Everything is below a random token, /TOKEN/, since every user of a machine reaches its loopback. Another path is a
-// 404 without a body. A request whose Host is not the address, or whose Origin is another page's, is refused, so that
-// no page from elsewhere can read this one (DNS rebinding). No path of a URL reaches the file system: assets come from
+// All paths begin with a random token, /TOKEN/, because every user of a machine can reach its loopback. Another path is
+// a 404 without a body. A request whose Host is not the address, or whose Origin is another page's, is refused, so that
+// no page from elsewhere can read this one (DNS rebinding). A URL never reaches the file system: assets come from
 // package web, and all other answers are computed.
 //
 // Clients get a quarter of the descriptors that the process may open, so that a run that trains beside the page always
-// finds some. A connection beyond this limit closes one that has not sent the token. The number of answers that are
-// computed at the same time is limited. A request's body is read before the request counts for this limit, and its
-// answer is written afterwards. Requests whose body does not arrive, and answers that no client reads, are ended after
-// some seconds. Streams of events are not ended. Only the URL is printed.
+// finds some. If a connection exceeds this limit, the server closes one that has not sent the token. The number of
+// concurrent computations is limited. A request's body is read before the request counts for this limit, and its answer
+// is written afterwards. Requests whose body does not arrive, and answers that no client reads, are ended after some
+// seconds. Streams of events are not ended. Only the URL is printed.
 //
 //	GET  view                      what there is to see: models, whether there is a run, colours of pictures; JSON
 //	POST forward                   a text for a model, and what to change there; the answer describes the pass; JSON
@@ -33,5 +33,5 @@
 // A packed answer is a length n (uint32, little-endian), n bytes of JSON, padded with blanks so that 4 + n is a
 // multiple of 4, and the arrays (float32 or uint32, little-endian) that its member "arrays" lists by name and length in
 // their order; its member "about" describes them. A pass has the number of its model and its request. The server keeps
-// the last few: the answer about another one is {"gone": true}, and the page sends its request again.
+// the last few passes. For an older pass the answer is {"gone": true}, and the page sends its request again.
 package serve

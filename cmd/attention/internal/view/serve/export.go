@@ -19,18 +19,18 @@ import (
 // MaxExport is the most bytes of numbers in an exported page.
 const MaxExport = 50 << 20
 
-// exportPolicy is the Content-Security-Policy of an exported page: it uses nothing outside its file.
+// exportPolicy is the Content-Security-Policy of an exported page, which loads nothing from outside its file.
 const exportPolicy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ` +
 	`script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data: blob:">`
 
-// export collects the answers that the page would ask for.
+// export collects the answers to the requests that the page would send.
 type export struct {
 	server  *Server
-	answers map[string]json.RawMessage // by path; a pack is a text in base64
-	size    int                        // bytes of the packs
+	answers map[string]json.RawMessage // by path; a pack is base64 text
+	size    int                        // total size of the packs
 	most    int                        // largest size
 	ways    int                        // bytes of journeys
-	left    []string                   // parts that do not fit
+	left    []string                   // parts that exceed the limit
 }
 
 // Export writes the page as one file with its numbers, up to MaxExport bytes. It returns the parts that do not fit.
@@ -76,7 +76,7 @@ func exportUpTo(ctx context.Context, c Config, most int, w io.Writer) (left []st
 	return e.left, e.write(w)
 }
 
-// addRuns adds the list of the folder's runs, and their curves.
+// addRuns adds the list of the folder's runs and their loss curves.
 func (e *export) addRuns(ctx context.Context) error {
 	if err := e.add(ctx, e.server.runs, "runs", ""); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (e *export) addRuns(ctx context.Context) error {
 	return nil
 }
 
-// addModels adds the looks at each model over the text. Compare shows the first model's translation in all models. If
+// addModels adds the passes of each model over the text. Compare shows the first model's translation in all models. If
 // another model's own translation is different, that pass is added too.
 func (e *export) addModels(ctx context.Context) error {
 	compared := ""
@@ -127,7 +127,7 @@ func (e *export) addModel(ctx context.Context, model int, text string) (*forward
 	return l, nil
 }
 
-// add adds the answer to a GET of a path if it fits; what is the part's name. JSON always fits.
+// add adds the answer to a GET request for a path if the answer fits; what names the part. JSON always fits.
 func (e *export) add(ctx context.Context, answer handler, path, what string) error {
 	if err := ctx.Err(); err != nil || e.answers[path] != nil {
 		return err
@@ -162,8 +162,8 @@ func (e *export) keep(path string, answer any) (err error) {
 	return err
 }
 
-// write writes the page with its modules, style and answers inside. The answers' JSON has no <, so that no text of
-// theirs is markup.
+// write writes the page with its modules, style and answers inside. The JSON of the answers has no <, so that no text
+// in it becomes markup.
 func (e *export) write(w io.Writer) error {
 	data, err := json.Marshal(e.answers)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What has no room is left out, and said.
+// Parts that exceed the limit are left out, and the page says so.
 func TestExportsAreLimited(t *testing.T) {
 	m, err := forward.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
 	require.NoError(t, err)
@@ -33,8 +33,8 @@ func TestExportsAreLimited(t *testing.T) {
 	require.ErrorContains(t, err, "model: text: got '<'")
 }
 
-// The head that an exported page opens with has its Steps, and the last token its Journey, however little room there is
-// for others: what tells least is left out first, and what has no room is not computed.
+// Even a small exported page has the Steps of its initial head and the Journey of the last token. The least telling
+// heads are left out first, and parts that do not fit are not computed.
 func TestExportsKeepWhatThePageOpensWith(t *testing.T) {
 	m, err := forward.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
 	require.NoError(t, err)

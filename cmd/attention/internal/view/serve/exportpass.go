@@ -12,7 +12,8 @@ import (
 	"attention/cmd/attention/internal/view/forward"
 )
 
-// addPass adds a pass: the thumbnails of all layers, the journeys, the heads, the most telling first, and their values.
+// addPass adds a pass: the thumbnails of all layers, the journeys, the heads in order of how telling they are, and
+// their values.
 func (e *export) addPass(ctx context.Context, request passRequest) (*forward.Pass, error) {
 	s := e.server
 	l, err := s.passes.see(ctx, request)
@@ -51,11 +52,11 @@ func (e *export) addPass(ctx context.Context, request passRequest) (*forward.Pas
 		}
 		return nil
 	}
-	for i, of := range [][]headOf{all[:1], all[1:]} { // the head that the page opens with, its journey, and the others
+	for i, of := range [][]headOf{all[:1], all[1:]} { // the initial head, its journey, and the others
 		if err := heads(s.head, "head", "", of); err != nil {
 			return nil, err
 		}
-		if err := heads(s.values, "values", "steps of ", of); err != nil { // which Steps computes with
+		if err := heads(s.values, "values", "steps of ", of); err != nil { // which Steps needs
 			return nil, err
 		}
 		if i == 0 {
@@ -70,7 +71,8 @@ func (e *export) addPass(ctx context.Context, request passRequest) (*forward.Pas
 // headOf is a head of a layer.
 type headOf struct{ layer, head int }
 
-// inOrder returns all heads of a pass: the chosen one, the one with which the page opens, then the most telling first.
+// inOrder returns all heads of a pass: first the chosen head, then the initial head of the page, then the others from
+// the most telling on.
 func (e *export) inOrder(l passAnswer) ([]headOf, error) {
 	var all []headOf
 	telling := map[headOf]float64{}
@@ -92,9 +94,9 @@ func (e *export) inOrder(l passAnswer) ([]headOf, error) {
 		return nil, err
 	}
 	if best := tells.Best; best != nil {
-		telling[headOf{best[0], best[1]}] = 1 // with which the page opens
+		telling[headOf{best[0], best[1]}] = 1 // initially
 	}
-	state, _ := url.ParseQuery(e.server.config.chosen.State) // of a wrong one there is no head
+	state, _ := url.ParseQuery(e.server.config.chosen.State) // there is no head for a wrong number
 	layer, noLayer := strconv.Atoi(state.Get("layer"))
 	head, noHead := strconv.Atoi(state.Get("head"))
 	if chosen := (headOf{layer, head}); noLayer == nil && noHead == nil && slices.Contains(all, chosen) {

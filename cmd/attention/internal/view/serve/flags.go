@@ -11,7 +11,7 @@ import (
 
 // Flags are the flags of a page.
 type Flags struct {
-	View bool // whether a command that also does something else serves its page
+	View bool // whether the command serves its page; for a command that also does something else
 	Addr string
 	Open bool
 }
@@ -37,7 +37,8 @@ func (f *Flags) Validate(given *pflag.FlagSet) error {
 	return nil
 }
 
-// OpenBrowser opens a page in the system's browser, if it is to, without waiting for it. It notes why it could not.
+// OpenBrowser opens a page in the system's browser if the user asked for it, without waiting. If this fails, it prints
+// a note with the reason.
 func (f *Flags) OpenBrowser(url string, notes io.Writer) {
 	if !f.Open {
 		return

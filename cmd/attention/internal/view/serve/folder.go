@@ -12,7 +12,7 @@ import (
 // maxOpened is how many runs of a folder are kept open.
 const maxOpened = 3
 
-// opened are the pages of single runs of a folder, which has one for each at at/NAME/.
+// opened are the pages of single runs of a folder. The page of a run is at at/NAME/.
 type opened struct {
 	mu  sync.Mutex
 	all []openedRun // in order of their last use
@@ -64,7 +64,7 @@ func (s *Server) at(p places) http.Handler {
 	})
 }
 
-// openRun returns the page of a run. A run that is not among the last few is opened again.
+// openRun returns the page of a run. Only the pages of the last few runs stay open; another run is opened again.
 func (s *Server) openRun(name string, p places) (http.Handler, error) {
 	path, err := s.config.Folder.Path(name)
 	if err != nil {

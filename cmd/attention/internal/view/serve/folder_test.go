@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A folder's runs are listed, and each has a page of its own below the token; what is no run of the folder is a 404, and
-// no path leaves it.
+// The runs of a folder are listed, and each has its own page below the token. The server answers 404 for a name that is
+// not a run of the folder, and no path leaves the folder.
 func TestRunsOfAFolder(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{"a b", "b%2f", "c", "d", "e"}
@@ -63,7 +63,7 @@ func TestRunsOfAFolder(t *testing.T) {
 	require.Contains(t, text, `run: got \"..\", want one of 5 in `)
 }
 
-// A server without a folder answers nothing about runs.
+// A server without a folder does not answer requests about runs.
 func TestNoFolder(t *testing.T) {
 	s := served(t)
 	for path, want := range map[string]int{"runs": http.StatusBadRequest, "curves?run=a": http.StatusBadRequest,

@@ -19,7 +19,7 @@ const policy = "default-src 'self'; img-src 'self' blob:; frame-ancestors 'none'
 // next handler sees paths without the token.
 type guard struct {
 	token string
-	hosts []string // names of the server, with its port
+	hosts []string // names of the server, including its port
 	next  http.Handler
 }
 
@@ -59,7 +59,7 @@ func (g *guard) own(r *http.Request) bool {
 	return origin == "" || origin == "http://"+r.Host
 }
 
-// hostsOf returns the names, with the port, that requests to a server at an address may have as their Host.
+// hostsOf returns the valid Host values, including the port, of requests to a server at an address.
 func hostsOf(addr net.Addr, host string) []string {
 	_, port, err := net.SplitHostPort(addr.String())
 	if err != nil {

@@ -61,12 +61,13 @@ func ask(t *testing.T, method, url, body string, change func(r *http.Request)) (
 	return answer.StatusCode, string(text), answer.Header
 }
 
-// Only the page itself, under its name and with its token, is answered. Nothing is echoed.
+// The server answers only requests from its own page, under its own host name and with its token. Answers never repeat
+// parts of the request.
 func TestOnlyThePageIsAnswered(t *testing.T) {
 	s := served(t)
 	root := s.URL[:strings.LastIndex(strings.TrimSuffix(s.URL, "/"), "/")+1]
 	port := strings.Split(root, ":")[2]
-	other := "A" // than the token's first letter
+	other := "A" // longer than the first letter of the token
 	if s.URL[len(root)] == 'A' {
 		other = "B"
 	}
@@ -107,7 +108,7 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 	require.NotEqual(t, s.URL[len(root):], second.URL[len(root):], "each server has its token")
 }
 
-// Wrong requests are answered with an error in JSON, long ones refused.
+// The server answers wrong requests with an error in JSON, and refuses long ones.
 func TestWrongRequests(t *testing.T) {
 	s := served(t)
 	for _, c := range []struct {
@@ -158,7 +159,7 @@ func TestWrongRequests(t *testing.T) {
 	require.NotContains(t, body, "pass")
 }
 
-// A request too many is refused, not queued.
+// A request beyond the limit is refused, not queued.
 func TestBusyServersRefuse(t *testing.T) {
 	const busy = 5
 	wait, began := make(chan struct{}), make(chan struct{}, busy)
@@ -180,7 +181,7 @@ func TestBusyServersRefuse(t *testing.T) {
 	close(wait)
 }
 
-// Streams of events take no place of requests, and each has the version.
+// Event streams take no places of requests, and each event has the version.
 func TestManyViewersOfOneRun(t *testing.T) {
 	r, err := follow.Open(filepath.Join("..", "testdata", "run"))
 	require.NoError(t, err)
@@ -201,7 +202,8 @@ func TestManyViewersOfOneRun(t *testing.T) {
 	require.Contains(t, body, `"state":"finished"`)
 }
 
-// A page that follows a run is told of its end also if its request is over by the time that the server comes to it.
+// A page that follows a run is notified of the run's end, even if the page's request ended before the server could
+// answer.
 func TestEndIsTold(t *testing.T) {
 	r, err := follow.Open(filepath.Join("..", "testdata", "run"))
 	require.NoError(t, err)

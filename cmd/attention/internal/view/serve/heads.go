@@ -10,7 +10,7 @@ import (
 	"attention/cmd/attention/internal/view/forward"
 )
 
-// maxBody is the most bytes of a request: a text in JSON and its changes.
+// maxBody is the largest size of a request in bytes: a text in JSON, and changes of the model.
 const maxBody = 8 * forward.MaxText
 
 // forward computes a pass and describes it.
@@ -110,7 +110,8 @@ type thumbnailsAnswer struct {
 	Statistics []forward.Statistics `json:"statistics"`
 }
 
-// thumbnails returns the thumbnails and statistics of a layer's heads, after all heads that a reader waits for.
+// thumbnails returns the thumbnails and statistics of a layer's heads. Requests of heads that a reader waits for are
+// computed first.
 func (s *Server) thumbnails(r *http.Request) (any, error) {
 	l, err := s.layerOf(r)
 	if err != nil {
@@ -135,7 +136,7 @@ func (s *Server) thumbnails(r *http.Request) (any, error) {
 	return p, nil
 }
 
-// tells returns how much each head tells on each token, after all heads that a reader waits for.
+// tells returns how telling each head is on each token. Requests of heads that a reader waits for are computed first.
 func (s *Server) tells(r *http.Request) (any, error) {
 	pass, err := s.passes.get(r.URL.Query().Get("pass"))
 	if err != nil {
@@ -172,7 +173,7 @@ func (s *Server) values(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if l.Linear {
-		return new(pack), nil // the weights are all that there is
+		return new(pack), nil // the layer has no other values than its weights
 	}
 	of, _, err := l.Head(head)
 	if err != nil {
@@ -183,7 +184,8 @@ func (s *Server) values(r *http.Request) (any, error) {
 	return p, nil
 }
 
-// next returns what may come at a place of a pass, at a temperature, and a token drawn by a number, 0 without it.
+// next returns the likely next tokens at a position of a pass, at a temperature, and a token drawn by a number. Without
+// a number the drawn token is 0.
 func (s *Server) next(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	l, err := s.passes.get(query.Get("pass"))

@@ -45,15 +45,15 @@ func (s *Server) journey(r *http.Request) (any, error) {
 // mostWays is the most bytes of the journeys of an exported page.
 const mostWays = 11 << 18
 
-// addJourneys adds the journeys of a pass's tokens through all layers: of the chosen one, and of as many others as
-// there is room for, the last ones first.
+// addJourneys adds the journeys of a pass's tokens through all layers: that of the chosen token, and as many others as
+// fit, from the last token backwards.
 func (e *export) addJourneys(ctx context.Context, l passAnswer) error {
 	if len(l.Sequences) > 1 || len(l.Next) == 0 {
 		return nil // there is none
 	}
 	n := len(l.Sequences[0].Tokens)
 	tokens := make([]int, 0, n+1)
-	state, _ := url.ParseQuery(e.server.config.chosen.State) // of a wrong one there is no q
+	state, _ := url.ParseQuery(e.server.config.chosen.State) // there is no q for a wrong number
 	if q, err := strconv.Atoi(state.Get("q")); err == nil && q >= 0 && q < n {
 		tokens = append(tokens, q)
 	}
@@ -70,7 +70,7 @@ func (e *export) addJourneys(ctx context.Context, l passAnswer) error {
 			}
 		}
 		each := e.size - before
-		if e.ways += each; e.ways+each > mostWays || len(e.left) > left { // the rest would be computed for nothing
+		if e.ways += each; e.ways+each > mostWays || len(e.left) > left { // the others would not fit
 			return nil
 		}
 	}

@@ -20,7 +20,7 @@ type chosen struct {
 // maxChosen is the most passes of a chosen page.
 const maxChosen = 4
 
-// page returns the page as one HTML file, with what its reader chose.
+// page returns the page as one HTML file with the state that its reader chose.
 func (s *Server) page(r *http.Request) (any, error) {
 	want, err := decode[chosen](r)
 	if err != nil {

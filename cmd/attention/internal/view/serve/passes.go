@@ -20,7 +20,7 @@ const maxPasses = 6
 // passes computes and keeps passes.
 type passes struct {
 	models []*forward.Model
-	seeing chan struct{} // holds an element while a pass is computed
+	seeing chan struct{} // holds an element while a pass is being computed
 
 	mu   sync.Mutex
 	kept []passAnswer // in order of their last use
@@ -39,11 +39,11 @@ type passRequest struct {
 	forward.Request
 }
 
-// errBusy is the error of a request while too many others are answered.
+// errBusy is the error of a request while the number of computations is at its limit.
 var errBusy = errors.New("the server computes too much at once; try again")
 
-// errGone is the error of a pass that is not kept any more. The page gets an ordinary answer, {"gone": true}, and sends
-// its request again.
+// errGone is the error for a pass that the server no longer keeps. The page receives it as an ordinary answer, {"gone":
+// true}, and sends its request again.
 var errGone = errors.New("the pass is not kept any more")
 
 func newPasses(models []*forward.Model) *passes {
@@ -74,7 +74,7 @@ func (l *passes) see(ctx context.Context, r passRequest) (none passAnswer, err e
 	case <-ctx.Done():
 		return none, ctx.Err()
 	}
-	if got, err := l.get(id); err == nil { // another has asked for the same
+	if got, err := l.get(id); err == nil { // another request has asked for the same pass
 		return got, nil
 	}
 	seen, err := model.Forward(ctx, r.Request)
@@ -86,7 +86,7 @@ func (l *passes) see(ctx context.Context, r passRequest) (none passAnswer, err e
 	defer l.mu.Unlock()
 	for _, k := range l.kept {
 		if k.Model == r.Model && k.Steps != seen.Steps {
-			k.Forget() // a run's weights of every moment would fill the memory
+			k.Forget() // copies of a run's weights at many steps would fill the memory
 		}
 	}
 	if l.kept = append(l.kept, got); len(l.kept) > maxPasses {
@@ -95,7 +95,7 @@ func (l *passes) see(ctx context.Context, r passRequest) (none passAnswer, err e
 	return got, nil
 }
 
-// get returns a pass that is kept, which is then the last one used.
+// get returns a kept pass and marks it as the most recently used one.
 func (l *passes) get(id string) (passAnswer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A pass that the server has forgotten is no error: the answer says so, and the same request makes the same pass.
+// If the server has forgotten a pass, the answer says so. The same request then computes the same pass again.
 func TestForgottenLooks(t *testing.T) {
 	s := served(t)
 	pass := func(text string) string {
@@ -50,7 +50,8 @@ func TestForgottenLooks(t *testing.T) {
 	require.Equal(t, before, answers(first))
 }
 
-// What is computed in advance waits until no reader waits, one that comes meanwhile included, or until nobody wants it.
+// A computation in advance waits until no reader waits, including readers that arrive meanwhile, or until it is
+// cancelled.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := newTurns()

@@ -40,7 +40,7 @@ func (r passRequest) path() string {
 func curvesPath(run string) string  { return "curves?" + url.Values{"run": {run}}.Encode() }
 func sectionPath(number int) string { return fmt.Sprintf("section?number=%d", number) }
 
-// temperatures is the number of temperatures of an exported page: 0, 0.1, 0.2 and so on.
+// temperatures is the number of temperatures in an exported page: 0, 0.1, 0.2 and so on.
 const temperatures = 21
 
 // layerOf returns the layer of a request.

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a run recorded is packed once for all readers, anew when there is more, and not for one who has left.
+// The recording of a run is packed once for all readers, and packed again when it has grown. A reader who has
+// disconnected gets nothing.
 func TestRecordingIsPackedOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, os.CopyFS(dir, os.DirFS("../testdata/run")))

@@ -13,7 +13,7 @@ import (
 type Rival struct {
 	Name       string    `json:"name"`
 	Parameters int       `json:"parameters"`
-	Exact      []float64 `json:"exact"` // the share of new strings of each length that it writes right to the last letter
+	Exact      []float64 `json:"exact"` // the share of new strings of each length that it writes without an error
 
 	*reversal.Writer `json:"-"`
 }
@@ -21,7 +21,7 @@ type Rival struct {
 // reversing describes the models that write strings backwards, and the strings.
 type reversing struct {
 	Letters  string  `json:"letters"`
-	Shortest int     `json:"shortest"` // of the strings that the models have learnt
+	Shortest int     `json:"shortest"` // of the strings in the training
 	Longest  int     `json:"longest"`
 	Rivals   []Rival `json:"rivals"`
 }
@@ -31,7 +31,8 @@ type reversedAnswer struct {
 	Written []string `json:"written"`
 }
 
-// reverse returns what each model writes for a string, and where it looks for each letter.
+// reverse returns the output of each model for a string, and the letters that the model attends to for each output
+// letter.
 func (s *Server) reverse(r *http.Request) (any, error) {
 	if s.config.Rivals == nil {
 		return nil, errors.New("reverse: got a request for it, want attention why --view")

@@ -19,17 +19,17 @@ import (
 
 // Config configures a Server.
 type Config struct {
-	Addr   string // to listen on; a port of 0 is any free one
+	Addr   string // address to listen on; port 0 means any free port
 	Models []*forward.Model
-	Text   string      // to look at first; empty is each model's example, and the chapter's own sentence
-	Run    *follow.Run // whose training is shown; nil for none
+	Text   string      // initial text; empty means each model's example, and the chapter's sentence
+	Run    *follow.Run // run whose training is shown; nil for none
 
-	Chapter bool    // the chapter's sections are shown, on the words of Text
-	Rivals  []Rival // that write strings backwards, if they are shown
+	Chapter bool    // whether the chapter's sections are shown, for the words of Text
+	Rivals  []Rival // models of the task reverse, if they are shown
 
-	Folder *follow.Folder                    // of runs, which are listed; nil for none
+	Folder *follow.Folder                    // folder of runs, which are listed; nil for none
 	Open   func(path string) (Config, error) // opens a run of Folder
-	chosen chosen                            // by a reader who exports the page
+	chosen chosen                            // state chosen by a reader who exports the page
 	isOne  bool                              // of the page of one run of a folder
 }
 
@@ -40,7 +40,7 @@ type Server struct {
 	passes   *passes
 	listener net.Listener
 	server   *http.Server
-	base     context.Context // done when the server ends
+	base     context.Context // closed when the server ends
 	followed atomic.Bool     // whether a page has followed the run
 	turns    *turns          // of the computations of heads
 	moves    moves           // the answer to GET watched
@@ -75,13 +75,13 @@ func newUnserved(c Config) *Server {
 	return &Server{config: c, passes: newPasses(c.Models), base: context.Background(), turns: newTurns()}
 }
 
-// Show makes the page show a run, and models over a text. It is called before Run, for which requests wait.
+// Show makes the page show a run, and models over a text. Call it before Run, because requests wait for Run.
 func (s *Server) Show(r *follow.Run, text string, models ...*forward.Model) {
 	s.config.Run, s.config.Text, s.config.Models, s.passes = r, text, models, newPasses(models)
 }
 
-// shutdownDelay is how long a server still answers after its end: pages that follow the run may send requests until
-// they are notified.
+// shutdownDelay is the time for which a server still answers after its end. Until they are notified, pages that follow
+// the run may send requests.
 const shutdownDelay = 200 * time.Millisecond
 
 // Run serves until the context ends. Then it sends the run's last state to the pages that follow it.
@@ -109,7 +109,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// Present serves the page of a config at the address of the flags, whose URL it prints, until the context ends.
+// Present serves the page of a config at the address in the flags until the context ends, and prints its URL.
 func (f *Flags) Present(ctx context.Context, c Config, out, notes io.Writer) error {
 	c.Addr = f.Addr
 	s, err := New(c)
@@ -122,7 +122,7 @@ func (f *Flags) Present(ctx context.Context, c Config, out, notes io.Writer) err
 	return s.Run(ctx)
 }
 
-// Close ends a server that does not run.
+// Close ends a server that is not running.
 func (s *Server) Close() error { return s.listener.Close() }
 
 // places are those in which answers are computed and sent.
@@ -156,7 +156,7 @@ func (s *Server) routes(p places) http.Handler {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		mux.Handle(method+" /at/{run}/{rest...}", s.at(p))
 	}
-	// A viewer holds its stream until it leaves, so streams have their own places.
+	// A viewer keeps its stream until it leaves, so streams have separate places.
 	mux.Handle("GET /events", limited(p.streams, http.HandlerFunc(s.events)))
 	return mux
 }
@@ -169,11 +169,11 @@ type viewAnswer struct {
 	Training bool             `json:"training"`
 	Chapter  []string         `json:"chapter,omitempty"` // titles of the sections
 	Reverse  *reversing       `json:"reverse,omitempty"`
-	Runs     bool             `json:"runs,omitempty"`  // of a folder are listed
-	One      bool             `json:"one,omitempty"`   // run of a folder is shown, which is at ../../
-	Left     []string         `json:"left,omitempty"`  // what an exported page has no room for
-	State    string           `json:"state,omitempty"` // of an exported page, at first
-	Light    plot.Palette     `json:"light"`           // colours of pictures on light and on dark paper
+	Runs     bool             `json:"runs,omitempty"`  // whether the runs of a folder are listed
+	One      bool             `json:"one,omitempty"`   // whether it shows one run of a folder, whose page is at ../../
+	Left     []string         `json:"left,omitempty"`  // parts that do not fit into an exported page
+	State    string           `json:"state,omitempty"` // initial state of an exported page
+	Light    plot.Palette     `json:"light"`           // colours of pictures, on light and on dark paper
 	Dark     plot.Palette     `json:"dark"`
 }
 

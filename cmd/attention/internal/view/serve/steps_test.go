@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Sections are computed on the sentence that is asked for, or that the server began with; a wrong one is an error.
+// Sections are computed for the sentence in the request, or else for the initial sentence of the server; a wrong
+// sentence is an error.
 func TestSections(t *testing.T) {
 	m, err := forward.Open(commandtest.WriteGPT(t, commandtest.SmallGPT(t)))
 	require.NoError(t, err)
@@ -46,7 +47,8 @@ func TestSections(t *testing.T) {
 	require.ErrorIs(t, err, errGone)
 }
 
-// Steps have the numbers of inputs and weights, and of the rest the formula; of large ones a corner.
+// Steps have the numbers of inputs and weights, and formulas for all other values. Of large matrices they have a
+// corner.
 func TestSectionsHaveWhatThePageComputesFrom(t *testing.T) {
 	section, err := forward.NewSection(5, nil)
 	require.NoError(t, err)

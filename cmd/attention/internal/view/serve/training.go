@@ -12,7 +12,7 @@ import (
 // pollEvery is how often a run's folder is read while somebody looks.
 const pollEvery = 500 * time.Millisecond
 
-// errNoRun is the error of a request about the run of a server that has none.
+// errNoRun is the error for a request about a run if the server has none.
 var errNoRun = errors.New("run: got none, want attention view --run DIR")
 
 // training returns the state of the run.
@@ -26,8 +26,8 @@ func (s *Server) training(*http.Request) (any, error) {
 	return s.config.Run.State(), nil
 }
 
-// events sends the version of the run's state, and its stage, each time that they change, as
-// server-sent events. The last event, "end", has the state itself: the server ends then.
+// events sends the version and the stage of the run's state at every change, as server-sent events. The last event,
+// "end", has the state itself: the server ends then.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if s.config.Run == nil {
 		w.WriteHeader(http.StatusNotFound)
@@ -56,8 +56,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 		case <-ticker.C:
 		}
-		if s.base.Err() != nil { // also if the request has ended meanwhile
-			_ = s.sendEnd(w) // the browser may have gone
+		if s.base.Err() != nil { // even if the request has ended meanwhile
+			_ = s.sendEnd(w) // the browser may have disconnected
 			_ = stream.Flush()
 			return
 		}

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// drawing is how long a page draws an answer that a reader waits for. Meanwhile the server leaves the cores to it.
+// drawing is the time in which a page draws an answer that a reader waits for. Meanwhile the server leaves the cores to
+// it.
 const drawing = 50 * time.Millisecond
 
-// turns orders computations: those that a reader waits for come before those made in advance.
+// turns orders computations: those for waiting readers come before those in advance.
 type turns struct {
 	mu      sync.Mutex
-	changed *sync.Cond // signals fewer readers, and contexts that are done
-	readers int        // that wait for a computation or to see it
+	changed *sync.Cond // signals that fewer readers wait, or that a context is done
+	readers int        // readers that wait for a computation, or for the page to draw it
 }
 
 func newTurns() *turns {
@@ -22,7 +23,8 @@ func newTurns() *turns {
 	return t
 }
 
-// first begins a computation that a reader waits for; the returned function ends it. The reader sees it a little later.
+// first begins a computation for a waiting reader, and the returned function ends it. The reader sees the result a
+// little later.
 func (t *turns) first() (end func()) {
 	t.add(1)
 	return func() { time.AfterFunc(drawing, func() { t.add(-1) }) }
@@ -35,7 +37,7 @@ func (t *turns) add(readers int) {
 	t.changed.Broadcast()
 }
 
-// last returns when no reader waits, or with the error of the context.
+// last waits until no reader waits, or returns the error of the context.
 func (t *turns) last(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { t.add(0) })()
 	t.mu.Lock()

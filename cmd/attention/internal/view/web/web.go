@@ -1,5 +1,5 @@
-// Package web is the page of attention view. Its modules in src are served as they are written; dist is what esbuild
-// makes of others' code, src/d3.js, with its licences.
+// Package web is the page of attention view. The server sends its modules in src unchanged. The folder dist has
+// esbuild's output for src/d3.js, which is code of other authors, with its licences.
 package web
 
 //go:generate npm ci --silent --ignore-scripts
@@ -34,7 +34,7 @@ func list() map[string]file {
 		".txt":  "text/plain; charset=utf-8",
 	}
 	all := map[string]file{}
-	for _, root := range []string{"src", "dist"} { // d3.js is that of dist
+	for _, root := range []string{"src", "dist"} { // d3.js is the file in dist
 		err := fs.WalkDir(content, root, func(name string, d fs.DirEntry, err error) error {
 			if kind, ok := kinds[path.Ext(name)]; ok && !d.IsDir() {
 				all[strings.TrimPrefix(name, root)] = file{name, kind}
@@ -42,7 +42,7 @@ func list() map[string]file {
 			return err
 		})
 		if err != nil {
-			panic(err) // the files are embedded
+			panic(err) // the files are embedded, so reading cannot fail
 		}
 	}
 	all["/"] = all["/index.html"]
@@ -52,14 +52,14 @@ func list() map[string]file {
 // File returns an asset by the path of its URL.
 func File(url string) ([]byte, error) { return content.ReadFile(files[url].name) }
 
-// imported matches the name of a module that another one imports.
+// imported matches the name of a module in an import.
 var imported = regexp.MustCompile(`(from|import) '(\.[^']*)'`)
 
 // comment matches lines that are comments.
 var comment = regexp.MustCompile(`(?m)^ *(?://.*|/\*\*(?:[^*]|\*[^/])*\*/)\n`)
 
-// Modules returns the modules, without comments, for the import map of a page in one file: data URLs by names such as
-// page/main.js, by which they import each other. It is the same map each time.
+// Modules returns the modules without comments for the import map of a page in one file. They are data URLs with names
+// such as page/main.js, by which they import each other. It is the same map each time.
 func Modules() (map[string]string, error) { return modules() }
 
 var modules = sync.OnceValues(func() (map[string]string, error) {
@@ -95,6 +95,6 @@ func Handler() http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", f.kind)
-		_, _ = w.Write(body) // the browser may have gone
+		_, _ = w.Write(body) // the browser may have disconnected
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The committed bundle of others' code is what its source makes, byte for byte.
+// The committed bundle of other authors' code equals the output for its source, byte for byte.
 func TestBundleIsThatOfItsSource(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("there is no node, which makes the bundle")
@@ -40,7 +40,7 @@ func TestBundleIsThatOfItsSource(t *testing.T) {
 	}
 }
 
-// All assets are there, with the licences of the packages; the lock file names no registry.
+// All assets exist, with the licences of the packages, and the lock file names no registry.
 func TestAssets(t *testing.T) {
 	for path := range files {
 		text, err := File(path)
@@ -76,7 +76,7 @@ func TestModules(t *testing.T) {
 	require.Contains(t, all, "page/panels/training.js")
 }
 
-// The modules and the style have lines of at most 120 characters; a module is one idea, of at most 250 lines.
+// The lines of modules and of the style have at most 120 characters, and a module has at most 250 lines.
 func TestLinesAreShort(t *testing.T) {
 	for url, f := range files {
 		if strings.HasPrefix(f.name, "dist/") || path.Ext(url) == ".svg" {
