@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience is how long a test waits for anything that comes at once where nothing else runs.
+// patience is the longest time that a test waits. On an idle machine everything comes at once.
 const patience = 3 * time.Minute
 
 // do runs actions; an error fails the test.
@@ -51,7 +51,8 @@ func (p *page) ticks(n int) {
 	}
 }
 
-// settled is when the page shows what its state asks for: it waits for nothing, and its pictures are drawn.
+// settled is an expression that is true when the page shows its state: all answers have arrived and all pictures are
+// drawn.
 const settled = `document.querySelector("main").dataset.busy === "no" &&
 	[...document.querySelectorAll(".heatmap canvas")].every((c) => c.dataset.ready === "yes")`
 
@@ -61,8 +62,7 @@ func (p *page) settle() {
 	p.waitFor(settled)
 }
 
-// click clicks the first element of a selector on the page that has settled, and waits until the page shows what
-// comes of it.
+// click clicks the first element of a selector after the page has settled, and waits until the page shows the result.
 func (p *page) click(selector string) {
 	p.t.Helper()
 	if p.moves {
@@ -74,7 +74,7 @@ func (p *page) click(selector string) {
 	p.settle()
 }
 
-// press clicks the first element of a selector wherever it is: what moves is away from under a pointer.
+// press clicks the first element of a selector wherever it is, because a pointer would miss an element that moves.
 func (p *page) press(selector string) {
 	p.t.Helper()
 	p.waitFor(fmt.Sprintf(`document.querySelector(%q).disabled === false`, selector))
@@ -116,7 +116,7 @@ func (p *page) text(selector string) string {
 	return js[string](p, fmt.Sprintf("document.querySelector(%q)?.textContent ?? ''", selector))
 }
 
-// saved returns the file that a click on the button of a selector saves.
+// saved clicks the button of a selector and returns the file that the page saves.
 func (p *page) saved(selector string) (name, content string) {
 	p.t.Helper()
 	js[bool](p, `(() => {
@@ -160,7 +160,7 @@ func (p *page) set(state string) {
 	p.settle()
 }
 
-// choose chooses a value of a select and waits until the page shows what comes of it.
+// choose chooses an option of a select and waits until the page shows the result.
 func (p *page) choose(selector, value string) {
 	p.t.Helper()
 	p.settle()
@@ -169,7 +169,7 @@ func (p *page) choose(selector, value string) {
 	p.settle()
 }
 
-// float returns the number that a text of the page or a cell of a table is.
+// float returns the number in a text of the page or in a cell of a table.
 func float(t testing.TB, text string) float64 {
 	t.Helper()
 	v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(text), "−", "-"), 64)
@@ -177,8 +177,8 @@ func float(t testing.TB, text string) float64 {
 	return v
 }
 
-// screenshots writes pictures of the page to the folder VIEW_PICTURES, if that is set, for somebody to look at: at
-// 1280 × 800 and 390 wide, light and dark.
+// screenshots writes pictures of the page to the folder VIEW_PICTURES, if that is set, for visual inspection: at 1280 ×
+// 800 and 390 wide, light and dark.
 func (p *page) screenshots(t testing.TB, name string) {
 	dir := os.Getenv("VIEW_PICTURES")
 	if dir == "" {

@@ -218,7 +218,7 @@ func (c *command) openExamples(config *serve.Config) error {
 	return nil
 }
 
-// follow follows the run of --run, or the runs in its folder.
+// follow opens the run of --run, or the runs in its folder.
 func (c *command) follow(config *serve.Config) error {
 	r, err := follow.Open(c.runDir)
 	if err == nil {
