@@ -1,4 +1,5 @@
-// Package live is what commands that train share: they run in one process or several, and serve the page of --view.
+// Package live has the common parts of commands that train: they run in one process or several, and serve the page of
+// --view.
 package live
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Command is a command that begins a run or, with --resume, resumes one, in one of the processes.
+// Command is a command that begins or, with --resume, resumes a run, in one of the processes.
 type Command struct {
 	session.Processes
 	Out, Notes io.Writer
@@ -34,7 +35,7 @@ func Bind(cmd *cobra.Command, train func(context.Context, Command) error) {
 	}
 }
 
-// execute also serves the page of a run that is done until the context ends.
+// execute continues to serve the page after the run until the context ends.
 func execute(ctx context.Context, cmd *cobra.Command, page *Page, train func(context.Context, Command) error) (
 	err error) {
 	p, leave, err := session.Join()
@@ -62,7 +63,7 @@ func execute(ctx context.Context, cmd *cobra.Command, page *Page, train func(con
 	return nil
 }
 
-// Do calls train. The leading process prints its output and the error, if a process has one.
+// Do calls train. The leading process prints its output. It also prints the error if any process has one.
 func (c Command) Do(ctx context.Context, train func(context.Context, Command) error) error {
 	if !c.Leads() {
 		c.Out, c.Notes = io.Discard, io.Discard
@@ -70,8 +71,8 @@ func (c Command) Do(ctx context.Context, train func(context.Context, Command) er
 	return c.Together(train(ctx, c))
 }
 
-// Start listens for --view if the check of the flags, in each process, returns nil. It returns an error if the
-// processes do not all begin a run, or all resume one.
+// Start listens for --view if the check of the flags returns nil in each process. It returns an error if the processes
+// do not all begin a run, or all resume one.
 func (c Command) Start(check func() error) error {
 	err := check()
 	if err == nil && c.Leads() {

@@ -1,4 +1,4 @@
-// Bundles what the page uses of d3: src/d3.js → dist/d3.js. All other modules are embedded as they are written. The
+// Bundles the parts of d3 that the page uses: src/d3.js → dist/d3.js. All other modules are embedded unchanged. The
 // versions are those of package-lock.json, so that the same source gives the same bytes on every machine.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';

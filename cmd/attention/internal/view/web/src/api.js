@@ -1,18 +1,18 @@
-// Where numbers come from: the server, or, in an exported page, the page itself.
+// The source of all numbers: the server or, in an exported page, the page itself.
 
 /** @typedef {import('./colours.js').Palette} Palette */
 /** @typedef {{ name: string, title: string, most: number, example: string, live?: boolean, sample?: boolean }} Model */
 /** @typedef {import('./panels/why.js').Reversing} Reversing */
 /**
- * View is what there is to see: models, a run's training, runs of a folder, one of them, the chapter, or models that
- * write strings backwards; of an exported page what is left out, and its state.
+ * View describes the content of the page: models, a run's training, runs of a folder, one of them, the chapter, or
+ * models of the task reverse. For an exported page it also has the omitted parts and the state.
  * @typedef {{ version: string, models: Model[], text: string, training: boolean, runs?: boolean, one?: boolean,
  *   chapter?: string[], reverse?: Reversing, left?: string[], state?: string, light: Palette, dark: Palette }} View
  */
 /** @typedef {{ layer: number, head: number, factor: number }} Factor */
 /** @typedef {{ model: number, text: string, then?: number[], hide?: number[], heads?: Factor[] }} Request */
 /**
- * A Panel is one of the page's screens; show fills an element and returns a function that ends it.
+ * A Panel is one of the page's screens. show fills an element and returns a function that ends the panel.
  * @typedef {{ name: string, title: string, needs(view: View): boolean,
  *   show(element: HTMLElement, view: View): () => void }} Panel
  */
@@ -21,7 +21,7 @@ const element = document.getElementById('data');
 /** @type {Record<string, any> | null} the answers in an exported page, by their paths */
 const embedded = element ? JSON.parse(element.textContent ?? '') : null;
 
-/** isExported reports whether the page is a file that was exported. */
+/** isExported reports whether the page is an exported file. */
 export const isExported = embedded !== null;
 
 async function answered(/** @type {Response} */ response) {
@@ -30,13 +30,13 @@ async function answered(/** @type {Response} */ response) {
   try {
     message = (await response.json()).error ?? message;
   } catch {
-    /* no JSON: the status has to do */
+    /* not JSON: only the status is left */
   }
   throw Object.assign(new Error(message), { status: response.status });
 }
 
 /**
- * send returns the answer of a request.
+ * send returns the answer to a request.
  * @param {string} to
  * @param {RequestInit} [options]
  */
@@ -61,11 +61,12 @@ function held(answers, at) {
   throw new Error('this is not part of the exported page; attention view shows it');
 }
 
-/** holds reports whether there is an answer to a GET: an exported page lacks some. */
+/** holds reports whether there is an answer to a GET request: an exported page has only some. */
 export const holds = (/** @type {string} */ at) => !embedded || at in embedded;
 
 /**
- * path returns the path of a GET: of its kind, with some values. An exported page has its answers by these paths.
+ * path returns the path of a GET request, made of its kind and some values. An exported page stores its answers by
+ * these paths.
  * @param {string} kind
  * @param {Record<string, string | number>} values
  */
@@ -74,13 +75,13 @@ export function path(kind, values) {
   return `${kind}?${new URLSearchParams(texts)}`;
 }
 
-/** json returns the answer of a GET. */
+/** json returns the answer to a GET request. */
 export async function json(/** @type {string} */ from) {
   return embedded ? held(embedded, from) : (await send(from)).json();
 }
 
 /**
- * post returns the answer of a POST.
+ * post returns the answer to a POST request.
  * @param {string} to
  * @param {Request} body
  */
@@ -89,7 +90,7 @@ export async function post(to, body) {
   return (await send(to, { method: 'POST', body: JSON.stringify(body) })).json();
 }
 
-/** changesOf names what a request has besides a text, as the server's paths.go does. */
+/** changesOf names the changes in a request as the server's paths.go does. */
 function changesOf(/** @type {Request} */ { then = [], hide = [], heads = [] }) {
   if (then.length + hide.length + heads.length === 0) return '';
   const factors = heads.map((f) => `${f.layer}x${f.head}x${f.factor}_`).join('');
@@ -97,7 +98,7 @@ function changesOf(/** @type {Request} */ { then = [], hide = [], heads = [] }) 
 }
 
 /**
- * file returns the bytes of the answer of a POST.
+ * file returns the bytes of the answer to a POST request.
  * @param {string} to
  * @param {object} body
  */
@@ -118,7 +119,7 @@ export async function packed(from) {
 }
 
 /**
- * unpack returns the JSON and the arrays of bytes.
+ * unpack decodes bytes into JSON and arrays.
  * @param {ArrayBuffer} buffer
  * @returns {Record<string, any>}
  */

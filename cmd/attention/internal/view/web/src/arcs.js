@@ -1,4 +1,4 @@
-// Arcs from a token to those that it looks at, and the largest weights.
+// Arcs from a token to the tokens that it attends to, and the largest weights.
 import { percent, svg } from './dom.js';
 import { strongest } from './sight.js';
 
@@ -42,13 +42,13 @@ function between(from, to, down) {
   const up = to.top < from.top;
   const [y1, y2] = up ? [from.top, to.bottom] : [from.bottom, to.top];
   const bend = Math.max(16, Math.abs(y1 - y2) / 2) * (up ? 1 : -1);
-  const aside = down ? 3 : 0; // beside that of now
+  const aside = down ? 3 : 0; // beside the arc of the present weight
   return `M${from.x + aside} ${y1}C${from.x + aside} ${y1 - bend} ${to.x + aside} ${y2 + bend} ${to.x + aside} ${y2}`;
 }
 
 /**
- * arcsOf returns the arcs of a sight from a token to keys, the strongest last: above them or, down, below them. Their
- * width is that of the weight itself, so that arcs of 64 equal weights are hairs.
+ * arcsOf returns arcs from a token to its keys, the strongest last. The arcs are above the tokens or, with down, below
+ * them. Their width is proportional to the weight, so that 64 equal weights give hairlines.
  * @param {Sight} sight
  * @param {HTMLElement} from
  * @param {HTMLElement[]} keys
@@ -60,7 +60,7 @@ export function arcsOf(sight, from, keys, down, highest) {
     .filter((k) => keys[k])
     .reverse()
     .map((k) => {
-      const w = Math.min(1, Math.abs(sight.weights[k])); // of linear attention some are below 0 and above 1
+      const w = Math.min(1, Math.abs(sight.weights[k])); // in linear attention some weights are below 0 or above 1
       return svg('path', {
         d: arc(box(from), box(keys[k]), down, highest),
         class: down ? 'before' : 'arc',
@@ -72,8 +72,8 @@ export function arcsOf(sight, from, keys, down, highest) {
 }
 
 /**
- * labelsOf returns the largest weights of a sight as percentages, above their keys or below them. Narrow keys beside a
- * larger one have no room for a label.
+ * labelsOf returns the largest weights as percentages, above their keys or below them. Narrow keys beside a larger one
+ * have no room for a label.
  * @param {Sight} sight
  * @param {HTMLElement[]} keys
  * @param {boolean} above

@@ -1,4 +1,4 @@
-// What the chosen token looks at through a head: keys, scores, weights and values, the largest weights first.
+// The keys that the chosen token attends to through a head, with scores, weights and values, the largest weights first.
 import { bar, button, h, number, percent, shown } from './dom.js';
 import { lineOf } from './stage.js';
 import * as state from './state.js';
@@ -9,7 +9,7 @@ import { rangeOf, Strip } from './strip.js';
 
 const mostRows = 8;
 
-/** Attended is a table of the keys that a head looks at most. */
+/** Attended is a table of the keys with the largest weights of a head. */
 export class Attended {
   /**
    * @param {Map<string, Stage>} stages
@@ -66,7 +66,7 @@ export class Attended {
     );
   }
 
-  /** why is a key's token, a button to the numbers of its score. */
+  /** why returns a key's token as a button, which leads to the numbers of its score. */
   why(/** @type {number} */ k) {
     const text = this.tokens[k] ? shown(this.tokens[k]) : 'extra key';
     const go = () => state.set({ panel: 'pair', q: this.q, k });
@@ -76,7 +76,7 @@ export class Attended {
   }
 
   /**
-   * rest tells of the keys that have no row.
+   * rest describes the keys without a row.
    * @param {number} rows
    * @param {number} seen
    */

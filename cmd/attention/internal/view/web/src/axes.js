@@ -1,4 +1,4 @@
-// What is written on and beside a map: the tokens of its rows and columns, the numbers of its cells, the chosen one.
+// The texts on and beside a map: the tokens of its rows and columns, the numbers in its cells, and the chosen cell.
 import { shown } from './dom.js';
 
 /** @typedef {import('./colours.js').Scale} Scale */
@@ -6,16 +6,16 @@ import { shown } from './dom.js';
 /** @typedef {import('./tiles.js').Field} Field */
 /** @typedef {import('./tiles.js').View} View */
 
-export const mostNamed = 64; // tokens that all stand at the axes
-const longest = 10; // characters of a token that are seen there
-const roomy = 34; // pixels of a cell that has room for its number
+export const mostNamed = 64; // largest number of tokens that can all be written at the axes
+const longest = 10; // visible characters of a token there
+const roomy = 34; // size in pixels of a cell that has space for its number
 
-/** isNamed reports whether all tokens of a field stand at its axes. */
+/** isNamed reports whether all tokens of a field are written at its axes. */
 export function isNamed(/** @type {Field} */ { T, S }) {
   return Math.max(T, S) <= mostNamed;
 }
 
-/** nameOf is what stands at an axis. */
+/** nameOf returns the text for an axis. */
 export function nameOf(/** @type {Named} */ token) {
   return shown(token).slice(0, longest);
 }
@@ -30,7 +30,7 @@ export function margin(tokens, n) {
   return 14 + 7 * Math.min(longest, most);
 }
 
-/** short writes a number in a cell: with two places, so that no larger one looks smaller. */
+/** short formats a number for a cell: with two decimals, so that a larger number never looks smaller. */
 export function short(/** @type {number} */ v) {
   const a = Math.abs(v);
   if (a > 0 && a < 0.005) return v < 0 ? '>−.01' : '<.01';
@@ -41,7 +41,7 @@ export function short(/** @type {number} */ v) {
 }
 
 /**
- * drawNumbers writes the numbers of the cells that are seen, if they have room.
+ * drawNumbers writes numbers into the visible cells if the cells are large enough.
  * @param {CanvasRenderingContext2D} c
  * @param {View} view
  * @param {Field} field
@@ -62,7 +62,7 @@ export function drawNumbers(c, view, field, scale) {
       const v = row[s - s0];
       if (Number.isNaN(v)) continue;
       c.fillStyle = scale.colour(scale.part(v, field, t)).ink;
-      c.globalAlpha = Math.abs(v) < 0.005 ? 0.4 : 1; // what is nothing is quiet
+      c.globalAlpha = Math.abs(v) < 0.005 ? 0.4 : 1; // zeros are pale
       c.fillText(short(v), view.x + (s + 0.5) * view.cell, view.y + (t + 0.5) * view.cell);
     }
   }
@@ -90,7 +90,7 @@ export function drawCell(c, view, cell) {
 }
 
 /**
- * drawLabels writes the tokens of rows and columns, or the numbers of some of them where there are too many.
+ * drawLabels writes the tokens of rows and columns, or the numbers of some of them if there are too many.
  * @param {CanvasRenderingContext2D} c
  * @param {View} view
  * @param {Field} field

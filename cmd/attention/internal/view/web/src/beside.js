@@ -1,11 +1,11 @@
-// The text beside a map that has no room for its tokens: it follows the cell that is pointed at or chosen.
+// The text beside a map that has no space for its tokens. It follows the cell under the pointer, or the chosen cell.
 import { fill, h, shown } from './dom.js';
 
 /** @typedef {import('./dom.js').Named} Named */
 
-const around = 40; // tokens on each side of the one that is told
+const around = 40; // tokens on each side of the described one
 
-/** Beside tells the text around the row and the column of a cell. */
+/** Beside shows the text around the row and the column of a cell. */
 export class Beside {
   constructor() {
     this.element = h('div', { class: 'beside', 'aria-hidden': 'true' });
@@ -16,7 +16,7 @@ export class Beside {
   }
 
   /**
-   * tell writes the text around a cell, that of the first one without it.
+   * tell writes the text around a cell, or around the first cell if none is given.
    * @param {Named[]} rows
    * @param {Named[]} cols
    * @param {number[] | null} cell
@@ -28,7 +28,7 @@ export class Beside {
 }
 
 /**
- * line is the text around a token, which is marked.
+ * line returns the text around a token, with the token marked.
  * @param {string} name
  * @param {Named[]} tokens
  * @param {number} at

@@ -1,4 +1,4 @@
-// What the page waits for: as long as something that its state asks for is not shown yet, its panel says so.
+// A mark of unfinished work: a panel is marked as busy while a part of its state is not shown yet.
 import { byId } from './dom.js';
 
 let waiting = 0;
@@ -7,7 +7,7 @@ function say() {
   byId('panel').dataset.busy = waiting ? 'yes' : 'no';
 }
 
-/** painted returns when the browser has had the time to paint what is there, and some milliseconds later. */
+/** painted waits until the browser has had time to paint the page, and some milliseconds longer. */
 export function painted(later = 0) {
   return new Promise((seen) => {
     if (document.hidden) setTimeout(seen, later);
@@ -16,7 +16,7 @@ export function painted(later = 0) {
 }
 
 /**
- * busy returns a promise; the panel is busy until it is settled.
+ * busy returns its promise and marks the panel as busy until the promise is settled.
  * @template T
  * @param {Promise<T>} promise
  */

@@ -1,4 +1,4 @@
-// What the reader changes in a model: tokens that are hidden, heads that are switched off or scaled.
+// The reader's changes of a model: hidden tokens, and heads that are switched off or scaled.
 import * as state from './state.js';
 
 /** @typedef {import('./pass.js').Pass} Pass */
@@ -17,7 +17,7 @@ export function toggleHidden(/** @type {number} */ at) {
 }
 
 /**
- * factors returns the heads that are changed.
+ * factors returns the changed heads.
  * @returns {Factor[]}
  */
 export function factors() {
@@ -29,7 +29,7 @@ export function factors() {
 }
 
 /**
- * setFactor sets the factor of a head; 1 is none.
+ * setFactor sets the factor of a head; 1 means no change.
  * @param {number} layer
  * @param {number} head
  * @param {number} factor
@@ -40,7 +40,7 @@ export function setFactor(layer, head, factor) {
   state.set({ factors: all.map((f) => `${f.layer}x${f.head}x${f.factor}`).join('_') });
 }
 
-/** isFixed reports whether a model has neither a mask nor heads to change. */
+/** isFixed reports whether neither a mask nor heads of a model can be changed. */
 export function isFixed(/** @type {Pass} */ pass) {
   return pass.layers.some((l) => l.fixed);
 }
@@ -68,7 +68,7 @@ export function firstKey(pass, layer) {
 }
 
 /**
- * changed returns a request with what the reader changes, or the request itself if that is nothing.
+ * changed returns a request with the reader's changes, or the request itself if there are none.
  * @param {import('./api.js').Request} request
  * @param {Pass} pass
  */

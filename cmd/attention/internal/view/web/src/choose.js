@@ -1,4 +1,4 @@
-// What panels on a head have in common: the choice of model, layer and head, which is part of the state.
+// Common parts of panels about a head: the choice of model, layer and head, which belongs to the state.
 import { Scale } from './colours.js';
 import { button, choice, h, shown } from './dom.js';
 import { problem } from './panel.js';
@@ -10,10 +10,10 @@ import * as state from './state.js';
 /** @typedef {import('./pass.js').Pass} Pass */
 /** @typedef {import('./pass.js').Request} Request */
 /** @typedef {import('./pass.js').Token} Token */
-/** @typedef {number | 'mean'} HeadName a head, or the mean of a layer's */
+/** @typedef {number | 'mean'} HeadName a head, or the mean of the heads of a layer */
 
 /**
- * chosen returns the layer and the head of the state, or else the most telling ones, once they are known.
+ * chosen returns the layer and the head in the state, or the most telling ones as soon as they are known.
  * @param {Pass} pass
  * @returns {[number, HeadName]}
  */
@@ -35,7 +35,7 @@ export function headOf(pass, layer, head) {
 }
 
 /**
- * headsOf returns the chosen head before and after changes.
+ * headsOf returns the chosen head without and with the reader's changes.
  * @param {{ before: Pass, after: Pass }} passes
  */
 export function headsOf({ before, after }) {
@@ -71,7 +71,7 @@ export function layerName(layer, i) {
 }
 
 /**
- * textsOf tells the texts of a layer's queries and keys, if the pass has several.
+ * textsOf describes the texts of a layer's queries and keys if the pass has several texts.
  * @param {Pass} pass
  * @param {number} layer
  */
@@ -89,7 +89,7 @@ export function textsOf(pass, layer) {
 }
 
 /**
- * sharing tells which heads have the keys and values of a head, if there are several.
+ * sharing lists the heads that share the keys and values of a head.
  * @param {Pass} pass
  * @param {number} layer
  * @param {HeadName} head
@@ -165,7 +165,7 @@ export function scaleChoice() {
   return choice('scale', scales, state.get('scale'), (v) => state.set({ scale: v }));
 }
 
-/** short leaves out what the paths of all models begin with. */
+/** short removes the common beginning of all models' paths. */
 export function short(/** @type {string} */ path) {
   return path
     .replace(/^transformer\./, '')
@@ -188,7 +188,7 @@ export function modelChoice(view, name = 'model', label = 'model') {
   );
 }
 
-/** wrong tells an error, and offers the model's own text if the reader's is the cause. */
+/** wrong shows an error, and offers the model's example text if the reader's text is the cause. */
 export function wrong(/** @type {string} */ message) {
   return h(
     'div',
@@ -209,7 +209,7 @@ export function plainOf(view, model = state.int('model', view.models.length)) {
 }
 
 /**
- * textOf is the text of the state, or else the plain one.
+ * textOf returns the text in the state, or else the plain one.
  * @param {View} view
  */
 export function textOf(view, model = state.int('model', view.models.length)) {
@@ -222,7 +222,7 @@ export function thenOf() {
 }
 
 /**
- * requestOf is the pass of the state: its model and text.
+ * requestOf returns the request for the state: its model and text.
  * @param {View} view
  * @returns {Request}
  */
@@ -233,7 +233,7 @@ export function requestOf(view) {
 }
 
 /**
- * otherOf is the pass of the other model at what the first has read and, of a translation, written.
+ * otherOf returns the request for the other model with the same input and, for a translation, the same output.
  * @param {View} view
  * @param {Pass} first
  * @returns {Request}

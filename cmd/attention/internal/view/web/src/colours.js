@@ -1,4 +1,5 @@
-// Colours of numbers: those of the program's pictures, which the server sends. Both scales have a legend with numbers.
+// Colours of numbers. They are the colours of the program's pictures, and the server sends them. Both scales have a
+// legend with numbers.
 
 /** @typedef {{ weights: string, signed: string }} Palette */
 /** @typedef {{ weights: Colour[], signed: Colour[] }} Tables */
@@ -7,16 +8,16 @@
 /** @type {{ light: Tables, dark: Tables }} */
 const tables = { light: { weights: [], signed: [] }, dark: { weights: [], signed: [] } };
 
-/** preference is the one of the reader, for pages of no theme. */
+/** preference is the browser's colour scheme, for pages without a chosen theme. */
 const preference = matchMedia('(prefers-color-scheme: dark)');
 
-/** colourOf returns a colour of red, green and blue, each 0 to 255, in the forms that pages and pictures take. */
+/** colourOf returns a colour of red, green and blue, each 0 to 255, in the formats of pages and of pictures. */
 function colourOf(/** @type {number[]} */ rgb) {
   const [r, g, b] = rgb.map((c) => (c / 255) ** 2.2);
   return {
     css: `rgb(${rgb})`,
-    ink: 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? '#000' : '#fff', // which is read better on it
-    word: new Uint32Array(new Uint8Array([...rgb, 255]).buffer)[0], // as four bytes of memory, opaque
+    ink: 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? '#000' : '#fff', // the text colour that is easier to read on it
+    word: new Uint32Array(new Uint8Array([...rgb, 255]).buffer)[0], // as four opaque bytes
   };
 }
 
@@ -35,7 +36,7 @@ export function setPalettes(view) {
   }
 }
 
-/** largestOf returns the largest of some numbers, of which hidden ones are NaN; 0 if none is larger. */
+/** largestOf returns the largest of some numbers, ignoring NaN for hidden ones; 0 if none is larger. */
 export function largestOf(/** @type {Iterable<number>} */ values) {
   let most = 0;
   for (const v of values) if (v > most) most = v;
@@ -43,7 +44,7 @@ export function largestOf(/** @type {Iterable<number>} */ values) {
 }
 
 /**
- * shares returns weights that are divided by the largest of their row; hidden ones, NaN or below 0, are NaN.
+ * shares divides weights by the largest of their row. Hidden weights, which are NaN or below 0, become NaN.
  * @param {Float32Array} weights
  * @param {number} cols
  */
@@ -65,7 +66,7 @@ export function dark() {
   return chosen ? chosen === 'dark' : preference.matches;
 }
 
-/** hidden is the colour of what a mask hides: a quiet grey, which is in neither scale. */
+/** hidden is the colour of masked cells: a pale grey that occurs in neither scale. */
 export function hidden() {
   return greys[dark() ? 'dark' : 'light'];
 }
@@ -90,7 +91,7 @@ export class Scale {
   }
 
   /**
-   * part returns the number that a weight of a field's row t is coloured by.
+   * part returns the number that determines the colour of a weight in row t of a field.
    * @param {number} v
    * @param {import('./tiles.js').Field} field
    * @param {number} t
@@ -113,7 +114,7 @@ export class Scale {
   }
 
   /**
-   * draw makes a canvas the picture of values, a pixel each: NaN has the colour of what is hidden.
+   * draw draws values on a canvas, one pixel for each; NaN has the colour of masked cells.
    * @param {HTMLCanvasElement} canvas
    * @param {Float32Array} values
    * @param {number} rows

@@ -1,4 +1,4 @@
-// The chosen head: its switch and factor, and what the chosen token looks at most.
+// The chosen head: its switch and factor, and the keys that the chosen token attends to most.
 import { isExported } from './api.js';
 import { factors, firstKey, isFixed, setFactor, toggleHidden } from './changes.js';
 import { chosen, nameOf, sharing } from './choose.js';
@@ -13,9 +13,9 @@ import * as state from './state.js';
 /** @typedef {import('./tokens.js').Seen} Seen */
 /** @typedef {{ pass: Pass, layer: number, head: import('./choose.js').HeadName, tokens: Token[], seen: Seen }} Shown */
 
-const mostListed = 5; // of the tokens that are looked at most
+const mostListed = 5; // of the attended tokens
 
-/** Detail tells of one head. */
+/** Detail describes one head. */
 export class Detail {
   constructor() {
     this.name = h('h2');
@@ -35,7 +35,7 @@ export class Detail {
   }
 
   /**
-   * show shows the chosen head of a pass, and of the pass after changes, which is the same without any.
+   * show shows the chosen head of a pass, and of the pass after changes. Without changes both passes are the same.
    * @param {Pass} before
    * @param {Pass} after
    * @param {Seen} seen
@@ -50,7 +50,7 @@ export class Detail {
     this.paintScale(seen);
   }
 
-  /** showList lists what the chosen token looks at most. */
+  /** showList lists the keys with the largest weights for the chosen token. */
   showList(/** @type {Shown} */ shown) {
     const { after, before } = shown.seen;
     const keys = strongest(after, mostListed).filter((k) => shown.tokens[k]);
@@ -90,7 +90,7 @@ function switches(/** @type {Shown} */ { pass, layer, head }) {
 }
 
 /**
- * row is a key with its weight, the numbers of that one click away, and a button that hides the key.
+ * row shows a key with its weight. It has a link to the numbers of the weight, and a button that hides the key.
  * @param {Shown} of
  * @param {number} k
  */

@@ -3,7 +3,7 @@
 /** @typedef {import('./head.js').Head | import('./mean.js').Mean} SomeHead */
 /** @typedef {import('./tiles.js').Field} Field */
 
-/** Difference is the weights of b less those of a. */
+/** Difference is the weights of b minus those of a. */
 export class Difference {
   /**
    * @param {SomeHead} a
@@ -31,9 +31,9 @@ export class Difference {
   }
 }
 
-export const mostRead = 1 << 20; // pairs that are read for the largest
+export const mostRead = 1 << 20; // number of pairs that are read to find the largest
 
-/** mostOf is the largest number of a field, without its sign. */
+/** mostOf returns the largest absolute number of a field. */
 export function mostOf(/** @type {Field} */ field) {
   const row = new Float32Array(field.S);
   let largest = 0;

@@ -1,7 +1,7 @@
 // Elements. Texts are always text nodes, never markup.
 import { arrows, isPlain } from './keys.js';
 
-/** @typedef {{ text: string, part?: boolean, of?: string, at?: number }} Named a token, or what else has a name */
+/** @typedef {{ text: string, part?: boolean, of?: string, at?: number }} Named a token, or another named thing */
 /** @typedef {Node | string | number | false | null | undefined} Child */
 
 /**
@@ -34,7 +34,7 @@ export function all(root, selector) {
 }
 
 /**
- * focused returns the element that has the focus, or that around it which a selector matches.
+ * focused returns the focused element, or the closest element around it that matches a selector.
  * @param {string} selector
  */
 export function focused(selector) {
@@ -72,7 +72,7 @@ export function byId(id) {
 }
 
 /**
- * shownOf returns the children that are there.
+ * shownOf returns the children that exist.
  * @param {(Child | Child[] | Child[][])[]} children
  */
 function shownOf(children) {
@@ -108,7 +108,7 @@ export function fill(e, ...children) {
 }
 
 /**
- * keepFocus makes an element anew and gives the focus to the control that has the place of the one that had it.
+ * keepFocus replaces an element. If a control in it had the focus, the control in the same position gets the focus.
  * @param {Element} e
  * @param {() => void} make
  */
@@ -147,7 +147,7 @@ export function button(text, onclick, attributes = {}, ...children) {
 }
 
 /**
- * bar is a bar of which a part, of 1, is filled: no picture, of which hundreds would slow the page.
+ * bar returns a bar of which a share is filled. It is not a picture, because hundreds of pictures would slow the page.
  * @param {number} part
  */
 export function bar(part) {
@@ -169,7 +169,8 @@ export function visible(text) {
 }
 
 /**
- * shown is a token as text; a part of a character is the whole one and its number or, alone, its bytes in ‹›.
+ * shown returns a token as text. A part of a character is shown as the whole character and the part's number or, if the
+ * rest is missing, as bytes in ‹›.
  * @param {Named} token
  */
 export function shown(token) {
@@ -177,7 +178,7 @@ export function shown(token) {
   return token.part ? `‹${token.text.replaceAll('\\x', ' ').trim()}›` : visible(token.text);
 }
 
-/** percent writes a share of 1 as a percentage with some digits. */
+/** percent formats a share of 1 as a percentage with some digits. */
 export function percent(/** @type {number} */ share, digits = 3) {
   const v = 100 * share;
   if (v > 0 && v < 1e-4) return '< 0.0001 %';
@@ -232,7 +233,7 @@ function nearest(list, from, direction) {
 }
 
 /**
- * number writes a number with some digits; small ones with two that count, so that no larger one looks smaller.
+ * number formats a number with some digits, but small ones with two, so that a larger number never looks smaller.
  * @param {number | null | undefined} v
  * @param {number} digits
  */

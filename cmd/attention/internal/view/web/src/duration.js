@@ -1,4 +1,4 @@
-/** duration writes a time in a unit that suits it. */
+/** duration formats a time in a suitable unit. */
 export function duration(/** @type {number | undefined} */ seconds) {
   if (seconds === undefined) return '–';
   if (seconds < 90) return `${seconds.toFixed(1)} s`;

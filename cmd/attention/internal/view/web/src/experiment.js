@@ -1,10 +1,10 @@
-// A step whose columns are a growing number, as curves.
+// Curves for a step whose columns belong to a growing number.
 import { Curves, stroke } from './curves.js';
 
 const growing = /^(\w+) = (\d+)$/; // such a column
 
 /**
- * experiment returns a chart in which each row of a step is a curve; null of a step with other columns.
+ * experiment returns a chart in which each row of a step is a curve, or null for a step with other columns.
  * @param {import('./formula.js').Step} step
  * @param {() => ArrayLike<number>} values
  */

@@ -1,4 +1,4 @@
-// One number of a step: the formula that it is computed by, with its numbers.
+// The formula of one number of a step, with the numbers in it.
 import { number } from './dom.js';
 import { joined } from './formula.js';
 import { flat, matrices } from './tensor.js';
@@ -9,7 +9,7 @@ import { atom, held, product, sum, terms } from './terms.js';
 /** @typedef {import('./terms.js').Text} Text */
 
 /**
- * explain returns how a step's number at an index is computed, as text, and the numbers of steps that it uses.
+ * explain returns the computation of a step's number at an index as text, and the numbers of other steps that it uses.
  * @param {Program} program
  * @param {string} name
  * @param {number[]} index
@@ -118,7 +118,7 @@ class Writer {
   }
 
   /**
-   * like is a second operand, which has the first one's shape, fewer axes, or a single number.
+   * like returns the element of a second operand, which has the shape of the first, fewer axes, or a single number.
    * @param {Formula} f
    * @param {number[]} index
    */
@@ -209,7 +209,7 @@ class Writer {
   }
 
   /**
-   * moved is a number that another operand has at another place.
+   * moved returns a number that another operand has at another index.
    * @param {Formula} f
    * @param {number[]} index
    */

@@ -1,11 +1,12 @@
-// The way from step to step: arrows, and the ways to the sections before and after.
+// Navigation between steps: arrows, and links to the previous and the next section.
 import { h, svg } from './dom.js';
 import { names } from './formula.js';
 
 /** @typedef {import('./formula.js').Step} Step */
 
 /**
- * arrow leads to a step from the one before it, if that is among what it is computed from, or names where from.
+ * arrow is an arrow from the previous step to a step if the latter is computed from the former; otherwise it names the
+ * operands.
  * @param {Step} step
  * @param {Step | undefined} before
  */
@@ -32,7 +33,7 @@ export function arrowWith(text, kind = '') {
   return h('div', { class: `arrow ${kind}`.trim(), 'aria-hidden': 'true' }, text, line);
 }
 
-/** short is the last parts of a long name. */
+/** short returns the last parts of a long name. */
 function short(/** @type {string} */ name) {
   return name.split('.').slice(-2).join('.').replace('.weight', '');
 }

@@ -3,9 +3,10 @@ import { matrices, size } from './tensor.js';
 
 /** @typedef {{ op: string, of?: Formula[], step?: string, number?: number }} Formula */
 /** @typedef {import('./tensor.js').Tensor} Tensor */
-/** @typedef {{ rows?: [number, number], columns?: [number, number] }} Window the parts of the axes that are seen */
+/** @typedef {{ rows?: [number, number], columns?: [number, number] }} Window the visible parts of the axes */
 /**
- * Step is a value with a name: of numbers, of a formula, or of both; whole is the shape of what it is a corner of.
+ * Step is a named value: of numbers, of a formula, or of both. whole is the shape of the complete value if the numbers
+ * are only a corner of it.
  * @typedef {{ name: string, text: string, formula?: string, exact?: Formula, shape?: number[],
  *   values?: ArrayLike<number> & Iterable<number>, blocks?: string[], rows?: string[], columns?: string[],
  *   window?: Window, whole?: number[], count?: boolean, learnt?: boolean, part?: boolean | string }} Step
@@ -99,7 +100,7 @@ const operations = {
 };
 
 /**
- * isBest is 1 if element i is the first of the largest of its row, and above 0.
+ * isBest returns 1 if element i is above 0 and is the first maximum of its row.
  * @param {Tensor} of
  * @param {number} i
  */
@@ -112,7 +113,7 @@ function isBest({ shape, data }, i) {
 }
 
 /**
- * joined returns which of some tensors side by side has a column, and the column there.
+ * joined finds a column in tensors that are side by side: it returns the tensor, and the column within it.
  * @param {Tensor[]} of
  * @param {number} col
  */
@@ -175,7 +176,7 @@ function softmax(_f, ...of) {
 }
 
 /**
- * names adds the steps that a formula names to a set.
+ * names adds the names of the steps in a formula to a set.
  * @param {Formula} f
  * @param {Set<string>} to
  */
@@ -185,7 +186,7 @@ export function names(f, to = new Set()) {
   return to;
 }
 
-/** Program computes steps, {name, exact} or {name, shape, values}, from those that they name. Of both values count. */
+/** Program computes steps, {name, exact} or {name, shape, values}, from other steps; values override exact. */
 export class Program {
   constructor(/** @type {Step[]} */ steps) {
     this.steps = new Map(steps.map((s) => [s.name, s]));
@@ -225,7 +226,7 @@ export class Program {
   }
 
   /**
-   * set changes the numbers of an input or of weights, and forgets what depends on them.
+   * set changes the numbers of an input or of weights, and discards all results that depend on them.
    * @param {string} name
    * @param {number[]} numbers
    */
@@ -234,7 +235,7 @@ export class Program {
     for (const other of this.dependents(name)) this.values.delete(other);
   }
 
-  /** dependents are the steps that are computed from one, directly or not. */
+  /** dependents are the steps that depend on a step, directly or indirectly. */
   dependents(/** @type {string} */ name) {
     /** @type {Set<string>} */
     const found = new Set();

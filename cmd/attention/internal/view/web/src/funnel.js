@@ -1,9 +1,9 @@
-// The way through one vector.
+// The picture of a model that squeezes a string into one vector.
 import { Scale } from './colours.js';
 import { svg } from './dom.js';
 
 /**
- * funnel draws how the string goes into one vector, and that vector into each letter, between the lines of both.
+ * funnel draws lines from each letter of the string to one vector, and from that vector to each written letter.
  * @param {import('./rival.js').Rival} rival
  * @param {number} at
  * @param {number} above

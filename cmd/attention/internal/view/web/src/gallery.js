@@ -1,4 +1,4 @@
-// All heads of a model as small pictures: those that tell most on the chosen token, and the others by what they do.
+// All heads of a model as small pictures: the most telling heads on the chosen token, and the others grouped by role.
 import { all, fill, h, rove, shown } from './dom.js';
 import { roleOf, roles } from './roles.js';
 import { tellsOf, told } from './tells.js';
@@ -7,10 +7,10 @@ import { Thumbnails } from './thumbnails.js';
 /** @typedef {import('./pass.js').Pass} Pass */
 /** @typedef {{ layer: number, head: number, role: string, telling: number }} Known a head whose statistics are known */
 
-const fewHeads = 24; // whose groups are all open
-const mostTold = 6; // heads that tell most on the chosen token
+const fewHeads = 24; // that shows all groups open
+const mostTold = 6; // number of most telling heads on the chosen token
 
-/** Gallery shows the heads of a pass; onchoose(layer, head) is called for the one that is clicked. */
+/** Gallery shows the heads of a pass; onchoose(layer, head) is called for a clicked head. */
 export class Gallery extends Thumbnails {
   /** @param {(layer: number, head: number) => void} onchoose */
   constructor(onchoose) {
@@ -33,7 +33,7 @@ export class Gallery extends Thumbnails {
     this.heads = [];
     /** @type {import('./tells.js').Tells | null} */
     this.tells = null;
-    /** @type {Pass | null} of the heads and what they tell */
+    /** @type {Pass | null} of the heads and their measures */
     this.of = null;
     this.arranged = '';
     this.groups = [['told', ''], ...roles].map(([role, name, title]) => {
@@ -43,7 +43,7 @@ export class Gallery extends Thumbnails {
     rove(this.list, 'details[open] .thumbnail');
   }
 
-  /** build makes a button of each head, if these are others than before. */
+  /** build makes a button for each head, if the heads have changed. */
   build(/** @type {Pass} */ pass) {
     const heads = pass.layers.map((l) => l.heads);
     if (String(heads) === String(this.buttons.map((row) => row.length))) return;
@@ -65,8 +65,8 @@ export class Gallery extends Thumbnails {
   }
 
   /**
-   * show shows the heads of a pass after changes, and returns those before them, the most telling first. It stops as
-   * soon as isOver. The order of pictures stays with keep.
+   * show shows the heads of a pass after changes, and returns the heads before the changes, the most telling first. It
+   * stops as soon as isOver. With keep the order of the pictures does not change.
    * @param {Pass} before
    * @param {Pass} after
    * @param {boolean} keep
@@ -103,8 +103,8 @@ export class Gallery extends Thumbnails {
   }
 
   /**
-   * arrange brings the heads into groups: those that tell most on the chosen token of a layer, and the others by their
-   * roles. The focus stays.
+   * arrange groups the heads: the most telling ones on the chosen token of a layer, and the others by role. The focus
+   * stays.
    * @param {Pass} pass
    * @param {number} layer
    * @param {number} q

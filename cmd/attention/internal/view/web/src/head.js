@@ -1,4 +1,4 @@
-// One head: the weights of its scores.
+// The weights of one head, computed from its scores.
 import { dot, Scores } from './score.js';
 
 /** Head has the numbers of a head: its scores, their log-sum-exp lse (T), and the keys that each query sees. */
@@ -13,7 +13,7 @@ export class Head extends Scores {
     this.rawK = parts.rawK ?? null;
     this.lse = parts.lse;
     this.most = parts.most; // the largest weights of queries
-    this.start = parts.start; // (T + 1), where the ranges of keys of each query begin
+    this.start = parts.start; // (T + 1), the beginning of each query's ranges of keys
     this.keys = parts.keys ?? new Uint32Array(0); // the first key and the end of each range
     /** @type {import('./tiles.js').Field['overview']} */
     this.overview = null;
@@ -21,7 +21,7 @@ export class Head extends Scores {
   }
 
   /**
-   * path returns the numbers on the way to the score of a pair, by the names of scores.
+   * path returns the numbers from which the score of a pair is computed, by the names of scores.
    * @param {number} t
    * @param {number} s
    */
@@ -44,7 +44,7 @@ export class Head extends Scores {
   }
 
   /**
-   * score returns what the softmax sees of a pair, hidden or not.
+   * score returns the input of the softmax for a pair, hidden or not.
    * @param {number} t
    * @param {number} s
    */
@@ -108,7 +108,7 @@ export class Head extends Scores {
   }
 
   /**
-   * steps are the numbers of each dimension of a pair, whose sum is its product.
+   * steps returns the products of each dimension of a pair. Their sum is the product of the pair.
    * @param {number} t
    * @param {number} s
    */

@@ -1,4 +1,4 @@
-// All heads of a model as small pictures, a row of them for each layer, which the arrow keys walk.
+// All heads of a model as small pictures, with a row for each layer. The arrow keys move between them.
 import { layerName } from './choose.js';
 import { button, h } from './dom.js';
 import { arrows } from './keys.js';

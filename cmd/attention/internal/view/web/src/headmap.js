@@ -1,4 +1,4 @@
-// One head large: all its weights as a map, with their scale, and the pair that is pointed at or chosen.
+// A large map of all weights of one head, with their scale. One pair can be pointed at or chosen.
 import { headOf, nameOf, scaleChoice, scaleOf, sharing, textsOf } from './choose.js';
 import { button, fill, h, keepFocus, number, shown } from './dom.js';
 import { HeatMap } from './heatmap.js';
@@ -51,8 +51,8 @@ export class HeadMap {
   }
 
   /**
-   * show shows a head; anew, in the place of its earlier weights if these are shown. It returns whether it has: another
-   * one may be wanted meanwhile.
+   * show shows a head; with anew it replaces the head's earlier weights if these are shown. It returns false if another
+   * head was requested meanwhile.
    * @param {Pass} pass
    * @param {number} layer
    * @param {HeadName} head
@@ -86,7 +86,7 @@ export class HeadMap {
   }
 
   /**
-   * refuse says why a head cannot be shown, and leaves nothing of the one before it.
+   * refuse shows the reason why a head cannot be shown, and removes the previous head.
    * @param {string} name
    * @param {string} why
    */
@@ -100,7 +100,7 @@ export class HeadMap {
   }
 
   /**
-   * showTools shows the choice of the scale, what is saved, and the way to the numbers of a pair.
+   * showTools shows the choice of the scale, the menu for saving, and the link to the numbers of a pair.
    * @param {Shown} shown
    * @param {HeadName} head
    * @param {HeatMap} map
@@ -156,7 +156,7 @@ export class HeadMap {
     this.read(cell);
   }
 
-  /** read tells the weight of a pair. */
+  /** read describes the weight of a pair. */
   read(/** @type {Cell | null} */ at) {
     if (!at || !this.shown) {
       fill(this.readout, hint);

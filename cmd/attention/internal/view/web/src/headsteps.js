@@ -6,7 +6,7 @@ import { shown as textOf } from './dom.js';
 /** @typedef {import('./head.js').Head} Head */
 /** @typedef {import('./pass.js').Token} Token */
 
-const most = 16; // tokens of a sequence that are shown at once
+const most = 16; // number of tokens of a sequence that are shown at once
 
 /** @type {(name: string) => Formula} */
 const step = (name) => ({ op: 'step', step: name });
@@ -27,8 +27,8 @@ export function around(at, n) {
 }
 
 /**
- * numbersOf returns the numbers on the way to the scores of the queries t0 ≤ t < t1, by the names of Head.scores, and
- * their weights, 0 of hidden keys.
+ * numbersOf returns two things for the queries t0 ≤ t < t1: the intermediate numbers of the scores, by the names of
+ * Head.scores, and the weights, with 0 for hidden keys.
  * @param {Head} head
  * @param {number} t0
  * @param {number} t1
@@ -52,7 +52,7 @@ function numbersOf(head, t0, t1) {
 }
 
 /**
- * scaling returns the formula of scaled scores, and what it is computed from; null if they stay as they are.
+ * scaling returns the formula of scaled scores and its operands, or null if scores are not scaled.
  * @param {Head} head
  * @returns {[string, string, Formula] | null}
  */

@@ -12,8 +12,9 @@ import { cellAt, levelOf, Tiles } from './tiles.js';
 /** @typedef {import('./tiles.js').Field} Field */
 /** @typedef {[number, number]} Cell a row and a column */
 /**
- * Options are the tokens of rows and columns, or numbered ones, which need no text beside; the map's name; its height
- * in pixels; and what is called with the cell that is pointed at, null when none is, chosen, or asked about.
+ * Options are the tokens of rows and columns, or numbered ones, which need no text beside the map; the name of the map;
+ * its height in pixels; and three functions. They are called with the cell under the pointer or null, with the chosen
+ * cell, and with a cell whose numbers the reader requests.
  * @typedef {{ rows: Named[], cols: Named[], numbered?: boolean, label: string, height?: number,
  *   onhover?(at: Cell | null): void, onselect?(t: number, s: number): void,
  *   ondetail?(t: number, s: number): void }} Options
@@ -75,7 +76,7 @@ export class HeatMap {
     canvas.addEventListener('keydown', (e) => this.key(e));
   }
 
-  /** field is what is drawn. */
+  /** field is the matrix that is drawn. */
   get field() {
     return this.tiles?.field ?? null;
   }
@@ -136,7 +137,7 @@ export class HeatMap {
   }
 
   /**
-   * view is where the field is seen.
+   * view returns the visible part of the field.
    * @returns {import('./tiles.js').View}
    */
   view() {
@@ -152,7 +153,7 @@ export class HeatMap {
   }
 
   /**
-   * tell writes the text around a cell, if the axes have no room for it.
+   * tell writes the text around a cell if the axes have no space for it.
    * @param {Cell | null} cell
    */
   tell(cell) {
@@ -161,7 +162,7 @@ export class HeatMap {
     else this.beside.tell(rows, cols, cell);
   }
 
-  /** key moves the chosen cell, zooms, or asks about the cell. */
+  /** key moves the chosen cell, zooms, or requests the numbers of the cell. */
   key(/** @type {KeyboardEvent} */ e) {
     if (!this.field || !this.tiles) return;
     this.tiles.moved = performance.now();
@@ -188,7 +189,7 @@ export class HeatMap {
     if (this.cell) this.options.onselect?.(...this.cell);
   }
 
-  /** reveal pans so that the chosen cell is seen. */
+  /** reveal pans until the chosen cell is visible. */
   reveal() {
     if (!this.cell || !this.fit) return;
     const view = this.view();
@@ -226,7 +227,7 @@ export class HeatMap {
     drawLabels(c, view, field, this.options);
   }
 
-  /** picture is what is saved: the canvas, and the whole matrix as SVG. */
+  /** picture returns two forms for a file: the canvas, and the whole matrix as SVG. */
   picture = () => ({
     canvas: this.canvas,
     svg: () => {
@@ -235,7 +236,7 @@ export class HeatMap {
     },
   });
 
-  /** repaint draws all anew, as when light turns to dark. */
+  /** repaint draws everything again, for example after a change from light to dark. */
   repaint() {
     this.tiles?.tiles.clear();
     this.draw();

@@ -2,9 +2,9 @@
 import { isExported } from './api.js';
 import { button, h } from './dom.js';
 
-const cookie = 'attention-hints=seen'; // of the machine's name, whose ports change from one start to the next
+const cookie = 'attention-hints=seen'; // stored for the host name, because ports change from start to start
 
-/** hints returns the hints, null for who has read them. */
+/** hints returns the hints, or null if the reader has already read them. */
 export function hints() {
   if (isExported || document.cookie.includes(cookie)) return null;
   const one = (/** @type {number} */ number, /** @type {string} */ title, /** @type {string} */ text) =>

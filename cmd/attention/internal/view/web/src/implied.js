@@ -38,18 +38,18 @@ export function isSigned(/** @type {object} */ head) {
   return impliedOf(head).some((one) => one.signed);
 }
 
-/** implied is what the weights of a layer of linear attention are. */
+/** implied explains the weights of a layer of linear attention. */
 export const implied =
   'Implied weights: this layer has none of its own, each token reads a state. With these weights sums of the values ' +
   'would be what is read. They need not add up to 1, and one below 0 takes a value away.';
 
-/** impliedNote says that the weights of a layer of linear attention are implied; null of other layers. */
+/** impliedNote says that the weights of a layer of linear attention are implied; it is null for other layers. */
 export function impliedNote(/** @type {Layer} */ layer) {
   return layer.linear ? h('p', { class: 'note implied' }, implied) : null;
 }
 
 /**
- * noScores fills the place of a pair's numbers, of which linear attention has none.
+ * noScores replaces the numbers of a pair's score, which linear attention does not have.
  * @param {HTMLElement} element
  * @param {import('./api.js').View} view
  * @param {Pass} pass
@@ -90,7 +90,7 @@ export class Norms {
     this.curves = null;
   }
 
-  /** show shows a head or the mean of heads; nothing of heads without a state. */
+  /** show shows a head or the mean of heads; it shows nothing for heads without a state. */
   show(/** @type {object} */ head) {
     this.close();
     const series = impliedOf(head).map((one, i, all) => ({

@@ -1,4 +1,4 @@
-// What the list of runs says of each.
+// The columns of the list of runs.
 import { number } from './dom.js';
 import { duration } from './duration.js';
 

@@ -1,4 +1,4 @@
-// The page: a frame with panels, of which one is shown.
+// The page: a frame with panels. One panel is shown at a time.
 import { isExported, json } from './api.js';
 import { busy } from './busy.js';
 import { setPalettes } from './colours.js';
@@ -23,7 +23,7 @@ import { showTips } from './tip.js';
 /** @type {import('./api.js').Panel[]} */
 const panels = [attention, journey, heads, pair, training, compare, steps, runs, why];
 
-const withNewer = [attention, journey, pair, compare, steps]; // heads has a line of its own
+const withNewer = [attention, journey, pair, compare, steps]; // the panel heads has a separate line
 
 /** @type {(() => void) | null} */
 let end = null;

@@ -7,7 +7,7 @@ import { h, svg } from './dom.js';
 /** @typedef {import('./dom.js').Named} Named */
 /** @typedef {import('./tiles.js').Field} Field */
 
-const mostCells = 1 << 14; // that are rectangles; more are one picture
+const mostCells = 1 << 14; // largest number of cells drawn as rectangles; more cells become one picture
 
 /**
  * mapSVG returns a field as SVG, with the names of its rows and columns in the margins left and top.
@@ -46,7 +46,7 @@ export function mapSVG(field, scale, { rows, cols }, left, top) {
     const transform = `translate(${left + (s + 0.7) * cell},${top - 4}) rotate(-90)`;
     root.append(svg('text', { transform }, nameOf(cols[s])));
   }
-  document.body.append(root); // for its computed style
+  document.body.append(root); // needed for its computed style
   setTimeout(() => root.remove());
   return root;
 }

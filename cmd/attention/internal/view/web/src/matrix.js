@@ -1,4 +1,4 @@
-// A step as a table of coloured numbers, which the arrow keys walk.
+// A step as a table of coloured numbers. The arrow keys move between the cells.
 import { largestOf, Scale } from './colours.js';
 import { all, fill, h, number } from './dom.js';
 import { arrows, isPlain } from './keys.js';
@@ -14,8 +14,8 @@ const axes = ['blocks', 'rows', 'columns'];
 const moves = { ...arrows, Home: [0, -1e9], End: [0, 1e9] };
 
 /**
- * Matrix shows a value of up to three axes; onpoint(index) is called for the cell that is pointed at or focused, and
- * onchoose(index) for one that is focused.
+ * Matrix shows a value of up to three axes. onpoint(index) is called for the cell under the pointer or with the focus,
+ * and onchoose(index) for a focused cell.
  */
 export class Matrix {
   /**
@@ -51,7 +51,7 @@ export class Matrix {
   }
 
   /**
-   * show shows a value: in the cells that are there, if it has their shape. What isHidden(at) is so in grey.
+   * show shows a value, in the existing cells if they have its shape. Numbers for which isHidden(at) is true are grey.
    * @param {Tensor} value
    * @param {boolean | undefined} integers
    * @param {((at: number) => boolean) | undefined} isHidden
@@ -85,7 +85,7 @@ export class Matrix {
     }
   }
 
-  /** isShare reports whether the numbers are shares: none negative, and those of each row together 1. */
+  /** isShare reports whether the numbers are shares: none is negative, and each row adds up to 1. */
   isShare() {
     const { data } = this.value;
     const { cols } = matrices(this.value);
@@ -117,7 +117,7 @@ export class Matrix {
   }
 
   /**
-   * table is a matrix; axes that there are not have null.
+   * table makes the table of a matrix; axes that do not exist have null.
    * @param {number | null} block
    * @param {(number | null)[]} rows
    * @param {(number | null)[]} columns

@@ -1,4 +1,4 @@
-// The weights of a run over its steps: the attention of a probe and parts of matrices, at one of some moments.
+// The weights of a run over its steps: the attention of a probe and parts of matrices, at one recorded moment.
 import { short } from './choose.js';
 import { Scale } from './colours.js';
 import { button, choice, fill, h, keepFocus, number, visible } from './dom.js';
@@ -14,8 +14,8 @@ const hint = 'Point at or tap a cell.';
 /** @typedef {{ name: string, array: string, shape: number[] }} Recorded an array, whose first axis are the moments */
 /** @typedef {Recorded & { text: { queries: string[], keys: string[], causal: boolean } }} Probe */
 /**
- * Watched is what a run recorded of its weights: numbers of parameters and heads at some steps, and at moments, which
- * are fewer, the attention of a probe and parts of matrices, whose numbers are arrays of their names.
+ * Watched is the recording of a run's weights. At some steps it has numbers of parameters and heads. At fewer moments
+ * it has the attention of a probe and parts of matrices, in arrays named after them.
  * @typedef {{ records: { step: number, params: Record<string, any>[], numbers?: Record<string, (number | null)[]> }[],
  *   moments?: number[], probes?: Probe[], matrices?: Recorded[], [array: string]: any }} Watched
  */
@@ -80,7 +80,7 @@ export class Moments {
     ];
   }
 
-  /** show shows what a run has recorded. */
+  /** show shows the recording of a run. */
   show(/** @type {Watched} */ watched) {
     this.watched = watched;
     this.draw();
@@ -108,7 +108,7 @@ export class Moments {
   }
 
   /**
-   * slide sets the slider, which stays the same element while somebody drags it.
+   * slide sets the slider. The slider remains the same element while the reader drags it.
    * @param {number[]} moments
    * @param {number} moment
    */
@@ -143,7 +143,7 @@ export class Moments {
   }
 
   /**
-   * showProbe shows the attention of a head on the probe.
+   * showProbe shows the attention of a head in the probe.
    * @param {Probe[]} probes
    * @param {number} moment
    */
@@ -218,7 +218,7 @@ export class Moments {
 }
 
 /**
- * shownAt shows a field at a place: with a title, the name of its file, choices, and what is told of a cell.
+ * shownAt shows a field in an element: with a title, the name of its file, controls, and a text about a cell.
  * @param {Element} place
  * @param {Table} field
  * @param {Scale} scale

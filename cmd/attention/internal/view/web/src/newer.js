@@ -1,14 +1,14 @@
-// A model of a run that trains: which step its weights are of, whether there are newer ones, and looking again.
+// The weights of a training run: their step, a note about newer weights, and a new request for them.
 import { events, isExported } from './api.js';
 import { button, fill, h } from './dom.js';
 import { Pace } from './pace.js';
 import * as state from './state.js';
 
-/** Newer is a line about the weights that are shown; again() looks again. */
+/** Newer is a line about the shown weights; again() requests newer ones. */
 export class Newer {
   /**
    * @param {() => Promise<void> | void} again
-   * @param {boolean} follows whether it looks again by itself, at a pace that leaves the run its time
+   * @param {boolean} follows whether it requests newer weights by itself, at a pace that hardly slows the run
    */
   constructor(again, follows = false) {
     this.again = again;
@@ -41,13 +41,13 @@ export class Newer {
     this.pace = new Pace(() => this.pace.take(() => this.refresh()), { least: 4000, most: 60_000, times: 30 });
   }
 
-  /** show tells of which step the weights are. What the run does after that makes newer ones. */
+  /** show shows the step of the weights. Later steps of the run make newer weights. */
   show(/** @type {number} */ steps) {
     this.steps = steps;
     this.element.dataset.steps = String(steps);
     this.isNewer = false;
     this.tell();
-    if (!this.pace.ready) this.pace.ready = performance.now() + this.pace.least; // the first one was just now
+    if (!this.pace.ready) this.pace.ready = performance.now() + this.pace.least; // the first request was just now
     if (this.end || isExported) return;
     this.end = events('events', { told: (version) => this.told(version), failed: () => {}, ended: () => this.ended() });
   }
@@ -81,7 +81,7 @@ export class Newer {
     try {
       await this.again();
     } catch (e) {
-      this.text.textContent = e.message; // what is shown stays
+      this.text.textContent = e.message; // the shown weights remain
     } finally {
       this.refreshing = this.button.disabled = false;
     }

@@ -1,4 +1,4 @@
-// What comes next: the likeliest tokens as bars, at a temperature, and writing on.
+// The likeliest next tokens as bars, at a temperature, and automatic writing.
 import { isExported } from './api.js';
 import { busy } from './busy.js';
 import { thenOf } from './choose.js';
@@ -10,8 +10,8 @@ import { placeOf, translations } from './translated.js';
 /** @typedef {import('./pass.js').Pass} Pass */
 /** @typedef {import('./pass.js').Candidate} Candidate */
 
-const pause = 120; // ms between two tokens
-const mostWritten = 200; // tokens in one go
+const pause = 120; // time between two tokens in ms
+const mostWritten = 200; // tokens written without a stop
 
 /** temperatureOf returns the temperature of the state. */
 function temperatureOf() {
@@ -20,7 +20,7 @@ function temperatureOf() {
 }
 
 /**
- * expected returns the likeliest tokens at a place of a pass.
+ * expected returns the likeliest tokens at a position of a pass.
  * @param {Pass} pass
  * @param {number} at
  * @returns {Promise<Candidate[]>}
@@ -32,13 +32,13 @@ async function expected(pass, at) {
   return next.likeliest;
 }
 
-/** NextTokens shows what a model expects. */
+/** NextTokens shows the likeliest next tokens of a model. */
 export class NextTokens {
   constructor() {
     this.writing = false;
     /** @type {Pass | null} */
     this.pass = null;
-    /** @type {Candidate[]} what was expected before changes */
+    /** @type {Candidate[]} the likeliest tokens before changes */
     this.were = [];
     /** @type {Candidate[]} */
     this.are = [];
@@ -95,7 +95,7 @@ export class NextTokens {
   }
 
   /**
-   * show shows what is expected, and what was before changes.
+   * show shows the likeliest tokens, and those before changes.
    * @param {Pass} before
    * @param {Pass} after
    * @param {() => boolean} isOver
@@ -120,7 +120,7 @@ export class NextTokens {
   }
 
   /**
-   * bars shows the likeliest tokens as bars, which append them if the model writes.
+   * bars shows the likeliest tokens as bars. A click on a bar appends its token if the model writes.
    * @param {Candidate[]} were
    * @param {Candidate[]} are
    * @param {boolean} compare
@@ -157,8 +157,8 @@ export class NextTokens {
   }
 
   /**
-   * append appends a token to the text, a drawn one without it. It returns whether it has: the reader may have chosen
-   * another text while it was drawn.
+   * append appends a token to the text, or a drawn token if none is given. It returns false if the reader has chosen
+   * another text meanwhile.
    * @param {Candidate} [token]
    */
   async append(token) {
@@ -199,7 +199,7 @@ async function draw(/** @type {Pass} */ pass) {
 }
 
 /**
- * difference is how much more or less likely a token has become, in hundredths.
+ * difference returns the change of a token's probability, in percentage points.
  * @param {number} now
  * @param {number | undefined} old
  */

@@ -1,8 +1,8 @@
-// The pace of questions: a server that trains needs its time for that.
+// The pace of requests: they leave a server that trains time for the training.
 
 /**
- * Pace lets one question run at a time, and the next one after a rest: many times what the last one took, but at least
- * and at most some ms. A page that is not seen rests longest.
+ * Pace allows one request at a time, and the next one after a pause. The pause is many times the duration of the last
+ * request, within a least and a largest number of ms. A hidden page pauses longest.
  */
 export class Pace {
   /**
@@ -23,7 +23,7 @@ export class Pace {
     document.addEventListener('visibilitychange', this.seen);
   }
 
-  /** ask calls again as soon as the pace allows it. */
+  /** ask requests again as soon as the pace allows it. */
   ask() {
     this.asked = true;
     if (this.running || this.closed) return;
@@ -32,7 +32,7 @@ export class Pace {
     this.timer = setTimeout(this.again, Math.max(0, at - performance.now()));
   }
 
-  /** take runs a question, or asks for it later. */
+  /** take sends a request, or postpones it. */
   async take(/** @type {() => Promise<void>} */ question) {
     if (this.running || performance.now() < this.ready) {
       this.ask();

@@ -1,4 +1,4 @@
-// What all panels have in common.
+// The common part of all panels.
 import { busy } from './busy.js';
 import { fill, h } from './dom.js';
 import * as state from './state.js';
@@ -19,7 +19,7 @@ export class Shown {
     this.wanted = {};
   }
 
-  /** load shows what the state says, at first and after changes of what it is loaded for. */
+  /** load shows the state, at first and after changes of the parts for which the panel is loaded. */
   async load() {}
 
   /** follow shows other changes of the state. */
@@ -30,13 +30,13 @@ export class Shown {
 
   close() {}
 
-  /** begin begins a load, and returns a function that reports whether another one, or the end, has come meanwhile. */
+  /** begin begins a load. It returns a function that reports whether another load, or the end, has come meanwhile. */
   begin() {
     const wanted = (this.wanted = {});
     return () => this.closed || this.wanted !== wanted;
   }
 
-  /** wait says what comes. */
+  /** wait says what is being loaded. */
   wait(/** @type {string} */ coming) {
     fill(this.element, waiting(coming));
   }
@@ -47,7 +47,7 @@ export const waiting = (/** @type {string} */ coming) => h('p', { class: 'note',
 export const problem = (/** @type {string} */ message) => h('p', { class: 'error', role: 'alert' }, message);
 
 /**
- * panel is a screen of the page. It is loaded for the parts of the state in on.
+ * panel is a screen of the page. It is loaded again when a part of the state in on changes.
  * @param {string} name
  * @param {string} title
  * @param {(view: View) => boolean} needs

@@ -1,4 +1,4 @@
-// Passes: models over texts. What was asked for once is kept.
+// Passes: models applied to texts. Answers are kept.
 import { isExported, packed, path, post } from './api.js';
 import { Head } from './head.js';
 import { Implied } from './implied.js';
@@ -22,16 +22,16 @@ import { Mean } from './mean.js';
  */
 /** @typedef {{ rows: number, cols: number, thumbnails: Float32Array, statistics: Statistics[] }} Pictures */
 
-const mostTries = 5; // to ask for what the server forgets
+const mostTries = 5; // of a request that the server has forgotten
 const fewPairs = 1 << 17; // of a query and a key: the page computes them at once
-const mostHeads = 24; // kept of a pass: of a long text each takes megabytes
+const mostHeads = 24; // largest number kept in a pass: for a long text each takes megabytes
 const mostPasses = 6; // kept
-const mapSide = 640; // more than the rows of a head that is seen whole, in CSS pixels
+const mapSide = 640; // more than the rows of a completely visible head, in CSS pixels
 
-/** Pass is one model over one text; its description is the server's. */
+/** Pass is one model applied to one text; the server sends its description. */
 export class Pass {
   telling = /** @type {[number, number] | undefined} */ (undefined); // the most telling layer and head, once known
-  opens = /** @type {number | undefined} */ (undefined); // the token on which that head tells most
+  opens = /** @type {number | undefined} */ (undefined); // the token on which that head is most telling
   /**
    * @param {Request} request
    * @param {any} description
@@ -61,7 +61,7 @@ export class Pass {
   }
 
   /**
-   * ask asks the server, whose answer says so if it has forgotten this pass: then it gets the request again.
+   * ask sends a request about this pass. If the server has forgotten the pass, ask makes the server compute it again.
    * @param {string} kind
    * @param {Record<string, number>} values
    * @returns {Promise<any>}
@@ -71,12 +71,12 @@ export class Pass {
       const { renewals } = this;
       const got = await packed(path(kind, { pass: this.id, ...values }));
       if (!got.gone) return got;
-      if (renewals === this.renewals) await this.renew(); // else it was forgotten before that
+      if (renewals === this.renewals) await this.renew(); // otherwise it was forgotten before that
     }
     throw new Error('the server forgets this text again and again: too many pages look at once; close some and reload');
   }
 
-  /** renew makes the server compute a pass that it has forgotten, once for all who ask. */
+  /** renew makes the server compute a forgotten pass again, once for all callers. */
   renew() {
     this.renewed ??= post('forward', this.request)
       .then((description) => {
@@ -95,7 +95,7 @@ export class Pass {
   }
 
   /**
-   * keep returns what make returns, made once; of more than most things the oldest is forgotten.
+   * keep calls make once and keeps the result. If it holds more than most results, it discards the oldest.
    * @template T
    * @param {string} key
    * @param {() => Promise<T>} make
@@ -130,7 +130,7 @@ export class Pass {
   }
 
   /**
-   * pictured returns a head that has, of a long text, an overview for a picture of all its weights.
+   * pictured returns a head which, for a long text, has an overview for a picture of all its weights.
    * @param {number} layer
    * @param {number} head
    */
@@ -202,7 +202,7 @@ export class Pass {
 const passes = new Map();
 
 /**
- * onPass is called with each pass that a panel asks for.
+ * onPass is called with each pass that a panel requests.
  * @type {Set<(pass: Pass) => void>}
  */
 export const onPass = new Set();
@@ -218,7 +218,7 @@ export function forget(/** @type {Request} */ request) {
 }
 
 /**
- * ask asks for a pass, and keeps it until others are asked for.
+ * ask requests a pass, and keeps it until other passes are requested.
  * @param {string} key
  * @param {Request} request
  */
@@ -245,6 +245,6 @@ export function forward(request) {
   seen.then(
     (pass) => onPass.forEach((f) => f(pass)),
     () => {},
-  ); // who asked is told of errors
+  ); // callers get errors
   return seen;
 }

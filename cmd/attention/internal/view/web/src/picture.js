@@ -1,18 +1,18 @@
-// What is common to pictures: the legend of a scale.
+// The common part of pictures: the legend of a scale.
 import { axisBottom, scaleLinear, select } from './d3.js';
 import { svg } from './dom.js';
 
-/** @type {Set<() => void>} paint the newest legends */
+/** @type {Set<() => void>} functions that paint the newest legends */
 const paints = new Set();
-const mostLegends = 24; // more than a page has
+const mostLegends = 24; // more legends than a page has
 
 addEventListener('theme', () => {
   for (const paint of paints) paint();
 });
 
 /**
- * legend draws a scale with numbers, or other texts at its ends, and the colour of what a mask hides. That of a scale
- * of rows ends at the largest of a row.
+ * legend draws a scale with numbers or other texts at its ends, and the colour of masked cells. A scale of rows ends at
+ * the largest weight of a row.
  * @param {import('./colours.js').Scale} scale
  * @param {string} text
  * @param {boolean} masked

@@ -1,4 +1,4 @@
-// The head and the token that the page proposes, which are in the state as if its reader had chosen them.
+// The head and the token that the page proposes. They are put into the state as if the reader had chosen them.
 import * as state from './state.js';
 
 let proposed = ''; // the layer and head that this page, not its reader, has put into the state

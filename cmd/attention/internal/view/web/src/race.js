@@ -1,15 +1,15 @@
-// A string that grows by itself, from 5 letters to 25 in eight seconds, until its reader takes over.
+// A string that grows automatically from 5 letters to 25 in eight seconds, until the reader takes over.
 import { button, fill } from './dom.js';
 import { isPlain } from './keys.js';
 
 const [first, last, span] = [5, 25, 8000]; // letters, letters, milliseconds
 
-/** steps are the letters by which keys make the string longer. */
+/** steps are the numbers of letters that keys add. */
 const steps = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1 });
 
 export class Race {
   /**
-   * length returns the letters of the string, and grow makes it as long.
+   * length returns the number of letters of the string, and grow sets it.
    * @param {() => number} length
    * @param {(n: number) => void} grow
    * @param {number} longest
@@ -30,7 +30,7 @@ export class Race {
     this.name();
   }
 
-  /** open begins with a short string; a reader who wants no motion has the long one at once. */
+  /** open begins with a short string, or with the long one if the browser asks for reduced motion. */
   open() {
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
     this.grow(still ? last : first);
@@ -50,7 +50,7 @@ export class Race {
     this.grow(n);
   }
 
-  /** stop leaves the string as it is. */
+  /** stop ends the growth; the string does not change. */
   stop() {
     clearInterval(this.timer);
     this.timer = 0;
@@ -66,7 +66,7 @@ export class Race {
     fill(this.button, this.timer ? 'Pause' : 'Longer');
   }
 
-  /** press is the space key, which pauses and goes on, and the arrows, which add a letter or take one away. */
+  /** press handles the space key, which pauses and continues, and the arrow keys, which add or remove a letter. */
   press(/** @type {KeyboardEvent} */ e) {
     const of = /** @type {Element} */ (e.target).tagName;
     if (!isPlain(e) || /^(INPUT|SELECT|TEXTAREA)$/.test(of) || (of === 'BUTTON' && e.key === ' ')) return;

@@ -1,4 +1,4 @@
-// A model that writes a string backwards: the string above, what it writes below, and between them where it looks.
+// A model that writes a string backwards: the string above, the output below, and between them the attention.
 import { Scale, shares } from './colours.js';
 import { button, fill, h, number, svg } from './dom.js';
 import { funnel } from './funnel.js';
@@ -9,7 +9,7 @@ import * as state from './state.js';
  * @typedef {{name: string, parameters: number, exact: number[]}} About
  */
 
-/** texts say what the writer of a model knows of the string, by the model's name. */
+/** texts describe, by the model's name, which information about the string the writing part has. */
 const texts = /** @type {Record<string, string>} */ ({
   squeezed: 'A GRU reads the string, another writes. All that the second knows of it is one vector.',
   attending: 'The same, but before each letter the writer looks at all states of the reader.',
@@ -18,11 +18,11 @@ const texts = /** @type {Record<string, string>} */ ({
 
 const [above, below, height] = [16, 102, 124]; // base lines of the two rows of letters
 const widest = 34; // of a letter
-const thinnest = 0.02; // weight of a line that is drawn
+const thinnest = 0.02; // smallest weight for which a line is drawn
 
 export class Rival {
   /**
-   * onpoint is called with the number of letters written that is pointed at, or nothing.
+   * onpoint is called with the number of written letters at the pointer, or without a value.
    * @param {About} about
    * @param {number} index
    * @param {(at?: number) => void} onpoint
@@ -37,7 +37,7 @@ export class Rival {
     /** @type {Float32Array[]} of each head */
     this.weights = [];
     this.width = this.step = 0;
-    /** @type {number | undefined} how many letters are drawn */
+    /** @type {number | undefined} the number of drawn letters */
     this.at = undefined;
     this.score = h('span', { class: 'score' });
     this.place = h('div', { class: 'writing' });
@@ -62,7 +62,7 @@ export class Rival {
   }
 
   /**
-   * take takes what the model has written for a string.
+   * take stores the output of the model for a string.
    * @param {string} text
    * @param {string} written
    * @param {Record<string, Float32Array>} answer
@@ -136,7 +136,7 @@ export class Rival {
     return root;
   }
 
-  /** label is the picture in words. */
+  /** label describes the picture in words. */
   label(/** @type {number} */ at) {
     const what = `${this.about.name} writes ${this.written.slice(0, at) || 'nothing yet'}`;
     if (!at || !this.weights.length) return what;
@@ -152,7 +152,7 @@ export class Rival {
     return this.weights[this.head()].subarray(t * (n + 1), (t + 1) * (n + 1));
   }
 
-  /** lines go from each letter that is written to those at which the model looked; those of the last one are dark. */
+  /** lines draws lines from each written letter to the attended letters; those of the last letter are dark. */
   lines(/** @type {number} */ at) {
     /** @type {SVGElement[]} */
     const out = [];
@@ -178,7 +178,7 @@ export class Rival {
     return out;
   }
 
-  /** showHeads shows the weights of all letters that are written, and of several heads which one is chosen. */
+  /** showHeads shows the weights of all written letters, and the choice of a head if there are several. */
   showHeads(/** @type {number} */ at) {
     const several = this.weights.length > 1;
     if (this.heads.childElementCount !== this.weights.length) {

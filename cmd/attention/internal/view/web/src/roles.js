@@ -1,8 +1,8 @@
-// What a head does, by the statistics that are measured on the text.
+// The role of a head, from the statistics of its weights in the text.
 
 /** @typedef {import('./pass.js').Statistics} Statistics */
 
-const least = 0.4; // mean weight with which a head has a role
+const least = 0.4; // mean weight from which a head has a role
 
 /** roles are the groups of heads, with their names and explanations. */
 export const roles = [
@@ -14,7 +14,7 @@ export const roles = [
   ['first', 'The first token', 'It rests: a head that finds nothing in the text puts its weight there.'],
 ];
 
-/** roleOf returns the role of a head: of what it looks at most, if that is much. */
+/** roleOf returns the role of a head: that of its largest statistic, if this is large enough. */
 export function roleOf(/** @type {Statistics} */ s) {
   const measured = /** @type {(keyof Statistics & string)[]} */ (['after', 'same', 'previous', 'self', 'first']);
   const best = measured.reduce((a, b) => ((s[b] ?? 0) > (s[a] ?? 0) ? b : a));

@@ -95,8 +95,8 @@ async function savePNG(name, element) {
 }
 
 /**
- * saveMenu is a menu that saves a chart: its picture, which get returns as an SVG element or {canvas, svg}, and the
- * numbers that it has, if rows returns them.
+ * saveMenu returns a menu that saves a chart: its picture, which get returns as an SVG element or {canvas, svg}, and
+ * its numbers, if rows returns them.
  * @param {() => string} name
  * @param {() => SVGSVGElement | Picture | null} get
  * @param {(() => Field[][]) | false} [rows]
@@ -142,7 +142,7 @@ export function saveMenu(name, get, rows = false) {
 }
 
 /**
- * tableButton is a button that saves a table: the rows that get returns.
+ * tableButton returns a button that saves the rows of get as a table.
  * @param {() => string} name
  * @param {() => Field[][]} get
  */

@@ -7,7 +7,7 @@ import { button, fill, h } from './dom.js';
 import { forward } from './pass.js';
 import { save } from './save.js';
 
-/** passesOf returns the requests of what the page shows: as the model is, with changes, and that of another model. */
+/** passesOf returns the requests of the shown passes: without changes, with changes, and for another model. */
 async function passesOf(/** @type {import('./api.js').View} */ view) {
   if (!view.models.length) return [];
   const request = requestOf(view);

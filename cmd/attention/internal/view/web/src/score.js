@@ -1,4 +1,5 @@
-// The scores of a head, which the softmax sees: from queries and keys, as the server's package forward says.
+// The scores of a head, which are the input of the softmax. They are computed from queries and keys as in the server's
+// package forward.
 
 /** @typedef {import('./pass.js').Layer} Layer */
 /** @typedef {Float32Array | Float64Array} Numbers */
@@ -7,7 +8,7 @@
  * @typedef {(t: number, from: number, to: number, x: Numbers) => void} Stage
  */
 /**
- * Parts are what the server says of a head; see its heads.go.
+ * Parts are the server's answer about a head; see its heads.go.
  * @typedef {{ q: Float32Array, k: Float32Array, rawQ?: Float32Array, rawK?: Float32Array, vector?: Float32Array,
  *   bias?: Float32Array, logGates?: Float32Array, lse: Float32Array, most: Float32Array, start: Uint32Array,
  *   keys?: Uint32Array }} Parts
@@ -22,7 +23,7 @@ const each = (f) => (t, from, to, x) => {
   for (let s = from; s < to; s++) x[s] = f(x[s], t, s);
 };
 
-/** stages are the steps from the products of a head to its scores: the name of what comes out, and how. */
+/** stages are the steps from the products of a head to its scores: the name of each result, and the function. */
 function stages(/** @type {Scores} */ { layer, bias, gateSums, T, S }) {
   const { scale, softcap, sigmoid_bias: shift } = layer;
   /** @type {[string, Stage][]} */
@@ -38,7 +39,7 @@ function stages(/** @type {Scores} */ { layer, bias, gateSums, T, S }) {
   return all;
 }
 
-/** sumsOf returns the sums of log-gates up to each, null of none. */
+/** sumsOf returns the cumulative sums of log-gates, or null if there are none. */
 function sumsOf(/** @type {Float32Array | undefined} */ gates) {
   if (!gates) return null;
   let sum = 0;
@@ -81,8 +82,8 @@ export class Scores {
   }
 
   /**
-   * scores writes what the softmax sees of the keys from ≤ s < to of a query, hidden or not. On the way it calls
-   * after(name) with each name of what is written: 'product', then those of the stages.
+   * scores writes the inputs of the softmax for the keys from ≤ s < to of a query, hidden or not. After each step it
+   * calls after(name) with the name of the values: 'product', then those of the stages.
    * @param {number} t
    * @param {number} from
    * @param {number} to
@@ -141,7 +142,7 @@ export class Scores {
   }
 
   /**
-   * term is what a dimension adds to the product of a pair.
+   * term returns the contribution of a dimension to the product of a pair.
    * @param {number} t
    * @param {number} s
    * @param {number} d

@@ -1,11 +1,11 @@
-// The sections of the chapter: the choice of one, the ways to those before and after it, and the words they run on.
+// The sections of the chapter: the choice of a section, links to the previous and the next one, and the input words.
 import { isExported } from './api.js';
 import { button, choice, h } from './dom.js';
 import * as state from './state.js';
 
 /** @typedef {import('./api.js').View} View */
 
-/** Sections choose a section of the chapter, or a head of a model; again() is called for other words. */
+/** Sections choose a section of the chapter, or a head of a model; again() is called after the words change. */
 export class Sections {
   /**
    * @param {View} view
@@ -15,7 +15,7 @@ export class Sections {
     this.view = view;
     this.again = again;
     this.titles = view.chapter ?? [];
-    /** @type {string | undefined} what the reader has written, also if no section can run on it */
+    /** @type {string | undefined} the reader's words, even if no section can use them */
     this.own = undefined;
   }
 
@@ -27,7 +27,7 @@ export class Sections {
   }
 
   /**
-   * request is what the server is asked for.
+   * request returns the request for the server.
    * @returns {Record<string, string | number>}
    */
   request() {
@@ -61,7 +61,7 @@ export class Sections {
     state.set({ section, numbers: '', change: '', cell: '' });
   }
 
-  /** onward is the way to the next section, below this one. */
+  /** onward is the link to the next section, below this one. */
   onward() {
     const next = this.number();
     const title = next ? this.titles[next] : '';
@@ -73,7 +73,7 @@ export class Sections {
     return h('p', { class: 'onward' }, button(`Next: ${next + 1}. ${title}`, go));
   }
 
-  /** form is where the words are written that a section runs on, which are those of the request without any. */
+  /** form is the field for the input words of a section; without any in the state it has those of the request. */
   form(/** @type {string[] | undefined} */ words) {
     if (isExported) {
       const note = `On the words “${words?.join(' ')}”; attention view --chapter runs others.`;
@@ -100,7 +100,7 @@ export class Sections {
     );
   }
 
-  /** take takes the reader's words, or those of the beginning without any. */
+  /** take takes the reader's words, or the initial words if there are none. */
   take(/** @type {string | undefined} */ words) {
     this.own = words;
     state.set({ sentence: words ?? '', numbers: '' }, true);

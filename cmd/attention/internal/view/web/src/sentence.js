@@ -1,4 +1,4 @@
-// What the chosen token looks at, in a sentence, and what the reader has changed.
+// A sentence about the attention of the chosen token, and a list of the reader's changes.
 import { isExported } from './api.js';
 import { factors, firstKey, hidden, isFixed, keysOf, setFactor, toggleHidden } from './changes.js';
 import { chosen, layerName, nameOf } from './choose.js';
@@ -13,9 +13,9 @@ import * as state from './state.js';
 /** @typedef {import('./tokens.js').Seen} Seen */
 
 const mostNamed = 3; // of the tokens that are looked at
-const least = 0.1; // weight of those after the first
+const least = 0.1; // smallest weight of the tokens after the first
 
-/** Sentence says where a token looks, and lists the changes. */
+/** Sentence describes the attention of a token, and lists the changes. */
 export class Sentence {
   constructor() {
     this.text = h('h2', { class: 'sentence', 'aria-live': 'polite' });
@@ -26,7 +26,7 @@ export class Sentence {
   }
 
   /**
-   * tell says in a sentence where the chosen token looks, in a pass before and after changes.
+   * tell describes the attention of the chosen token, in a pass before and after changes.
    * @param {Pass} before
    * @param {Pass} pass
    * @param {Seen} seen
@@ -58,7 +58,8 @@ export class Sentence {
   }
 
   /**
-   * follow says what changes do: to what comes next, and to the weights of the shown head, which its own switch leaves.
+   * follow describes the effects of changes: on the next token, and on the weights of the shown head. The switch of the
+   * head itself does not change them.
    * @param {{ were: Candidate[], are: Candidate[] }} next
    * @param {Seen | null} seen
    */
@@ -80,7 +81,7 @@ export class Sentence {
   }
 
   /**
-   * list lists what the reader has changed, with a way to undo each; nothing without changes.
+   * list lists the reader's changes, each with a button to undo it.
    * @param {Pass} before
    * @param {boolean} isChanged
    */
@@ -114,7 +115,7 @@ export class Sentence {
 }
 
 /**
- * pairText tells the weight of a key, and what it was before changes; nothing of no key.
+ * pairText describes the weight of a key, and its weight before changes; without a key it returns nothing.
  * @param {Pass} pass
  * @param {number} layer
  * @param {Seen} seen
@@ -129,7 +130,7 @@ export function pairText(pass, layer, { q, after, before }, k) {
 }
 
 /**
- * hider is a button that hides a key, or shows it again.
+ * hider returns a button that hides a key, or shows it again.
  * @param {number} at
  * @param {string} name
  */

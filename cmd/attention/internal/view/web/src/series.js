@@ -1,7 +1,7 @@
 // The points of curves.
 import { bisector } from './d3.js';
 
-/** @typedef {(number | null)[]} Point from left to right, and up */
+/** @typedef {(number | null)[]} Point its horizontal and its vertical coordinate */
 /**
  * Series is a curve, or a level: one number for all steps. A quiet one is not named.
  * @typedef {{ name: string, points?: Point[], level?: number, ink?: string, dash?: string, wide?: number,
@@ -13,7 +13,7 @@ import { bisector } from './d3.js';
  */
 
 /**
- * drawn are the points that a line is drawn through: of many the lowest and the highest of each pixel.
+ * drawn returns the points of a line. If there are many, it returns the lowest and the highest point of each pixel.
  * @param {number[][]} points
  * @param {(x: number) => number} x
  */
@@ -51,7 +51,7 @@ export function last(/** @type {Curve} */ s) {
 }
 
 /**
- * nearest returns the point at a place, the last one without it.
+ * nearest returns the point closest to a place, or the last point without a place.
  * @param {number[][]} points
  * @param {number | undefined} at
  */

@@ -1,12 +1,12 @@
-// Where a query looks.
+// The attention of one query.
 
 /**
- * Sight is where a query looks: its weight on each key, NaN on hidden ones, and the largest.
+ * Sight is the weights of a query: one for each key, NaN for hidden ones, and the largest.
  * @typedef {{ weights: Float32Array, most: number }} Sight
  */
 
 const mostArcs = 64;
-const thinnest = 0.02; // of the largest weight: what is less has no arc
+const thinnest = 0.02; // share of the largest weight; smaller weights have no arc
 
 /**
  * strongest returns the keys of the largest weights, the largest first.
@@ -18,10 +18,10 @@ export function strongest({ weights, most }, n = mostArcs) {
   return keys.sort((a, b) => weights[b] - weights[a]).slice(0, n);
 }
 
-const evenTokens = 8; // the fewest that a query can be said to see alike
+const evenTokens = 8; // the smallest number of keys for which attention is called even
 
 /**
- * evenly returns how many keys a query sees if no weight is twice the mean; 0 if one stands out.
+ * evenly returns the number of keys of a query if no weight is twice the mean, and 0 if one stands out.
  * @param {Sight} sight
  */
 export function evenly({ weights, most }) {
@@ -30,7 +30,7 @@ export function evenly({ weights, most }) {
 }
 
 /**
- * sightOf returns where a query of a head looks.
+ * sightOf returns the weights of a query of a head.
  * @param {import('./head.js').Head | import('./mean.js').Mean} head
  * @param {number} q
  * @returns {Sight}
@@ -42,7 +42,7 @@ export function sightOf(head, q) {
 }
 
 /**
- * mostSeen returns which of n keys a query of a head looks at most.
+ * mostSeen returns the one of n keys with the largest weight for a query of a head.
  * @param {import('./head.js').Head | import('./mean.js').Mean} head
  * @param {number} q
  * @param {number} n
@@ -52,7 +52,7 @@ export function mostSeen(head, q, n) {
 }
 
 /**
- * changedSight returns a sight before changes, null if these have not changed it.
+ * changedSight returns the weights before changes, or null if the changes have no effect on them.
  * @param {Sight} was
  * @param {Sight} is
  */

@@ -1,11 +1,11 @@
 // A slider that moves one number of a matrix, below that matrix.
 import { button, fill, h, number } from './dom.js';
 
-const reach = 2; // it goes from −reach to reach, or as far as its number
+const reach = 2; // it goes from −reach to reach, or further to include its number
 
 export class Slider {
   /**
-   * onmove is called with each number, onrest when the slider is let go, and onreset for all numbers as they were.
+   * onmove is called with each number, onrest when the slider is released, and onreset to restore all numbers.
    * @param {(v: number) => void} onmove
    * @param {() => void} onrest
    * @param {() => void} onreset
@@ -32,7 +32,7 @@ export class Slider {
   }
 
   /**
-   * show gives the slider to the number of a name, at a place of its matrix.
+   * show connects the slider with a named number at an index of its matrix.
    * @param {string} name
    * @param {number} at
    * @param {number} v

@@ -1,4 +1,4 @@
-// One step of a journey: a strip that opens to its largest numbers and how they are computed.
+// One step of a journey: a strip that the reader can open to see the largest numbers and their formulas.
 import { mostNamed, nameOf } from './axes.js';
 import { bar, button, fill, h, number, rove, shown } from './dom.js';
 import { explain } from './explain.js';
@@ -13,8 +13,8 @@ import { rangeOf, Strip } from './strip.js';
  */
 /** @typedef {{ steps: Stage[], next: import('./pass.js').Candidate[], values: Float32Array }} Way */
 /**
- * Around is what a step is seen with: the head, the tokens of the text, the program of the journey, and that of the
- * head with the row of the token; point is called with the key that is pointed at.
+ * Around is the context of a step: the head, the tokens of the text, the program of the journey, and the program of the
+ * head with the row of the token. point is called with the key under the pointer.
  * @typedef {{ head: number, heads: number, tokens: import('./pass.js').Token[], program: Program, ofHead: Program,
  *   row: number, factor: number, open: Set<string>, point(k: number | null): void }} Around
  */
@@ -26,7 +26,7 @@ const ofKeys = ['scores', 'masked', 'weights']; // steps with a number for each 
 export const linesOf = (/** @type {Stage} */ stage) => (stage.shape.length > 1 ? stage.shape[0] : 1);
 
 /**
- * lineOf returns the line of the block, or that of the chosen head: of keys that heads share, and of differences, too.
+ * lineOf returns the line of the block or of the chosen head. It also handles keys that heads share, and differences.
  * @param {Stage} stage
  * @param {{ head: number, heads: number }} around
  */
@@ -34,7 +34,7 @@ export function lineOf(stage, { head, heads }) {
   return stage.block ?? Math.floor((head * linesOf(stage)) / heads);
 }
 
-/** opened returns the steps that the reader has opened. */
+/** opened returns the steps that are open. */
 export const opened = () => new Set(state.get('opened').split('~').filter(Boolean));
 
 /** StageView shows a step. */
@@ -49,7 +49,7 @@ export class StageView {
     const shares = stage.name === 'weights';
     this.strip = new Strip(stage.values, linesOf(stage), { shares, marked: lineOf(stage, around) });
     this.body = h('div', { class: 'opened' });
-    const formula = stage.formula?.replaceAll(/[·._]/g, '$&\u200b'); // where its line may break
+    const formula = stage.formula?.replaceAll(/[·._]/g, '$&\u200b'); // a line break is allowed there
     this.element = h(
       'details',
       {
@@ -75,7 +75,7 @@ export class StageView {
     this.strip.paint();
   }
 
-  /** named makes the cells of keys tell their tokens, which stand below those of a few. */
+  /** named labels the cells of keys with their tokens; if there are few, the tokens are also written below. */
   named() {
     const { tokens, point } = this.around;
     const n = this.stage.values.length / linesOf(this.stage);
@@ -103,7 +103,7 @@ export class StageView {
     if (this.element.open && !this.body.firstChild) this.fillBody();
   }
 
-  /** fillBody shows what the step is, and its largest numbers, of the chosen head if it has several. */
+  /** fillBody describes the step, and shows the largest numbers, for the chosen head if there are several heads. */
   fillBody() {
     const { stage, around } = this;
     const n = stage.values.length / linesOf(stage);
@@ -153,7 +153,7 @@ export class StageView {
     return tokens[i] ? `${i} ${shown(tokens[i])}` : `extra ${i - tokens.length}`;
   }
 
-  /** computed writes the numbers that a number is computed from; nothing of a product with weights, which are many. */
+  /** computed formats the operands of a number; it returns nothing for a product with weights, which has many. */
   computed(/** @type {number} */ i) {
     const { stage, around } = this;
     const { ofHead, row, factor, program } = around;
@@ -173,7 +173,7 @@ export class StageView {
 }
 
 /**
- * headStage returns the step of a head that a step of a journey is; none of others.
+ * headStage returns the step of a head that equals a step of a journey, if there is one.
  * @param {Program} ofHead
  * @param {string} name
  */
@@ -186,7 +186,7 @@ function headStage(ofHead, name) {
 }
 
 /**
- * substituted writes a formula of single numbers with these.
+ * substituted formats a formula of single numbers, with the numbers inserted.
  * @param {string} formula
  * @param {Program} program
  * @param {number} i

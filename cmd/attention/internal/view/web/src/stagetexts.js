@@ -1,4 +1,4 @@
-// What the steps of a journey are, in a sentence each.
+// Explanations of the steps of a journey, one sentence each.
 
 /** @type {Record<string, string>} */
 export const stageTexts = {

@@ -1,4 +1,4 @@
-// The state of the page is its URL after the #, so that a view can be shared and survives a reload.
+// The state of the page is the part of its URL after the #, so that a view can be shared and survives a reload.
 
 /** @typedef {Record<string, string>} Values */
 /** @typedef {(changed: (name: string) => boolean) => void} Listener */
@@ -18,7 +18,7 @@ export function get(/** @type {string} */ name, otherwise = '') {
 }
 
 /**
- * int returns a value of the state as a number from 0 to below n; otherwise if it is none.
+ * int returns a value of the state as a number from 0 to below n, or otherwise if it is not such a number.
  * @param {string} name
  * @param {number} n
  * @param {number} otherwise
@@ -29,7 +29,7 @@ export function int(name, n, otherwise = 0) {
 }
 
 /**
- * set changes values, of which undefined ones are removed, and tells everybody.
+ * set changes values, removes undefined ones, and calls all listeners.
  * @param {Record<string, string | number | undefined>} changes
  * @param {boolean} quiet
  */
@@ -44,7 +44,7 @@ export function set(changes, quiet = false) {
   if (!quiet) tell(before);
 }
 
-/** restore takes all values from a text as the URL has them, and tells nobody. */
+/** restore takes all values from the text of a URL, without calling listeners. */
 export function restore(/** @type {string} */ text) {
   history.replaceState(null, '', `#${text}`);
   values = read();
@@ -52,12 +52,12 @@ export function restore(/** @type {string} */ text) {
 
 function tell(/** @type {Values} */ before) {
   for (const f of [...listeners]) {
-    // of which one may remove another
+    // a copy, because a listener may remove another one
     if (listeners.has(f)) f((name) => before[name] !== values[name]);
   }
 }
 
-/** onChange calls f, with a function that says what has changed, until the returned function is called. */
+/** onChange calls f at each change, with a test for changed values, until the returned function is called. */
 export function onChange(/** @type {Listener} */ f) {
   listeners.add(f);
   return () => {

@@ -61,7 +61,7 @@ export class Statistics {
     this.draw();
   }
 
-  /** replace shows other numbers of the same heads; the focus stays at its head. */
+  /** replace shows new numbers of the same heads; the focus stays on its head. */
   replace(/** @type {Measured[]} */ heads) {
     this.heads = heads;
     keepFocus(this.element, () => this.draw());
@@ -81,7 +81,7 @@ export class Statistics {
   }
 
   /**
-   * mostTelling is the layer and the head that tell most of the text, the first ones if none does.
+   * mostTelling returns the most telling layer and head, or the first ones if none is telling.
    * @returns {[number, number]}
    */
   mostTelling() {

@@ -1,12 +1,12 @@
-// The string that models write backwards: typed, grown by a slider, or of random letters.
+// The input string of the task reverse: typed, lengthened by a slider, or of random letters.
 import { button, fill, h } from './dom.js';
 import * as state from './state.js';
 
 /** @typedef {import('./panels/why.js').Reversing} Reversing */
 
-const first = 'bighead'; // which all three know how to write
+const first = 'bighead'; // which all three models can write
 
-/** StringField is where the string is written; ontaken is called when its reader changes it. */
+/** StringField is the field for the string; ontaken is called when the reader changes it. */
 export class StringField {
   /**
    * @param {Reversing} about
@@ -50,12 +50,12 @@ export class StringField {
     );
   }
 
-  /** text is the string of the state. */
+  /** text is the string in the state. */
   text() {
     return clean(state.get('text') || first, this.about);
   }
 
-  /** draws returns random letters, as many as a string may have. */
+  /** draws returns as many random letters as a string may have. */
   draws() {
     const { letters, longest } = this.about;
     return Array.from({ length: longest }, () => letters[Math.floor(Math.random() * letters.length)]).join('');
@@ -84,7 +84,7 @@ export class StringField {
     this.grow(n);
   }
 
-  /** grow gives the string n letters. */
+  /** grow changes the length of the string to n letters. */
   grow(/** @type {number} */ n) {
     const text = this.text();
     state.set({ text: (text + this.others.slice(text.length)).slice(0, n), at: '' });
@@ -109,7 +109,7 @@ export class StringField {
 }
 
 /**
- * clean keeps of a text the letters that the models know, as many as they take.
+ * clean removes letters of a text that the models do not know, and letters beyond the limit.
  * @param {string} text
  * @param {Reversing} about
  */

@@ -2,11 +2,11 @@
 import { Scale } from './colours.js';
 import { h } from './dom.js';
 
-const mostCells = 1024; // of a line: of more numbers each cell has the one that is farthest from 0
+const mostCells = 1024; // most cells of a line: if it has more numbers, each cell shows the one farthest from 0
 const tall = 40; // of a strip of several lines, in pixels
 
 /**
- * rangeOf returns the smallest and the largest number, and how far they are from 0 at most. Hidden ones are NaN.
+ * rangeOf returns the smallest and the largest number, and the largest distance from 0. Hidden ones are NaN.
  * @param {Float32Array} values
  */
 export function rangeOf(values) {
@@ -18,7 +18,7 @@ export function rangeOf(values) {
   return { low, high, most: Math.max(Math.abs(low), Math.abs(high)) };
 }
 
-/** thinned returns a line with at most mostCells numbers: of each part the one that is farthest from 0. */
+/** thinned shortens a line to mostCells numbers: it keeps the number farthest from 0 in each part. */
 function thinned(/** @type {Float32Array} */ line) {
   const each = Math.ceil(line.length / mostCells);
   if (each < 2) return line;
@@ -59,7 +59,7 @@ export class Strip {
     const cells = rows[0].length;
     const all = new Float32Array(cells * lines);
     rows.forEach((row, i) => {
-      const most = this.most ?? (rangeOf(row).most || 1); // each head by itself
+      const most = this.most ?? (rangeOf(row).most || 1); // each head has its own scale
       row.forEach((v, at) => {
         all[i * cells + at] = v / most;
       });

@@ -1,4 +1,4 @@
-// Numbers that are there as a field of a heat map.
+// Numbers in memory as a field of a heat map.
 import { largestOf } from './colours.js';
 
 /** Table is a matrix of numbers as a field. */
@@ -17,7 +17,7 @@ export class Table {
   }
 
   /**
-   * weight returns a number, NaN of what is not shown.
+   * weight returns a number, or NaN for one that is not shown.
    * @param {number} t
    * @param {number} s
    */

@@ -1,10 +1,10 @@
-// How much each head tells on each token: more than all heads do, and away from the token.
+// The measure of telling heads: the weight of a head on each token above that of all heads, at some distance.
 
 /** @typedef {import('./pass.js').Pass} Pass */
 /** @typedef {{ rows: number[], best?: number[], tells: Float32Array }} Tells */
 
 /**
- * tellsOf returns how much the heads of a pass tell.
+ * tellsOf returns the measure for the heads of a pass.
  * @param {Pass} pass
  * @returns {Promise<Tells>}
  */
@@ -13,7 +13,7 @@ export function tellsOf(pass) {
 }
 
 /**
- * told returns how much a head tells on a token.
+ * told returns the measure for a head and a token.
  * @param {Pass} pass
  * @param {Tells} of
  * @param {number} layer

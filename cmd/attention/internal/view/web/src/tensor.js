@@ -1,4 +1,4 @@
-// Tensors of steps: numbers of any number of axes, of which the last two are rows and columns.
+// Tensors of steps, with any number of axes. The last two axes are rows and columns.
 
 /** @typedef {{ shape: number[], data: Float64Array }} Tensor */
 
@@ -13,7 +13,7 @@ export function matrices(/** @type {Tensor} */ { shape }) {
 }
 
 /**
- * flat is the place of an index in a tensor's data.
+ * flat returns the position of an index in a tensor's data.
  * @param {number[]} shape
  * @param {number[]} index
  */
@@ -22,7 +22,7 @@ export function flat(shape, index) {
 }
 
 /**
- * indexOf is the index of a place in a tensor's data.
+ * indexOf returns the index for a position in a tensor's data.
  * @param {number[]} shape
  * @param {number} at
  */

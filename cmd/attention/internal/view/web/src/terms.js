@@ -1,13 +1,13 @@
-// Sums and products as text, in brackets where they need them.
+// Sums and products as text, with brackets where necessary.
 
-/** @typedef {[string, number]} Text a text, and how tightly it holds together */
+/** @typedef {[string, number]} Text a text, and its precedence */
 
-export const [sum, product, atom] = [0, 1, 2]; // how tightly a text holds together
+export const [sum, product, atom] = [0, 1, 2]; // precedences of operators
 
-const most = 12; // terms of a sum that are written
+const most = 12; // number of terms of a sum that are written
 
 /**
- * held is a text in brackets if it holds together less than it has to.
+ * held puts a text in brackets if its precedence is too low.
  * @param {Text} of
  * @param {number} least
  */
@@ -16,7 +16,7 @@ export function held([text, tightness], least) {
 }
 
 /**
- * terms is a sum of n terms, of which those in the middle are left out if they are many.
+ * terms returns a sum of n terms; if there are many, the middle ones are omitted.
  * @param {number} n
  * @param {(at: number) => Text} term
  * @returns {Text}

@@ -1,4 +1,4 @@
-// The reader's text, which all follows.
+// The field for the reader's text, on which the whole page depends.
 import { isExported } from './api.js';
 import { Chips, hasChips } from './chips.js';
 import { modelChoice, plainOf, textOf, thenOf } from './choose.js';
@@ -10,7 +10,7 @@ const rest = 30; // ms after a key stroke until the model reads the text
 /** TextField is where the text is written. */
 export class TextField {
   /**
-   * ontyped is called at each key stroke.
+   * ontyped is called at each keystroke.
    * @param {import('./api.js').View} view
    * @param {() => void} ontyped
    */
@@ -94,7 +94,7 @@ export class TextField {
     this.timer = setTimeout(() => this.read(), rest);
   }
 
-  /** read makes the text that of the state. */
+  /** the reader is replacing all of it, and the old text is still shown
   read() {
     const { value } = this.area;
     this.timer = 0;

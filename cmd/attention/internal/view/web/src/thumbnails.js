@@ -4,7 +4,7 @@ import { h, one } from './dom.js';
 
 /** @typedef {{ rows: number, cols: number, thumbnails: Float32Array }} Pictures of the heads of a layer */
 
-/** Thumbnails has a button with a small picture of each head; onchoose(layer, head) is called for the one clicked. */
+/** Thumbnails has a button with a small picture of each head; onchoose(layer, head) is called for a clicked one. */
 export class Thumbnails {
   /**
    * @param {(layer: number, head: number) => void} onchoose
@@ -33,7 +33,7 @@ export class Thumbnails {
   }
 
   /**
-   * paint paints the pictures of layers that are there, each row scaled by its largest weight; of one layer with only.
+   * paint paints the available pictures of layers, or of one layer with only. Each row is scaled by its largest weight.
    * @param {(Pictures | null | undefined)[]} all
    * @param {number} [only]
    */

@@ -1,31 +1,32 @@
-// A field as tiles of colours, which are computed when they are seen, a little at a time.
+// A field as tiles of colours. Visible tiles are computed in small portions of time.
 
 /** @typedef {import('./colours.js').Scale} Scale */
 /**
  * Field is a matrix of numbers, NaN where a mask hides: row writes those of some columns of a row, weight returns one,
- * and largest the largest of a row. An overview has the largest of each block of 2^level rows and columns.
+ * and largest the largest of a row. An overview has the largest weight of each block of 2^level rows and columns.
  * @typedef {{ T: number, S: number, row(t: number, s0: number, s1: number, out: Float32Array): void,
  *   weight?(t: number, s: number): number, largest?(t: number): number,
  *   overview?: { level: number, rows: number, cols: number, weights: Float32Array } | null }} Field
  */
 /**
- * View is where a field is seen: the size of a cell, the place of the first one, and the frame around what is seen.
+ * View is the visible part of a field: the size of a cell, the position of the first cell, and the frame around the
+ * visible part.
  * @typedef {{ cell: number, x: number, y: number, left: number, top: number, width: number, height: number }} View
  */
 /** @typedef {{ key: string, level: number, steps: Iterator<void, void> }} Job */
 
 const tileSide = 128; // cells, or blocks of cells
 const maxTiles = 400;
-const frame = 40; // ms of work at a time
-const moving = 8; // ms of it while somebody zooms or pans
+const frame = 40; // ms of work in one portion
+const moving = 8; // ms while the reader zooms or pans
 
-/** levelOf is how often cells are halved so that a block is a pixel or more. */
+/** levelOf returns the number of halvings after which a block has at least one pixel. */
 export function levelOf(/** @type {number} */ cell) {
   return Math.max(0, Math.ceil(-Math.log2(cell * (devicePixelRatio || 1)) - 1e-9));
 }
 
 /**
- * cellAt returns the row and the column at a place in a view, null where there is no cell.
+ * cellAt returns the row and the column at a point of a view, or null if no cell is there.
  * @param {View} view
  * @param {Field} field
  * @param {number} x
@@ -39,7 +40,7 @@ export function cellAt(view, { T, S }, x, y) {
   return t >= 0 && s >= 0 && t < T && s < S ? [t, s] : null;
 }
 
-/** Tiles are those of a field with a scale; again() is called when more of them are there. */
+/** Tiles draws the tiles of a field with a scale; again() is called when more tiles are available. */
 export class Tiles {
   /**
    * @param {Field} field
@@ -54,7 +55,7 @@ export class Tiles {
     this.tiles = new Map();
     /** @type {[number, number, number][]} the levels, rows and columns of tiles that are missing */
     this.queue = [];
-    /** @type {Job | null} the tile that is computed */
+    /** @type {Job | null} the tile that is being computed */
     this.job = null;
     this.moved = -Infinity;
     this.working = false;
@@ -62,7 +63,7 @@ export class Tiles {
   }
 
   /**
-   * draw draws what is seen of the tiles that are there, asks for the others, and returns whether there are none.
+   * draw draws the available visible tiles and requests the missing ones. It returns whether none is missing.
    * @param {CanvasRenderingContext2D} c
    * @param {View} view
    */
@@ -118,7 +119,7 @@ export class Tiles {
         }
       }
       if (done)
-        this.again(); // which asks for the tiles that are still missing
+        this.again(); // which requests the missing tiles
       else this.work();
     });
   }

@@ -1,4 +1,4 @@
-// Sentences about what something is, shown while it is pointed at or has the focus: of elements with data-tip.
+// Tooltips: the explanation in data-tip is shown while its element is under the pointer or has the focus.
 import { h } from './dom.js';
 
 const tip = h('div', { class: 'tip', role: 'tooltip', id: 'tip', hidden: true });
@@ -20,7 +20,7 @@ function hide() {
   tip.hidden = true;
 }
 
-/** showTips begins to show them. What has one is described by it, too. */
+/** showTips turns tooltips on. A tooltip also becomes the description of its element. */
 export function showTips() {
   document.body.append(tip);
   for (const event of ['pointerover', 'focusin']) document.addEventListener(event, show);

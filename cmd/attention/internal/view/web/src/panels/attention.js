@@ -1,4 +1,4 @@
-// Attention: the reader's text as tokens, where the chosen one looks, all heads, and what comes next.
+// Attention: the reader's text as tokens, the attention of the chosen token, all heads, and the next tokens.
 import { busy, painted } from '../busy.js';
 import { changed, factors, firstKey, hidden, isFixed } from '../changes.js';
 import { chosen, headsOf, requestOf, thenOf, wrong } from '../choose.js';
@@ -20,7 +20,7 @@ import { tokensMenu } from '../tokenpicture.js';
 import { Tokens } from '../tokens.js';
 
 /** @typedef {import('../head.js').Head | import('../mean.js').Mean} SomeHead */
-/** @typedef {import('../pass.js').Pass} Pass */
+/** @typedef {{ before: Pass, after: Pass }} Passes the model without and with the reader's changes */
 /** @typedef {{ before: Pass, after: Pass }} Passes the model as it is, and with the reader's changes */
 
 class Attention extends Shown {
@@ -187,7 +187,7 @@ class Attention extends Shown {
   }
 
   /**
-   * paintHead shows where the chosen token looks, before and after the changes.
+   * paintHead shows the attention of the chosen token, before and after the changes.
    * @param {Passes} passes
    * @param {SomeHead[]} heads
    */

@@ -186,7 +186,7 @@ class Compare extends Shown {
 }
 
 /**
- * secondOf returns the second head of the state, or else the next one, which is another.
+ * secondOf returns the second head in the state, or else the next head after the first.
  * @param {Pass} pass
  * @param {Place} first
  * @returns {Place}
@@ -200,7 +200,7 @@ function secondOf({ layers }, [layer, head]) {
 }
 
 /**
- * check refuses heads that cannot be compared.
+ * check returns an error for heads that cannot be compared.
  * @param {Pass[]} passes
  * @param {Place[]} both
  */

@@ -1,4 +1,4 @@
-// Heads: all heads as thumbnails with their statistics, and one of them large.
+// Heads: all heads as thumbnails with their statistics, and one head large.
 import { busy } from '../busy.js';
 import { chosen, modelChoice, requestOf, wrong } from '../choose.js';
 import { fill, h } from '../dom.js';
@@ -42,7 +42,7 @@ class Heads extends Shown {
   async load() {
     const { element, view } = this;
     const request = requestOf(view);
-    this.pass = null; // what is on its way is of another text or model
+    this.pass = null; // pending answers belong to another text or model
     this.map.close();
     this.map = new HeadMap();
     const isOver = this.begin();
@@ -105,7 +105,7 @@ class Heads extends Shown {
     return this.newer.element;
   }
 
-  /** refresh shows the heads of a run's weights of now, in the same place. */
+  /** refresh shows the heads with the present weights of a run, in the same elements. */
   async refresh() {
     const before = this.pass;
     if (!before) return;
@@ -122,13 +122,13 @@ class Heads extends Shown {
     if (this.shows(pass)) this.statistics.replace(all);
   }
 
-  /** shows reports whether a pass is the one that is shown. */
+  /** shows reports whether a pass is the shown one. */
   shows(/** @type {Pass} */ pass) {
     return !this.closed && this.pass === pass;
   }
 
   /**
-   * showHead shows the chosen head; anew, in the place of its earlier weights if these are shown.
+   * showHead shows the chosen head; with anew it replaces the head's earlier weights if these are shown.
    * @param {Pass} pass
    * @param {boolean} anew
    */

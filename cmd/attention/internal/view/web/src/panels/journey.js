@@ -1,4 +1,4 @@
-// Journey: one token's way through the model and one of its layers, step by step.
+// Journey: the path of one token through the model and one of its layers, step by step.
 import { holds, path } from '../api.js';
 import { Attended } from '../attended.js';
 import { changed, factors } from '../changes.js';
@@ -102,7 +102,7 @@ class Journey extends Shown {
     if (kept) this.focus(kept);
   }
 
-  /** focus gives the focus to what had it before the panel was made anew. */
+  /** focus restores the focus after the panel was built again. */
   focus(/** @type {DOMStringMap} */ { q, stage, keep }) {
     const selectors = [
       q && '.place[aria-current]',
@@ -154,7 +154,7 @@ function choiceOf(pass, layer, q) {
   return strip;
 }
 
-/** whole gives each step of a journey its part of the numbers, and a text. */
+/** whole adds to each step of a journey its formulas and a text. */
 function whole(/** @type {Way} */ way) {
   let at = 0;
   const steps = way.steps.flatMap((s) => {
@@ -167,8 +167,8 @@ function whole(/** @type {Way} */ way) {
 }
 
 /**
- * maskedOf returns the step between scores, which end a part of the numbers, and weights: the scores of what is seen.
- * It is none if the mask hides nothing.
+ * maskedOf returns the step between scores and weights: the scores of visible keys. There is no such step if the mask
+ * hides nothing.
  * @param {Stage} weights
  * @param {Float32Array} upToScores
  * @returns {Stage[]}

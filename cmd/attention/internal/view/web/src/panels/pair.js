@@ -1,4 +1,4 @@
-// One pair: every number on the way from two vectors to one weight.
+// One pair: all numbers between two vectors and one weight.
 import { busy } from '../busy.js';
 import { chosen, headChoice, modelChoice, pairChoice, requestOf, textsOf, wrong } from '../choose.js';
 import { axisLeft, scaleLinear, select } from '../d3.js';
@@ -113,7 +113,7 @@ class Pair extends Shown {
       'aria-label': `bars of ${steps.length} products; their sum is ${number(products.reduce((a, b) => a + b, 0))}`,
     });
     const wide = Math.max(1, x(1) - x(0) - 1);
-    let every = 8; // dimensions from one number to the next
+    let every = 8; // dimensions between two labels
     if (steps.length <= 40) every = 2;
     if (steps.length <= 16) every = 1;
     for (const s of steps) {
@@ -151,7 +151,7 @@ class Pair extends Shown {
   }
 
   /**
-   * path is the table of the steps to the weight.
+   * path returns the table of the steps that lead to the weight.
    * @param {Head} numbers
    * @param {Products} steps
    * @param {number} q

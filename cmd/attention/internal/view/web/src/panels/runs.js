@@ -1,4 +1,4 @@
-// Runs: those of a folder, their losses in one chart, and a way into each.
+// Runs: the runs of a folder, their losses in one chart, and a link to each run.
 import { isExported, json, path } from '../api.js';
 import { busy } from '../busy.js';
 import { Curves, stroke } from '../curves.js';
@@ -8,8 +8,8 @@ import { panel, problem, Shown, waiting } from '../panel.js';
 import { tableButton } from '../save.js';
 import * as state from '../state.js';
 
-const atFirst = 4; // runs whose losses are shown at first
-const every = 5000; // milliseconds between two looks at runs that train
+const atFirst = 4; // number of runs whose losses are shown at first
+const every = 5000; // milliseconds between two requests about training runs
 
 /** @typedef {import('../listed.js').Listed} Listed */
 /** @typedef {Pick<import('./training.js').Run, 'steps' | 'evaluations'>} Losses */
@@ -75,7 +75,7 @@ class Runs extends Shown {
   }
 
   /**
-   * choose shows the losses of a run, or leaves them out.
+   * choose shows or hides the losses of a run.
    * @param {string} name
    * @param {boolean} isChosen
    */
@@ -171,7 +171,7 @@ class Runs extends Shown {
   }
 
   /**
-   * series are the losses of a run, in a colour of its own.
+   * series returns the losses of a run, in the run's colour.
    * @param {Listed} r
    * @param {number} i
    * @param {string} show

@@ -1,4 +1,4 @@
-// Steps: what a section of the chapter, or a head of a model, computes, number by number.
+// Steps: the computation of a section of the chapter, or of a head of a model, number by number.
 import { json, path } from '../api.js';
 import { busy } from '../busy.js';
 import { chosen, headChoice, modelChoice, nameOf, pairChoice, requestOf, textsOf } from '../choose.js';
@@ -82,7 +82,7 @@ class Steps extends Shown {
   }
 
   /**
-   * show shows steps, of a section of the chapter or of a head.
+   * show shows the steps of a section of the chapter or of a head.
    * @param {Listed} shown
    * @param {boolean} isChapter
    */
@@ -117,7 +117,7 @@ const colours =
   'Blue is positive, orange negative: the stronger, the larger in its matrix. Weights are coloured from 0 to the ' +
   'largest of their row; what a mask hides is grey.';
 
-/** why is the reason for a section, open unless the reader closed the last one. */
+/** why explains the purpose of a section. It is open unless the reader closed the last one. */
 function why(/** @type {string} */ text) {
   const details = h(
     'details',

@@ -1,4 +1,4 @@
-// Training: what a run recorded, live while it trains.
+// Training: the recording of a run, live while it trains.
 import { events, isExported, json, packed } from '../api.js';
 import { busy } from '../busy.js';
 import { Curves } from '../curves.js';
@@ -14,7 +14,7 @@ import { WeightCurves } from '../weightcurves.js';
  * @typedef {{ step: number, loss: number, learning_rate: number, grad_norm: number, tokens_per_second: number }} Taken
  */
 /**
- * Run is what a run has recorded.
+ * Run is the recording of a run.
  * @typedef {{ name: string, state: string, error: string, planned: number, secondsLeft?: number, model: string,
  *   text: string, command: string, steps: Taken[], evaluations: { step: number, validation_loss: number }[],
  *   losses: { bigram?: number, unigram?: number }, samples?: { step: number, prompt: string, text: string }[] }} Run
@@ -77,7 +77,7 @@ class Training extends Shown {
     );
   }
 
-  /** end shows the last state of a run, which its server told before it ended. */
+  /** end shows the last state of a run, which the server sent before it ended. */
   end(/** @type {Run} */ run) {
     this.ended = true;
     this.pace.close();
@@ -91,8 +91,8 @@ class Training extends Shown {
   }
 
   /**
-   * ask asks for what is new: curves at each change, weights once they are recorded, both at a pace that leaves the
-   * run its time.
+   * ask requests new data: curves after each change, and weights when they are recorded. Both have a pace that hardly
+   * slows the run.
    */
   async ask() {
     await this.pace.take(async () => {
@@ -202,7 +202,7 @@ function stateText(/** @type {Run} */ run) {
   }
 }
 
-/** noSample says why there is no text that a run wrote. */
+/** noSample explains why there is no text of the run. */
 function noSample(/** @type {Run} */ run) {
   if (run.state === 'running') return 'It comes at the end of the run.';
   if (run.command === 'translate') return 'There is none: attention translate translates a date at the end of a run.';

@@ -21,8 +21,8 @@ class Why extends Shown {
     this.about = about;
     this.loading = this.again = false;
     this.playing = 0;
-    this.shown = ''; // the string whose writing is shown
-    this.still = false; // the next string is shown as a whole: a slider makes it grow
+    this.shown = ''; // the string that the models are writing
+    this.still = false; // whether the next string is shown completely, for example after the slider changed its length
     this.rivals = about.rivals.map((r, i) => new Rival(r, i, (at) => this.point(at)));
     this.field = new StringField(about, (isGrown) => {
       this.race.stop();
@@ -96,7 +96,7 @@ class Why extends Shown {
     );
   }
 
-  /** load asks what the models write for the string, and for the last one of those typed meanwhile. */
+  /** load requests the outputs for the string, and afterwards for the last string typed meanwhile. */
   async load() {
     if (this.begins) {
       this.begins = false;
@@ -123,7 +123,7 @@ class Why extends Shown {
   }
 
   /**
-   * show shows what the models have written for a string.
+   * show shows the outputs of the models for a string.
    * @param {string} text
    * @param {Record<string, any>} answer
    */
@@ -153,7 +153,7 @@ class Why extends Shown {
     else this.play();
   }
 
-  /** play writes from the first letter on, in some seconds. */
+  /** play writes the outputs from the first letter on, in some seconds. */
   play() {
     this.stop(true);
     const n = this.shown.length;
@@ -167,7 +167,7 @@ class Why extends Shown {
     next();
   }
 
-  /** stop ends the writing; quietly without a change of what is drawn. */
+  /** stop ends the writing; with quietly the picture does not change. */
   stop(quietly = false) {
     clearInterval(this.playing);
     this.playing = 0;
@@ -175,13 +175,13 @@ class Why extends Shown {
     if (!quietly) this.draw();
   }
 
-  /** point shows a letter that is pointed at; none goes back to that of the state. */
+  /** point shows the letter under the pointer, or else the letter in the state. */
   point(/** @type {number | undefined} */ at) {
     if (this.playing) return;
     this.draw(at);
   }
 
-  /** draw draws the writing up to a letter: that of the state without one, which is the last one at first. */
+  /** draw draws the writing up to a letter. Without one it uses the letter in the state, at first the last letter. */
   draw(/** @type {number | undefined} */ at = undefined) {
     if (!this.shown) return;
     const n = this.shown.length;
