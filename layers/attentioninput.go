@@ -34,7 +34,7 @@ type AttentionInput struct {
 // AttentionCache is an attention's memory of earlier tokens: keys and values, as in graph.KVCache, or a state of fixed
 // size.
 type AttentionCache interface {
-	Len() int             // number of tokens seen, of the shortest sequence
+	Len() int             // number of tokens seen in the shortest sequence
 	Reset()               // forgets all tokens
 	Truncate(n int) error // removes the tokens from position n on
 	Bytes() int           // memory

@@ -85,7 +85,7 @@ type Step struct {
 	own      []Span // indices of the batches that this process sums
 	blocks   []block
 	norms    []float64         // of each parameter's gradient in the last step, before clipping; nil before the first
-	sums     [][]*tensor.Dense // room for sums of gradients, of all parameters each; none for steps of one batch
+	sums     [][]*tensor.Dense // room for the sums of all parameters' gradients; none for steps of one batch
 	used     int               // how many of them hold a sum
 	taken    int
 

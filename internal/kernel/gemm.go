@@ -8,7 +8,7 @@ type Matrix[F Float] struct {
 	Data           []F
 	Row, Col, Step int
 	Stored         []uint16 // instead of Data, in bfloat16, the upper halves of float32s; only for B of a Product
-	Blocks         *Blocks  // instead of Data, too; only for B of a Product
+	Blocks         *Blocks  // replaces Data as well; only for B of a Product
 	first          int      // the element of Blocks that is the first
 }
 

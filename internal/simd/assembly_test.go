@@ -13,7 +13,7 @@ import (
 	"golang.org/x/arch/arm64/arm64asm"
 )
 
-// assemblyNames returns the functions of the assembly files that a pattern names, without their instruction sets.
+// assemblyNames returns the functions in assembly files that match a pattern, without the suffixes of instruction sets.
 func assemblyNames(t *testing.T, pattern string) []string {
 	t.Helper()
 	var names []string
@@ -43,7 +43,7 @@ func assemblyFiles(t *testing.T, pattern string) []string {
 	return texts
 }
 
-// TestKernelsHaveNEON lists what amd64 has in assembly and arm64 has not: nothing but the blocks of GGUF files.
+// TestKernelsHaveNEON requires that only the kernels for blocks of GGUF files exist on amd64 but not on arm64.
 func TestKernelsHaveNEON(t *testing.T) {
 	has := append(assemblyNames(t, "*_neon_arm64.s"), "sunpackBlocks", "sdotBlocks", "sunpackGroup")
 	missing := slices.DeleteFunc(assemblyNames(t, "*_amd64.s"), func(name string) bool {
@@ -57,8 +57,8 @@ func TestKernelsHaveNEON(t *testing.T) {
 	}
 }
 
-// TestWordsAreTheirInstructions decodes every instruction that stands in the assembly as a word, and compares it with
-// the instruction beside it.
+// TestWordsAreTheirInstructions decodes every instruction that the assembly has as a word, and compares it with the
+// instruction in the comment.
 func TestWordsAreTheirInstructions(t *testing.T) {
 	seen := 0
 	for _, text := range assemblyFiles(t, "*_neon_arm64.s") {

@@ -2,11 +2,11 @@ package simd
 
 import "math"
 
-// The steps between the products of a tile of scores, in plain Go. The functions without "Go" in their name choose
-// the best for this processor; they may read and write behind the n columns of a row, up to a whole vector.
+// The steps between the products of a tile of scores, in plain Go. The functions without "Go" in their name choose the
+// best version for this processor. They may read and write beyond the n columns of a row, up to a whole vector.
 
-// maxColumnsGo writes the maximum of each of n columns to top. A NaN may be ignored: it reaches the results
-// through its exponential.
+// maxColumnsGo writes the maximum of each of n columns to top. A NaN may be ignored, because it also reaches the
+// results through its exponential.
 func maxColumnsGo[F Float](rows, n int, x []F, ld int, top []F) {
 	top = top[:n]
 	copy(top, x)
@@ -94,7 +94,7 @@ func gradientRowsGo[F Float](rows, n int, p, dp []F, ld int, shift, factor, delt
 	}
 }
 
-// capRowsGo sets x ← c·tanh(x/c), and slope, if it is given, to the derivative of that.
+// capRowsGo sets x ← c·tanh(x/c), and slope, if it is given, to the derivative.
 //
 //	y = c·tanh(x/c):  dy/dx = 1/cosh²(x/c)
 func capRowsGo[F Float](rows, n int, x []F, ld int, slope []F, c F) {
@@ -134,7 +134,7 @@ func scaleInto[F Float](y, x []F, f F) {
 	}
 }
 
-// DropStrided is DropRows for n elements of x with the given stride; start and step are of the elements.
+// DropStrided is DropRows for n elements of x with a given stride; start and step are those of the elements.
 func DropStrided[F Float](n int, x []F, stride int, start, step, below uint64, scale F) {
 	dropRowsGo(n, 1, x, stride, start, 0, step, below, scale)
 }

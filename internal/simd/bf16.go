@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// RoundBF16 returns x rounded to bfloat16, to nearest, of two equally near ones to the even one. Numbers below the
-// smallest normal one become 0, those above the largest infinite.
+// RoundBF16 returns x rounded to the nearest bfloat16, and to the even one of two equally near ones. Numbers below the
+// smallest normal one become 0, and numbers above the largest become infinite.
 func RoundBF16(v float32) float32 {
 	const (
 		sign, exponent, quiet = 1 << 31, 0xff << 23, 1 << 22
@@ -31,7 +31,7 @@ func roundElementsGo(x, y []float32) {
 	}
 }
 
-// Singles returns a slice of float32 as such.
+// Singles returns a slice of F as a slice of float32.
 func Singles[F Float](x []F) []float32 {
 	if SizeOf[F]() != 4 {
 		panic("simd: bf16 of float64")

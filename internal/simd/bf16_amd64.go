@@ -7,7 +7,7 @@ import "golang.org/x/sys/cpu"
 // pairsBF16 reports whether pairs of bfloat16 are multiplied in assembly if the set is AVX512.
 var pairsBF16 = lacked(AVX512) == "" && cpu.X86.HasAVX512BF16
 
-// WithoutPairs multiplies pairs in plain Go until restore is called, for a test.
+// WithoutPairs makes plain Go multiply pairs until restore is called, for a test.
 func WithoutPairs() (restore func()) {
 	before := pairsBF16
 	pairsBF16 = false
@@ -17,7 +17,7 @@ func WithoutPairs() (restore func()) {
 // nativeBF16 reports whether pairs are multiplied in assembly.
 func nativeBF16() bool { return pairsBF16 && inUse == AVX512 }
 
-// lackedBF16 returns what this process lacks to multiply pairs in assembly, or "".
+// lackedBF16 returns the missing feature because of which this process cannot multiply pairs in assembly, or "".
 func lackedBF16() string {
 	switch {
 	case !pairsBF16:
@@ -28,7 +28,7 @@ func lackedBF16() string {
 	return ""
 }
 
-// PairTile is tile of k pairs. B is read in whole vectors.
+// PairTile is tile of k pairs. It reads B in whole vectors.
 func PairTile(m, n, k int, alpha float32, a []float32, aRow, aCol, aPanel int, b []float32, bRow int, beta float32,
 	c []float32, cRow int) {
 	if !nativeBF16() || min(m, n, k) < 1 || n > PairWidth {
@@ -75,5 +75,5 @@ func RoundElements(x, y []float32) {
 	sroundElementsBF16(len(x), single(x), single(y))
 }
 
-// pairLoop does two tiles' worth of independent products of pairs n times over.
+// pairLoop computes the independent products of pairs of two tiles, n times.
 func pairLoop(n int) { spairLoopBF16(n) }

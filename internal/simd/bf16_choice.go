@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// BF16Variable is the environment variable that allows products of bfloat16 where they are not faster, for a test or
-// in doubt: with "emulated", plain Go computes their bits where the processor has no instructions for them.
+// BF16Variable is the environment variable that allows products of bfloat16 on processors where they are not faster,
+// for a test. With "emulated", plain Go computes the same bits if the processor has no instructions for them.
 const BF16Variable = "ATTENTION_BF16"
 
-// wantBF16 is how many times as fast as those of float32 products of bfloat16 must be to be worth their rounding.
+// wantBF16 is the least ratio of bfloat16's speed to float32's at which the rounding is worthwhile.
 const wantBF16 = 1.5
 
-// PeakBF16 measures the most floating-point operations of products of bfloat16 that one core does a second, as
-// PeakFMA does. It is 0 where the processor has no instructions for them, and plain Go computes their bits.
+// PeakBF16 measures the peak of one core for products of bfloat16, in floating-point operations per second, as PeakFMA
+// does. It is 0 where the processor has no instructions for them, and plain Go computes their bits.
 func PeakBF16(about time.Duration) float64 {
 	if !BF16() {
 		return 0
@@ -28,20 +28,20 @@ func PeakBF16(about time.Duration) float64 {
 // BF16 reports whether the processor has instructions for products of bfloat16, and this process uses them.
 func BF16() bool { return nativeBF16() }
 
-// CheckBF16 returns an error if products of bfloat16 are not worth it on this processor, which is known by its family
-// and model, or else measured once. BF16Variable allows them everywhere, and so does TakeBF16.
+// CheckBF16 returns an error if products of bfloat16 are not worthwhile on this processor. Their speed is known for the
+// processor's family and model, or else measured once. BF16Variable allows them everywhere, and so does TakeBF16.
 func CheckBF16() error { return choiceOfBF16().check() }
 
-// ChoiceOfBF16 returns whether a run that asks for products of bfloat16 gets them, and the reason: for example
-// "2 times float32's peak on AMD's family 25, model 17".
+// ChoiceOfBF16 reports whether a run may use products of bfloat16, and returns the reason: for example "2 times
+// float32's peak on AMD's family 25, model 17".
 func ChoiceOfBF16() (taken bool, why string) {
 	c := choiceOfBF16()
 	return c.taken, c.why
 }
 
-// TakeBF16 makes this process take products of bfloat16 from now on, whatever its processor: where it has no
-// instructions for them plain Go computes their bits. A run that has begun with them resumes everywhere, and the
-// processes of a group do as its first one.
+// TakeBF16 makes this process use products of bfloat16 from now on, on any processor. Without instructions for them,
+// plain Go computes the same bits. So a run that began with them can resume on any processor, and the processes of a
+// group do what the first one does.
 func TakeBF16() { takesBF16.Store(true) }
 
 var takesBF16 atomic.Bool
@@ -50,9 +50,9 @@ var takesBF16 atomic.Bool
 type bf16Facts struct {
 	variable  string // value of BF16Variable
 	takes     bool   // TakeBF16 was called
-	lacked    string // what this process lacks to multiply in assembly; "" for nothing
+	lacked    string // missing feature for products in assembly; "" for none
 	processor processor
-	peaks     func() (bf16, full float64) // of a processor that is not known
+	peaks     func() (bf16, full float64) // of an unknown processor
 }
 
 func choiceOfBF16() bf16Choice {
@@ -65,8 +65,8 @@ var measuredPeaks = sync.OnceValues(func() (bf16, full float64) {
 	return bestPeaks(func() (bf16, full float64) { return PeakBF16(about), PeakFMA[float32](about) })
 })
 
-// bestPeaks returns the best of five timings of both peaks, which other work on the machine only lowers. Before they
-// refuse, it asks five times more.
+// bestPeaks returns the best of five timings of both peaks, because other work on the machine only lowers them. If the
+// result would be a refusal, it measures five more times.
 func bestPeaks(timing func() (bf16, full float64)) (bf16, full float64) {
 	const timings, rounds = 5, 2
 	for range rounds {
@@ -81,11 +81,11 @@ func bestPeaks(timing func() (bf16, full float64)) (bf16, full float64) {
 	return bf16, full
 }
 
-// bf16Choice is whether products of bfloat16 are taken, and why.
+// bf16Choice is the decision about products of bfloat16, and its reason.
 type bf16Choice struct {
 	taken bool
 	why   string
-	err   string // instead of why, where it is an error
+	err   string // in place of the reason, if it is an error
 }
 
 func (f bf16Facts) choose() bf16Choice {

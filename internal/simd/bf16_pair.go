@@ -3,12 +3,12 @@ package simd
 import "math"
 
 // A pair is two numbers of bfloat16 that are neighbours along k, the first in the lower half of a float32. The
-// functions here are in plain Go what AVX512-BF16 does, to the bit; the bits of a NaN may differ.
+// functions here give in plain Go the bits of AVX512-BF16, except for the bits of a NaN.
 
 const (
 	PairWidth     = 32 // columns of a tile
 	PairRowsTall  = 12 // rows of the tallest tile
-	pairsTogether = 16 // of a row that are written together
+	pairsTogether = 16 // rows that are written together
 )
 
 // PairsOf returns how many pairs n neighbours take, padded.
@@ -17,7 +17,7 @@ func PairsOf(n int) int { return (n + 2*pairsTogether - 1) / (2 * pairsTogether)
 // WholePanels returns the least multiple of pairWidth that holds n columns.
 func WholePanels(n int) int { return (n + PairWidth - 1) / PairWidth * PairWidth }
 
-// pairTileGo is tileGo of pairs: the sums take the products in the order of k, of each pair the second first.
+// pairTileGo is tileGo for pairs: the sums add the products in the order of k, the second of each pair first.
 func pairTileGo(m, n, k int, alpha float32, a []float32, aRow, aCol, aPanel int, b []float32, bRow int, beta float32,
 	c []float32, cRow int) {
 	for i := range m {
@@ -63,8 +63,8 @@ func flush(x float32) float32 {
 	return x
 }
 
-// oddSum returns product + x rounded to odd: rounding it to float32 gives what rounding the exact sum gives (Boldo and
-// Melquiond 2008).
+// oddSum returns product + x rounded to odd. Rounding this to float32 gives the same as rounding the exact sum (Boldo
+// and Melquiond 2008).
 func oddSum(product float64, x float32) float64 {
 	sum, low := TwoSum(product, float64(x))
 	if low == 0 || math.IsInf(sum, 0) || sum != sum {

@@ -46,8 +46,8 @@ func TestPairDot(t *testing.T) {
 	}
 }
 
-// TestPairDotTies adds to sums what lies halfway between two numbers, or just beside, where a sum rounded twice, or in
-// another order, is another.
+// TestPairDotTies adds numbers whose sum is halfway between two float32 numbers, or close to it. There double rounding,
+// or another order, gives another result.
 func TestPairDotTies(t *testing.T) {
 	upper := func(x float64) float32 { return float32(x) } // exact in bfloat16
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func TestPairsAreRounded(t *testing.T) {
 	}
 	for n := range 3000 {
 		n %= 130
-		// Three rows, or pairs of rows; between them there is room that stays as it is.
+		// Three rows, or pairs of rows; the space between them must not change.
 		const rows = 3
 		row, to := 2*n+1, PairsOf(n)+3
 		x, y := make([]float32, rows*row), make([]float32, rows*row)
@@ -115,7 +115,7 @@ func TestPairsAreRounded(t *testing.T) {
 	}
 }
 
-// TestOddSum has sums that, rounded to float64 and then to float32, would come out wrong.
+// TestOddSum has sums that would be wrong if they were rounded to float64 and then to float32.
 func TestOddSum(t *testing.T) {
 	for _, c := range []struct {
 		product float64

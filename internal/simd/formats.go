@@ -5,20 +5,21 @@ import (
 	"math"
 )
 
-// BlockKind is how a block of 32 numbers is stored. A block begins with d in half precision, then m, if there is one.
+// BlockKind is the storage format of a block of 32 numbers. A block begins with d in half precision, then m, if there
+// is one.
 type BlockKind int
 
 const (
 	SignedBytes BlockKind = iota + 1 // d times signed bytes
 	Nibbles                          // d times values of a table; the low halves of 16 bytes come first
 	NibblesPlus                      // the same, plus m
-	Fifths                           // d times numbers less a value, whose fifth bits are in a word before the nibbles
+	Fifths                           // d times numbers minus a value; their fifth bits are in a word before the nibbles
 	FifthsPlus                       // the same, plus m
-	Halves                           // no d: numbers in half precision
+	Halves                           // numbers in half precision, without d
 )
 
-// Blocks is a format of blocks of 32 numbers. Values are the table of nibbles, or 16 times the number that is subtracted
-// from numbers with fifth bits.
+// Blocks is a format of blocks of 32 numbers. Values is the table for nibbles, or 16 times the number that is
+// subtracted from numbers with fifth bits.
 type Blocks struct {
 	Kind   BlockKind
 	Values [16]int8
@@ -77,27 +78,27 @@ func Half(h uint16) float32 {
 	return math.Float32frombits(math.Float32bits(v) | uint32(h)>>15<<31)
 }
 
-// Layout is how a block of 256 numbers, which are unpacked 16 at a time, stores their bits.
+// Layout is the arrangement of the bits in a block of 256 numbers, which are unpacked 16 at a time.
 type Layout struct {
 	lowMask, highMask, values [16]byte
 	up                        [2]uint64
 	runs                      [16]struct{ low, lowShift, high, highShift uint32 }
 	kind                      layoutKind
-	reach                     int // bytes to the end of what is read
+	reach                     int // number of bytes that are read
 }
 
 type layoutKind int
 
 const (
-	fromTable layoutKind = iota + 1 // the low bits are places in values
-	withHigh                        // high bits are added, and a value is subtracted
+	fromTable layoutKind = iota + 1 // whether the low bits are indices of values
+	withHigh                        // whether high bits are added and a value is subtracted
 )
 
-// Run is the place of 16 numbers: the offset of the bytes with their low bits, by how many bits these are shifted to
-// the right, and the same for their high bits.
+// Run is the place of 16 numbers: the offset of the bytes with their low bits, the right shift of these bits, and the
+// same for their high bits.
 type Run struct{ Low, LowShift, High, HighShift int }
 
-// FromTable returns the layout of numbers of some bits that are places in a table. run returns the place of 16 of them.
+// FromTable returns the layout of numbers whose bits are indices of a table. run returns the place of 16 of them.
 func FromTable(bits int, table [16]int8, run func(j int) Run) *Layout {
 	l := newLayout(fromTable, run)
 	for i, v := range table {
@@ -106,7 +107,7 @@ func FromTable(bits int, table [16]int8, run func(j int) Run) *Layout {
 	return l
 }
 
-// WithHigh returns the layout of numbers of low bits and high ones, less a number.
+// WithHigh returns the layout of numbers with low bits and high bits, from which a value is subtracted.
 func WithHigh(low, high, less int, run func(j int) Run) *Layout {
 	l := newLayout(withHigh, run)
 	for i := range l.values {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// ReadsBlocks reports whether blocks are read in assembly, and with it Dot of them.
+// ReadsBlocks reports whether assembly reads blocks, and therefore whether Dot accepts them.
 func ReadsBlocks() bool { return inUse == AVX512 || inUse == AVX2 && cpu.X86.HasF16C }
 
-// Unpack sets y to the numbers of whole blocks. Numbers in half precision may be any number of them.
+// Unpack sets y to the numbers of whole blocks. The number of numbers in half precision may be any.
 func (b *Blocks) Unpack(y []float32, x []byte) {
 	whole := 0
 	if ReadsBlocks() {
@@ -33,7 +33,7 @@ func (b *Blocks) Unpack(y []float32, x []byte) {
 	}
 }
 
-// Dot sets y to the products of rows of whole blocks with x, with the bits of package simd's Dot.
+// Dot sets y to the products of rows of whole blocks with x. Its bits are those of package simd's Dot.
 func (b *Blocks) Dot(a []byte, x, y []float32) {
 	if len(y) == 0 {
 		return
@@ -50,7 +50,7 @@ func (b *Blocks) Dot(a []byte, x, y []float32) {
 	}
 }
 
-// Unpack sets y to scale·x + plus, both rounded, for the 256 numbers x of a block. 16 have the same scale and the same
+// Unpack sets y to scale·x + plus, both rounded, for the 256 numbers x of a block. Each 16 numbers share a scale and a
 // plus.
 func (l *Layout) Unpack(y []float32, x []byte, scale, plus *[16]float32) {
 	if inUse == Go {

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// PeakFMA measures the most floating-point operations that one core does a second with the kernels' instruction set: a
+// PeakFMA measures the peak of one core with the kernels' instruction set, in floating-point operations per second: a
 // loop of independent multiply-adds that touches no memory. The loop runs for about the given time, in slices, and the
-// fastest slice counts. A multiply-add is two operations. Where there is no assembly, it is a loop of plain Go.
+// fastest slice counts. A multiply-add is two operations. Without assembly the loop is in plain Go.
 func PeakFMA[F Float](about time.Duration) float64 {
 	rows, lanes := TileShape[F]()
 	each := 2 * rows * lanes * 2 // operations of one turn: two vectors of multiply-adds for each row of a tile
 	return peak(about, each, func(n int) { FmaLoop[F](n) })
 }
 
-// peak returns the operations a second of loop, which makes n turns of each operations.
+// peak returns the operations per second of loop; its argument n is the number of turns, and each turn has each
+// operations.
 func peak(about time.Duration, each int, loop func(n int)) float64 {
-	const slice, atLeast = 100 * time.Microsecond, 3 // shorter slices would measure the clock
+	const slice, atLeast = 100 * time.Microsecond, 3 // shorter slices would mostly measure the clock
 	best := 0.0
 	n, slices := 1<<10, 0
 	for begin := time.Now(); slices < atLeast || time.Since(begin) < about; {

@@ -22,9 +22,9 @@ func (p processor) String() string {
 
 const makerAMD, makerIntel = "AuthenticAMD", "GenuineIntel"
 
-// knownBF16 are the processors whose peak of products of bfloat16 is known, in times of float32's. VDPBF16PS does two
-// multiply-adds for each number of a vector; Zen 4 and 5 do as many of it as of VFMADD231PS, Sapphire Rapids and its
-// successors a quarter. Measured were model 17 of family 25, model 2 of family 26, and Intel's model 207.
+// knownBF16 are the processors with a known ratio of bfloat16's peak to float32's. VDPBF16PS does two multiply-adds for
+// each number of a vector; Zen 4 and 5 do as many of it as of VFMADD231PS, Sapphire Rapids and its successors a
+// quarter. Measured were model 17 of family 25, model 2 of family 26, and Intel's model 207.
 var knownBF16 = []struct {
 	maker          string
 	family, lo, hi int // models from lo to hi
@@ -41,7 +41,7 @@ var knownBF16 = []struct {
 	{makerIntel, 6, 0xad, 0xae, 0.5}, // Granite Rapids
 }
 
-// timesBF16 returns how many times as fast as float32's a processor's products of bfloat16 are, 0 if it is not known.
+// timesBF16 returns the ratio of a processor's speed for bfloat16 to that for float32, or 0 if it is not known.
 func timesBF16(p processor) float64 {
 	for _, k := range knownBF16 {
 		if p.maker == k.maker && p.family == k.family && k.lo <= p.model && p.model <= k.hi {

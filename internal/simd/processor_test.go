@@ -2,7 +2,7 @@ package simd
 
 import "testing"
 
-// Processors by the signature that CPUID gives, and how many times as fast as float32 bfloat16 is there.
+// Processors by their CPUID signature, with the ratio of bfloat16's speed to float32's.
 func TestTimesBF16(t *testing.T) {
 	for _, c := range []struct {
 		name, maker string

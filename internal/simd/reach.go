@@ -8,7 +8,7 @@ import "unsafe"
 func single[F Float](x []F) *float32 { return (*float32)(unsafe.Pointer(unsafe.SliceData(x))) }
 func double[F Float](x []F) *float64 { return (*float64)(unsafe.Pointer(unsafe.SliceData(x))) }
 
-// reaches panics unless a slice has the elements that assembly reaches: assembly knows no bounds.
+// reaches panics if a slice is shorter than the part that assembly accesses, because assembly has no bounds checks.
 func reaches(name string, length, reach int) {
 	if uint(reach) > uint(length) {
 		panic("simd: " + name + ": slice is too short")
@@ -21,7 +21,7 @@ func padded[F Float](n int) int {
 	return (n + lanes - 1) / lanes * lanes
 }
 
-// tileReach returns how far tile reaches for the m rows of A in one column.
+// tileReach returns the number of elements that tile accesses for the m rows of A in one column.
 func tileReach[F Float](m, aRow, aPanel int) int {
 	rows, _ := TileShape[F]()
 	panels, last := (m-1)/rows, (m-1)%rows

@@ -12,7 +12,7 @@ const (
 	NEON
 )
 
-// inUse is the set of all kernels: the processor's best, or the one that the environment names. Only Use changes it.
+// inUse is the set of all kernels: the processor's best, or the one in the environment variable. Only Use changes it.
 var inUse = chosen.set
 
 // Current returns the set whose kernels this process runs.

@@ -14,8 +14,8 @@ var multipliesQuads = cpu.X86.HasAVX512DQ
 // builtSets are the sets in assembly, best first.
 var builtSets = []Set{AVX512, AVX2}
 
-// lacked asks the processor, and whether the operating system saves the registers, which x/sys/cpu includes in its
-// answers. The AVX-512 kernels need F and, for masks made with BZHI, BMI2.
+// lacked asks for the processor's features. The answers of x/sys/cpu include whether the operating system saves the
+// registers. The AVX-512 kernels need F and, for masks made with BZHI, BMI2.
 func lacked(p Set) string {
 	var missing []string
 	for _, f := range []struct {

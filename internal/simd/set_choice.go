@@ -29,13 +29,12 @@ type choice struct {
 
 var chosen = choose(os.Getenv(Variable), builtSets, lacked)
 
-// Err returns an error if Variable names kernels that there are none of, or that this process cannot run. The
-// kernels are then the best of the processor. Package graph returns it for every op, package machine for every
-// machine.
+// Err returns an error if Variable names unknown kernels, or kernels that this process cannot run. The kernels are then
+// the best of the processor. Package graph returns it for every op, package machine for every machine.
 func Err() error { return chosen.err }
 
-// Passed returns the kernels of this build that are faster than those that run, best first, and why each is passed
-// over.
+// Passed returns the kernels of this build that are faster than the running ones, best first, each with the reason why
+// it does not run.
 func Passed() []PassedOver { return slices.Clone(chosen.passed) }
 
 // choose returns the set of a name, or the best one if the name is empty. built are the sets in assembly of this

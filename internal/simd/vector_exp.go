@@ -2,8 +2,8 @@ package simd
 
 import "math"
 
-// expGo is within 1 unit in the last place; within 2 for float64, and below the smallest normal number, as the assembly
-// is. −∞ gives 0, +∞ gives +∞, and NaN stays NaN.
+// expGo has an error of at most 1 unit in the last place, and of 2 for float64 and below the smallest normal number,
+// like the assembly. −∞ gives 0, +∞ gives +∞, and NaN stays NaN.
 func expGo[F Float](y, x []F) {
 	y = y[:len(x)]
 	for i, v := range x {

@@ -2,7 +2,7 @@ package simd
 
 import "math"
 
-// chunk is how many elements functions of several passes take at a time: few enough to stay in the first cache.
+// chunk is the number of elements that functions of several passes process at a time; they fit into the first cache.
 const Chunk = 1 << 10
 
 // Chunks calls f for runs of at most chunk elements that together cover [lo,hi).

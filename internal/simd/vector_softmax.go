@@ -6,7 +6,7 @@ func topRowsGo[F Float](rows, cols int, y, x []F) {
 	}
 }
 
-// MaxOf returns the largest x, −∞ for none, in four that do not wait for each other.
+// MaxOf returns the largest x, or −∞ for none. It uses four independent maxima.
 func MaxOf[F Float](x []F) F {
 	a := NegInf[F]()
 	b, c, d := a, a, a
@@ -19,8 +19,8 @@ func MaxOf[F Float](x []F) F {
 	return Larger(Larger(a, b), Larger(c, d))
 }
 
-// Larger returns the maximum of two numbers, NaN if one is. It ignores the sign of zero, which makes it faster than
-// max.
+// Larger returns the maximum of two numbers, or NaN if one of them is NaN. It ignores the sign of zero, which makes it
+// faster than max.
 func Larger[F Float](top, v F) F {
 	if v > top || v != v {
 		return v

@@ -17,7 +17,7 @@ type Attention struct {
 	Config layers.AttentionConfig
 	inputs []gradcases.Input // the query, and by their names what else there is
 
-	// What the error says with a cache, in rows that texts share, and of JSON; empty if it works.
+	// Texts in the errors for a cache, for rows that texts share, and for JSON; empty if the layer supports it.
 	Cache, Packed, JSON string
 }
 

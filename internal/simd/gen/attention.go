@@ -7,8 +7,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// columns does row for each row of n columns of x, one vector of columns after the other. begin and end come before
-// and after the rows: they read and write the lines, which have one number for each column.
+// columns writes the code for n columns of x, one vector of columns after another; row is called for each row. begin
+// and end come before and after the rows: they read and write the lines, which have one number for each column.
 func (g *generator) columns(p map[string]reg.GPVirtual, lines []string,
 	begin func(), row func(operand.Mem), end func()) {
 	column, line := g.label("column"), g.label("row")
@@ -41,11 +41,11 @@ func (g *generator) maxColumns() {
 
 func (g *generator) expColumns() { g.addExp() }
 
-// momentColumns is expColumns that also adds up exp(x − shift)·(x − shift), in which x − shift is no lower than where
-// its exponential is 0, so that −∞ adds 0.
+// momentColumns is expColumns that also adds exp(x − shift)·(x − shift). There x − shift is limited to the range in
+// which its exponential is not 0, so that −∞ adds 0.
 func (g *generator) momentColumns() { g.addExp("moment") }
 
-// addExp writes exp(x − shift) and adds it to the line of sums and, if there is that line, to the moments.
+// addExp writes exp(x − shift). It adds it to the line of sums, and to the line of moments if there is one.
 func (g *generator) addExp(moments ...string) {
 	sums := append([]string{"sum"}, moments...)
 	p := g.load(append([]string{"rows", "n", "x", "ld", "shift"}, sums...)...)
@@ -103,7 +103,7 @@ func (g *generator) hideColumns() {
 // attentionConstants returns the constants of exponentials of scores.
 func (g *generator) attentionConstants() []constant {
 	least, most := either(g, -87.33654, -708.3964), either(g, 88.0, 709.0)
-	if g.masked { // what is below the smallest normal number is rounded, as far as to 0
+	if g.masked { // results below the smallest normal number are rounded, possibly to 0
 		least = either(g, -110.0, -760.0)
 	}
 	return append(g.expConstants(least, most), g.exponentBias())
@@ -129,9 +129,9 @@ func (g *generator) scoreExp(x, n, e, small reg.VecPhysical) {
 	g.clearWhere(small, x)
 }
 
-// reduceInside is reduce of x, kept inside the bounds.
+// reduceInside is reduce for x limited to the bounds.
 func (g *generator) reduceInside(x, n, e reg.VecPhysical) {
-	// With a NaN, the result of these is what comes first here.
+	// If an operand is NaN, these instructions return the operand that is first here.
 	g.max(x, g.constant("least"), x)
 	if !g.masked {
 		g.min(x, g.constant("most"), x)

@@ -7,8 +7,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// lines does step for each vector of n columns, one row after the other; at counts the bytes of the columns. begin and
-// end come before and after the columns of a row.
+// lines writes the code for each vector of n columns, one row after another; at counts the bytes of the columns. begin
+// and end come before and after the columns of a row.
 func (g *generator) lines(rows, at reg.GPVirtual, begin, step, end func()) {
 	line, column, left := g.label("row"), g.label("column"), g.GP64()
 	g.Label(line)
@@ -141,7 +141,7 @@ func (g *generator) dropRows() {
 	})
 }
 
-// capRows computes tanh by way of e^y − 1, which loses no digits near 0.
+// capRows computes tanh from e^y − 1, which loses no digits near 0.
 //
 //	tanh|u| = −E/(E + 2)  with E = e^(−2|u|) − 1 = 2ⁿ·(e^r − 1) + (2ⁿ − 1)
 func (g *generator) capRows() {
@@ -171,7 +171,7 @@ func (g *generator) capRows() {
 		g.sub(minusTwo, e, y)
 		g.div(y, e, e) // −tanh|u|, or +0
 		g.bare(sign, e, e)
-		// Where it is near 1, 1 − e^(−2|u|)·(1 + tanh|u|) loses less: their difference times tanh² is added.
+		// If it is near 1, 1 − e^(−2|u|)·(1 + tanh|u|) loses fewer digits: their difference times tanh² is added.
 		g.add(g.constant("one"), e, y)
 		g.zero(n)
 		g.add(g.constant("one"), n, n)

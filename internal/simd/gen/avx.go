@@ -34,7 +34,7 @@ func (a avx) jumpIf(c condition, label string) {
 
 func (a avx) parameter(name string, r reg.GPVirtual) { a.g.Load(a.g.Param(name), r) }
 
-// align keeps the speed of a loop from depending on where the linker puts it.
+// align makes the speed of a loop independent of its address.
 func (a avx) align() {
 	a.g.Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []operand.Op{operand.U8(64)}})
 }
@@ -128,7 +128,7 @@ func (a avx) hide(lowest, row, lo, hi, t, u reg.VecPhysical, m operand.Mem) {
 	a.move(u, m)
 }
 
-// The second operand of max, the first here, is what comes out if any is NaN or both are zeros.
+// The result of max is its second operand, which is the first here, if any operand is NaN or both are zeros.
 func (a avx) greater(y, x, z operand.Op) { a.max(y, x, z) }
 
 func (a avx) chain(terms []operand.Op, x, y reg.VecPhysical) {

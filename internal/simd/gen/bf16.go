@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The kernels of bfloat16 are those of AVX-512 with AVX512-BF16, and have no version elsewhere. A pair is two numbers
-// of bfloat16 that are neighbours along k, the first in the lower half of 32 bits.
+// The kernels of bfloat16 are those for AVX-512 with AVX512-BF16, and exist on no other processor. A pair is two
+// numbers of bfloat16 that are neighbours along k, the first in the lower half of 32 bits.
 var bf16Kernels = []kernel{
 	{
 		name:   "pairTile",
@@ -91,7 +91,7 @@ func (g *generator) toBF16(low, high, to operand.Op) {
 
 func (g *generator) pairTile() { g.tileOf(g.pairDot, false) }
 
-// pairLoop is fmaLoop of pairs.
+// pairLoop is fmaLoop for pairs.
 func (g *generator) pairLoop() { g.loopOf(g.pairDot) }
 
 // pairRows writes pairs of the elements of two rows, x and y, in panels of two vectors; then of the next two rows.
@@ -124,7 +124,7 @@ func (g *generator) pairRows() {
 	g.JNE(operand.LabelRef(row))
 }
 
-// twoVectors loops over n elements, two vectors at a time: it calls step without masks, and on to move the pointers.
+// twoVectors loops over n elements, two vectors at a time: it calls step without masks, and on to advance the pointers.
 // The rest gets one step with masks.
 func (g *generator) twoVectors(step func(masks [2]*mask), on func()) {
 	n, loop, rest, done := g.GP64(), g.label("whole"), g.label("rest"), g.label("paired")
@@ -150,7 +150,7 @@ func (g *generator) twoVectors(step func(masks [2]*mask), on func()) {
 	g.Label(done)
 }
 
-// neighbours is the order of words that puts each of the first half before its partner in the second.
+// neighbours is the order of words in which each word of the first half comes before its partner in the second.
 func neighbours() []uint64 {
 	words := make([]uint64, 8)
 	for i := range words {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// writeChoices writes the functions that choose among the versions of the kernels that a processor has.
+// writeChoices writes the functions that choose among the versions of a kernel for a processor.
 func writeChoices(families []family, sets []*simd, dir, processor string) error {
 	b := beginFile("!noasm")
 	fmt.Fprint(b, "\nimport \"unsafe\"\n")
@@ -19,7 +19,7 @@ func writeChoices(families []family, sets []*simd, dir, processor string) error 
 	return writeGo(b.Bytes(), dir, "dispatch_"+processor+".go")
 }
 
-// writePlain writes the functions in their place on processors and in builds without assembly.
+// writePlain writes the functions that replace these on processors and in builds without assembly.
 func writePlain(families []family, dir string) error {
 	b := beginFile("!amd64 && !arm64 || noasm")
 	for _, f := range families {
@@ -36,8 +36,8 @@ func beginFile(constraint string) *bytes.Buffer {
 	return b
 }
 
-// writeChoice writes the function that chooses a version. Assembly knows no bounds: the function first makes sure
-// that every element that the assembly reads or writes is inside its slice.
+// writeChoice writes the function that chooses a version. Assembly has no bounds checks: the function first checks that
+// every element that the assembly reads or writes is inside its slice.
 func (k *kernel) writeChoice(b *bytes.Buffer, sets []*simd) {
 	fmt.Fprintf(b, "\n// %s\n", strings.ReplaceAll(k.exported()+" "+k.does, "\n", "\n// "))
 	fmt.Fprintf(b, "func %s[F Float]%s {\n", k.exported(), k.signature())
@@ -65,7 +65,7 @@ func (k *kernel) writeChoice(b *bytes.Buffer, sets []*simd) {
 	fmt.Fprintln(b, "}")
 }
 
-// conditions returns when plain Go does the work.
+// conditions returns the conditions under which plain Go does the work.
 func (k *kernel) conditions() []string {
 	list := []string{"inUse == Go"}
 	switch k.only {
@@ -102,7 +102,7 @@ func least(names []string) string {
 	return "min(" + strings.Join(names, ", ") + ")"
 }
 
-// writeSwitch writes the calls of all versions, each under what remains to be asked before it.
+// writeSwitch writes the calls of all versions, each under its remaining condition.
 func (k *kernel) writeSwitch(b *bytes.Buffer, sets []*simd) {
 	type choice struct{ condition, call string }
 	var choices []choice
@@ -164,7 +164,7 @@ func (k *kernel) returns() string {
 // plainCall writes the call of the kernel in plain Go.
 func (k *kernel) plainCall() string {
 	name := k.name + "Go"
-	if !strings.Contains(k.signature(), "F") { // nothing to infer the type from
+	if !strings.Contains(k.signature(), "F") { // the type cannot be inferred
 		name += "[F]"
 	}
 	var args []string

@@ -5,8 +5,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// dot writes the products of the rows of A with one vector. Each row has two accumulators, for even
-// and odd vectors of k, however many rows go together: a row's bits do not depend on its neighbours.
+// dot writes the products of the rows of A with one vector. Each row has two accumulators, for even and odd vectors of
+// k, for any number of rows in a group: the bits of a row do not depend on its neighbours.
 func (g *generator) dot() {
 	d := g.beginDot()
 	d.aRow3 = g.GP64()
@@ -16,7 +16,7 @@ func (g *generator) dot() {
 	}
 }
 
-// rowDots writes the products of the rows of A with rows of their own. Their bits are those of dot.
+// rowDots writes the products of the rows of A with one row each. Their bits are those of dot.
 func (g *generator) rowDots() {
 	d := g.beginDot()
 	d.x, d.xRow = g.GP64(), g.GP64()
@@ -25,7 +25,7 @@ func (g *generator) rowDots() {
 	d.asLongAs(d.m, 1, func() { d.rows(1) })
 }
 
-// beginDot loads what both have in common.
+// beginDot loads the common parameters of both.
 func (g *generator) beginDot() *dotRows {
 	d := &dotRows{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), y: g.GP64(), tail: g.GP64()}
 	g.loadInto(d.m, "m")
@@ -49,8 +49,8 @@ func (g *generator) beginDot() *dotRows {
 type dotRows struct {
 	*generator
 	m, a, aRow, aRow3, y, tail reg.GPVirtual
-	x, xRow                    reg.GPVirtual // where every row has its own x
-	tails                      [2]*mask      // of the last, partial step over k
+	x, xRow                    reg.GPVirtual // whether every row has its own x
+	tails                      [2]*mask      // mask of the last, partial step over k
 }
 
 // tailMask returns where the mask of vector v of that step is kept.

@@ -9,7 +9,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Coefficients of (e^r − 1 − r)/r² for |r| ≤ ½·ln 2 with the least greatest relative error of e^r: 3e-9 and 4e-18.
+// Coefficients of (e^r − 1 − r)/r² for |r| ≤ ½·ln 2 that minimize the largest relative error of e^r: 3e-9 and 4e-18.
 var (
 	expSingle = []float64{0.499999934478, 0.166665206318, 0.041668388031, 0.00836871687519, 0.00138145995535}
 	expDouble = []float64{
@@ -19,8 +19,8 @@ var (
 	}
 )
 
-// expConstants returns the constants of the exponential inside the given bounds. ln 2 is split so that the product
-// of its high part with an integer exponent is exact. others go between the bounds and the coefficients.
+// expConstants returns the constants of the exponential inside the given bounds. ln 2 is split so that the product of
+// its high part with an integer exponent is exact. others are inserted between the bounds and the coefficients.
 func (g *generator) expConstants(least, most float64, others ...constant) []constant {
 	const (
 		high32 = 0x1.62e4p-1 // 15 bits of ln 2, and 32
@@ -40,7 +40,8 @@ func (g *generator) exponentBias() constant {
 	return constant{"bias", either(g, float64(math.Float32frombits(127)), math.Float64frombits(1023))}
 }
 
-// holdExp loads the constants of exp: all if there are registers enough, else the bounds, which must have one.
+// holdExp loads the constants of exp into registers: all if there are enough, otherwise only the bounds, which must be
+// in registers.
 func (g *generator) holdExp(least, most reg.VecPhysical) {
 	g.hold("least", least)
 	g.hold("most", most)

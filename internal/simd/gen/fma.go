@@ -2,7 +2,7 @@ package main
 
 import "github.com/mmcloughlin/avo/operand"
 
-// fmaLoop runs as many independent multiply-adds as a tile has: what the processor can do at best.
+// fmaLoop runs as many independent multiply-adds as a tile has: this is the processor's peak.
 func (g *generator) fmaLoop() { g.loopOf(g.fma) }
 
 func (g *generator) loopOf(multiplyAdd func(y, x, acc operand.Op)) {

@@ -33,8 +33,8 @@ type unpacker struct {
 	*generator
 	p                         map[string]reg.GPVirtual
 	number, other             reg.VecPhysical // of bytes
-	low, high, values, up     reg.VecPhysical // masks, a table or what is subtracted, and a count of bits
-	bits, spread              reg.VecPhysical // to take bits out of words
+	low, high, values, up     reg.VecPhysical // masks, a table or a value to subtract, and a number of bits
+	bits, spread              reg.VecPhysical // to extract bits from words
 	scale, plus, vector, half reg.VecPhysical
 	sums                      [2]reg.VecPhysical
 }
@@ -154,7 +154,7 @@ func (u *unpacker) rows(dot bool, block func(), bytes int) {
 	}
 }
 
-// moving returns the slice of floats that goes along with the blocks.
+// moving returns the slice of floats that advances with the blocks.
 func (u *unpacker) moving(dot bool) string {
 	if dot {
 		return "x"
@@ -162,7 +162,7 @@ func (u *unpacker) moving(dot bool) string {
 	return "y"
 }
 
-// sink stores a vector, or multiplies it: even vectors have one sum and odd ones another, as those of dot.
+// sink stores a vector or multiplies it: even and odd vectors have separate sums, like those of dot.
 func (u *unpacker) sink(dot bool, lane int) {
 	at := operand.Mem{Base: u.p[u.moving(dot)], Disp: lane * u.size}
 	if dot {
@@ -225,12 +225,12 @@ func (u *unpacker) addHigh() {
 
 // Offsets in a Layout of package simd, in bytes.
 const (
-	layoutLow, layoutHigh, layoutValues = 0, 16, 32 // masks, and a table or what is subtracted
+	layoutLow, layoutHigh, layoutValues = 0, 16, 32 // masks, and a table or a value to subtract
 	layoutUp                            = 48        // a count of bits
 	layoutRuns, layoutRun               = 64, 16    // the beginning and the size
 )
 
-// group writes the unpacking of a block of 256 numbers whose places are in a layout.
+// group writes the unpacking of a block of 256 numbers, whose places a layout describes.
 func (g *generator) group() {
 	u := g.unpacker("n", "kind", "layout", "a", "scale", "plus", "y")
 	layout := func(disp int) operand.Mem { return operand.Mem{Base: u.p["layout"], Disp: disp} }

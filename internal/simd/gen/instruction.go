@@ -5,7 +5,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// either chooses, between two instructions or numbers, that for the type of the elements.
+// either returns, of two instructions or numbers, the one for the type of the elements.
 func either[T any](g *generator, single, double T) T {
 	if g.single() {
 		return single
@@ -37,7 +37,7 @@ func (g *generator) moveWhere(k reg.OpmaskPhysical, from, to operand.Op) {
 	either(g, g.VMOVUPS, g.VMOVUPD)(from, k, to)
 }
 
-// bySet chooses, between two instructions, that for the instruction set: one that AVX-512 has without DQ, or AVX2.
+// bySet returns, of two instructions, the one for the instruction set: AVX-512 without DQ, or AVX2.
 func bySet[T any](g *generator, masked, other T) T {
 	if g.masked {
 		return masked
@@ -78,8 +78,8 @@ func (a avx) compare(p predicate, y, x, m operand.Op) {
 	either(a.g, a.g.VCMPPS, a.g.VCMPPD)(operand.U8(p), y, x, m)
 }
 
-// across combines all lanes of x and leaves the result in each; t is free. The halves of x are combined, then
-// the halves of what that gives, and so on.
+// across combines all lanes of x and leaves the result in each lane; t is free. It combines the halves of x, then the
+// halves of the result, and so on.
 func (a avx) across(op func(y, x, z operand.Op), x, t reg.VecPhysical) {
 	g := a.g
 	if g.masked {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// A kernel is a function of package simd with versions in assembly. From its entry follow the declarations of
-// the assembly, the function that chooses a version for the processor at hand, and the one of other processors.
-// The kernel in plain Go, which both fall back to, is written by hand and has the same name with Go appended.
+// A kernel is a function of package simd with versions in assembly. The entry determines the declarations of the
+// assembly, the function that chooses a version for the processor, and the function for other processors. The kernel in
+// plain Go, which both fall back to, is written by hand and has the same name with Go appended.
 type kernel struct {
 	name   string
 	does   string // its comment, without the name
 	params string // of the function in Go: see param
 	result string
 	plain  string           // a condition, in Go, under which plain Go does the work
-	only   string           // the only type of element or instruction set that has a version
+	only   string           // the only type of element or instruction set with a version
 	write  func(*generator) // writes the body of one version
 	neon   *own             // the parts that differ for NEON, or nil
 }
@@ -35,8 +35,8 @@ type own struct {
 //	?[length]F  the same, or nil
 //	[length]float64  a slice of float64, whatever F is; or of uint16 or uint8
 //
-// and all those of Go. A length that is a name, but no parameter, is the length of the first slice that has it;
-// assembly gets it as an int before its other parameters.
+// and all those of Go. A name of a length that is not a parameter means the length of the first slice with it; assembly
+// gets it as an int before its other parameters.
 type param struct {
 	name, typ, length string
 	optional          bool

@@ -11,7 +11,7 @@ import (
 type mask struct {
 	k reg.OpmaskPhysical
 	v reg.VecPhysical
-	n reg.GPVirtual // how many lanes, where the processor has no masks at all
+	n reg.GPVirtual // number of lanes, if the processor has no masks
 }
 
 // makeMask builds the mask of the first n lanes, where n ≤ 0 gives none and n ≥ lanes gives all. It uses up n.
@@ -57,7 +57,7 @@ func (g *generator) makeMasks(masks [2]*mask) {
 	}
 }
 
-// read reads a vector; under a mask, other lanes are neither read nor kept, but 0.
+// read reads a vector; under a mask it does not access other lanes, and sets them to 0.
 func (a avx) read(m operand.Mem, k *mask, to reg.VecPhysical) {
 	g := a.g
 	switch {
@@ -70,7 +70,7 @@ func (a avx) read(m operand.Mem, k *mask, to reg.VecPhysical) {
 	}
 }
 
-// write writes a vector; under a mask, the memory of other lanes is left alone.
+// write writes a vector; under a mask it does not change the memory of other lanes.
 func (a avx) write(from reg.VecPhysical, k *mask, m operand.Mem) {
 	g := a.g
 	switch {

@@ -24,8 +24,8 @@ func neonSet() *simd {
 		target: func(g *generator) target { return neon{g} }}
 }
 
-// What the target needs for itself: two vectors, and registers of integers that avo knows nothing of. R18 belongs to
-// the operating system, and those from R26 on to Go.
+// Registers reserved for the target: two vectors, and integer registers that avo does not know. R18 belongs to the
+// operating system, and those from R26 on to Go.
 const (
 	spare, spareLoaded     = 30, 31
 	spareAddress, spareInt = "R19", "R20"
@@ -133,8 +133,7 @@ func (n neon) address(m operand.Mem, r operand.Op) {
 
 func log2(scale uint8) int { return map[uint8]int{1: 0, 2: 1, 4: 2, 8: 3}[scale] }
 
-// prefetch leaves what has an index, streams that lie apart, to the processor: nothing has been measured that speaks
-// for more.
+// prefetch writes nothing for an address with an index: no measurement so far favours prefetching separate streams.
 func (n neon) prefetch(m operand.Mem) {
 	if m.Index == nil {
 		n.use(fmt.Sprintf("PRFM %d(%%[1]s), PLDL2KEEP", m.Disp), m.Base)
@@ -162,7 +161,7 @@ func (n neon) place(m operand.Mem, first int) (string, []operand.Op) {
 	return fmt.Sprintf("%d(%s)", m.Disp, spareAddress), nil
 }
 
-// near returns a place that has an offset: the places behind it are reached from the same register.
+// near returns a place with an offset, so that the places behind it are reached from the same register.
 func (n neon) near(m operand.Mem) operand.Mem {
 	if m.Index == nil {
 		return m

@@ -7,7 +7,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// makeMask keeps the number of lanes beside the vector: memory is read and written by what the number is made of.
+// makeMask keeps the number of lanes beside the vector, because reads and writes depend on the binary digits of this
+// number.
 func (n neon) makeMask(count reg.GPVirtual, k *mask) {
 	g := n.g
 	n.test(count)

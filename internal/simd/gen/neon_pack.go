@@ -67,7 +67,7 @@ func (g *generator) transposePanelNEON() {
 	g.Label(done)
 }
 
-// transposeRowsNEON turns four rows all along k.
+// transposeRowsNEON transposes four rows along all of k.
 func (g *generator) transposeRowsNEON(p map[string]reg.GPVirtual) {
 	var src [4]reg.GPVirtual
 	for r := range src {

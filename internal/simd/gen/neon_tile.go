@@ -60,8 +60,8 @@ func (t *panelNEON) tiles(vectors int) {
 	})
 }
 
-// multiply sums A·B over k in the accumulators. Where the rows of a column of A lie together, whole vectors of them
-// are read; elsewhere one element of each.
+// multiply sums A·B over k in the accumulators. If the rows of a column of A are contiguous, it reads whole vectors of
+// them; otherwise one element of each.
 func (t *panelNEON) multiply(rows, vectors int) {
 	g := t.generator
 	for i := range rows * vectors {

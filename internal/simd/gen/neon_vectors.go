@@ -79,7 +79,7 @@ func (n neon) greater(y, x, z operand.Op) {
 	n.choose(spare, vec(x), vec(y), vec(z))
 }
 
-// chain has two registers in turn: a product can only be added to the register that takes the sum.
+// chain uses two registers alternately, because a product can only be added to the register of the sum.
 func (n neon) chain(terms []operand.Op, x, y reg.VecPhysical) {
 	last := n.take(terms, vec(x), vec(y), spare)
 	if last != vec(y) {
@@ -96,7 +96,7 @@ func (n neon) polynomial(terms []operand.Op, x, y reg.VecPhysical) {
 	n.take(terms[1:], vec(x), from, other)
 }
 
-// take begins with y in register from, and returns where it is in the end.
+// take begins with y in register from, and returns the final register.
 func (n neon) take(terms []operand.Op, x, from, other int) int {
 	for _, t := range terms {
 		n.copyOf(t, other)

@@ -19,7 +19,7 @@ type simd struct {
 	rows       []int  // heights of tiles, largest first, ending in 1
 	vectors    []reg.VecPhysical
 	masked     bool // has mask registers
-	grows      bool // has registers for a tile that is one row taller than the tallest of rows
+	grows      bool // whether there are registers for a tile with one row more than the tallest
 	target     func(*generator) target
 }
 
@@ -87,7 +87,7 @@ func (g *generator) end() {
 	g.leave()
 }
 
-// ofElements returns a generator that goes on with g's function, for another type of element.
+// ofElements returns a generator that continues g's function for another type of element.
 func (g *generator) ofElements(e element) *generator {
 	other := *g
 	other.element = e

@@ -2,13 +2,14 @@ package main
 
 import "github.com/mmcloughlin/avo/operand"
 
-// longVector is the number of elements of x from which reading x again for each row evicts too much of the cache.
+// longVector is the number of elements of x from which repeated reading of x, once for each row, evicts too much of the
+// cache.
 const longVector = 3072
 
-// dotStored writes the products of rows of bfloat16 with one vector: one row after the other, for memory is then read
-// along, or several together if x is long. A vector of a row holds the elements of two of floats: the even ones, moved
-// to the upper halves of their lanes, and the odd ones, whose lower halves are cleared. In the end the sums get the
-// order that those of dot have.
+// dotStored writes the products of rows of bfloat16 with one vector. It handles one row after another, so that memory
+// is read sequentially, or several rows together if x is long. A vector of a row holds the elements of two of floats:
+// the even ones, moved to the upper halves of their lanes, and the odd ones, whose lower halves are cleared. In the end
+// the sums get the order that those of dot have.
 func (g *generator) dotStored() {
 	d := &dotRows{generator: g, m: g.GP64(), a: g.GP64(), aRow: g.GP64(), aRow3: g.GP64(), y: g.GP64()}
 	g.loadInto(d.m, "m")

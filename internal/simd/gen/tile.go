@@ -11,7 +11,7 @@ import (
 type panel struct {
 	*generator
 	m, a, aRow, bRow, c, cRow reg.GPVirtual
-	taller                    reg.GPVirtual // how many tiles are one row taller than the others
+	taller                    reg.GPVirtual // number of tiles with one row more than the others
 
 	multiplyAdd func(y, x, acc operand.Op)
 	inMemory    bool // whether there is a multiplyAdd of an element in memory
@@ -63,8 +63,8 @@ func (t *panel) layouts(vectors int) {
 // columnMask returns where the mask of vector v of the columns is kept, for instruction sets with mask registers.
 func columnMask(v int) *mask { return &mask{k: []reg.OpmaskPhysical{reg.K1, reg.K2}[v]} }
 
-// countTaller counts the tiles that take a row more so that none is left, if there are tiles enough and rows of A lie
-// evenly: low tiles take longer.
+// countTaller counts the tiles that take one row more so that no row is left, if there are enough tiles and the rows of
+// A have one stride: low tiles are slower.
 func (t *panel) countTaller() {
 	t.XORL(t.taller.As32(), t.taller.As32())
 	if !t.grows {
@@ -110,7 +110,8 @@ func (g *generator) heights(m reg.GPVirtual, tile func(rows int, away string)) {
 	}
 }
 
-// ifLeft does body, which gets the label where it begins, if at least so many of m rows are left.
+// ifLeft writes body under the condition that at least a number of the m rows are left; body gets the label of its
+// beginning.
 func (g *generator) ifLeft(m reg.GPVirtual, rows int, body func(begin string)) {
 	begin, end := g.label("rows"+strconv.Itoa(rows)), g.label("less")
 	g.Label(begin)
@@ -120,7 +121,7 @@ func (g *generator) ifLeft(m reg.GPVirtual, rows int, body func(begin string)) {
 	g.Label(end)
 }
 
-// asLongAs does body again and again while so many rows are left.
+// asLongAs repeats body while a number of rows are left.
 func (g *generator) asLongAs(m reg.GPVirtual, rows int, body func()) {
 	g.ifLeft(m, rows, func(begin string) {
 		body()
@@ -226,7 +227,7 @@ func (t *panel) store(rows, vectors int, at []operand.Mem, change func(reg.VecPh
 		}
 		return
 	}
-	// Masked stores are slow on some processors that have no mask registers: whole vectors go without.
+	// Masked stores are slow on some processors without mask registers, so whole vectors are stored without masks.
 	n, edge, done := t.GP64(), t.label("edge"), t.label("stored")
 	for v := range vectors - 1 {
 		column(v, nil)

@@ -22,10 +22,10 @@ func (t *panel) tallest() int {
 	return t.rows[0]
 }
 
-// steps is how many steps over k go together: what moves the pointers is then a small part.
+// steps is the number of steps over k in one turn of the loop, which makes the share of pointer arithmetic small.
 const steps = 4
 
-// along does step for each k, steps of them at a time as long as there are enough: step gets their number, and moves
+// along writes the loop over k, several steps in one turn while there are enough: step gets their number, and advances
 // the pointers.
 func (t *panel) along(rows int, step func(count int, b reg.GPVirtual)) {
 	b, k := t.GP64(), t.GP64()
@@ -72,7 +72,7 @@ func (t *panel) rowsOfA(rows, vectors int) {
 }
 
 // columnsOfA sums A·B over k in the accumulators, where the elements of a column of A are contiguous. With AVX-512
-// every other row takes its element from memory as it multiplies, which saves an instruction.
+// every other row multiplies its element directly from memory, which saves an instruction.
 func (t *panel) columnsOfA(rows, vectors int) {
 	bv, av := t.operands()
 	a, aCol := t.GP64(), t.GP64()

@@ -15,8 +15,8 @@ type vector struct {
 	at     reg.GPVirtual            // bytes from the beginning of the row
 }
 
-// inVectors makes of a method that writes the body of a kernel what its entry wants. The method finds the parameters
-// and the address of the constants loaded.
+// inVectors turns a method that writes the body of a kernel into the function that an entry needs. The method finds the
+// parameters and the address of the constants loaded.
 func inVectors(write func(*vector)) func(*generator) {
 	return func(g *generator) {
 		g.openTable()
@@ -97,8 +97,8 @@ func (v *vector) each(r row, step func(part *mask)) {
 // elements does a step for every vector of n elements, and for the rest of them.
 func (v *vector) elements(step func(part *mask)) { v.each(v.divide("n"), step) }
 
-// rows does body for each of rows ≥ 1 rows, and advances the pointers: by an element those to one for each row, by a
-// row the others.
+// rows writes the loop over rows ≥ 1 rows and advances the pointers: those with one element for each row by an element,
+// the others by a row.
 func (v *vector) rows(r row, body func(), pointers ...string) {
 	loop := v.label("row")
 	v.Label(loop)
@@ -114,7 +114,7 @@ func (v *vector) rows(r row, body func(), pointers ...string) {
 	v.jumpIf(other, loop)
 }
 
-// unless leaves out what follows if a pointer is nil.
+// unless writes a jump over the following code if a pointer is nil.
 func (g *generator) unless(p reg.GPVirtual, f func()) {
 	without := g.label("without")
 	g.test(p)

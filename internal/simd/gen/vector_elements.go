@@ -2,7 +2,7 @@ package main
 
 import "github.com/mmcloughlin/avo/reg"
 
-// ofOne sets y to what f makes of x, in its place.
+// ofOne sets y to f(x), in place.
 func (v *vector) ofOne(f func(x reg.VecPhysical)) {
 	x := v.vectors[0]
 	v.elements(func(part *mask) {
@@ -61,7 +61,7 @@ func (v *vector) ofDoubles() *vector {
 	return &vector{generator: g}
 }
 
-// inDoubles does to x, or to its halves as doubles, what f does; high is free.
+// inDoubles applies f to x, or to its halves as doubles; high is free.
 func (v *vector) inDoubles(x, high reg.VecPhysical, f func(x reg.VecPhysical)) {
 	if !v.single() {
 		f(x)

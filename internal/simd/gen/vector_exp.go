@@ -8,7 +8,7 @@ import (
 // exp replaces x by e^x; n, e and s are free. NaN stays NaN, −∞ gives 0 and +∞ gives +∞; a result too large
 // for a normal number becomes ∞, and one too small a subnormal number, rounded once.
 //
-// What becomes 0 is not computed: a result that underflows takes the processor a hundred times as long.
+// Results that would be 0 are not computed, because an underflow takes the processor a hundred times as long.
 //
 //	x = n·ln 2 + r:  e^x = 2ⁿ·e^r
 func (v *vector) exp(x, n, e, s reg.VecPhysical) {
@@ -17,7 +17,7 @@ func (v *vector) exp(x, n, e, s reg.VecPhysical) {
 	} else {
 		v.compare(lessThan, v.held["least"], x, s)
 	}
-	// The second operand of these is what comes out if any is NaN: in Go's order the first.
+	// If an operand is NaN, these instructions return their second operand, the first in Go's order.
 	v.max(x, v.held["least"], x)
 	v.min(x, v.held["most"], x)
 	v.reduce(x, n, e)

@@ -5,8 +5,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// normalTail is a polynomial in t = 1/(1 + 0.34·|x|): ½·erfc(|x|/√2) is e^(−x²/2) times its value, within
-// 1.3e-8 of itself up to |x| = 14, from where on the tail is 0 in single precision. Fitted by least squares with
+// normalTail is a polynomial in t = 1/(1 + 0.34·|x|). Multiplied by e^(−x²/2) it gives ½·erfc(|x|/√2) with a relative
+// error of at most 1.3e-8 up to |x| = 14; beyond that the tail is 0 in single precision. Fitted by least squares with
 // weights that level the relative errors.
 var normalTail = []float64{2.2002696062779606e-06, 0.13556915166792988, 0.13661983915215117, 0.11240873514258676,
 	0.12474994979826566, -0.0648489402875592, 0.22971770162941071, -0.2963690099810653, 0.15050832099204733,

@@ -69,7 +69,7 @@ func (v *vector) descent(momentum bool) {
 	})
 }
 
-// ofTwo sets z to what op, which takes its arguments in reverse, makes of x and y.
+// ofTwo sets z to the result of op for x and y; op takes its arguments in reverse order.
 func (v *vector) ofTwo(op func(y, x, z operand.Op)) {
 	z := v.vectors
 	v.elements(func(part *mask) {
@@ -181,7 +181,7 @@ func (v *vector) sumProducts() {
 	v.total(wide, func(x, sum reg.VecPhysical) { wide.add(x, sum, sum) }, "y", "weight")
 }
 
-// total adds x, times the factors, to two sums in float64, in turn where the elements are of that type.
+// total adds x, multiplied by the factors, to two sums in float64; for elements in float64 it uses them alternately.
 func (v *vector) total(wide *generator, add func(x, sum reg.VecPhysical), factors ...string) {
 	z := v.vectors
 	v.zero(z[0])

@@ -71,7 +71,7 @@ type SessionReport struct {
 	State   string    `json:"state"`
 	Error   string    `json:"error,omitempty"`
 	Program string    `json:"program"`           // version
-	Kernels string    `json:"kernels,omitempty"` // their measured peak, and what was passed over
+	Kernels string    `json:"kernels,omitempty"` // the peak of the kernels, and the faster ones that do not run
 	Command string    `json:"command"`
 	From    int       `json:"from_step"`
 	To      int       `json:"to_step"`

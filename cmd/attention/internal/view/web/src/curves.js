@@ -160,7 +160,7 @@ export class Curves {
     return this.options.x ?? 'step';
   }
 
-  /** read writes the numbers at a step, the marked one without it, or else the last ones, as a legend. */
+  /** read writes the numbers at a step as a legend; without a step it uses the marked one, or else the last. */
   read(at = this.options.mark) {
     const few = this.series.filter((s) => !s.quiet);
     const found = few.map((s) => (s.level !== undefined ? [null, s.level] : nearest(s.points, at)));

@@ -156,7 +156,7 @@ function dot(_f, ...of) {
 }
 
 /**
- * softmax is that of each row; a sink is a score without a key.
+ * softmax computes the softmax of each row; a sink is a score without a key.
  * @param {Formula} _f
  * @param {...Tensor} of
  */
