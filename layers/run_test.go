@@ -136,9 +136,9 @@ func names(p *layers.Params) []string {
 	return list
 }
 
-// torchTypes: the numbers are of size 1 to 100 and sums of at most some hundred
-// products, so float64 is off by 1e-13 and float32 by 1e-6 when both compute the same
-// formula, and by much more than 1e-10 and 1e-5 when they do not.
+// torchTypes are the types with their tolerances. The compared numbers are 1 to 100 in size, and sums of at most some
+// hundred products. With the same formula they differ by 1e-13 in float64 and by 1e-6 in float32; with another formula
+// they differ by much more than the tolerances.
 var torchTypes = []struct {
 	label string
 	dt    tensor.Dtype

@@ -153,8 +153,8 @@ func fillFile(f *os.File, mode fs.FileMode, replaces bool, fill func(io.Writer) 
 	return f.Sync()
 }
 
-// WriteFile writes the file at path, which a user names for writing, as Dir.Write does. If path
-// is a link, it replaces the file that the link leads to.
+// WriteFile writes the file at path in the way of Dir.Write. If path is a link, it replaces the file that the link leads
+// to.
 func WriteFile(path string, fill func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

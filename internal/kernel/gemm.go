@@ -7,9 +7,9 @@ import "attention/internal/simd"
 type Matrix[F Float] struct {
 	Data           []F
 	Row, Col, Step int
-	Stored         []uint16 // instead of Data, in bfloat16, the upper halves of float32s; only for B of a Product
-	Blocks         *Blocks  // replaces Data as well; only for B of a Product
-	first          int      // the element of Blocks that is the first
+	Stored         []uint16 // replaces Data: numbers in bfloat16, the upper halves of float32s; only for B of a Product
+	Blocks         *Blocks  // replaces Data: quantised numbers; only for B of a Product
+	first          int      // index of the first element in Blocks
 }
 
 // Rows returns a row-major matrix whose rows have the stride ld.

@@ -42,7 +42,7 @@ type By string
 const (
 	Kernel   By = "kernel"   // a kernel, in SIMD assembly where the processor has it
 	Loop     By = "loop"     // a loop in Go, on all cores
-	Nothing  By = "nothing"  // the value is a part of an input's memory, or known before
+	Nothing  By = "nothing"  // the value is a part of an input's memory, or is known before any run
 	Gorgonia By = "gorgonia" // Gorgonia's own code
 )
 

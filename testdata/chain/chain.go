@@ -1,14 +1,14 @@
 //go:build ignore
 
-// Chain takes models of published shapes, with random weights in bfloat16, the whole way: adapters of rank 8 are
-// trained on rows of 512 tokens, model and adapter are exported as one, as a folder and for llama.cpp, and llama.cpp,
-// where it is installed (see testdata/llamacpp), gives the log-probabilities that the folder gives here.
+// Chain goes the whole way with models of published shapes and random weights in bfloat16. It trains adapters of rank 8
+// on rows of 512 tokens. It exports model and adapter as one model, as a folder and for llama.cpp. Where llama.cpp is
+// installed (see testdata/llamacpp), it compares the log-probabilities there with those of the folder here.
 //
 //	go run testdata/chain/chain.go [SHAPE …]
 //
 // The shapes are SmolLM2-135M, which is trained whole too, Qwen2.5-0.5B and Llama-3.2-1B, which takes 5 GB of memory and
-// 15 GB of disk. Times are of whole processes, but that of a step; memory is the most that a process has, with the pages
-// of files that it maps.
+// 15 GB of disk. Times are those of whole processes, except the time of a step. Memory is the peak of a process, with
+// the pages of files that it maps.
 package main
 
 import (

@@ -3,8 +3,8 @@
 
 Run beside the files:  python3 walk.py
 Last run with torch 2.15.0 on a CPU; with 1.13.1 only the last digits of four sums differ. walk.txt has the float32
-values that no notebook prints. walk_float64.txt has every value of --dtype float64: those of the same program with
-torch.set_default_dtype(torch.float64), which draws other numbers.
+values that no notebook prints. walk_float64.txt has every value of --dtype float64. This program computes them after
+torch.set_default_dtype(torch.float64), by which PyTorch draws other random numbers.
 
 The lengths of gradients are not torch.linalg.norm's: in float32 it is wrong in the sixth digit here.
 """

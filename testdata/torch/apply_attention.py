@@ -1,6 +1,6 @@
 """The layer `attention` of `attention apply`, written out step by step, for apply.py.
 
-`Attention` computes what layer.json asks for the plain way: masks key by key, heads by
+`Attention` computes the layer of layer.json in a plain way: masks key by key, heads by
 unflatten, rotations as complex numbers. The layout torch is PyTorch's own
 nn.MultiheadAttention.
 """
@@ -223,7 +223,7 @@ def t5_bucket(relative, buckets=32, max_distance=128, unidirectional=False):
 
 
 class Torch(nn.MultiheadAttention):
-    """nn.MultiheadAttention; keep (B, 1, 1, S), or lengths () without a batch."""
+    """nn.MultiheadAttention. The keys that it sees are keep (B, 1, 1, S), or the first lengths () keys without a batch."""
 
     def __init__(self, c):
         super().__init__(c["embed_dim"], c["num_heads"], bias=c["qkv_bias"], kdim=c.get("kdim"), vdim=c.get("vdim"),

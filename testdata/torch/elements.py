@@ -1,8 +1,8 @@
 """Arithmetic, reductions and losses in PyTorch: values and gradients.
 
 Writes elements.safetensors beside itself, as ops.py writes ops.safetensors: see
-there for the names of the entries. Made with torch 2.15.0 on Python 3.11, whose
-clamp passes no gradient at a limit, where that of 1.13 passes it; the file's metadata repeats the version.
+there for the names of the entries. Made with torch 2.15.0 on Python 3.11; the
+file's metadata repeats the version. At a limit, clamp passes no gradient in torch 2.15, and passed one in 1.13.
 
 Weights that have no gradient in Go are detached.
 """

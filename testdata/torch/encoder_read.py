@@ -2,9 +2,9 @@
 
     encoder_read.py OUT.safetensors ID,ID,… TEXT FOLDER…
 
-The vectors of the ids in the i-th folder, (T, E), are called by its number, from 0. The vector of the text by
-sentence-transformers, (E), is called i.text, for folders with a modules.json. An empty TEXT means that only the logits
-of each folder's own class, (C) or (T, V), are written, by the folder's number. The exit code is 77 if one of PyTorch,
+The tensor "i" has the vectors (T, E) of the ids by folder i; folders count from 0. The tensor "i.text" has the vector
+(E) of the text by sentence-transformers, for folders with a modules.json. With an empty TEXT, the tensor "i" has the
+logits (C) or (T, V) of the folder's own class, and there are no others. The exit code is 77 if one of PyTorch,
 transformers and sentence-transformers is missing. Tried with torch 2.15.0, transformers 5.24.0 and
 sentence-transformers 6.2.0.
 """

@@ -50,8 +50,8 @@ func (c GrowingConfig) Validate() error {
 	return nil
 }
 
-// GrowingWindows is an endless source of random windows of a text, short ones at first. A batch is (B·C/T, T) for the C
-// tokens of the last stage and the T of a stage, so that every batch has equally many tokens.
+// GrowingWindows is an endless source of random windows of a text, short ones at first. In a stage with windows of T
+// tokens, a batch is (B·C/T, T), where the last stage has windows of C tokens: every batch has equally many tokens.
 type GrowingWindows struct {
 	windows *Windows
 	config  GrowingConfig

@@ -77,8 +77,7 @@ func (v *vector) minusLog1p() {
 	})
 }
 
-// splitExponent leaves in x a number above half, a root of ½, and up to twice that, and sets k to its exponent; s and t
-// are free.
+// splitExponent writes x as m·2ᵏ with h < m ≤ 2h, where h = √½ is the operand half: x becomes m. s and t are free.
 func (v *vector) splitExponent(x, k, s, t reg.VecPhysical, half operand.Op) {
 	v.shiftRight(52, x, k)
 	v.or(v.constant("integers"), k, k)

@@ -37,7 +37,7 @@ func (p *parser) or() expression { return p.logical("or", (*parser).and) }
 
 func (p *parser) and() expression { return p.logical("and", (*parser).not) }
 
-// logical returns operands of a kind joined by or, or by and.
+// logical parses operands with the given word between them, "or" or "and".
 func (p *parser) logical(word string, operand func(p *parser) expression) expression {
 	e := logical{word == "or", []expression{operand(p)}}
 	for p.took(nameToken, word) {

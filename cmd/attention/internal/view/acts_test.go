@@ -103,7 +103,7 @@ func (p *page) waitFor(condition string) {
 		}
 	})()`, condition)
 	haste := time.Duration(p.haste)
-	ctx, cancel := context.WithTimeout(p.ctx, 2*patience) // of a page that does not even count
+	ctx, cancel := context.WithTimeout(p.ctx, 2*patience) // also ends when the page does not count the time-out itself
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void](holds, chromedp.WithPollingTimeout(haste*patience),
 		chromedp.WithPollingInterval(haste*10*time.Millisecond)))

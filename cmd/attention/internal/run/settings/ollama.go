@@ -40,7 +40,7 @@ func IsModel(path string) bool {
 	return err == nil && (IsFolder(file) || gguf.Is(file))
 }
 
-// ollamaPart is a part of a name, which is that of a folder or file.
+// ollamaPart matches a part of a model's name. The part is the name of a folder or file in the store.
 var ollamaPart = regexp.MustCompile(`^\w[\w.-]*$`)
 
 // ollamaDigest is the name of a content.

@@ -139,7 +139,7 @@ function header(/** @type {View} */ view) {
   );
 }
 
-/** leftOut is what an exported page says of what has no room in it. */
+/** leftOut returns the sentence of an exported page about the parts that it has no room for. */
 function leftOut(/** @type {string[]} */ left) {
   if (!left.length) return '';
   const names = left.length > 6 ? `${left.slice(0, 5).join('; ')}; and ${left.length - 5} more` : left.join('; ');
