@@ -1,7 +1,7 @@
 // The field for the reader's text, on which the whole page depends.
 import { isExported } from './api.js';
 import { Chips, hasChips } from './chips.js';
-import { modelChoice, plainOf, textOf, thenOf } from './choose.js';
+import { modelChoice, textOf, thenOf } from './choose.js';
 import { button, fill, h } from './dom.js';
 import * as state from './state.js';
 
