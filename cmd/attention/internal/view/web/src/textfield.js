@@ -1,7 +1,7 @@
 // The field for the reader's text, on which the whole page depends.
 import { isExported } from './api.js';
 import { Chips, hasChips } from './chips.js';
-import { modelChoice, textOf, thenOf } from './choose.js';
+import { modelChoice, plainOf, textOf, thenOf } from './choose.js';
 import { button, fill, h } from './dom.js';
 import * as state from './state.js';
 
@@ -94,7 +94,7 @@ export class TextField {
     this.timer = setTimeout(() => this.read(), rest);
   }
 
-  /** the reader is replacing all of it, and the old text is still shown
+  /** read makes the text of the field that of the state. */
   read() {
     const { value } = this.area;
     this.timer = 0;

@@ -20,8 +20,8 @@ import { tokensMenu } from '../tokenpicture.js';
 import { Tokens } from '../tokens.js';
 
 /** @typedef {import('../head.js').Head | import('../mean.js').Mean} SomeHead */
+/** @typedef {import('../pass.js').Pass} Pass */
 /** @typedef {{ before: Pass, after: Pass }} Passes the model without and with the reader's changes */
-/** @typedef {{ before: Pass, after: Pass }} Passes the model as it is, and with the reader's changes */
 
 class Attention extends Shown {
   /**
