@@ -119,9 +119,10 @@ var rooms = map[string]string{
 		internal/folder`,
 	"cmd/attention/internal/embed": `cmd/attention/internal/program cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained internal/safetensors`,
-	"cmd/attention/internal/rank": `cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained`,
-	"cmd/attention/internal/tag": `cmd/attention/internal/run/models cmd/attention/internal/run/settings
-		cmd/attention/internal/term train/pretrained`,
+	"cmd/attention/internal/rank": `cmd/attention/internal/program cmd/attention/internal/run/models
+		cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained`,
+	"cmd/attention/internal/tag": `cmd/attention/internal/program cmd/attention/internal/run/models
+		cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained`,
 	"cmd/attention/internal/export": `cmd/attention/internal/program cmd/attention/internal/run/models
 		cmd/attention/internal/run/settings cmd/attention/internal/term train/pretrained train/text`,
 	"cmd/attention/internal/generate": `cmd/attention/internal/flags cmd/attention/internal/program

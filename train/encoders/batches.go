@@ -13,6 +13,7 @@ import (
 
 	"attention/train"
 	"attention/train/pretrained"
+	"attention/train/text"
 
 	"gorgonia.org/tensor"
 )
@@ -90,29 +91,53 @@ func (s *Batches) measure(i int, seed maphash.Seed) error {
 	}
 	if i == 0 {
 		s.summary.Texts, s.summary.Scored = len(s.config.textsOf(e)), e.Score != nil
+		if s.config.Ranked {
+			s.summary.Texts = 1
+		}
 	}
 	if err := s.check(e); err != nil {
 		return fmt.Errorf("%s: %w", s.examples.Where(i), err)
 	}
-	whole, longest := s.encoder, s.encoder.Sentence.MaxLength
-	whole.Sentence.MaxLength = math.MaxInt
-	for k, t := range s.config.textsOf(e) {
-		ids, err := whole.IDs(t)
-		if err == nil && len(ids) == 0 {
+	longest, texts := s.encoder.Sentence.MaxLength, s.config.textsOf(e)
+	whole, err := s.encode(texts, math.MaxInt)
+	for k, of := range whole {
+		all := len(of.IDs)
+		if err == nil && (all == 0 || s.config.Tagged && len(firstTokens(e.Words, of, longest)) == 0) {
 			err = errors.New("got a text without tokens, want one with some")
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.examples.Where(i), err)
-		}
-		n := min(len(ids), longest)
-		if n < len(ids) {
+		n := min(all, longest)
+		if n < all {
 			s.summary.Cut++
 		}
-		s.rows[i].hashes[k], s.rows[i].lengths[k] = maphash.String(seed, t), int32(n)
+		s.rows[i].hashes[k], s.rows[i].lengths[k] = maphash.String(seed, texts[k]), int32(n)
 		s.summary.Tokens += n
 		s.summary.Longest = max(s.summary.Longest, n)
 	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.examples.Where(i), err)
+	}
 	return nil
+}
+
+// encode returns at most so many tokens of each text, or of two texts together. Words with tags and pairs that are read
+// together have places and types of tokens.
+func (s *Batches) encode(texts []string, most int) (all []text.Encoding, err error) {
+	if s.config.Tagged || s.config.Ranked {
+		e, err := s.encoder.Tokenizer.EncodeTexts(text.TruncationConfig{MaxLength: most}, texts...)
+		if err != nil {
+			return nil, err
+		}
+		return []text.Encoding{*e}, nil
+	}
+	e := s.encoder
+	e.Sentence.MaxLength = most
+	all = make([]text.Encoding, len(texts))
+	for k, t := range texts {
+		if all[k].IDs, err = e.IDs(t); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // Summary describes the batches of the first epoch.
@@ -132,11 +157,16 @@ func (s *Batches) Next() (train.Batch, error) {
 	values := train.Values{}
 	scores, labels := make([]float64, len(b)), make([]int, len(b))
 	columns := make([][][]int, s.summary.Texts)
-	for i, at := range b {
-		e, err := s.examples.At(int(at))
-		texts := s.config.textsOf(e)
-		if err == nil && len(texts) != len(columns) {
-			err = fmt.Errorf("%s: got another example than before: was the file changed?", s.examples.Where(int(at)))
+	var types [][]int
+	var at, tags []int // of words
+	for i, place := range b {
+		e, err := s.examples.At(int(place))
+		var encoded []text.Encoding
+		if err == nil {
+			encoded, err = s.encode(s.config.textsOf(e), s.encoder.Sentence.MaxLength)
+		}
+		if err == nil && len(encoded) != len(columns) {
+			err = fmt.Errorf("%s: got another example than before: was the file changed?", s.examples.Where(int(place)))
 		}
 		if err != nil {
 			return train.Batch{}, err
@@ -145,19 +175,25 @@ func (s *Batches) Next() (train.Batch, error) {
 			scores[i] = *e.Score
 		}
 		labels[i] = slices.Index(s.config.Classes, e.Label)
-		for k, t := range texts {
-			ids, err := s.encoder.IDs(t)
-			if err != nil {
-				return train.Batch{}, fmt.Errorf("%s: %w", s.examples.Where(int(at)), err)
+		for k, of := range encoded {
+			columns[k] = append(columns[k], of.IDs)
+		}
+		types = append(types, encoded[0].Types)
+		if s.config.Tagged {
+			for _, first := range firstTokens(e.Words, encoded[0], math.MaxInt) {
+				at = append(at, i*s.width(b, 0)+first.token)
+				tags = append(tags, slices.Index(s.config.Classes, e.Tags[first.word]))
 			}
-			columns[k] = append(columns[k], ids)
 		}
 	}
 	tokens := len(b)
 	if s.config.Masked {
 		values[Rows], values[Targets], tokens = s.mask(columns[0], b, s.width(b, 0))
 	}
-	if s.config.Classes != nil {
+	switch {
+	case s.config.Tagged:
+		values[Rows], values[Targets], tokens = targetsAt(at, tags)
+	case s.config.Classes != nil:
 		values[Labels] = tensor.New(tensor.WithShape(len(b)), tensor.WithBacking(labels))
 	}
 	for k, rows := range columns {
@@ -165,6 +201,14 @@ func (s *Batches) Next() (train.Batch, error) {
 	}
 	if s.summary.Scored {
 		values[Scores] = floats(s.encoder.Params.Dtype(), scores)
+	}
+	if s.config.Ranked {
+		if err := values[Scores].Reshape(len(b), 1); err != nil {
+			return train.Batch{}, err
+		}
+		if s.encoder.Model.Config().TypeVocabSize > 0 {
+			values[Types], _ = padded(types, s.width(b, 0))
+		}
 	}
 	s.next++
 	return train.Batch{Inputs: values, Tokens: tokens}, nil

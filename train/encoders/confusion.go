@@ -15,7 +15,8 @@ import (
 // Confusion returns how often texts of a class (row) are given each class (column) by an encoder's Classifier. It reads
 // the batches of a source with Config.Classes and Once, up to io.EOF.
 func Confusion(ctx context.Context, e *pretrained.Encoder, from *Batches) ([][]int, error) {
-	if ctx == nil || e == nil || e.Classifier == nil || from == nil || from.config.Classes == nil || !from.config.Once {
+	if ctx == nil || e == nil || e.Classifier == nil || from == nil || from.config.Classes == nil ||
+		from.config.Tagged || !from.config.Once {
 		return nil, errors.New("encoders: confusion: got nil, an encoder without classes or other batches, want a context, " +
 			"a classifier, and batches of texts with labels that end")
 	}

@@ -1,6 +1,6 @@
-// Package encoders trains encoders on pairs of texts, texts with labels, and texts whose tokens are masked: sources of
-// batches, losses and measures. The forms of examples, losses and measures are those of sentence-transformers and
-// transformers.
+// Package encoders trains encoders on pairs of texts, texts with labels, words with tags, and texts whose tokens are
+// masked: sources of batches, losses and measures. The forms of examples, losses and measures are those of
+// sentence-transformers and transformers.
 package encoders
 
 import (
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"attention/internal/config"
 	"attention/train/text"
@@ -46,16 +47,26 @@ type Config struct {
 	Seed      uint64 `json:"seed"`       // of the orders and the masks
 	// Classes are the labels of texts, as of the encoder's Classifier. With Classes examples are texts with one of them.
 	Classes []string `json:"classes,omitempty"`
+	Tagged  bool     `json:"tagged,omitempty"` // examples are words with tags among Classes, for the encoder's Tokens
+	Ranked  bool     `json:"ranked,omitempty"` // examples are two texts and a score from 0 to 1, for its Classifier of pairs
 	Masked  bool     `json:"masked,omitempty"` // examples are texts, whose tokens are masked for the encoder's MaskedLM
 }
 
 // Validate returns an error that names the first wrong field.
 func (c Config) Validate() error {
 	err := cmp.Or(config.AtLeast(c, 1, "Batch"), config.AtLeast(c, 0, "MaxLength"))
-	if err == nil && c.Masked && c.Classes != nil {
-		err = config.Errorf(c, "Masked", "got true with %s, want one of them", config.Field("Classes"))
+	switch {
+	case err != nil:
+		return err
+	case c.Masked && c.Classes != nil:
+		return config.Errorf(c, "Masked", "got true with %s, want one of them", config.Field("Classes"))
+	case c.Ranked && c.alone():
+		return config.Errorf(c, "Ranked", "got true with %s or %s, want one of them", config.Field("Classes"),
+			config.Field("Masked"))
+	case c.Tagged && c.Classes == nil:
+		return config.Errorf(c, "Tagged", "got true without %s, want the tags", config.Field("Classes"))
 	}
-	return err
+	return nil
 }
 
 // alone reports whether an example is one text.
@@ -63,7 +74,13 @@ func (c Config) alone() bool { return c.Masked || c.Classes != nil }
 
 // textsOf returns the texts of an example.
 func (c Config) textsOf(e text.Example) []string {
-	if c.alone() && e.Texts == nil && e.Messages == nil {
+	if c.Tagged {
+		if e.Words == nil {
+			return nil
+		}
+		return []string{strings.Join(e.Words, " ")}
+	}
+	if c.alone() && e.Words == nil && e.Texts == nil && e.Messages == nil {
 		return []string{e.Text}
 	}
 	return e.Texts
@@ -72,7 +89,7 @@ func (c Config) textsOf(e text.Example) []string {
 // Summary describes the batches of the first epoch.
 type Summary struct {
 	Examples int
-	Texts    int // of an example: 2, 3 with a negative, or 1 with a label or masked tokens
+	Texts    int // of an example: 2, 3 with a negative, or 1 with a label, tags, masked tokens or a pair read together
 	Scored   bool
 	Tokens   int     // of all texts, cut ones as they are cut
 	Cut      int     // texts that were too long
@@ -86,6 +103,8 @@ func (s *Batches) check(e text.Example) error {
 	of := s.summary
 	if s.config.alone() {
 		switch {
+		case s.config.Tagged:
+			return s.checkTags(e)
 		case len(s.config.textsOf(e)) != 1:
 			return errors.New("got no text, want one")
 		case s.config.Masked || slices.Contains(s.config.Classes, e.Label):
@@ -110,9 +129,17 @@ func (s *Batches) check(e text.Example) error {
 	got := form(len(e.Texts), e.Score != nil)
 	switch {
 	case len(e.Texts) == 0:
-		return fmt.Errorf("got %s, want an anchor and a positive, or two sentences and a score", got)
-	case len(e.Texts) != of.Texts || (e.Score != nil) != of.Scored:
+		want := "an anchor and a positive, or two sentences and a score"
+		if s.config.Ranked {
+			want = "a query, a passage and a label"
+		}
+		return fmt.Errorf("got %s, want %s", got, want)
+	case !s.config.Ranked && len(e.Texts) != of.Texts || (e.Score != nil) != of.Scored:
 		return fmt.Errorf("got %s, want %s as in the first example", got, form(of.Texts, of.Scored))
+	case s.config.Ranked && (e.Score == nil || !(*e.Score >= 0 && *e.Score <= 1)):
+		return errors.New("got no label from 0 to 1, want a query, a passage and a label")
+	case s.config.Ranked:
+		return nil
 	case e.Score != nil && *e.Score-*e.Score != 0:
 		return fmt.Errorf("score: got %v, want a finite number", *e.Score)
 	}

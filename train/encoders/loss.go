@@ -13,10 +13,11 @@ import (
 
 // Names of the inputs of a batch, beside IDs and Lengths.
 const (
-	Scores  = "scores"  // (B) of pairs of texts
+	Scores  = "scores"  // (B) of pairs of texts; (B, 1) of pairs that are read together
+	Types   = "types"   // (B, T) the types of the tokens of pairs that are read together; absent if the model has none
 	Labels  = "labels"  // (B) the index of each text's label
-	Rows    = "rows"    // (N) the places of masked tokens, from 0 to B·T−1
-	Targets = "targets" // (N) the ids of masked tokens; graph.IgnoreTarget where N is padded
+	Rows    = "rows"    // (N) the places of masked or tagged tokens, from 0 to B·T−1
+	Targets = "targets" // (N) the ids of masked tokens, or the indices of tags; graph.IgnoreTarget where N is padded
 )
 
 // IDs returns the name of the input (B, T) of the tokens of text k of each example: 0 is the anchor, 1 the positive and
@@ -28,15 +29,19 @@ func Lengths(k int) string { return "lengths." + strconv.Itoa(k) }
 
 // Loss returns the formula of the loss of an encoder for the batches of a Batches: layers.CoSENTLoss for pairs with
 // scores, or else layers.MultipleNegativesRankingLoss. With train.StepConfig.MiniBatchSize a step computes the vectors
-// in mini-batches. It is the loss of the encoder's Classifier for texts with labels, and of its MaskedLM for masked
-// tokens.
+// in mini-batches. It is the loss of the encoder's Classifier for texts with labels and pairs that are read together, of
+// its Tokens for words with tags, and of its MaskedLM for masked tokens.
 func Loss(e *pretrained.Encoder) (layers.Formula, error) {
 	if e == nil || e.Model == nil {
 		return nil, fmt.Errorf("encoders: loss: got nil, want an encoder with its model")
 	}
 	return func(b *layers.Build, in layers.Inputs) []*G.Node {
-		one := layers.EncoderInput{IDs: in[IDs(0)], Lengths: in[Lengths(0)]}
+		one := layers.EncoderInput{IDs: in[IDs(0)], Lengths: in[Lengths(0)], Types: in[Types]}
 		switch {
+		case in[Scores] != nil && in[Scores].Dims() == 2 && e.Classifier != nil:
+			return b.Nodes(e.Classifier.Loss(b, one, in[Scores]))
+		case in[Rows] != nil && e.Tokens != nil:
+			return b.Nodes(e.Tokens.Loss(b, one, in[Rows], in[Targets]))
 		case in[Labels] != nil && e.Classifier != nil:
 			return b.Nodes(e.Classifier.Loss(b, one, in[Labels]))
 		case in[Rows] != nil && e.MaskedLM != nil:

@@ -33,9 +33,8 @@ func newMasker(t *text.SubwordTokenizer) (masker, error) {
 	return masker{t, id}, nil
 }
 
-// mask masks tokens of the texts of a batch, each padded to a width, and returns their places and ids as inputs, padded
-// so that few batches differ in shape. Held-out texts have the same masks in every epoch. Of each text at least one
-// token is masked.
+// mask masks tokens of the texts of a batch, each padded to a width, and returns the inputs of targetsAt. Held-out texts
+// have the same masks in every epoch. Of each text at least one token is masked.
 func (s *Batches) mask(texts [][]int, batch []int32, width int) (rows, targets *tensor.Dense, tokens int) {
 	var at, ids []int
 	for i, of := range texts {
@@ -64,6 +63,12 @@ func (s *Batches) mask(texts [][]int, batch []int32, width int) (rows, targets *
 			}
 		}
 	}
+	return targetsAt(at, ids)
+}
+
+// targetsAt returns places of tokens and their targets as inputs, padded so that few batches differ in shape, and the
+// number of tokens.
+func targetsAt(at, ids []int) (rows, targets *tensor.Dense, tokens int) {
 	tokens = len(at)
 	for len(at) < pretrained.PaddedLength(tokens) {
 		at, ids = append(at, 0), append(ids, graph.IgnoreTarget)

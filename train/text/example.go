@@ -19,7 +19,9 @@ type Example struct {
 	Text      string      // a plain text, all of which is learned
 	Label     string      // class of a Text; "" for none
 	Texts     []string    // an anchor, its positive and perhaps a negative, or two texts with a Score; nil for others
-	Score     *float64    // how similar the two Texts are
+	Score     *float64    // how similar the two Texts are, or how well the second answers the first
+	Words     []string    // of a sentence, each with its tag in Tags; nil for others
+	Tags      []string    // such as B-PER, I-PER and O
 }
 
 // UnmarshalJSON reads an object of one of these forms, the first whose keys it has:
@@ -28,6 +30,8 @@ type Example struct {
 //	{"conversations": [{"from": …, "value": …}, …]}, or with role and content; also texts
 //	{"prompt": …, "completion": …}, both texts or both lists of messages
 //	{"instruction": …, "input": …, "output": …, "history": [[…, …], …]}, whose input and history may be absent or empty
+//	{"tokens": […, …], "ner_tags": […, …]}
+//	{"query": …, "passage": …, "label": …}, or with text in place of passage
 //	{"text": …}, {"text": …, "label": …}
 //	{"anchor": …, "positive": …}, {"anchor": …, "positive": …, "negative": …}
 //	{"sentence1": …, "sentence2": …, "score": …}
@@ -85,7 +89,7 @@ func withInput(instruction, input string) string {
 
 // validate returns an error for an example without learned tokens.
 func (e Example) validate() error {
-	if e.Texts != nil { // which its form has checked
+	if e.Texts != nil || e.Words != nil { // which their forms have checked
 		return nil
 	}
 	if e.Messages == nil {

@@ -30,9 +30,12 @@ var exampleForms = []exampleForm{
 	{[]string{"prompt", "completion"}, talks, []string{"history"}, readPair},
 	{[]string{"instruction", "output"}, append([]string{"input", "history"}, talks...), []string{"chosen", "rejected"},
 		readAlpaca},
+	{[]string{"tokens", "ner_tags"}, nil, nil, readTagged},
+	{[]string{"query", "passage"}, []string{"label"}, nil, scoredAt("query", "passage", "label")},
+	{[]string{"query", "text"}, []string{"label"}, nil, scoredAt("query", "text", "label")},
 	{[]string{"text"}, []string{"label"}, []string{"tools", "chat_template_kwargs"}, readText},
 	{[]string{"anchor"}, []string{"positive", "negative"}, []string{"label", "score"}, readAnchor},
-	{[]string{"sentence1"}, []string{"sentence2", "score"}, []string{"label"}, readScored},
+	{[]string{"sentence1"}, []string{"sentence2", "score"}, []string{"label"}, scoredAt("sentence1", "sentence2", "score")},
 }
 
 // refusedKeys are keys that would change the loss in every form: pictures and sounds, tokens and their masks, functions
@@ -51,7 +54,8 @@ func formOfRow(row *jinja.Dict) (exampleForm, error) {
 		}
 	}
 	return exampleForm{}, fmt.Errorf("got the keys %s, want messages, conversations, prompt and completion, instruction "+
-		"and output, text, anchor and positive, or sentence1, sentence2 and score", names(row.Keys()))
+		"and output, tokens and ner_tags, query and passage, text, anchor and positive, or sentence1, sentence2 and score",
+		names(row.Keys()))
 }
 
 // readRow returns the example of a row, and the names of its ignored keys.
@@ -189,18 +193,20 @@ func readAnchor(row *jinja.Dict) (e Example, err error) {
 	return e, err
 }
 
-// readScored reads two texts and how similar they are.
-func readScored(row *jinja.Dict) (e Example, err error) {
-	if e.Texts, err = sidesAt(row, "sentence1", "sentence2"); err != nil {
-		return e, err
+// scoredAt returns the reader of rows that have two texts and their score under these keys.
+func scoredAt(first, second, score string) func(row *jinja.Dict) (Example, error) {
+	return func(row *jinja.Dict) (e Example, err error) {
+		if e.Texts, err = sidesAt(row, first, second); err != nil {
+			return e, err
+		}
+		value, _ := row.Get(score)
+		number, err := strconv.ParseFloat(fmt.Sprint(value), 64) // in a table it is a text
+		if err != nil || math.IsNaN(number) || math.IsInf(number, 0) {
+			return e, fmt.Errorf("%s: got %s, want a finite number", score, shown(value))
+		}
+		e.Score = &number
+		return e, nil
 	}
-	value, _ := row.Get("score")
-	score, err := strconv.ParseFloat(fmt.Sprint(value), 64) // in a table it is a text
-	if err != nil || math.IsNaN(score) || math.IsInf(score, 0) {
-		return e, fmt.Errorf("score: got %s, want a finite number", shown(value))
-	}
-	e.Score = &score
-	return e, nil
 }
 
 // sidesAt returns the texts under keys, none of which may be empty.

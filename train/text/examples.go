@@ -44,6 +44,8 @@ const maxExample = 16 << 20
 //	.jsonl          an Example as JSON in each line; .ndjson, too
 //	.json           an array of them
 //	.txt            a text in each line
+//	.conll          a word and its tag in each line, the first and the last of columns with tabs or blanks between
+//	                them; an empty line, or one that begins with -DOCSTART-, ends a sentence
 //	.csv, .tsv      rows whose columns are named by a heading, in any case, as an Example's keys: "text,label" or
 //	                "prompt,completion"; without a heading two columns, label and text. Quotes are a part of the text
 //	                in .tsv
@@ -78,10 +80,13 @@ func (e *Examples) scan() (err error) {
 	case ".txt":
 		e.read = exampleFromLine
 		err = e.scanLines(nil)
+	case ".conll":
+		e.read = exampleFromRows
+		err = e.scanSentences()
 	case ".csv", ".tsv":
 		err = e.scanTable(end == ".tsv")
 	default:
-		err = fmt.Errorf("got a name that ends with %.20q, want .jsonl, .json, .txt, .csv or .tsv", end)
+		err = fmt.Errorf("got a name that ends with %.20q, want .jsonl, .json, .txt, .conll, .csv or .tsv", end)
 	}
 	if err == nil && len(e.at) == 0 {
 		err = errors.New("got no example, want at least one")
@@ -123,14 +128,14 @@ func ExampleFiles(dir string) (train, valid, test string, err error) {
 		found[part] = filepath.Join(dir, name)
 	}
 	if found["train"] == "" {
-		const wrong = "text: examples: %s: got no train.jsonl, train.json, train.csv or train.tsv, want one"
+		const wrong = "text: examples: %s: got no train.jsonl, train.json, train.conll, train.csv or train.tsv, want one"
 		return "", "", "", fmt.Errorf(wrong, dir)
 	}
 	return found["train"], found["valid"], found["test"], nil
 }
 
 // exampleEnds are the file name extensions of examples.
-var exampleEnds = []string{".jsonl", ".ndjson", ".json", ".csv", ".tsv"}
+var exampleEnds = []string{".jsonl", ".ndjson", ".json", ".conll", ".csv", ".tsv"}
 
 // Len returns the number of examples.
 func (e *Examples) Len() int { return len(e.at) }

@@ -15,6 +15,7 @@ func TestOpenExamples(t *testing.T) {
 	talk := text.Example{Messages: []text.Message{say("user", "Hi"), say("assistant", "Hello")}}
 	pair := text.Example{Messages: talk.Messages, Pair: true}
 	withInput := text.Example{Messages: []text.Message{say("user", "Add\n\n### Input:\n1 2"), say("assistant", "3")}}
+	tagged := text.Example{Words: []string{"Ada", "slept"}, Tags: []string{"B-PER", "O"}}
 	for _, row := range []struct {
 		name, content string
 		want          []text.Example
@@ -41,6 +42,12 @@ func TestOpenExamples(t *testing.T) {
 		{"k.csv", "text\nz\n", []text.Example{{Text: "z"}}},
 		{"l.csv", "messages,system\n\"[{\"\"role\"\":\"\"assistant\"\",\"\"content\"\":\"\"Hello\"\"}]\",Hi\n",
 			[]text.Example{{Messages: []text.Message{say("system", "Hi"), say("assistant", "Hello")}}}},
+		{"n.jsonl", `{"tokens": ["Ada", "slept"], "ner_tags": ["B-PER", "O"], "id": 7}` + "\n" +
+			`{"query": "a", "passage": "b", "label": 1}` + "\n" + `{"query": "a", "text": "b", "label": 0.5}`,
+			[]text.Example{tagged, {Texts: []string{"a", "b"}, Score: new(1.0)}, {Texts: []string{"a", "b"}, Score: new(0.5)}}},
+		{"o.csv", "query,passage,label\na,b,0\n", []text.Example{{Texts: []string{"a", "b"}, Score: new(0.0)}}},
+		{"p.conll", "-DOCSTART- -X- O O\n\nAda NNP B-NP B-PER\r\nslept VBD B-VP O\r\n\r\n\nNew York\tB-LOC\n#\tO",
+			[]text.Example{tagged, {Words: []string{"New York", "#"}, Tags: []string{"B-LOC", "O"}}}},
 		{"m.csv", "question,Is it so?\nanswer,It is.\n",
 			[]text.Example{{Label: "question", Text: "Is it so?"}, {Label: "answer", Text: "It is."}}},
 	} {
@@ -59,11 +66,12 @@ func TestWrongExamples(t *testing.T) {
 		return `{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": ` + more + `}]}`
 	}
 	for _, row := range []struct{ name, content, want string }{
-		{"a.text", "x", `got a name that ends with ".text", want .jsonl, .json, .txt, .csv or .tsv`},
+		{"a.text", "x", `got a name that ends with ".text", want .jsonl, .json, .txt, .conll, .csv or .tsv`},
 		{"a.txt", "x\n\n\xff", "line 3: got byte 0xff at offset 0, want UTF-8"},
 		{"a.jsonl", "\n \n", "got no example, want at least one"},
 		{"a.jsonl", `{"text": "a"}` + "\n\n" + `{"txt": "a"}`, `line 3: got the keys "txt", want messages, conversations, ` +
-			`prompt and completion, instruction and output, text, anchor and positive, or sentence1, sentence2 and score`},
+			`prompt and completion, instruction and output, tokens and ner_tags, ` +
+			`query and passage, text, anchor and positive, or sentence1, sentence2 and score`},
 		{"a.jsonl", `{"text": 1}`, "line 1: text: got 1, want a string"},
 		{"a.jsonl", `{"text": " "}`, "line 1: text: got nothing, want some"},
 		{"a.jsonl", `{"prompt": "a"}`, `line 1: got the keys "prompt", want messages, `},
@@ -90,6 +98,12 @@ func TestWrongExamples(t *testing.T) {
 		{"a.jsonl", `{"sentence1": "a", "sentence2": "b"}`, "line 1: score: got null, want a finite number"},
 		{"a.jsonl", `{"sentence1": "a", "sentence2": "b", "score": NaN}`, "line 1: not JSON: invalid character 'N' "},
 		{"a.csv", "sentence1,sentence2,score\na,b,0.5\na,b,nan\n", `line 3: score: got "nan", want a finite number`},
+		{"a.jsonl", `{"tokens": ["a", "b"], "ner_tags": ["O"]}`, "line 1: ner_tags: got 1, want one for each of the 2 tokens"},
+		{"a.jsonl", `{"tokens": ["a"], "ner_tags": [3]}`, "line 1: ner_tags: got 3 in element 1, want a text"},
+		{"a.jsonl", `{"tokens": [], "ner_tags": []}`, "line 1: tokens: got none, want at least one"},
+		{"a.jsonl", `{"query": "a", "text": "b"}`, "line 1: label: got null, want a finite number"},
+		{"a.conll", "a O\n\nb O\nc\n", `line 4: got "c", want a word and its tag`},
+		{"a.conll", "a O\n\xff O\n", "line 2: got byte 0xff at offset 0, want UTF-8"},
 		{"a.csv", ",a", "line 1: label: got nothing, want a class"},
 	} {
 		path := filepath.Join(t.TempDir(), row.name)
@@ -114,7 +128,7 @@ func TestWrongExamples(t *testing.T) {
 func TestExampleFiles(t *testing.T) {
 	dir := t.TempDir()
 	_, _, _, err := text.ExampleFiles(dir)
-	require.ErrorContains(t, err, "got no train.jsonl, train.json, train.csv or train.tsv, want one")
+	require.ErrorContains(t, err, "got no train.jsonl, train.json, train.conll, train.csv or train.tsv, want one")
 	for _, name := range []string{"train.jsonl", "validation.csv", "notes.txt", "test.tsv", "train.js"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o644))
 	}

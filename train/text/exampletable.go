@@ -91,7 +91,7 @@ func (t *table) read(raw []byte) (e Example, unread []string, err error) {
 		d.Set("label", strings.TrimSpace(label.(string)))
 	}
 	e, unread, err = readRow(d)
-	if err == nil && e.Messages == nil && e.Label == "" && slices.Contains(t.columns, "label") {
+	if err == nil && e.Messages == nil && e.Score == nil && e.Label == "" && slices.Contains(t.columns, "label") {
 		err = errors.New("label: got nothing, want a class")
 	}
 	return e, unread, err

@@ -98,8 +98,8 @@ func (t *Template) CheckTokens(ctx context.Context, tokenizer Tokenizer, c Templ
 // messages are learned, each including the token that ends it. If the template drops a part of an answer, as Qwen 3's
 // drops the thoughts of earlier answers, the answer is not learned, and whole is false.
 func (l *Lessons) Of(ctx context.Context, e Example) (lesson Lesson, whole bool, err error) {
-	if e.Texts != nil {
-		return lesson, false, errors.New("got a pair of texts, which an encoder learns, want a conversation or a text")
+	if e.Texts != nil || e.Words != nil {
+		return lesson, false, errors.New("got texts or words for an encoder, want a conversation or a text")
 	}
 	if l.config.Classes != nil {
 		lesson, err = l.ofLabel(e)

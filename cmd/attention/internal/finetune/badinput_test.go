@@ -72,7 +72,7 @@ func TestBadExamples(t *testing.T) {
 	good := `{"prompt": "cat", "completion": "mat"}` + "\n"
 	for _, row := range []struct{ name, file, content, want string }{
 		{"nothing", "x.jsonl", "\n\n", "x.jsonl: got no example, want at least one"},
-		{"another end", "x.text", good, `got a name that ends with ".text", want .jsonl, .json, .txt, .csv or .tsv`},
+		{"another end", "x.text", good, `got a name that ends with ".text", want .jsonl, .json, .txt, .conll, .csv or .tsv`},
 		{"no JSON", "x.jsonl", good + "cat\n", "x.jsonl: line 2: "},
 		{"a line that is cut off", "x.jsonl", good + `{"prompt": "c`, "x.jsonl: line 2: "},
 		{"another form", "x.jsonl", good + "\n" + `{"question": "cat"}`,

@@ -3,6 +3,7 @@ package finetune
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -21,8 +22,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// classesOf returns the labels of a file of examples.
-func classesOf(path string) (classes []string, err error) {
+// classesOf returns the labels of a file of examples, or for settings.TagTask their tags.
+func classesOf(path, task string) (classes []string, err error) {
 	e, err := text.OpenExamples(path)
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
@@ -34,16 +35,24 @@ func classesOf(path string) (classes []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("--data: %w", err)
 		}
-		if example.Label == "" {
-			return nil, fmt.Errorf("--data: %s: %w", e.Where(i), text.ErrNoLabel)
+		found, missing := []string{example.Label}, text.ErrNoLabel
+		if task == settings.TagTask {
+			found, missing = example.Tags, errNoTags
 		}
-		labels[example.Label] = true
+		if len(found) == 0 || found[0] == "" {
+			return nil, fmt.Errorf("--data: %s: %w", e.Where(i), missing)
+		}
+		for _, label := range found {
+			labels[label] = true
+		}
 	}
 	if len(labels) < 2 {
 		return nil, fmt.Errorf("--data: %s: got %s, want at least two", path, settings.Count(len(labels), "class"))
 	}
 	return slices.SortedFunc(maps.Keys(labels), compareLabels), nil
 }
+
+var errNoTags = errors.New("got no words with tags, want tokens and ner_tags")
 
 // compareLabels compares integers by their values, and other labels as texts.
 func compareLabels(a, b string) int {

@@ -15,7 +15,7 @@ import (
 	"attention/train/pretrained"
 )
 
-// encoding is a task of an encoder: vectors of texts, their classes, or masked tokens.
+// encoding is a task of an encoder: vectors of texts, their classes, scores of pairs, tags of words, or masked tokens.
 type encoding struct {
 	*tuning
 	base            *pretrained.Encoder
@@ -46,7 +46,8 @@ func (r *encoding) open(flag string) (err error) {
 		return fmt.Errorf("--context: got %d, want more than the %d special tokens of each text", c.Tuning.Context, n)
 	}
 	rows := encoders.Config{Batch: c.Batch, MaxLength: c.Tuning.Context, Shuffle: true, Seed: uint64(c.Training.Seed),
-		Classes: c.Tuning.Classes, Masked: c.Tuning.Task == settings.MaskTask}
+		Classes: c.Tuning.Classes, Masked: c.Tuning.Task == settings.MaskTask,
+		Tagged: c.Tuning.Task == settings.TagTask, Ranked: c.Tuning.Task == settings.RankTask}
 	if r.training, err = encoders.NewBatches(r.ctx, r.base, r.files[0], rows); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
@@ -94,21 +95,25 @@ func (r *encoding) data() (all [][]string) {
 }
 
 func (r *encoding) rows() string {
-	word := "text"
-	if r.config.Tuning.Task == settings.EmbedTask {
-		word = "pair"
+	return settings.Count(r.config.Batch*max(r.config.Training.Accumulate, 1), r.example())
+}
+
+// example returns the noun for an example.
+func (r *encoding) example() string {
+	if r.config.Tuning.Task == settings.EmbedTask || r.config.Tuning.Task == settings.RankTask {
+		return "pair"
 	}
-	return settings.Count(r.config.Batch*max(r.config.Training.Accumulate, 1), word)
+	return "text"
 }
 
 func (r *encoding) unit() string {
 	switch r.config.Tuning.Task {
-	case settings.ClassifyTask:
-		return "text"
+	case settings.TagTask:
+		return "word"
 	case settings.MaskTask:
 		return "masked token"
 	}
-	return "pair"
+	return r.example()
 }
 
 // measure measures the model on held-out examples.
@@ -121,6 +126,10 @@ func (r *encoding) measure(ctx context.Context) ([]encoders.Measure, error) {
 		}
 		right, all := rightOf(r.counts)
 		return []encoders.Measure{{Name: "accuracy", Value: float64(right) / float64(all)}}, nil
+	case settings.TagTask:
+		return encoders.EvaluateTags(ctx, r.base, r.valid)
+	case settings.RankTask:
+		return encoders.EvaluateRanks(ctx, r.base, r.files[1])
 	case settings.MaskTask:
 		loss, err := encoders.Loss(r.base)
 		if err != nil {
@@ -154,11 +163,11 @@ func (r *encoding) printComparison(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n, word := r.files[1].Len(), "held-out text"
+	n := r.files[1].Len()
 	if r.config.Tuning.Task == settings.EmbedTask {
-		n, word = min(n, encoders.MostMeasured), "held-out pair"
+		n = min(n, encoders.MostMeasured)
 	}
-	fmt.Fprintf(r.Out, "\n%-20s  %8s  %8s\n", settings.Count(n, word), "before", "after")
+	fmt.Fprintf(r.Out, "\n%-20s  %8s  %8s\n", settings.Count(n, "held-out "+r.example()), "before", "after")
 	for i, m := range after {
 		fmt.Fprintf(r.Out, "%-20s  %8.4f  %8.4f\n", m.Name, r.before[i].Value, m.Value)
 	}
@@ -171,8 +180,13 @@ func (r *encoding) printComparison(ctx context.Context) error {
 
 func (r *encoding) use() (text, command string) {
 	dir := r.Folder.Path
-	if r.config.Tuning.Task == settings.ClassifyTask {
+	switch r.config.Tuning.Task {
+	case settings.ClassifyTask:
 		return "To give a text a class", program.Command("classify", "--model", dir, "--text", "TEXT")
+	case settings.TagTask:
+		return "To find spans in a text", program.Command("tag", "--model", dir, "--text", "TEXT")
+	case settings.RankTask:
+		return "To sort lines for a query", program.Command("rank", "--model", dir, "--query", "TEXT", "--text-file", "FILE")
 	}
 	return "To make vectors of texts", program.Command("embed", "--model", dir, "--text-file", "FILE", "--json")
 }

@@ -152,7 +152,7 @@ func TestOtherCommandsOfEncoders(t *testing.T) {
 	_, err = tune(t, append(first, "--context", "2", "--out", "again")...)
 	require.ErrorContains(t, err, "--context: got 2, want more than the 2 special tokens of each text")
 	_, err = tune(t, append(first, "--task", "answer", "--out", "again")...)
-	require.ErrorContains(t, err, "--task: got answer with an encoder, want one of classify, embed, mask")
+	require.ErrorContains(t, err, "--task: got answer with an encoder, want one of classify, embed, mask, rank, tag")
 	_, flags := files(t, "--steps", "1", "--out", "talks")
 	_, err = tune(t, flags...)
 	require.NoError(t, err)
@@ -215,7 +215,7 @@ func TestWrongPairs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(letters(0, 3)), 0o644))
 	_, err = tune(t, append(flags, path)...)
-	require.ErrorContains(t, err, "line 1: got a pair of texts, which an encoder learns, want a conversation or a text")
+	require.ErrorContains(t, err, "line 1: got texts or words for an encoder, want a conversation or a text")
 }
 
 // An encoder learns classes, with adapters and whole: the run prints how many held-out texts are classified correctly

@@ -24,6 +24,7 @@ a file's name gives its format:
   .json       an array of such objects
   .csv .tsv   a heading with such keys and a row for each, or a label and a text
   .txt        a text in each line
+  .conll      a word and its tag in each line, for --task tag
 
 --task embed trains an encoder such as all-MiniLM-L6-v2 on pairs of texts:
 {"anchor": …, "positive": …}, which may have a "negative", so that an anchor is
@@ -31,8 +32,10 @@ nearer to its positive than to the other texts of the batch; or {"sentence1": �
 "sentence2": …, "score": …}, whose cosines get the order of the scores. A batch
 holds no text twice. --accumulate adds no negatives, a larger --batch does, also
 in the memory of a --mini-batch. --task classify trains an encoder on texts with
-labels, and --task mask on texts, of which it predicts masked tokens. Held-out
-examples are measured before and after.
+labels, and --task mask on texts, of which it predicts masked tokens. --task tag
+trains one on sentences, {"tokens": […], "ner_tags": […]}, with the tags B-PER,
+O and so on, and --task rank on {"query": …, "passage": …, "label": …}, whose
+labels are from 0 to 1. Held-out examples are measured before and after.
 
 A conversation may have "system", "tools" and "chat_template_kwargs" beside it.
 Keys that are not supported and would change the loss are errors. Other keys are
@@ -65,10 +68,10 @@ time after three steps.
 A run's folder holds the adapter and the state from which the run resumes. It
 does not hold the model, only its path and its checksum. If the model has moved,
 --base names its folder. attention generate and chat run the tuned model, and
-classify runs a model of --task classify. export writes the tuned model as one
-model, or the adapter alone. Ctrl-C and kill stop a run with a checkpoint, from
-which --resume continues with the same bits. --view, mpirun and kill -USR1 act
-as in attention train.`
+classify, tag, rank and embed run models of the task of that name. export writes
+the tuned model as one model, or the adapter alone. Ctrl-C and kill stop a run
+with a checkpoint, from which --resume continues with the same bits. --view,
+mpirun and kill -USR1 act as in attention train.`
 
 const example = `  attention finetune --model runs/base --data talks.jsonl --out runs/talks
   attention finetune --model llama --data talks --lora 16 --targets v_proj

@@ -220,7 +220,7 @@ func TestNumberedClasses(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "x.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(lines.String()), 0o644))
-	classes, err := classesOf(path)
+	classes, err := classesOf(path, settings.ClassifyTask)
 	require.NoError(t, err)
 	require.Equal(t, strings.Fields("0 1 2 3 4 5 6 7 8 9 10 11"), classes)
 }

@@ -45,13 +45,13 @@ func (o *options) begin() (settings.Config, error) {
 	switch {
 	case encoder && task == settings.AnswerTask:
 		return c, fmt.Errorf("--task: got %s with an encoder, want one of %s", task, strings.Join(settings.Tasks[1:], ", "))
-	case !encoder && (task == settings.EmbedTask || task == settings.MaskTask):
+	case !encoder && task != settings.AnswerTask && task != settings.ClassifyTask:
 		return c, fmt.Errorf("--model: %s: got a model that is no encoder, want BERT or DistilBERT for --task %s",
 			t.Base.Name, task)
 	case encoder && (o.Flags.Changed("view") || o.Flags.Changed("long") || o.Flags.Changed("sample")):
 		return c, errors.New("--model: got an encoder with --view, --long or --sample, which are of models that write")
-	case task == settings.ClassifyTask:
-		c.Tuning.Classes, err = classesOf(c.Text.Name)
+	case task == settings.ClassifyTask || task == settings.TagTask:
+		c.Tuning.Classes, err = classesOf(c.Text.Name, task)
 		return c, err
 	case encoder:
 		return c, nil

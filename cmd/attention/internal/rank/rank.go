@@ -10,6 +10,8 @@ import (
 	"io"
 	"slices"
 
+	"attention/cmd/attention/internal/program"
+	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
 	"attention/train/pretrained"
@@ -22,8 +24,9 @@ first, with a cross-encoder such as ms-marco-MiniLM-L6-v2. The model reads the
 query and a line together: that takes longer than the vectors of attention
 embed, and is more exact. --model is a folder of BERT or DistilBERT for sequence
 classification with one label, in the form of sentence-transformers or
-transformers. Scores are from 0 to 1 unless the folder names another activation.
-If a query and a line are too long together, the longer of the two is cut.
+transformers, or a run of attention finetune --task rank. Scores are from 0 to 1
+unless the folder names another activation. If a query and a line are too long
+together, the longer of the two is cut.
 
 --json prints an object with the number of the line, the score and the text for
 each line.`
@@ -32,9 +35,9 @@ const example = `  attention rank --model reranker --query "a meal" --text-file 
 
 // options are the flags.
 type options struct {
-	model, query, file string
-	json               bool
-	top                int
+	model, base, query, file string
+	json                     bool
+	top                      int
 }
 
 // New returns the command attention rank.
@@ -47,11 +50,14 @@ func New() *cobra.Command {
 		Example:               example,
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.model, "model", "", "`folder` of the cross-encoder")
+	f.StringVar(&o.model, "model", "", "`folder` of the cross-encoder, or of a run of attention finetune --task rank")
+	f.StringVar(&o.base, "base", "", "`folder` in which the base of the run is now")
 	f.StringVar(&o.query, "query", "", "`text` that the lines are scored for")
 	f.StringVar(&o.file, "text-file", "", "UTF-8 `file` with a text in each line; - is the standard input")
 	f.IntVar(&o.top, "top", 0, "`lines` that are printed; 0 means all")
@@ -66,7 +72,7 @@ type scored struct {
 	Text  string  `json:"text"`
 }
 
-func (o options) run(ctx context.Context, w io.Writer) error {
+func (o options) run(ctx context.Context, w, notes io.Writer) error {
 	switch {
 	case o.model == "":
 		return errors.New("--model: missing, want the folder of a cross-encoder")
@@ -81,10 +87,11 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	encoder, err := pretrained.OpenCrossEncoder(o.model)
+	encoder, from, err := models.OpenHead(o.model, o.base, settings.RankTask, pretrained.OpenCrossEncoder)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
+	program.Notes(notes, from)
 	r, err := encoder.Ranker()
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)

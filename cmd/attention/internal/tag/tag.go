@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"attention/cmd/attention/internal/program"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/term"
@@ -17,10 +18,10 @@ import (
 )
 
 const help = `Print the spans of each text that have a label, such as names of people and
-places. --model is a folder of BERT or DistilBERT for token classification.
---text may be given more than once. Each line of a --text-file is a text; - is
-the standard input. Classes of tokens with B- and I- are joined to spans, and
-spans of class O are not printed.
+places. --model is a folder of BERT or DistilBERT for token classification, or a
+run of attention finetune --task tag. --text may be given more than once. Each
+line of a --text-file is a text; - is the standard input. Classes of tokens with
+B- and I- are joined to spans, and spans of class O are not printed.
 
 The output is each text, and below the text its spans: label, mean probability
 of the tokens' classes, place, and text. A place 4:16 is from byte 4 up to byte
@@ -32,9 +33,9 @@ const example = `  attention tag --model ner --text "Ada Lovelace lived in Londo
 
 // options are the flags.
 type options struct {
-	model, file string
-	texts       []string
-	json        bool
+	model, base, file string
+	texts             []string
+	json              bool
 }
 
 // New returns the command attention tag.
@@ -53,7 +54,8 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.model, "model", "", "`folder` of the encoder")
+	f.StringVar(&o.model, "model", "", "`folder` of the encoder, or of a run of attention finetune --task tag")
+	f.StringVar(&o.base, "base", "", "`folder` in which the base of the run is now")
 	f.StringArrayVar(&o.texts, "text", nil, "`text` with spans; may be given more than once")
 	f.StringVar(&o.file, "text-file", "", "UTF-8 `file` with a text in each line; - is the standard input")
 	f.BoolVar(&o.json, "json", false, "print an object for each text")
@@ -80,10 +82,11 @@ func (o options) run(ctx context.Context, w, notes io.Writer) (err error) {
 	case len(o.texts) == 0:
 		return errors.New("--text: got no text, want one")
 	}
-	encoder, err := pretrained.OpenTokenClassifier(o.model)
+	encoder, from, err := models.OpenHead(o.model, o.base, settings.TagTask, pretrained.OpenTokenClassifier)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
+	program.Notes(notes, from)
 	t, err := encoder.Tagger()
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)

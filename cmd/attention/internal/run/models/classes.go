@@ -38,7 +38,7 @@ func (in *Inspection) OpenClasses() (*Classes, error) {
 			return nil, err
 		}
 	}
-	if t != nil && len(t.Classes) > 0 && in.Kind == settings.EncoderModel {
+	if t != nil && t.Task == settings.ClassifyTask && in.Kind == settings.EncoderModel {
 		e, notes, err := in.OpenEncoder(in.base)
 		if err != nil {
 			return nil, err

@@ -44,6 +44,20 @@ func (in *Inspection) OpenEncoder(base string) (e *pretrained.Encoder, notes []s
 	return e, nil, in.ReadModel(e.Params, identity)
 }
 
+// OpenHead is OpenEncoder for an encoder with the head of a task, which open reads from a folder that is not of a run.
+func OpenHead(dir, base, task string, open func(dir string) (*pretrained.Encoder, error)) (e *pretrained.Encoder,
+	notes []string, err error) {
+	in, err := Inspect(dir)
+	if err != nil || !in.IsRun() {
+		e, err = open(dir)
+		return e, nil, err
+	}
+	if t := in.Config.Tuning; in.Kind == settings.EncoderModel && t.Task != task {
+		return nil, nil, fmt.Errorf("%s: got a run of --task %s, want one of --task %s", dir, t.Task, task)
+	}
+	return in.OpenEncoder(base)
+}
+
 // IsEncoder reports whether a folder has an encoder, even one that cannot be opened.
 func IsEncoder(dir string) bool {
 	in, err := Inspect(dir)
@@ -66,15 +80,20 @@ func OpenEncoderBase(c settings.Config) (*pretrained.Encoder, error) {
 		return nil, err
 	}
 	head := []string(nil) // the names of a new head's parameters
-	switch {
-	case of.Task == settings.ClassifyTask:
+	switch of.Task {
+	case settings.ClassifyTask:
 		head, err = []string{"pooler.dense", "classifier"}, e.AddClassifier(of.Classes, c.Training.Seed)
-	case of.Task == settings.MaskTask:
-		with, wrong := pretrained.OpenMaskedLM(in.Dir)
-		if wrong == nil {
+	case settings.TagTask:
+		head, err = []string{"classifier"}, e.AddTokenClassifier(of.Classes, c.Training.Seed)
+	case settings.MaskTask, settings.RankTask: // with the folder's head if it has one
+		open, add, names := pretrained.OpenMaskedLM, e.AddMaskedLM, []string{"cls.predictions"}
+		if of.Task == settings.RankTask {
+			open, add, names = pretrained.OpenCrossEncoder, e.AddCrossEncoder, []string{"pooler.dense", "classifier"}
+		}
+		if with, wrong := open(in.Dir); wrong == nil {
 			e = with
 		} else if errors.Is(wrong, pretrained.ErrNoHead) {
-			head, err = []string{"cls.predictions"}, e.AddMaskedLM(c.Training.Seed)
+			head, err = names, add(c.Training.Seed)
 		} else {
 			err = wrong
 		}

@@ -6,12 +6,14 @@ import "attention/layers"
 const (
 	AnswerTask   = "answer"
 	ClassifyTask = "classify"
-	EmbedTask    = "embed" // of an encoder, as is MaskTask
+	EmbedTask    = "embed" // of an encoder, as are the following
 	MaskTask     = "mask"
+	RankTask     = "rank"
+	TagTask      = "tag"
 )
 
 // Tasks are all of them.
-var Tasks = []string{AnswerTask, ClassifyTask, EmbedTask, MaskTask}
+var Tasks = []string{AnswerTask, ClassifyTask, EmbedTask, MaskTask, RankTask, TagTask}
 
 // tuningFlags returns the flags that only attention finetune has.
 func tuningFlags() []flag {
@@ -19,11 +21,13 @@ func tuningFlags() []flag {
 		{name: "model", paths: []string{"tuning.base.name"},
 			usage: "`folder` of the model to tune: of another program, an export or a run"},
 		{name: "data", resumed: true,
-			usage: "`file` of examples to learn from (.jsonl, .json, .csv, .tsv), or a folder with train, valid and test"},
+			usage: "`file` of examples to learn from (.jsonl, .json, .conll, .csv, .tsv), or a folder with train, valid " +
+				"and test"},
 		{name: "valid", resumed: true, usage: "`file` of held-out examples (default valid of the folder of --data)"},
 		{name: "task", usual: AnswerTask,
 			usage: "`task` to learn: answer; classify, which predicts the label of a text; or of an encoder embed, which " +
-				"makes vectors of similar texts similar, or mask, which predicts masked tokens"},
+				"makes vectors of similar texts similar, mask, which predicts masked tokens, rank, which scores a text for a " +
+				"query, or tag, which finds spans in texts"},
 		{name: "base", paths: []string{"tuning.base.name"}, resumed: true,
 			usage: "`folder` in which the model of a run to --resume is now"},
 		{name: "show", usual: 0,
