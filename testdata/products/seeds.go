@@ -3,9 +3,10 @@
 // Seeds tunes all-MiniLM-L6-v2 as cmd/attention/encoders.md does, with several seeds. It prints recall@1 of the
 // held-out pairs before and after of each, and the mean and the standard deviation.
 //
-//	go run testdata/products/seeds.go MINILM [SEEDS]
+//	go run testdata/products/seeds.go MINILM [SEEDS [products|tags]]
 //
-// SEEDS is the number of seeds, 3 by default. The attention command and the folder products have to be there.
+// SEEDS is the number of seeds, 3 by default. The attention command and the folder products have to be there. With tags
+// it is the folder tags, and F1 of the held-out spans.
 package main
 
 import (
@@ -20,8 +21,11 @@ import (
 	"strings"
 )
 
-// tune is the command that tunes.
-const tune = "attention finetune --task embed --data products --batch 30 --epochs 12"
+// commands are the commands that tune, by their data.
+var commands = map[string]string{
+	"products": "attention finetune --task embed --data products --batch 30 --epochs 12",
+	"tags":     "attention finetune --task tag --data tags --batch 24 --epochs 12",
+}
 
 func main() {
 	log.SetFlags(0)
@@ -33,6 +37,15 @@ func main() {
 		var err error
 		if seeds, err = strconv.Atoi(os.Args[2]); err != nil || seeds < 2 {
 			log.Fatal("want a number of seeds, at least 2")
+		}
+	}
+	tune, at := commands["products"], 0 // at is the index of the measure
+	if len(os.Args) > 3 {
+		if tune = commands[os.Args[3]]; tune == "" {
+			log.Fatal("want products or tags")
+		}
+		if os.Args[3] == "tags" {
+			at = 2
 		}
 	}
 	dir, err := os.MkdirTemp("", "seeds")
@@ -60,9 +73,9 @@ func main() {
 		if err := json.Unmarshal(content, &report); err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("seed %d: %s %.4f before, %.4f after\n", seed, report.After[0].Name, report.Before[0].Value,
-			report.After[0].Value)
-		after = append(after, report.After[0].Value)
+		fmt.Printf("seed %d: %s %.4f before, %.4f after\n", seed, report.After[at].Name, report.Before[at].Value,
+			report.After[at].Value)
+		after = append(after, report.After[at].Value)
 	}
 	mean, square := 0.0, 0.0
 	for _, x := range after {

@@ -13,6 +13,8 @@ import (
 	"attention/cmd/attention/internal/rank"
 	"attention/cmd/attention/internal/session"
 	"attention/cmd/attention/internal/tag"
+	"attention/internal/golden"
+	"attention/internal/safetensors"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
@@ -84,7 +86,12 @@ func TestTuneHeads(t *testing.T) {
 			other, args = rank.New, []string{"--query", "a", "--text-file", "lines"}
 		}
 		_, err = commandtest.Output(t.Context(), other(), append(args, "--model", "run")...)
+		written, err2 := filepath.Abs("written")
+		require.NoError(t, err2)
 		t.Chdir(back)
+		if row.task == "rank" && !testing.Short() {
+			t.Run("judge", func(t *testing.T) { readByCrossEncoder(t, written, shown) })
+		}
 		require.ErrorContains(t, err, "run: got a run of --task "+row.task+", want one of --task ")
 	}
 }
@@ -113,5 +120,18 @@ func TestWrongWordsAndPairs(t *testing.T) {
 		require.ErrorContains(t, err, row.want)
 		require.NotContains(t, err.Error(), "\n")
 		require.NoDirExists(t, filepath.Join(dir, "run"))
+	}
+}
+
+// readByCrossEncoder requires the scores of sentence-transformers' CrossEncoder in printed lines, where there is a Python
+// with it.
+func readByCrossEncoder(t *testing.T, dir, printed string) {
+	out := filepath.Join(t.TempDir(), "out.safetensors")
+	golden.Python(t, "cross_read.py", out, dir, "a", "k", "o", "i")
+	f, err := safetensors.ReadFile(out)
+	require.NoError(t, err)
+	for i, text := range []string{"k", "o", "i"} {
+		score := safetensors.Floats[float64](f.Tensors[0].Data)[i]
+		require.Regexp(t, fmt.Sprintf(`(?m)^%7.4f  %s$`, score, text), printed)
 	}
 }
