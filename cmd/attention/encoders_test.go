@@ -1,4 +1,4 @@
-package finetune
+package main
 
 import (
 	"bytes"
@@ -9,10 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"attention/cmd/attention/internal/classify"
 	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/embed"
-	"attention/cmd/attention/internal/export"
 	"attention/cmd/attention/internal/run/models"
 	"attention/cmd/attention/internal/run/settings"
 	"attention/cmd/attention/internal/session"
@@ -31,6 +28,12 @@ func letters(from, to int) string {
 		fmt.Fprintf(&b, `{"anchor": "%c", "positive": "%c %c"}`+"\n", 'a'+i%8, 'i'+i%8, 'q'+(i*5+i/8)%10)
 	}
 	return b.String()
+}
+
+// tune runs attention finetune.
+func tune(t *testing.T, args ...string) (string, error) {
+	printed, notes, err := attention(t, append([]string{"finetune"}, args...)...)
+	return printed + notes, err
 }
 
 // encoderFiles writes pairs, and returns the flags of a run with them on the small encoder of testdata, whose width of
@@ -85,7 +88,7 @@ func TestTuneEncoder(t *testing.T) {
 				require.Equal(t, want, got, file)
 			}
 
-			said, err := commandtest.Output(t.Context(), export.New(), "--model", whole, "--format", "huggingface",
+			said, _, err := attention(t, "export", "--model", whole, "--format", "huggingface",
 				"--out", written)
 			require.NoError(t, err)
 			require.Contains(t, said, "In "+written+": config.json, model.safetensors")
@@ -101,7 +104,7 @@ func TestTuneEncoder(t *testing.T) {
 func vectorsOf(t *testing.T, model string) (all []float64) {
 	lines := filepath.Join(t.TempDir(), "lines")
 	require.NoError(t, os.WriteFile(lines, []byte("a\nb c\n"), 0o644))
-	out, err := commandtest.Output(t.Context(), embed.New(), "--model", model, "--text-file", lines, "--json")
+	out, _, err := attention(t, "embed", "--model", model, "--text-file", lines, "--json")
 	require.NoError(t, err)
 	for line := range strings.Lines(out) {
 		var v []float64
@@ -153,16 +156,14 @@ func TestOtherCommandsOfEncoders(t *testing.T) {
 	require.ErrorContains(t, err, "--context: got 2, want more than the 2 special tokens of each text")
 	_, err = tune(t, append(first, "--task", "answer", "--out", "again")...)
 	require.ErrorContains(t, err, "--task: got answer with an encoder, want one of classify, embed, mask, rank, tag")
-	_, flags := files(t, "--steps", "1", "--out", "talks")
-	_, err = tune(t, flags...)
-	require.NoError(t, err)
-	_, err = commandtest.Output(t.Context(), embed.New(), "--model", "talks", "--text-file", flags[1], "--json")
-	require.Error(t, err)
-	_, err = commandtest.Output(t.Context(), export.New(), "--model", "run", "--format", "gguf", "--out", "out.gguf")
+	_, _, err = attention(t, "export", "--model", "run", "--format", "gguf", "--out", "out.gguf")
 	require.ErrorContains(t, err, want)
-	_, err = commandtest.Output(t.Context(), export.New(), "--model", "run", "--format", "torch", "--out", "out")
+	_, _, err = attention(t, "export", "--model", "run", "--format", "torch", "--out", "out")
 	require.ErrorContains(t, err, "--format: got torch")
 	require.NoFileExists(t, "out")
+	smallAdapter(t)
+	_, _, err = attention(t, "embed", "--model", "tuned", "--text-file", "cats.jsonl", "--json")
+	require.Error(t, err)
 }
 
 // Pairs with scores learn their order, in mini-batches too, and the run says how well before and after.
@@ -211,10 +212,9 @@ func TestWrongPairs(t *testing.T) {
 	}
 	_, err := tune(t, append(encoderFiles(t), "--data", dir, "--task", "classify")...)
 	require.ErrorContains(t, err, `valid.jsonl: line 2: label: got "d", want one of the 2 that are learned`)
-	_, flags := files(t, "--data")
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(letters(0, 3)), 0o644))
-	_, err = tune(t, append(flags, path)...)
+	_, err = tune(t, "--model", commandtest.SmallLlama(t), "--data", path)
 	require.ErrorContains(t, err, "line 1: got texts or words for an encoder, want a conversation or a text")
 }
 
@@ -235,10 +235,10 @@ func TestTuneEncoderClasses(t *testing.T) {
 		require.NoError(t, err, out)
 		require.Regexp(t, `24 held-out texts +before +after\naccuracy +0\.\d+ +1\.0000\n\nOf the held-out texts 24 of`, out)
 		require.Contains(t, out, "attention classify --model "+run)
-		_, err = commandtest.Output(t.Context(), export.New(), "--model", run, "--format", "huggingface", "--out", written)
+		_, _, err = attention(t, "export", "--model", run, "--format", "huggingface", "--out", written)
 		require.NoError(t, err)
 		for i, model := range []string{run, written} {
-			got, err := commandtest.Output(t.Context(), classify.New(), "--model", model, "--text", "a d", "--text", "b a")
+			got, _, err := attention(t, "classify", "--model", model, "--text", "a d", "--text", "b a")
 			require.NoError(t, err)
 			require.Regexp(t, `(?m)^even 0\.\d+  odd 0\.\d+  a d\nodd 0\.\d+  even 0\.\d+  b a$`, got)
 			require.True(t, i == 0 || got == out, "%s", out)
@@ -268,7 +268,7 @@ func TestTuneEncoderMask(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, *r.Losses.Validation, r.After[0].Value, 1e-9)
 		require.Less(t, r.After[0].Value, r.Before[0].Value-0.5, out)
-		_, err = commandtest.Output(t.Context(), export.New(), "--model", run, "--format", "huggingface", "--out", written)
+		_, _, err = attention(t, "export", "--model", run, "--format", "huggingface", "--out", written)
 		require.NoError(t, err)
 		golden.Close(t, "vectors", vectorsOf(t, run), vectorsOf(t, written), 1e-6, 1e-6)
 		_, err = pretrained.OpenMaskedLM(written)

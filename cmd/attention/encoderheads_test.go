@@ -1,4 +1,4 @@
-package finetune
+package main
 
 import (
 	"fmt"
@@ -7,16 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"attention/cmd/attention/internal/classify"
-	"attention/cmd/attention/internal/commandtest"
-	"attention/cmd/attention/internal/export"
-	"attention/cmd/attention/internal/rank"
 	"attention/cmd/attention/internal/session"
-	"attention/cmd/attention/internal/tag"
 	"attention/internal/golden"
 	"attention/internal/safetensors"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 )
 
@@ -44,14 +38,13 @@ func TestTuneHeads(t *testing.T) {
 		task, file, content, printed string
 		least                        float64
 		measure                      int
-		use                          func() *cobra.Command
 		args                         []string
 	}{
 		{"tag", "a.jsonl", sentences.String(), "\n64 held-out texts +before +after\n" +
-			"precision +0.*\nrecall +.*\nF1 +0.*\naccuracy +0", 0.95, 2, tag.New, []string{"--text", "a m b", "--text", "a n b"}},
-		{"tag", "a.conll", rows.String(), "\nF1 +0", 0.95, 2, tag.New, []string{"--text", "a m b"}},
-		{"rank", "a.jsonl", pairs.String(), "\n64 held-out pairs +before +after\nMRR@10 +0", 0.9, 0, rank.New,
-			[]string{"--query", "a", "--text-file", "lines"}},
+			"precision +0.*\nrecall +.*\nF1 +0.*\naccuracy +0", 0.95, 2, []string{"tag", "--text", "a m b", "--text", "a n b"}},
+		{"tag", "a.conll", rows.String(), "\nF1 +0", 0.95, 2, []string{"tag", "--text", "a m b"}},
+		{"rank", "a.jsonl", pairs.String(), "\n64 held-out pairs +before +after\nMRR@10 +0", 0.9, 0,
+			[]string{"rank", "--query", "a", "--text-file", "lines"}},
 	} {
 		flags := encoderFiles(t, "--data", row.file, "--valid", row.file, "--task", row.task, "--steps", "400",
 			"--batch", "16", "--eval-every", "200", "--lora", "0", "--out", "run")
@@ -66,12 +59,11 @@ func TestTuneHeads(t *testing.T) {
 		require.NoError(t, err)
 		require.Greater(t, r.After[row.measure].Value, row.least, out)
 		require.Less(t, r.Before[row.measure].Value, 0.8, out)
-		_, err = commandtest.Output(t.Context(), export.New(), "--model", "run", "--format", "huggingface",
-			"--out", "written")
+		_, _, err = attention(t, "export", "--model", "run", "--format", "huggingface", "--out", "written")
 		require.NoError(t, err)
-		shown, err := commandtest.Output(t.Context(), row.use(), append(row.args, "--model", "run")...)
+		shown, _, err := attention(t, append(row.args, "--model", "run")...)
 		require.NoError(t, err)
-		again, err := commandtest.Output(t.Context(), row.use(), append(row.args, "--model", "written")...)
+		again, _, err := attention(t, append(row.args, "--model", "written")...)
 		require.NoError(t, err)
 		require.Equal(t, shown, again)
 		if row.task == "tag" {
@@ -79,13 +71,13 @@ func TestTuneHeads(t *testing.T) {
 		} else {
 			require.Regexp(t, `^ 0\.\d{4}  i\n`, shown)
 		}
-		_, err = commandtest.Output(t.Context(), classify.New(), "--model", "run", "--text", "a")
+		_, _, err = attention(t, "classify", "--model", "run", "--text", "a")
 		require.Error(t, err)
-		other, args := tag.New, []string{"--text", "a"}
+		args := []string{"tag", "--text", "a"}
 		if row.task == "tag" {
-			other, args = rank.New, []string{"--query", "a", "--text-file", "lines"}
+			args = []string{"rank", "--query", "a", "--text-file", "lines"}
 		}
-		_, err = commandtest.Output(t.Context(), other(), append(args, "--model", "run")...)
+		_, _, err = attention(t, append(args, "--model", "run")...)
 		written, err2 := filepath.Abs("written")
 		require.NoError(t, err2)
 		t.Chdir(back)
