@@ -23,6 +23,10 @@ type Span struct {
 // Tagger finds spans in texts with an encoder of OpenTokenClassifier. Only one goroutine at a time may use it;
 // Encoder.Tagger makes another over the same parameters.
 type Tagger struct {
+	// FirstTokens gives each word the class of its first token, for models that learned these alone. A word ends before a
+	// token without WordPiece's prefix ##. It is aggregation_strategy="first" of transformers' pipeline.
+	FirstTokens bool
+
 	encoder *Encoder
 	f       *layers.Func
 }
@@ -36,7 +40,7 @@ func (e *Encoder) Tagger() (*Tagger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pretrained: tagger: %w", err)
 	}
-	return &Tagger{e, f}, nil
+	return &Tagger{encoder: e, f: f}, nil
 }
 
 // Spans returns the spans of each text, and the numbers of the texts' tokens. Of a text with more tokens than
@@ -45,7 +49,7 @@ func (e *Encoder) Tagger() (*Tagger, error) {
 //
 // Each token has its likeliest class. Tokens of one label, one after another, are one span, which ends before a token
 // whose class begins with B-. Spans of class O are left out. This is aggregation_strategy="simple" of transformers'
-// TokenClassificationPipeline.
+// TokenClassificationPipeline, unless FirstTokens is set.
 func (t *Tagger) Spans(ctx context.Context, texts ...string) (spans [][]Span, tokens []int, err error) {
 	if ctx == nil {
 		return nil, nil, errors.New("pretrained: spans: context: got nil, want one")
@@ -70,7 +74,7 @@ func (t *Tagger) Spans(ctx context.Context, texts ...string) (spans [][]Span, to
 		}
 	}
 	spans = make([][]Span, len(texts))
-	err = e.run(ctx, t.f, all, func(i int, scores []float64) { spans[i] = e.spans(texts[i], all[i], scores) })
+	err = e.run(ctx, t.f, all, func(i int, scores []float64) { spans[i] = t.spans(texts[i], all[i], scores) })
 	if err != nil {
 		return nil, nil, fmt.Errorf("pretrained: spans: %w", err)
 	}
@@ -78,7 +82,8 @@ func (t *Tagger) Spans(ctx context.Context, texts ...string) (spans [][]Span, to
 }
 
 // spans returns the spans of a text whose tokens have these scores, (T, C).
-func (e *Encoder) spans(text string, of text.Encoding, scores []float64) []Span {
+func (t *Tagger) spans(text string, of text.Encoding, scores []float64) []Span {
+	e := t.encoder
 	all, C := []Span{}, len(e.Labels)
 	var span Span
 	last, tokens := "", 0 // the class of the span's last token, without B- and I-, and the number of its tokens
@@ -91,6 +96,10 @@ func (e *Encoder) spans(text string, of text.Encoding, scores []float64) []Span 
 	}
 	for i, in := range of.Texts {
 		if in < 0 {
+			continue
+		}
+		if t.FirstTokens && tokens > 0 && strings.HasPrefix(e.Tokenizer.Token(of.IDs[i]), "##") {
+			span.Bytes[1], span.Runes[1] = of.Bytes[i][1], of.Runes[i][1]
 			continue
 		}
 		class, p := likeliest(scores[i*C : (i+1)*C])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -63,6 +64,39 @@ func TestSpans(t *testing.T) {
 		require.Greater(t, found, 100)
 		require.Greater(t, long, 3)
 	}
+}
+
+// With FirstTokens a span begins and ends where a word does, and its label is that of the first token of its first word,
+// which begins a span or is in one of the same label without FirstTokens.
+func TestSpansOfFirstTokens(t *testing.T) {
+	const text = "qqq words xyzzy hello zab qrs"
+	split, first := 0, 0
+	for _, name := range []string{"bert_tags", "distilbert_tags"} {
+		e, err := pretrained.OpenTokenClassifier(encoderFolder(t, name))
+		require.NoError(t, err)
+		tagger, err := e.Tagger()
+		require.NoError(t, err)
+		simple, _, err := tagger.Spans(t.Context(), text)
+		require.NoError(t, err)
+		tagger.FirstTokens = true
+		got, _, err := tagger.Spans(t.Context(), text)
+		require.NoError(t, err)
+		isEdge := func(at int) bool { return at == 0 || at == len(text) || text[at] == ' ' || text[at-1] == ' ' }
+		for _, s := range simple[0] {
+			if !isEdge(s.Bytes[0]) || !isEdge(s.Bytes[1]) {
+				split++
+			}
+		}
+		for _, s := range got[0] {
+			first++
+			require.True(t, isEdge(s.Bytes[0]) && isEdge(s.Bytes[1]), "%+v", s)
+			require.True(t, slices.ContainsFunc(simple[0], func(of pretrained.Span) bool {
+				return of.Label == s.Label && of.Bytes[0] <= s.Bytes[0] && s.Bytes[0] < of.Bytes[1]
+			}), "%+v", s)
+		}
+	}
+	require.Greater(t, split, 2)
+	require.Greater(t, first, 2)
 }
 
 // Scores are those of the predict method of sentence-transformers' CrossEncoder, also of pairs that are too long, and

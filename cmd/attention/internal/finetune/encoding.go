@@ -184,7 +184,8 @@ func (r *encoding) use() (text, command string) {
 	case settings.ClassifyTask:
 		return "To give a text a class", program.Command("classify", "--model", dir, "--text", "TEXT")
 	case settings.TagTask:
-		return "To find spans in a text", program.Command("tag", "--model", dir, "--text", "TEXT")
+		return "To find spans in a text", program.Command("tag", "--model", dir, "--first-tokens",
+			"--text", "TEXT")
 	case settings.RankTask:
 		return "To sort lines for a query", program.Command("rank", "--model", dir, "--query", "TEXT", "--text-file", "FILE")
 	}

@@ -35,7 +35,7 @@ const example = `  attention tag --model ner --text "Ada Lovelace lived in Londo
 type options struct {
 	model, base, file string
 	texts             []string
-	json              bool
+	json, first       bool
 }
 
 // New returns the command attention tag.
@@ -58,6 +58,7 @@ func New() *cobra.Command {
 	f.StringVar(&o.base, "base", "", "`folder` in which the base of the run is now")
 	f.StringArrayVar(&o.texts, "text", nil, "`text` with spans; may be given more than once")
 	f.StringVar(&o.file, "text-file", "", "UTF-8 `file` with a text in each line; - is the standard input")
+	f.BoolVar(&o.first, "first-tokens", false, "give each word the class of its first token, as a run of --task tag learns")
 	f.BoolVar(&o.json, "json", false, "print an object for each text")
 	return cmd
 }
@@ -91,6 +92,7 @@ func (o options) run(ctx context.Context, w, notes io.Writer) (err error) {
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
+	t.FirstTokens = o.first
 	var tokens []int
 	spans, err := term.Await(ctx, func() (spans [][]pretrained.Span, err error) {
 		spans, tokens, err = t.Spans(ctx, o.texts...)
