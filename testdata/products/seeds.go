@@ -24,7 +24,7 @@ import (
 // commands are the commands that tune, by their data.
 var commands = map[string]string{
 	"products": "attention finetune --task embed --data products --batch 30 --epochs 12",
-	"tags":     "attention finetune --task tag --data tags --batch 24 --epochs 12",
+	"tags":     "attention finetune --task tag --data tags --batch 24 --epochs 5 --eval-every 0",
 }
 
 func main() {

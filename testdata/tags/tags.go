@@ -164,8 +164,8 @@ func main() {
 		log.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	all := names(random, 240)
-	training, valid := sentencesOf(random, 360, openings, all[:160]), sentencesOf(random, 96, heldOut, all[160:])
+	all := names(random, 720)
+	training, valid := sentencesOf(random, 1440, openings, all[:640]), sentencesOf(random, 96, heldOut, all[640:])
 	write(filepath.Join(os.Args[1], "train.jsonl"), training)
 	write(filepath.Join(os.Args[1], "valid.jsonl"), valid)
 	fmt.Printf("F1 of counting words: %.4f\n", baseline(training, valid))
