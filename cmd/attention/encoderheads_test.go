@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A run whose tags depend on the next word, and one whose scores depend on both texts, learn and print their measures
-// before and after. The command of the task prints the same for the run and for its export, and other commands refuse
+// Two runs learn, and print their measures before and after: one learns tags that depend on the next word, the other
+// scores that depend on both texts. The command of the task prints the same for the run and for its export, and other commands refuse
 // the run.
 func TestTuneHeads(t *testing.T) {
 	var sentences, rows, pairs strings.Builder // the same sentences in both forms
@@ -115,8 +115,8 @@ func TestWrongWordsAndPairs(t *testing.T) {
 	}
 }
 
-// readByCrossEncoder requires the scores of sentence-transformers' CrossEncoder in printed lines, where there is a Python
-// with it.
+// readByCrossEncoder requires the scores of sentence-transformers' CrossEncoder in printed lines. It skips without a
+// Python that has it.
 func readByCrossEncoder(t *testing.T, dir, printed string) {
 	out := filepath.Join(t.TempDir(), "out.safetensors")
 	golden.Python(t, "cross_read.py", out, dir, "a", "k", "o", "i")

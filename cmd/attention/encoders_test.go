@@ -166,7 +166,7 @@ func TestOtherCommandsOfEncoders(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Pairs with scores learn their order, in mini-batches too, and the run says how well before and after.
+// A run learns the order of the scores of pairs, also in mini-batches, and prints its measures before and after.
 func TestTuneEncoderScores(t *testing.T) {
 	var b strings.Builder
 	for i := range 16 {

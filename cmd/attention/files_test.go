@@ -82,7 +82,7 @@ var (
 	withoutOne = regexp.MustCompile(`(run/\S+): .*; without this file the run resumes too`)
 )
 
-// follow runs a command, then the commands that its errors name, until one succeeds or its error says what is lost.
+// follow runs a command, then the commands that its errors name, until one succeeds or its error names the damage.
 func follow(t require.TestingT, args ...string) {
 	var told []string
 	for range 6 {

@@ -82,7 +82,8 @@ func (c *command) run(ctx context.Context, in io.Reader, s screen) error {
 		signal.Notify(interrupts, os.Interrupt)
 		defer signal.Stop(interrupts)
 		t.interrupts = interrupts
-		talking, release := term.UntilSignal(context.WithoutCancel(ctx), syscall.SIGTERM) // an interrupt ends the first context
+		// An interrupt ends the first context.
+		talking, release := term.UntilSignal(context.WithoutCancel(ctx), syscall.SIGTERM)
 		defer release()
 		if err := ctx.Err(); err != nil { // a signal came while the model was opened
 			return term.Stopped(ctx, err)

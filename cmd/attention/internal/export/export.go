@@ -43,8 +43,9 @@ huggingface  for transformers: AutoModelForCausalLM.from_pretrained("OUT"). A
              AutoTokenizer.from_pretrained("gpt2") opens it.
              AutoModelForSequenceClassification opens a run of attention
              finetune --task classify; give it one text at a time, with the
-             end-of-text token at its end. A run of --task embed is written in
-             the form of its base, for sentence-transformers.
+             end-of-text token at its end. A run of an encoder is written in
+             the form of its base, for transformers and
+             sentence-transformers.
 
 torch        a GPT for plain PyTorch, to continue under torchrun with DDP or
              FSDP when one machine is not enough. The folder also gets model.py:
@@ -213,7 +214,8 @@ func write(ctx context.Context, notes io.Writer, from models.Source, c weightsCo
 }
 
 // writeEncoder writes the encoder of a run in the form of its base. ok is false for another model.
-func writeEncoder(notes io.Writer, from models.Source, c weightsConfig, out string) (files []string, ok bool, err error) {
+func writeEncoder(notes io.Writer, from models.Source, c weightsConfig, out string) (files []string, ok bool,
+	err error) {
 	if from.Dir == "" {
 		return nil, false, nil
 	}

@@ -62,7 +62,7 @@ func (r *answering) answer(ctx context.Context, p prompt) (string, error) {
 	return said, nil
 }
 
-// printNow prints what the model answers to the prompts now.
+// printNow prints the model's present answers to the prompts.
 func (r *answering) printNow(ctx context.Context) error {
 	for _, p := range r.prompts {
 		now, err := r.answer(ctx, p)

@@ -30,7 +30,7 @@ func requireOneLine(t *testing.T, out string, err error, want string) {
 	require.NoDirExists(t, out)
 }
 
-// The error about the folder of an interrupted download is one line that names what is missing.
+// The error about the folder of an interrupted download is one line that names the missing file.
 func TestInterruptedDownloads(t *testing.T) {
 	base, flags := files(t, "--steps", "1")
 	read := func(name string) string {

@@ -110,7 +110,8 @@ func TestDiskAndTime(t *testing.T) {
 		require.Greater(t, printed, 4.0)
 		require.InEpsilon(t, float64(file.Size())/1e6, printed, 0.02, more) // names among it
 		require.Equal(t, 1, strings.Count(said, " left: about "), said)
-		require.Regexp(t, `(?m)^2 steps left: about 1s, and the validations$`, said) // half a second per step, by the test's clock
+		// A step takes half a second by the test's clock.
+		require.Regexp(t, `(?m)^2 steps left: about 1s, and the validations$`, said)
 		require.Contains(t, said, "the training loss is the mean of the last 50 steps")
 		require.Contains(t, said, "loss of the last ")
 	}

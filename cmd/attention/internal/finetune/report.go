@@ -135,7 +135,7 @@ func (r *tuning) printSummary() {
 	r.PrintBest()
 }
 
-// end returns what is printed at last.
+// end returns the last lines that a run prints.
 func (r *tuning) end() session.End {
 	use, command := r.use()
 	whole := "the model"

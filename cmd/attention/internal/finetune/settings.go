@@ -49,7 +49,7 @@ func (o *options) begin() (settings.Config, error) {
 		return c, fmt.Errorf("--model: %s: got a model that is no encoder, want BERT or DistilBERT for --task %s",
 			t.Base.Name, task)
 	case encoder && (o.Flags.Changed("view") || o.Flags.Changed("long") || o.Flags.Changed("sample")):
-		return c, errors.New("--model: got an encoder with --view, --long or --sample, which are of models that write")
+		return c, errors.New("--model: got an encoder with --view, --long or --sample, which are for models that write")
 	case task == settings.ClassifyTask || task == settings.TagTask:
 		c.Tuning.Classes, err = classesOf(c.Text.Name, task)
 		return c, err

@@ -30,7 +30,7 @@ type Inspection struct {
 	Checkpoints []int           // steps of the run's checkpoints, ascending
 
 	alias      string             // the flag that was given in place of the path; "" if the path was given
-	base       string             // present folder of the base of a run of attention finetune; "" means that it has not moved
+	base       string             // present folder of the base of a tuned run; "": it has not moved
 	added      addedAdapter       // adapter added to the model; the zero value for none
 	contents   []byte             // of config.json
 	foreign    *pretrained.Folder // folder of a model that is not a run's; nil until it is needed

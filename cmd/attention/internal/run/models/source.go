@@ -17,7 +17,7 @@ import (
 // Source is the place of a model.
 type Source struct {
 	Dir     string // of the model, or of an adapter in PEFT's form, which is opened with its base; "" means the newest run
-	Base    string // present folder of the base of an adapter or of a run of attention finetune; "" means that it has not moved
+	Base    string // present folder of the base of an adapter or a tuned run; "": it has not moved
 	Adapter string // folder of an adapter in PEFT's form that is added to the model; "" for none
 }
 

@@ -28,7 +28,7 @@ type Config struct {
 	Precision   string               `json:"precision,omitempty"` // of the operands of products; empty means full
 	Batch       int                  `json:"batch"`
 	Order       string               `json:"order"`                    // of the windows to train on
-	Epochs      int                  `json:"epochs,omitempty"`         // passes over whole windows; 0: windows at any position
+	Epochs      int                  `json:"epochs,omitempty"`         // passes over whole windows; 0: any windows
 	Growth      []text.GrowthStage   `json:"context_growth,omitempty"` // short windows at first
 	Training    loop.Config          `json:"training"`                 // its seed is that of the whole run
 	Checkpoints checkpoint.Config    `json:"checkpoints"`

@@ -93,7 +93,7 @@ func ReadFile(flag, path string) ([]byte, error) {
 	return content, err
 }
 
-// ReadLines reads the lines of a file of UTF-8 that a user names by a flag, or of the standard input. Errors name the flag.
+// ReadLines reads the lines of a flag's file, which is UTF-8, or of the standard input. Errors name the flag.
 func ReadLines(flag, path string) (lines []string, err error) {
 	content, err := ReadFile(flag, path)
 	if err == nil {
